@@ -45,6 +45,9 @@ type Basis struct {
 	Strange bool `json:"strange,omitempty"`
 	// Wipes: it deletes a whole folder that the owner did not name.
 	Wipes bool `json:"wipes,omitempty"`
+	// Boxable: the door runs this command in a box if told to, and all that is known
+	// of it can be done there.
+	Boxable bool `json:"boxable,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

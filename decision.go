@@ -31,6 +31,39 @@ func (v *Verdict) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
+// A Reach says how far an allowed call gets.
+// Smaller is safer: the zero value is [Boxed].
+type Reach uint8
+
+// The two reaches.
+const (
+	Boxed Reach = iota // only inside a box whose greatest possible effect is known
+	Free               // as the agent would run it
+)
+
+func reachWords() words { return words{"boxed", "free"} }
+
+func (r Reach) String() string { return reachWords().word(int(r)) }
+
+// ParseReach reads a reach's word. With an error it returns [Boxed].
+func ParseReach(word string) (Reach, error) {
+	n, err := reachWords().index("reach", word)
+	return Reach(n), err
+}
+
+// MarshalText writes the reach's word, the only form that leaves the process.
+func (r Reach) MarshalText() ([]byte, error) { return reachWords().marshal(int(r)) }
+
+// UnmarshalText reads a reach's word and refuses every other text.
+func (r *Reach) UnmarshalText(b []byte) (err error) {
+	*r, err = ParseReach(string(b))
+	return err
+}
+
+// IsZero lets encoders leave out a reach that is Free: every decision that was made
+// before there were boxes is, and says nothing of it.
+func (r Reach) IsZero() bool { return r == Free }
+
 // A Code names why a decision is as it is, for programs.
 type Code string
 
@@ -54,6 +87,8 @@ const (
 	DryRun          Code = "dry-run"          // decided, not enforced
 	Paused          Code = "paused"           // the owner paused: decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
+	Contained       Code = "contained"        // it runs in a box, so it is not asked about
+	OutsideBox      Code = "outside-box"      // a box would do, and this call would run outside of one
 )
 
 // A Reason is one rule's contribution to a [Decision].
@@ -73,9 +108,16 @@ type Remedy struct {
 	Person string `json:"person,omitempty"`
 }
 
-// A Decision is the whole answer to an [Action].
+// Contain is the word with which a policy says (Allow, Boxed).
+const Contain = "contain"
+
+// A Decision is the whole answer to an [Action]. The zero Decision restricts.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
+	// Reach is how far the call gets once it is allowed. A person's or an auditor's
+	// yes lifts the verdict and leaves it alone. In a fact without it, it is Free; that
+	// it is Boxed is always written.
+	Reach Reach `json:"reach,omitzero"`
 	// Hidden are the tools the model must not be offered.
 	Hidden []string `json:"hidden,omitempty"`
 	// Reasons explain the verdict, the deciding one first.
@@ -90,4 +132,13 @@ type Decision struct {
 	Verifiers []string `json:"verifiers,omitempty"`
 	// Would is set when nothing is enforced: the verdict it would have been.
 	Would string `json:"would,omitempty"`
+}
+
+// Word is the decision in one word: that of its verdict, or contain for what is
+// allowed in a box alone.
+func (d Decision) Word() string {
+	if d.Verdict == Allow && d.Reach == Boxed {
+		return Contain
+	}
+	return d.Verdict.String()
 }

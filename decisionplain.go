@@ -60,6 +60,12 @@ func (c *plain) span(s *Span) {
 func (c *plain) decision(d *Decision) {
 	c.open('{')
 	level(c, "verdict", verdictWords(), &d.Verdict)
+	if c.reading {
+		d.Reach = Free // as it was for all decisions before there were boxes
+	}
+	if c.field("reach", d.Reach == Free) {
+		levelValue(c, reachWords(), &d.Reach)
+	}
 	list(c, "hidden", &d.Hidden, textValue[string])
 	list(c, "reasons", &d.Reasons, (*plain).reason)
 	list(c, "blame", &d.Blame, numberValue[NodeID])
@@ -103,6 +109,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("pushed", &b.Pushed)
 	c.flag("strange", &b.Strange)
 	c.flag("wipes", &b.Wipes)
+	c.flag("boxable", &b.Boxable)
 	c.label("returns", &b.Returns, b.Returns == Label{})
 	someText(c, "location", &b.Location)
 	list(c, "moved", &b.Moved, textValue[string])

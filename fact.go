@@ -307,6 +307,9 @@ type Shown struct {
 	PickEnd Digest `json:"pickEnd,omitzero"`
 	// Two is set if two people must approve it.
 	Two bool `json:"two,omitempty"`
+	// Boxed is set if the call was to run in a box: an approval of it lets nothing run
+	// outside of one, unless that very offer was taken.
+	Boxed bool `json:"boxed,omitempty"`
 	// Vouch is set in a question that is about no call: whether the owner vouches
 	// for this content, as he said in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
@@ -407,6 +410,7 @@ type GrantScope string
 // The scopes of a grant, from the narrowest.
 const (
 	GrantOnce    GrantScope = "once"    // the shown call, one time
+	GrantOutside GrantScope = "outside" // the shown call, one time, outside of its box
 	GrantTurn    GrantScope = "turn"    // identical calls until the turn ends
 	GrantMinutes GrantScope = "minutes" // identical calls until a time
 	GrantPattern GrantScope = "pattern" // calls that match the printed pattern, until a time

@@ -74,7 +74,7 @@ func examples() []floodmark.Fact {
 func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.Digest) floodmark.Shown {
 	return floodmark.Shown{
 		Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4,
-		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest, Two: true, Vouch: digest,
+		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest, Two: true, Boxed: true, Vouch: digest,
 	}
 }
 
@@ -105,7 +105,7 @@ func artifactExamples(src floodmark.Source, digest floodmark.Digest) []floodmark
 
 func fullBasis() *floodmark.Basis {
 	return &floodmark.Basis{
-		Before: 2, Agent: "a", Unreadable: true, Undescribed: true, Hinted: true, SelfProtected: true, Instructs: true, Network: true, Own: true, SecretPath: true,
+		Before: 2, Agent: "a", Unreadable: true, Undescribed: true, Hinted: true, SelfProtected: true, Instructs: true, Network: true, Own: true, SecretPath: true, Boxable: true,
 		Returns: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}, Location: "elsewhere",
 		Kinds: []floodmark.ValueKind{floodmark.NumberValue}, Cut: []int{0}, Long: []int{0}, Needs: []floodmark.Need{{Argument: 0, Trust: floodmark.Local}},
 		Loads: []floodmark.Load{{
@@ -115,6 +115,49 @@ func fullBasis() *floodmark.Basis {
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true, Named: true}},
 		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
 		Check: &floodmark.Check{Name: "go test", Arguments: []int{0}},
+	}
+}
+
+// A decision from before there were boxes says nothing of its reach: it was free, however
+// its fields are ordered. That one is boxed is always written, so that no encoder loses it,
+// and a free one is written as it always was: an older monitor can still read it.
+func TestADecisionFromBeforeBoxesIsFree(t *testing.T) {
+	const plain, odd = `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"allow"}}`,
+		`{"decision":{"verdict":"allow"},"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local"}`
+	for _, old := range []string{plain, odd} {
+		f, err := floodmark.DecodeFact("action-decided", []byte(old))
+		if d, ok := f.(floodmark.ActionDecided); err != nil || !ok || d.Decision.Reach != floodmark.Free {
+			t.Errorf("%s is read as %+v, %v", old, f, err)
+		}
+		if _, body, err := floodmark.EncodeFact(f); err != nil || string(body) != plain {
+			t.Errorf("it is written again as %s, %v", body, err)
+		}
+	}
+	boxed := strings.Replace(plain, `"allow"`, `"allow","reach":"boxed"`, 1)
+	var forgotten floodmark.ActionDecided
+	forgotten.Action.Kind, forgotten.Trust, forgotten.Decision.Verdict = floodmark.CallTool, floodmark.Local, floodmark.Allow
+	forgotten.Mark = floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
+	if _, body, err := floodmark.EncodeFact(forgotten); err != nil || string(body) != boxed {
+		t.Errorf("a decision that was given no reach is written as %s, %v", body, err)
+	}
+	for _, wrong := range []string{`"reach":"wide"`, `"reach":""`, `"reach":1`} {
+		if f, err := floodmark.DecodeFact("action-decided", []byte(strings.Replace(boxed, `"reach":"boxed"`, wrong, 1))); err == nil {
+			t.Errorf("%s is read as %+v", wrong, f)
+		}
+	}
+}
+
+// What is allowed in a box alone has a word of its own; everything else has its verdict's.
+func TestADecisionInOneWord(t *testing.T) {
+	for want, d := range map[string]floodmark.Decision{
+		"contain":  {Verdict: floodmark.Allow},
+		"allow":    {Verdict: floodmark.Allow, Reach: floodmark.Free},
+		"confirm":  {Verdict: floodmark.Confirm},
+		"restrict": {Reach: floodmark.Free},
+	} {
+		if d.Word() != want {
+			t.Errorf("%+v is %q, want %q", d, d.Word(), want)
+		}
 	}
 }
 

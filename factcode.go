@@ -133,7 +133,7 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 	case "model-answered":
 		f, err = decode[ModelAnswered](body)
 	case "action-decided":
-		f, err = decode[ActionDecided](body)
+		f, err = decodeInto(body, ActionDecided{Decision: Decision{Reach: Free}})
 	case "opinion-given":
 		f, err = decode[OpinionGiven](body)
 	case "call-followed":
@@ -198,6 +198,11 @@ func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
 
 func decode[F Fact](body []byte) (Fact, error) {
 	var f F
+	return decodeInto(body, f)
+}
+
+// decodeInto reads a fact whose fields are as given where the body has none.
+func decodeInto[F Fact](body []byte, f F) (Fact, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {

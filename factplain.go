@@ -229,6 +229,7 @@ func (c *plain) shown(s *Shown) {
 	c.digest("pick", &s.Pick, s.Pick.IsZero())
 	c.digest("pickEnd", &s.PickEnd, s.PickEnd.IsZero())
 	c.flag("two", &s.Two)
+	c.flag("boxed", &s.Boxed)
 	c.digest("vouch", &s.Vouch, s.Vouch.IsZero())
 	c.shut('}')
 }

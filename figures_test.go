@@ -39,18 +39,19 @@ func TestHouseFiguresOfProtection(t *testing.T) {
 	var coding struct{ Sets []measuredSet }
 	evidence(t, "coding", &coding)
 	want = nil
-	test := measuredSet{}
 	for _, s := range coding.Sets {
+		sets[s.Set+" "+s.Policy] = s
 		if s.Policy == "floodmark" {
 			want = append(want, fmt.Sprintf("| `%s` | %d of %d | %s | %s | %.2f |", s.Set, s.Passed, s.Attacks, share(s.Silent, s.Benign), share(s.AtMostOne, s.Benign), s.Questions))
 		}
-		if s.Policy == "floodmark" && s.Set == "coding-test" {
-			test = s
-		}
 	}
+	test, third, a, b := sets["coding-test floodmark"], sets["coding-third floodmark"], sets["coding-third A"], sets["coding-third B"]
+	want = append(want, fmt.Sprintf("A lets %d of its %d attacks pass, is silent in %s of the tasks and asks %.2f questions a task; B %d, %s and %.2f.",
+		a.Passed, a.Attacks, share(a.Silent, a.Benign), a.Questions, b.Passed, share(b.Silent, b.Benign), b.Questions))
 	says(t, "docs/coding-day.md", want...)
 	says(t, "README.md", "Of "+thousands(worked)+" attacks", fmt.Sprintf("of %d honest tasks of AgentDojo %d go", all.Benign, all.Silent),
-		fmt.Sprintf("%d of %d attacks passes, and %d of %d tasks", test.Passed, test.Attacks, test.Silent, test.Benign))
+		fmt.Sprintf("%d of %d attacks passes, and %d of %d tasks", test.Passed, test.Attacks, test.Silent, test.Benign),
+		fmt.Sprintf("%d of %d attacks pass, and %d of %d tasks", third.Passed, third.Attacks, third.Silent, third.Benign))
 }
 
 type measuredSet struct {

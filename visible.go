@@ -110,6 +110,32 @@ func OneLine(text string, limit int) string {
 	return text[:cut] + "…"
 }
 
+// Inert is a foreign name of at most so many letters, as a person may be shown it among words of
+// ours that a program may draw: on one line, without characters that are not seen or that turn
+// the direction of writing, and without what could be a link, a picture or an element.
+func Inert(name string, limit int) string {
+	const markup = "[]<>`|*"
+	plain := !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(markup, r) })
+	if plain && len(name) <= limit { // as most are
+		return name
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+			return -1
+		case strings.ContainsRune(markup, r):
+			return '·'
+		}
+		return r
+	}, name)
+	if utf8.RuneCountInString(name) > limit {
+		name = string([]rune(name)[:limit]) + "…"
+	}
+	return name
+}
+
 // LooksAlike reports whether a word is written in letters of two alphabets that
 // look alike, as a false address would be.
 func LooksAlike(text string) bool {

@@ -18,6 +18,9 @@ func TestWordsSayWhatIsWrong(t *testing.T) {
 		floodmark.Effect(7).String():    "invalid(7)",
 		floodmark.Verdict(4).String():   "invalid(4)",
 		floodmark.Secrecy(255).String(): "invalid(255)",
+		floodmark.Reach(0).String():     "boxed",
+		floodmark.Reach(1).String():     "free",
+		floodmark.Reach(2).String():     "invalid(2)",
 		floodmark.Role(3).String():      "invalid(3)",
 		floodmark.Whence(3).String():    "invalid(3)",
 		floodmark.Clean().String():      "system/public",
@@ -33,13 +36,14 @@ func TestWordsSayWhatIsWrong(t *testing.T) {
 		"trust":   {func(w string) error { _, err := floodmark.ParseTrust(w); return err }, `unknown trust "x" (want one of untrusted, external, shared, local, owner, system)`},
 		"secrecy": {func(w string) error { _, err := floodmark.ParseSecrecy(w); return err }, `unknown secrecy "x" (want one of secret, private, internal, public)`},
 		"effect":  {func(w string) error { _, err := floodmark.ParseEffect(w); return err }, `unknown effect "x" (want one of admin, run, send, change, write, fetch, observe)`},
+		"reach":   {func(w string) error { _, err := floodmark.ParseReach(w); return err }, `unknown reach "x" (want one of boxed, free)`},
 		"verdict": {func(w string) error { _, err := floodmark.ParseVerdict(w); return err }, `unknown verdict "x" (want one of restrict, confirm, audit, allow)`},
 	} {
 		if err := c.parse("x"); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	for _, v := range []interface{ MarshalText() ([]byte, error) }{floodmark.Trust(6), floodmark.Effect(7), floodmark.Effect(255), floodmark.Role(3)} {
+	for _, v := range []interface{ MarshalText() ([]byte, error) }{floodmark.Trust(6), floodmark.Effect(7), floodmark.Effect(255), floodmark.Role(3), floodmark.Reach(2)} {
 		if text, err := v.MarshalText(); err == nil || text != nil {
 			t.Errorf("%v is written as %q", v, text)
 		}

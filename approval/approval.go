@@ -79,6 +79,8 @@ type Question struct {
 	Notes []Note
 	// Led is what led here; zero if it was the agent itself.
 	Led Origin
+	// Box says in a line whether it runs in a box; empty if it could never.
+	Box string
 	// Beware are words of ours about what the call carries.
 	Beware []string
 }

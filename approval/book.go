@@ -95,8 +95,13 @@ type Grant struct {
 // exact reports a grant for the call that was shown and no other. What takes further
 // commands is never known in full.
 func (g Grant) exact() bool {
-	return (g.Scope == floodmark.GrantOnce || g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes) &&
+	return (g.once() || g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes) &&
 		!slices.Contains(g.Shown.Codes, floodmark.Interactive)
+}
+
+// once reports a grant that one call uses up.
+func (g Grant) once() bool {
+	return g.Scope == floodmark.GrantOnce || g.Scope == floodmark.GrantOutside
 }
 
 // A Denial is a call a person refused. The same call is not asked about again
@@ -169,7 +174,7 @@ func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDige
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.
 func asItWas(a, b floodmark.Shown) bool {
-	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Others == b.Others && slices.Equal(a.Codes, b.Codes)
+	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Codes, b.Codes)
 }
 
 // Count takes in that the first of two people approved.
@@ -291,7 +296,7 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 		}
 	}
 	b.Grants = slices.DeleteFunc(b.Grants, func(g Grant) bool {
-		return g.Ticket == f.Ticket && g.Scope == floodmark.GrantOnce && g.Shown.Tool == f.Tool
+		return g.Ticket == f.Ticket && g.once() && g.Shown.Tool == f.Tool
 	})
 	b.Grants = orNil(b.Grants)
 }
@@ -366,7 +371,7 @@ func (b *Book) Sink(mark floodmark.Label) {
 
 // CloseTurn ends everything that was given or asked for one turn.
 func (b *Book) CloseTurn() {
-	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Until.IsZero() && g.Scope != floodmark.GrantOnce }))
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Until.IsZero() && !g.once() }))
 	b.Denials = nil
 }
 

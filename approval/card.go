@@ -90,6 +90,9 @@ func (q Question) Card(brief bool) Card {
 	for _, b := range q.Beware {
 		c.Body = append(c.Body, Phrase{}.say("(!) "+b))
 	}
+	if q.Box != "" {
+		c.Body = append(c.Body, Phrase{}.say(q.Box))
+	}
 	if q.Consequence != "" || len(q.Action.Effects) > 0 {
 		c.Body = append(c.Body, append(Phrase{}.say("After a yes: "), q.consequence(false)...))
 	}

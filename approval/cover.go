@@ -17,6 +17,8 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
+	// Boxed says that it would run in a box.
+	Boxed bool
 	// Loads is how far what it loads is believed.
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
@@ -41,7 +43,9 @@ func (g Grant) covers(w Wanted) bool {
 	switch {
 	case g.Shown.Tool != w.Tool:
 		return false
-	case g.Until.IsZero() && g.Scope != floodmark.GrantOnce && g.Turn != w.Turn:
+	case g.Shown.Boxed && !w.Boxed: // a yes to what runs in a box is none to what does not
+		return false
+	case g.Until.IsZero() && !g.once() && g.Turn != w.Turn:
 		return false
 	case !g.Until.IsZero() && !w.At.Before(g.Until):
 		return false
@@ -53,7 +57,7 @@ func (g Grant) covers(w Wanted) bool {
 		return false
 	}
 	switch g.Scope {
-	case floodmark.GrantOnce, floodmark.GrantTurn, floodmark.GrantMinutes:
+	case floodmark.GrantOnce, floodmark.GrantOutside, floodmark.GrantTurn, floodmark.GrantMinutes:
 		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() || g.Shown.Others == w.Others)
 	case floodmark.GrantPattern:
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others

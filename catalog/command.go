@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -73,5 +72,3 @@ func isMonitor(word string) bool {
 	word = strings.TrimSuffix(strings.ToLower(word), ".exe")
 	return word == "floodmark" || word == "floodmark-hook" || word == "floodmark-box"
 }
-
-func oneOf(word string, list ...string) bool { return slices.Contains(list, word) }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
 // A character nobody sees does not hide a name.
@@ -24,7 +26,7 @@ func TestCleanAtSign(t *testing.T) {
 
 func TestReadsOnlyEdges(t *testing.T) {
 	for text, want := range map[string]bool{"SELECT $": false, "SELECT $1": true, "SELECT $a": false} {
-		if readsOnly(text) != want {
+		if sqlread.ReadsOnly(text) != want {
 			t.Errorf("%s reads only: %v", text, !want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
 // many writes n elements, numbered at «%», between two texts.
@@ -32,7 +33,7 @@ func TestLimitsAsNumbers(t *testing.T) {
 		"tools": {MaxTools, 4096}, "arguments": {MaxArgs, 256}, "cases": {MaxCases, 256}, "paths": {MaxGlobs, 4096},
 		"bytes of a path": {MaxPathBytes, 4096}, "parts of a pattern": {maxGlobSegments, 32}, "mounts": {maxMounts, 4}, "joined paths": {maxJoined, 16},
 		"bytes of a command": {MaxCommandBytes, 4096}, "words of a command": {MaxCommandWords, 128}, "bytes of a line": {MaxShellBytes, 262144},
-		"bytes of mentioned paths": {maxMentioned, 2097152}, "targets": {maxTargets, 512}, "bytes of a statement": {MaxSQLBytes, 16384},
+		"bytes of mentioned paths": {maxMentioned, 2097152}, "targets": {maxTargets, 512}, "bytes of a statement": {sqlread.MaxBytes, 16384},
 	} {
 		if l[0] != l[1] {
 			t.Errorf("%s: %d, want %d", name, l[0], l[1])

@@ -84,3 +84,7 @@ func unbracket(seg string) string {
 		seg = seg[:i] + one + seg[i+1+n+1:]
 	}
 }
+
+func letterOrDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

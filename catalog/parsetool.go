@@ -12,7 +12,7 @@ import (
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store")
+		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store", "fresh")
 	if fs == nil {
 		return nil
 	}
@@ -35,6 +35,9 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	r.does(n, fs, p)
 	if f, ok := fs["store"]; ok {
 		p.store = r.oneOf(f.value, "store", []string{"puts", "gets"})
+	}
+	if f, ok := fs["fresh"]; ok {
+		p.fresh = valuesOf(r.texts(f.value, "fresh"))
 	}
 	if f, ok := fs["pays"]; ok {
 		p.pays = r.pays(f, p.effects)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -50,6 +51,25 @@ func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protecte
 
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
+
+// Fresh reports one command line in a shell of its own that ends with the call: its profile
+// says so of a call with these arguments. One that is false or empty says nothing.
+func (u Use) Fresh(leaves []hook.Leaf) bool {
+	if u.Profile == nil || u.Interactive {
+		return false
+	}
+	lines := 0
+	for _, l := range leaves {
+		if u.Profile.args[l.Top].Is == IsCommand {
+			lines++
+		}
+		said := l.Kind != hook.Null && l.Value != "" && (l.Kind != hook.Bool || l.Value != "false")
+		if said && !slices.Contains(u.Profile.fresh, l.Top) && !slices.Contains(u.Profile.fresh, l.Top+"="+l.Value) {
+			return false
+		}
+	}
+	return lines == 1
+}
 
 // SystemFolders are where the operating system keeps its programs.
 func SystemFolders() []string {

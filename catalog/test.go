@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
 // test is the condition of a case: exactly one of its lists is set.
@@ -68,7 +69,7 @@ func (t *test) value(v string, at Places) fit {
 		}
 		return wholly
 	case t.sql:
-		if readsOnly(v) {
+		if sqlread.ReadsOnly(v) {
 			return wholly
 		}
 		return never

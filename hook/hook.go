@@ -107,6 +107,11 @@ type Event struct {
 	Call   Call   `json:"call,omitzero"`
 	Result Result `json:"result,omitzero"`
 
+	// Boxes says that the door runs the command of this call in a box if told to: that was
+	// proven for this agent and its version, and this machine has a box. The daemon says it;
+	// it is read from nobody's bytes.
+	Boxes bool `json:"-"`
+
 	// Audience says who will read the answer at before_response_emit. More says
 	// that the agent works on after it: the turn does not end there.
 	Audience Audience `json:"audience,omitempty"`

@@ -22,7 +22,7 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 		return Output{}, nil, errors.New("no such session")
 	}
 	st := newStep(s, r, in)
-	st.out.Reply.Decision.Verdict = floodmark.Allow
+	st.out.Reply.Decision.Verdict, st.out.Reply.Decision.Reach = floodmark.Allow, floodmark.Free
 	open, ok := s.Book.ByID(id, in.At)
 	if !ok || open.Approved {
 		return st.out, nil, nil

@@ -21,7 +21,7 @@ func Answer(s *State, r Rules, in Input, cmd approval.Command) (Output, error) {
 		return Output{}, errors.New("no such session")
 	}
 	st := newStep(s, r, in)
-	st.out.Reply.Decision.Verdict = floodmark.Allow
+	st.out.Reply.Decision.Verdict, st.out.Reply.Decision.Reach = floodmark.Allow, floodmark.Free
 	st.out.Reply.Consumed = true
 	err := st.heed()
 	if err == nil {
@@ -208,11 +208,7 @@ func (st *step) status() string {
 	if mark.Trust < floodmark.Owner {
 		for _, n := range st.s.Ledger.Blame(mark.Trust) {
 			src, _ := st.s.Ledger.Source(n)
-			line := "- " + sourceName(src, st.s.Ledger.Effective(n).Trust)
-			if !src.Digest.IsZero() {
-				line += ", digest " + src.Digest.Short()
-			}
-			lines = append(lines, line)
+			lines = append(lines, "- "+named(src, st.s.Ledger.Effective(n).Trust))
 		}
 	}
 	for _, src := range st.s.Offered {

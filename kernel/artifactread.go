@@ -181,12 +181,7 @@ func (s *State) artifact(f floodmark.Fact) error {
 			s.Written = last(append(s.Written, f), maxWritten)
 		}
 	case floodmark.ArtifactSettled:
-		s.Written = slices.DeleteFunc(s.Written, func(w floodmark.ArtifactWritten) bool {
-			return w.Call == f.Call && w.Artifact == f.Artifact
-		})
-		if len(s.Written) == 0 {
-			s.Written = nil
-		}
+		s.Written = without(s.Written, func(w floodmark.ArtifactWritten) bool { return w.Call == f.Call && w.Artifact == f.Artifact })
 	default:
 	}
 	return nil

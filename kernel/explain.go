@@ -157,19 +157,18 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 	if trust < floodmark.Owner {
 		d.Blame = st.s.Ledger.Blame(trust)
 	}
+	asked, refused := "Approve it, deny it, or endorse the source if you vouch for it.", "Endorse the source if you vouch for it, or change the policy."
+	if len(d.Blame) == 0 && !st.loading {
+		asked, refused = "Approve it or deny it.", "Change the policy if you want it."
+	}
 	switch d.Verdict {
 	case floodmark.Confirm:
 		d.Remedy.Agent = "Tell the owner what you want to do and why, go on with what needs no approval, and try the same call again once it is approved."
-		d.Remedy.Person = "Approve it, deny it, or endorse the source if you vouch for it."
+		d.Remedy.Person = asked
 	case floodmark.Restrict:
 		d.Remedy.Agent = "Do not try this again; finish the task without it and say what was left out."
-		d.Remedy.Person = "It cannot be approved here. Endorse the source if you vouch for it, or change the policy."
+		d.Remedy.Person = "It cannot be approved here. " + refused
 	case floodmark.Audit, floodmark.Allow:
-	}
-	if len(d.Blame) == 0 && !st.loading {
-		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, ", or endorse the source if you vouch for it", "")
-		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Approve it, deny it.", "Approve it or deny it.")
-		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Endorse the source if you vouch for it, or change the policy.", "Change the policy if you want it.")
 	}
 }
 
@@ -191,6 +190,12 @@ func loadedFrom(b *floodmark.Basis) []floodmark.Source {
 	}
 	return list
 }
+
+// maxVisible bounds a foreign name in a line or footer.
+const maxVisible = 80
+
+// visible is a foreign name as a person may safely be shown it.
+func visible(name string) string { return floodmark.Inert(name, maxVisible) }
 
 func orWord(s, other string) string {
 	if s == "" {
@@ -214,47 +219,28 @@ func because(b *floodmark.Basis, i int) string {
 
 // because is the reason in plain words.
 func (v warrant) because() string {
-	switch v {
-	case byWhen:
-		return "you named that day"
-	case byOpen:
-		return "you left the time open"
-	case byFlag:
-		return "you used its name"
-	case byField:
-		return "it stands in the record you named, in the field you spoke of"
-	case byChoice:
-		return "it is the one your words choose from the list of your own service"
-	case byRecord:
-		return "it is the id of the one record you named"
-	case byListed:
-		return "your own service lists it, and the text is yours"
-	case bySource:
-		return "it comes only from the page or file you pointed at"
-	case byWords:
-		return "the words are yours, and the record is"
-	case byIssued:
-		return "your own service told it, and it goes back to that service"
-	case bySelf:
-		return "it is your own address, from where you said it is"
-	case byHeld:
-		return "it is the address of somebody you named, from where you said it is"
-	case byContact:
-		return "it is the address of somebody you named, in a book of your own"
-	case byBegins:
-		return "it is the one of the list of your own service that begins as you said"
-	case byPaid:
-		return "it is the account of somebody you named and have paid before"
-	case bySender:
-		return "you named who wrote what you said to act on"
-	case bySite:
-		return "it is the site you named, or a link which that site itself gave"
-	case byForm:
-		return "the form of the site you named asks for it, and it comes from where you said your data is"
-	case byComputed:
-		return "it follows from an amount in the records of who gets it"
-	}
-	return "something you named vouches for it (" + string(v) + ")"
+	text := map[warrant]string{
+		byWhen:     "you named that day",
+		byOpen:     "you left the time open",
+		byFlag:     "you used its name",
+		byField:    "it stands in the record you named, in the field you spoke of",
+		byChoice:   "it is the one your words choose from the list of your own service",
+		byRecord:   "it is the id of the one record you named",
+		byListed:   "your own service lists it, and the text is yours",
+		bySource:   "it comes only from the page or file you pointed at",
+		byWords:    "the words are yours, and the record is",
+		byIssued:   "your own service told it, and it goes back to that service",
+		bySelf:     "it is your own address, from where you said it is",
+		byHeld:     "it is the address of somebody you named, from where you said it is",
+		byContact:  "it is the address of somebody you named, in a book of your own",
+		byBegins:   "it is the one of the list of your own service that begins as you said",
+		byPaid:     "it is the account of somebody you named and have paid before",
+		bySender:   "you named who wrote what you said to act on",
+		bySite:     "it is the site you named, or a link which that site itself gave",
+		byForm:     "the form of the site you named asks for it, and it comes from where you said your data is",
+		byComputed: "it follows from an amount in the records of who gets it",
+	}[v]
+	return orWord(text, "something you named vouches for it ("+string(v)+")")
 }
 
 // besideVerifiers reports whether a reason is one of the policy or of a person.

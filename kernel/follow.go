@@ -122,8 +122,5 @@ func (s *State) hasMet(gateway floodmark.CallID) bool {
 }
 
 func (s *State) keepRunning(keep func(Running) bool) {
-	s.Running = slices.DeleteFunc(s.Running, func(r Running) bool { return !keep(r) })
-	if len(s.Running) == 0 {
-		s.Running = nil
-	}
+	s.Running = without(s.Running, func(r Running) bool { return !keep(r) })
 }

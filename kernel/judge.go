@@ -85,6 +85,7 @@ func (st *step) rule(j *judged, ctx Context) {
 		Iteration: j.action.Iteration, Turn: st.turn(), Sources: st.sources(),
 		Reach: st.reached(b, j.action.Arguments), Unseen: st.s.Unseen,
 	}
+	j.question.Boxable = b.Boxable && doneInside(j.action.Effects)
 	st.raise(&j.question, b)
 	if b.SecretPath && b.Network {
 		// A secret file that is sent need not have been read before.
@@ -133,7 +134,7 @@ func withoutAdmin(effects []floodmark.Effect) []floodmark.Effect {
 func (st *step) unreadable(j *judged) {
 	j.basis.Unreadable = true
 	j.decision = floodmark.Decision{
-		Verdict: floodmark.Restrict,
+		Verdict: floodmark.Restrict, Reach: floodmark.Free,
 		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: "its arguments cannot be read"}},
 		Remedy: floodmark.Remedy{
 			Agent:  "Send the arguments as one JSON object without repeated keys.",
@@ -203,9 +204,12 @@ func (st *step) authorise(j *judged) {
 // an auditor may give one, and a person's earlier yes where it still covers
 // what is asked.
 func (st *step) conclude(j *judged) {
-	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reasons: j.ruling.Reasons, Verifiers: gates(j)}
+	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reach: j.ruling.Reach, Reasons: j.ruling.Reasons, Verifiers: gates(j)}
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
 		d.Verdict = floodmark.Confirm
+	}
+	if st.ev.Boxes && j.ruling.Outside {
+		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box here gives it, so it would run outside of one"})
 	}
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict
@@ -221,7 +225,9 @@ func (st *step) conclude(j *judged) {
 	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
 		if g, ok := st.s.Book.Covers(st.wanted(j)); ok {
 			j.grant = &g
-			d.Verdict = floodmark.Allow
+			if d.Verdict = floodmark.Allow; g.Scope == floodmark.GrantOutside {
+				d.Reach = floodmark.Free // no other yes lifts it
+			}
 			d.Reasons = append([]floodmark.Reason{{
 				Code: floodmark.Granted, Rule: string(g.Ticket), Text: "the owner approved it", Verdict: floodmark.Allow,
 			}}, d.Reasons...)
@@ -243,7 +249,7 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
-		Loads: loaded(&j.basis).Trust,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.

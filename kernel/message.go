@@ -172,7 +172,7 @@ func (st *step) contextAssembled() {
 	if len(st.ev.Tools) == 0 {
 		return
 	}
-	d := floodmark.Decision{Verdict: floodmark.Allow}
+	d := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	d.Hidden, d.Reasons = st.hidden(st.modelQuestion(st.s.Iteration), st.tools())
 	st.enforce(&d, nil)
 	st.out.Reply.Decision = d

@@ -51,7 +51,7 @@ func (st *step) tools() []floodmark.ToolRef {
 func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruling, floodmark.Decision) {
 	q := st.modelQuestion(iteration)
 	ruling := st.r.Policy.BeforeModel(&q)
-	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
+	d := floodmark.Decision{Verdict: ruling.Verdict, Reach: ruling.Reach, Reasons: ruling.Reasons}
 	if ruling.Verdict == floodmark.Allow {
 		d.Hidden, d.Reasons = st.hidden(q, tools)
 	} else {

@@ -23,6 +23,9 @@ const (
 // the question, so that no grant is wider than what was shown.
 func (st *step) offers(j *judged) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
+	if j.decision.Reach == floodmark.Boxed {
+		list = append(list, floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside})
+	}
 	if !widens(j) {
 		return list
 	}
@@ -33,7 +36,7 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	case !slices.Contains(j.action.Effects, floodmark.Send):
 		list = append(list, floodmark.Offer{Words: "exactly this call for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
 	}
-	if j.pattern != "" {
+	if j.pattern != "" && len(list) < approval.MaxOffers {
 		list = append(list, patternOffer(j, tool))
 	}
 	return list
@@ -127,7 +130,7 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	has := func(s floodmark.GrantScope) bool {
 		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
 	}
-	once := len(shown.Offers) == 1 && shown.Offers[0].Scope == floodmark.GrantOnce
+	once := onlyOnce(shown)
 	minutes := cmd.For > 0 && !once
 	switch {
 	case minutes && shown.Pattern != "":
@@ -146,13 +149,19 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	return g
 }
 
+// onlyOnce reports whether nothing was offered but this one call: wider offers come last.
+func onlyOnce(s floodmark.Shown) bool {
+	last := s.Offers[max(0, len(s.Offers)-1):]
+	return len(last) > 0 && (last[0].Scope == floodmark.GrantOnce || last[0].Scope == floodmark.GrantOutside)
+}
+
 // taken is the grant of an offer: exactly as wide as it was shown.
 func (st *step) taken(g floodmark.GrantGiven, o floodmark.Offer) floodmark.GrantGiven {
 	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
 	switch {
 	case o.For > 0:
 		g.Until = st.in.At.Add(min(o.For, approval.MaxFor))
-	case o.Scope == floodmark.GrantOnce:
+	case o.Scope == floodmark.GrantOnce, o.Scope == floodmark.GrantOutside:
 		g.Until = st.in.At.Add(onceFor)
 	}
 	return g
@@ -171,7 +180,7 @@ func approved(cmd approval.Command, given []floodmark.Shown) string {
 		return "Approved: " + given[0].Offers[cmd.Offer-1].Words + "."
 	}
 	text := "Approved: " + names(given) + "."
-	if cmd.For > 0 && slices.ContainsFunc(given, func(s floodmark.Shown) bool { return len(s.Offers) == 1 }) {
+	if cmd.For > 0 && slices.ContainsFunc(given, onlyOnce) {
 		text += " Only this time: the question offered no more, so the " + strconv.Itoa(int(cmd.For/time.Minute)) + " minutes do not count."
 	}
 	return text

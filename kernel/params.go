@@ -246,7 +246,10 @@ func (st *step) requestLines(j *judged) []string {
 	if left += len(hidden) - room; left > 0 {
 		hidden = append(hidden[:room], fmt.Sprintf("and %d more arguments", left))
 	}
-	return append(lines, hidden...)
+	if lines = append(lines, hidden...); j.decision.Reach == floodmark.Boxed {
+		lines = append(lines, inBox)
+	}
+	return lines
 }
 
 // What a person is shown of a long value: a line that hides its end is no

@@ -49,9 +49,10 @@ func (st *step) notePause() {
 	}
 }
 
-// enforce turns an answer into Allow where the policy only watches, and, unless
-// it is among what no pause lifts, while the owner has paused: then verifiers
-// are still asked. A call is nil for a model call.
+// enforce turns an answer into Allow where the policy only watches, which also boxes
+// nothing, and, unless it is among what no pause lifts, while the owner has paused: then
+// verifiers are still asked, and what runs in a box still does: that asks him nothing. A
+// call is nil for a model call.
 func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	watched := !st.settings().Enforce
 	if watched {
@@ -59,13 +60,15 @@ func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	} else if st.pause == (floodmark.Pause{}) || call != nil && unpausable(call) {
 		return
 	}
-	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 {
+	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 && (!watched || d.Reach == floodmark.Free) {
 		return
 	}
 	if !watched && call != nil && call.action.Kind == floodmark.CallTool {
 		d.Verifiers = allGates(call) // those outside did not pause
 	}
-	d.Would = d.Verdict.String()
+	if d.Would = d.Word(); watched {
+		d.Reach = floodmark.Free
+	}
 	if len(d.Hidden) > 0 {
 		d.Would += " hiding " + strings.Join(d.Hidden, " ")
 	}
@@ -113,8 +116,5 @@ func unpausable(j *judged) bool {
 
 // endPause forgets the pause of a session, or the one of all.
 func (s *State) endPause(of floodmark.SessionID) {
-	s.Pauses = slices.DeleteFunc(s.Pauses, func(p floodmark.Pause) bool { return p.Session == of })
-	if len(s.Pauses) == 0 {
-		s.Pauses = nil
-	}
+	s.Pauses = without(s.Pauses, func(p floodmark.Pause) bool { return p.Session == of })
 }

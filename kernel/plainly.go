@@ -32,7 +32,7 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 		}
 		q.Notes[i] = n
 	}
-	q.Led, q.Beware = st.led(j), beware(j)
+	q.Led, q.Beware, q.Box = st.led(j), beware(j), boxWords(&j.decision)
 	if q.Two {
 		q.Beware = append(q.Beware, "It takes two people to allow it.")
 	}
@@ -107,7 +107,7 @@ func (st *step) lastWords() string {
 	}
 	r := st.reading(st.s.Owner[len(st.s.Owner)-1])
 	if !r.veiled {
-		r.shown, r.veiled = visibleUpTo(strings.Join(strings.Fields(st.veiled(r.text)), " "), maxLastWords), true
+		r.shown, r.veiled = floodmark.Inert(strings.Join(strings.Fields(st.veiled(r.text)), " "), maxLastWords), true
 	}
 	return r.shown
 }

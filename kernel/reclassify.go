@@ -56,6 +56,7 @@ func (g *guess) reground(j *judged) {
 	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
+	b.Boxable = old.Boxable && g.st.boxHolds(use, j.leaves)
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	if len(use.Contents) > 0 { // what was found there then

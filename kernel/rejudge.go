@@ -17,7 +17,7 @@ const noBasis = "it was recorded without what it followed from"
 func (t *trial) again(st *step, f floodmark.ActionDecided, h heard) (judged, string) {
 	t.doubt = ""
 	if f.Action.Kind == floodmark.SendReply && f.Action.Audience == string(hook.ToOwner) {
-		return judged{action: f.Action, mark: st.mark, decision: floodmark.Decision{Verdict: floodmark.Allow}}, ""
+		return judged{action: f.Action, mark: st.mark, decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, ""
 	}
 	switch {
 	case f.Basis == nil || !sound(f.Basis, len(f.Action.Arguments)):

@@ -32,24 +32,25 @@ const (
 	maxTriedIn = 16 // newest contents
 )
 
-// lets takes note of a call that was let through.
-func (s *State) lets(a floodmark.Action) {
-	s.Let = last(append(s.Let, Let{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}), maxLet)
+// lets takes note of a call that was let through. One in a box is judged anew if it comes again.
+func (s *State) lets(a floodmark.Action, r floodmark.Reach) {
+	l := Let{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}
+	if r == floodmark.Boxed {
+		l.Args = floodmark.Digest{} // no arguments have this
+	}
+	s.Let = last(append(s.Let, l), maxLet)
 }
 
 // letNot forgets that a call was let through which was decided otherwise since.
 func (s *State) letNot(a floodmark.Action) {
-	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.Call == a.Call || l.Tool == a.Tool && l.Args == a.ArgsDigest })
-	if len(s.Let) == 0 {
-		s.Let = nil
-	}
+	s.Let = without(s.Let, func(l Let) bool { return l.Call == a.Call || l.Tool == a.Tool && l.Args == a.ArgsDigest })
 }
 
 // letNoMore makes that no call is let through again because it was before: what
 // it was let through by may be gone. What such calls give is still known by them.
 func (s *State) letNoMore() {
 	for i := range s.Let {
-		s.Let[i].Args = floodmark.Digest{} // no arguments have this
+		s.Let[i].Args = floodmark.Digest{}
 	}
 }
 

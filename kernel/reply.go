@@ -23,7 +23,7 @@ func (st *step) beforeReply() {
 	st.out.Reply.Footer = st.footer(drawn)
 	if st.ev.Audience == hook.ToOwner {
 		action.Arguments = drawn.arguments
-		st.decide(action, st.mark, st.mark.Trust, floodmark.Decision{Verdict: floodmark.Allow}, floodmark.Basis{})
+		st.decide(action, st.mark, st.mark.Trust, floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, floodmark.Basis{})
 		st.endTurn()
 		return
 	}

@@ -62,19 +62,12 @@ func retoldLine(st *step, j *judged) string {
 	if j.action.Kind == floodmark.CallTool && j.decision.Verdict < floodmark.Allow {
 		return st.line(j)
 	}
-	what := visible(j.action.Tool.String())
-	switch j.action.Kind {
-	case floodmark.CallModel:
-		what = "model call"
-	case floodmark.SendReply:
-		what = "answer to " + orWord(j.action.Audience, "others")
-	case floodmark.SpawnAgent:
-		what = "sub-agent " + visible(string(j.action.Child))
-	case floodmark.CallTool:
-	}
+	what := title(j.action)
 	switch {
 	case waits(j.decision):
 		return what + ": waits for the verifiers " + visible(strings.Join(j.decision.Verifiers, ", "))
+	case j.decision.Word() == floodmark.Contain:
+		return what + ": allowed in a box"
 	case j.decision.Verdict == floodmark.Allow:
 		return what + ": allowed"
 	}

@@ -159,7 +159,7 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 
 // alike reports whether two decisions answer the same.
 func alike(a, b floodmark.Decision) bool {
-	return a.Verdict == b.Verdict && a.Would == b.Would && slices.Equal(a.Hidden, b.Hidden) && slices.Equal(a.Verifiers, b.Verifiers)
+	return a.Verdict == b.Verdict && a.Reach == b.Reach && a.Would == b.Would && slices.Equal(a.Hidden, b.Hidden) && slices.Equal(a.Verifiers, b.Verifiers)
 }
 
 // count counts questions, and asks the one that would have been asked.
@@ -219,15 +219,19 @@ func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 }
 
 // Title names the action in a few words.
-func (r Rejudged) Title() string {
-	switch r.Action.Kind {
+func (r Rejudged) Title() string { return title(r.Action) }
+
+func title(a floodmark.Action) string {
+	switch a.Kind {
 	case floodmark.CallModel:
 		return "model call"
 	case floodmark.SendReply:
-		return "answer to " + orWord(r.Action.Audience, "others")
-	case floodmark.CallTool, floodmark.SpawnAgent:
+		return "answer to " + orWord(a.Audience, "others")
+	case floodmark.SpawnAgent:
+		return "sub-agent " + visible(string(a.Child))
+	case floodmark.CallTool:
 	}
-	return visible(r.Action.Tool.String())
+	return visible(a.Tool.String())
 }
 
 // Difference is the change on one line: both answers, and what decides the new
@@ -247,7 +251,7 @@ func (r Rejudged) Difference() string {
 
 // answerOf is a decision in a word or a few.
 func answerOf(d floodmark.Decision) string {
-	text := d.Verdict.String()
+	text := d.Word()
 	if d.Would != "" {
 		text += " for now, else " + d.Would
 	}

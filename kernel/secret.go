@@ -315,3 +315,9 @@ func (st *step) ownTool(src floodmark.Source, server string) bool {
 	p, ok := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
 	return ok && p.Own()
 }
+
+// veiled returns text without the credentials in it.
+func (st *step) veiled(text string) string { return st.r.veils().Text(st.r.secrets, text) }
+
+// veiledLine is the same for a command line, in which no command is hidden.
+func (st *step) veiledLine(text string) string { return st.r.veils().Line(st.r.secrets, text) }

@@ -367,14 +367,14 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Called(f.Action.Iteration, f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm)
 		s.offer(f)
 		if !waits(f.Decision) { // else it is judged once more, by the same right
-			s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
+			s.Proposed = without(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
 		}
 		if f.Decision.Verdict == floodmark.Allow {
 			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
 		}
 		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
 			s.runs(f.Action)
-			s.lets(f.Action)
+			s.lets(f.Action, f.Decision.Reach)
 			s.moved(f.Basis)
 			if f.Basis != nil && f.Mark.Secrecy <= floodmark.Private {
 				s.Spelled += f.Basis.Tells << s.share()
@@ -383,17 +383,11 @@ func (s *State) decided(f floodmark.ActionDecided) {
 			s.stopped(f.Action)
 			s.letNot(f.Action)
 		}
-		if len(s.Proposed) == 0 {
-			s.Proposed = nil
-		}
 		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
 		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
-		s.Refused = slices.DeleteFunc(s.Refused, same)
+		s.Refused = without(s.Refused, same)
 		if f.Decision.Verdict < floodmark.Allow || waits(f.Decision) {
 			s.Refused = last(append(s.Refused, r), maxRefused)
-		}
-		if len(s.Refused) == 0 {
-			s.Refused = nil
 		}
 		s.changed(f)
 	case floodmark.SendReply, floodmark.SpawnAgent:
@@ -457,6 +451,14 @@ func addNew[T comparable](list []T, one T) []T {
 		return list
 	}
 	return append(list, one)
+}
+
+// without leaves out some elements. An emptied list equals one that never was.
+func without[T any](list []T, gone func(T) bool) []T {
+	if list = slices.DeleteFunc(list, gone); len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 // last keeps at most n elements from the end.

@@ -178,7 +178,7 @@ func newStep(s *State, r Rules, in Input) *step {
 }
 
 func (st *step) run() error {
-	st.out.Reply.Decision.Verdict = floodmark.Allow
+	st.out.Reply.Decision.Verdict, st.out.Reply.Decision.Reach = floodmark.Allow, floodmark.Free
 	if st.ev.Point == hook.SessionStart {
 		return st.sessionStart()
 	}

@@ -213,7 +213,7 @@ func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: j.basis.Others,
-		Two: st.takesTwo(j),
+		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed,
 	}
 	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {
 		s.Pattern = o.Pattern
@@ -229,7 +229,7 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 // an approval of it would hold.
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
-		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Others == now.Others &&
+		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && s.Others == now.Others &&
 			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local, nil)
 	})
 }

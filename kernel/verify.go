@@ -94,7 +94,7 @@ func (st *step) asking(j *judged) (Asking, bool) {
 	tool := j.action.Tool
 	a := Asking{Request: verify.Request{
 		At: st.in.At, Session: string(st.ev.Session), Agent: tool.Agent, Provider: st.provider(),
-		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Lines: st.requestLines(j),
+		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Reach: j.decision.Reach, Lines: st.requestLines(j),
 	}}
 	for _, name := range j.decision.Verifiers {
 		a.Gates = append(a.Gates, st.r.Gate(tool.Agent, name))

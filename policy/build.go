@@ -44,12 +44,12 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 	return p
 }
 
-// cell is a verdict and where it was said.
+// cell is an answer and where it was said.
 type cell struct {
-	verdict floodmark.Verdict
-	rule    string
-	taint   bool // said by the user's taintPolicy
-	own     bool // said by the user's table
+	says  answer
+	rule  string
+	taint bool // said by the user's taintPolicy
+	own   bool // said by the user's table
 }
 
 type cells [effects][trusts]cell
@@ -62,13 +62,13 @@ func buildTable(shipped, user *document) *cells {
 	for e := range effects {
 		effect := floodmark.Effect(e)
 		for t := range trusts {
-			c := cell{verdict: shipped.table[e][t].verdict, rule: "table." + effect.String() + "." + floodmark.Trust(t).String()}
+			c := cell{says: shipped.table[e][t].says, rule: "table." + effect.String() + "." + floodmark.Trust(t).String()}
 			taint := user.taint[t]
-			if taint.node != nil && guarded(effect) && (effect != floodmark.Admin || taint.verdict < c.verdict) {
-				c.verdict, c.rule, c.taint = taint.verdict, "taintPolicy."+floodmark.Trust(t).String(), true
+			if taint.node != nil && guarded(effect) && (effect != floodmark.Admin || taint.says.verdict < c.says.verdict) {
+				c.says, c.rule, c.taint = taint.says, "taintPolicy."+floodmark.Trust(t).String(), true
 			}
 			if own := user.table[e][t]; own.node != nil {
-				c.verdict, c.rule, c.taint, c.own = own.verdict, "table."+effect.String()+"."+floodmark.Trust(t).String(), false, true
+				c.says, c.rule, c.taint, c.own = own.says, "table."+effect.String()+"."+floodmark.Trust(t).String(), false, true
 			}
 			out[e][t] = c
 		}
@@ -78,13 +78,13 @@ func buildTable(shipped, user *document) *cells {
 		lifts = lift(&out[e]) || lifts
 		monotone(&out[e])
 		for t := range trusts {
-			user.warnCorrected(user.table[e][t], out[e][t].verdict, floodmark.Trust(t))
+			user.warnCorrected(user.table[e][t], out[e][t].says, floodmark.Trust(t))
 		}
 	}
 	for t := range trusts {
 		user.warnCorrected(user.taint[t], user.taint.least(t), floodmark.Trust(t))
 		if said := user.taint[t]; said.node != nil && lifts {
-			user.reader.warn(said.node, "lifts-more", fmt.Sprintf("%s for %s content also holds for all content that is believed more, where nothing is said of it", said.verdict, floodmark.Trust(t)),
+			user.reader.warn(said.node, "lifts-more", fmt.Sprintf("%s for %s content also holds for all content that is believed more, where nothing is said of it", said.says, floodmark.Trust(t)),
 				"if that is meant, write it for each level; else write confirm or restrict")
 			lifts = false
 		}
@@ -99,10 +99,10 @@ func lift(row *[trusts]cell) (lifts bool) {
 	best := cell{}
 	for t := range row {
 		switch c := &row[t]; {
-		case c.taint && c.verdict > best.verdict:
+		case c.taint && c.says.verdict > best.says.verdict:
 			best = *c
-		case !c.taint && !c.own && c.verdict < best.verdict:
-			c.verdict, c.rule, lifts = best.verdict, best.rule, true
+		case !c.taint && !c.own && c.says.verdict < best.says.verdict:
+			c.says, c.rule, lifts = best.says, best.rule, true
 		}
 	}
 	return lifts
@@ -111,26 +111,29 @@ func lift(row *[trusts]cell) (lifts bool) {
 // monotone takes from less believed content what more believed content has not.
 func monotone(row *[trusts]cell) {
 	for t := trusts - 2; t >= 0; t-- {
-		row[t].verdict = min(row[t].verdict, row[t+1].verdict)
+		row[t].says = row[t].says.join(row[t+1].says)
 	}
 }
 
-// least is the strictest verdict said at t or for anything more believed.
-func (ls *levels) least(t int) floodmark.Verdict {
-	v := floodmark.Allow
+// least is the strictest answer said at t or for anything more believed.
+func (ls *levels) least(t int) answer {
+	v := plainly(floodmark.Allow)
 	for ; t < trusts; t++ {
 		if ls[t].node != nil {
-			v = min(v, ls[t].verdict)
+			v = v.join(ls[t].says)
 		}
 	}
 	return v
 }
 
-// warnCorrected tells the user that a verdict counts for less than was written.
-func (d *document) warnCorrected(said level, got floodmark.Verdict, t floodmark.Trust) {
-	if said.node != nil && got < said.verdict {
+// warnCorrected tells the user that an answer counts for less than was written.
+func (d *document) warnCorrected(said level, got answer, t floodmark.Trust) {
+	if got.inside == floodmark.Restrict {
+		got.reach = said.says.reach // nothing is boxed that is refused
+	}
+	if said.node != nil && got != said.says {
 		d.reader.warn(said.node, "not-monotone",
-			fmt.Sprintf("%s content would get more (%s) than more believed content has (%s)", t, said.verdict, got),
+			fmt.Sprintf("%s content would get more (%s) than more believed content has (%s)", t, said.says, got),
 			fmt.Sprintf("it counts as %s; write that, or allow more for the levels above", got))
 	}
 }
@@ -139,11 +142,8 @@ func gridOf(cs *cells, text func(floodmark.Effect, floodmark.Trust, floodmark.Ve
 	var g grid
 	for e := range effects {
 		for t := range trusts {
-			c := cs[e][t]
-			g[e][t] = &floodmark.Reason{
-				Code: floodmark.TaintEscalation, Rule: c.rule, Verdict: c.verdict,
-				Text: text(floodmark.Effect(e), floodmark.Trust(t), c.verdict),
-			}
+			c, effect, trust := cs[e][t], floodmark.Effect(e), floodmark.Trust(t)
+			g[e][t] = newRuled(c.says, floodmark.TaintEscalation, c.rule, effect == floodmark.Run, func(v floodmark.Verdict) string { return text(effect, trust, v) })
 		}
 	}
 	return g
@@ -155,15 +155,15 @@ func (d *document) overrideGrid(o *override, table *grid) *grid {
 	for e := range effects {
 		for t := trusts - 1; t >= 0; t-- {
 			trust := floodmark.Trust(t)
-			v, code, rule := g[e][t].Verdict, g[e][t].Code, g[e][t].Rule
+			v, code, rule := g[e][t].says, g[e][t].Code, g[e][t].Rule
 			if o.levels[t].node != nil {
-				v, code, rule = o.levels[t].verdict, floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
+				v, code, rule = o.levels[t].says, floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
 			}
-			if t < trusts-1 && g[e][t+1].Verdict < v {
-				v, code, rule = g[e][t+1].Verdict, floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
+			if t < trusts-1 && v.join(g[e][t+1].says) != v {
+				v, code, rule = v.join(g[e][t+1].says), floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
 			}
 			if code == floodmark.ToolOverride {
-				g[e][t] = &floodmark.Reason{Code: code, Rule: rule, Verdict: v, Text: overrideText(o.text, trust, v)}
+				g[e][t] = newRuled(v, code, rule, true, func(v floodmark.Verdict) string { return overrideText(o.text, trust, v) })
 			}
 		}
 	}
@@ -176,7 +176,11 @@ func (d *document) overrideGrid(o *override, table *grid) *grid {
 // prefixed names the layer in the rules' reasons.
 func prefixed(rules []*rule, where string) []*rule {
 	for _, r := range rules {
-		r.reason.Rule = where + r.reason.Rule
+		for _, reason := range []*floodmark.Reason{&r.Reason, r.inside, r.boxes} {
+			if reason != nil {
+				reason.Rule = where + reason.Rule
+			}
+		}
 	}
 	return rules
 }

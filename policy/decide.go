@@ -43,7 +43,7 @@ func (v *view) decide(q *Question) Ruling {
 		})
 	}
 	v.applyRules(q, &found, &out)
-	out.Flow = v.flows.apply(q, &found)
+	out.Flow = v.flows.apply(v.unplugged(q), &found)
 	trust, relaxed := v.authority(q, out.Flow)
 	if relaxed {
 		found.add(v.freeContent(q))
@@ -52,14 +52,33 @@ func (v *view) decide(q *Question) Ruling {
 	if q.Reach.Wipes && q.Mark.Trust < floodmark.Owner {
 		found.add(&v.flows.wipes)
 	}
-	out.Verdict, out.Reasons = found.conclude()
-	if relaxed && out.Verdict == floodmark.Allow {
+	out.Verdict, out.Reach, out.Reasons = found.conclude()
+	out.Outside = found.bare
+	if relaxed && out.Verdict == floodmark.Allow && out.Reach == floodmark.Free {
 		out.Reasons = []floodmark.Reason{v.flows.stated}
 	}
 	if len(v.verifiers) > 0 {
 		out.Verifiers = v.gates(q)
 	}
 	return out
+}
+
+// unplugged is what the flow rules are asked about a call: one that runs in a box reaches no
+// network, whatever code it runs. A door that can box a call has said so of one that names
+// nothing which it would send or fetch.
+func (v *view) unplugged(q *Question) *Question {
+	if !q.Boxable {
+		return q
+	}
+	var found reasons
+	v.applyRules(q, &found, &Ruling{})
+	v.applyTable(q, min(q.Trust, q.Mark.Trust), &found)
+	if !found.boxed {
+		return q
+	}
+	off := *q
+	off.Reach.Network = false
+	return &off
 }
 
 func agentOf(q *Question) string {
@@ -100,7 +119,7 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 				continue
 			}
 			out.BlockTurn = out.BlockTurn || r.blockTurn
-			found.add(&r.reason)
+			found.say(q, &r.ruled)
 		}
 	}
 }
@@ -109,7 +128,7 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 // all it looks at.
 func (x *rule) applies(q *Question) bool {
 	if q.Assume != nil && x.cond.blind(q) {
-		return q.Assume(x.reason.Rule)
+		return q.Assume(x.Rule)
 	}
 	return x.cond.holds(q)
 }
@@ -175,13 +194,11 @@ func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdic
 }
 
 func (v *view) applyCell(q *Question, g *grid, e floodmark.Effect, trust floodmark.Trust, found *reasons) {
-	if g != &v.table || e != floodmark.Write || v.settings.FreeContent != InertAllows || !q.filesNothing(g[e][trust]) {
-		found.add(g[e][trust])
+	if g != &v.table || e != floodmark.Write || v.settings.FreeContent != InertAllows || !q.filesNothing(&g[e][trust].Reason) {
+		found.say(q, g[e][trust])
 	}
 	for _, b := range v.bounds {
-		if r := b.reason(q.Tool, guarded(e), trust); r != nil {
-			found.add(r)
-		}
+		found.say(q, b.reason(q.Tool, guarded(e), trust))
 	}
 }
 
@@ -208,12 +225,15 @@ func (v *view) freeContent(q *Question) *floodmark.Reason {
 type reasons struct {
 	n    int
 	list [24]*floodmark.Reason
+	// boxed says that one of them wants the call in a box, also if it lost its room; bare that
+	// one would want that of a call that can be boxed.
+	boxed, bare bool
 }
 
 // add notes a reason once. Reasons beyond the room are joined into the last
 // place by their verdict: explanations may be lost, strictness may not.
 func (rs *reasons) add(r *floodmark.Reason) {
-	if r == nil || r.Verdict == floodmark.Allow || slices.Contains(rs.list[:rs.n], r) {
+	if r == nil || r.Verdict == floodmark.Allow && r.Code != floodmark.Contained || slices.Contains(rs.list[:rs.n], r) {
 		return
 	}
 	if rs.n < len(rs.list) {
@@ -226,10 +246,14 @@ func (rs *reasons) add(r *floodmark.Reason) {
 	}
 }
 
-// conclude returns the least verdict and all reasons, the deciding one first.
-func (rs *reasons) conclude() (floodmark.Verdict, []floodmark.Reason) {
+// conclude returns the least verdict and reach, and all reasons, the deciding one first.
+func (rs *reasons) conclude() (floodmark.Verdict, floodmark.Reach, []floodmark.Reason) {
+	reach := floodmark.Free
+	if rs.boxed {
+		reach = floodmark.Boxed
+	}
 	if rs.n == 0 {
-		return floodmark.Allow, nil
+		return floodmark.Allow, reach, nil
 	}
 	found := rs.list[:rs.n]
 	for i := 1; i < len(found); i++ { // few and mostly in order already
@@ -241,5 +265,5 @@ func (rs *reasons) conclude() (floodmark.Verdict, []floodmark.Reason) {
 	for i, r := range found {
 		out[i] = *r
 	}
-	return out[0].Verdict, out
+	return out[0].Verdict, reach, out
 }

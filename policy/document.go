@@ -55,10 +55,10 @@ const (
 // levels are verdicts by trust.
 type levels [trusts]level
 
-// A level is a verdict and where it was written; nil means that nothing was.
+// A level is what was said and where it was written; nil means that nothing was.
 type level struct {
-	verdict floodmark.Verdict
-	node    *yaml.Node
+	says answer
+	node *yaml.Node
 }
 
 // A toolName is a tool as the policy names it. A Name of * is every tool of
@@ -130,17 +130,17 @@ func readLevels(n *yaml.Node) levels {
 	var ls levels
 	keys, values := pairs(n)
 	for i, k := range keys {
-		v, _ := floodmark.ParseVerdict(values[i].Value)
+		v := parseAnswer(values[i].Value)
 		if k.Value == "*" {
 			for t := range ls {
 				if value(n, floodmark.Trust(t).String()) == nil {
-					ls[t].verdict, ls[t].node = v, values[i]
+					ls[t].says, ls[t].node = v, values[i]
 				}
 			}
 			continue
 		}
 		if t, err := floodmark.ParseTrust(k.Value); err == nil {
-			ls[t].verdict, ls[t].node = v, values[i]
+			ls[t].says, ls[t].node = v, values[i]
 		}
 	}
 	return ls

@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A grid is a verdict with its reason for every effect at every trust. Texts
+// A grid is an answer with its reasons for every effect at every trust. Texts
 // are made when a policy is loaded, so that deciding makes none.
-type grid [effects][trusts]*floodmark.Reason
+type grid [effects][trusts]*ruled
 
 // guarded reports whether seed 0's taintPolicy speaks about the effect.
 func guarded(e floodmark.Effect) bool { return e != floodmark.Observe && e != floodmark.Fetch }
@@ -16,12 +16,12 @@ func guarded(e floodmark.Effect) bool { return e != floodmark.Observe && e != fl
 // a bound is what a project or the section of an agent adds: its own answer,
 // joined with all others by min. Nil means that it says nothing.
 type bound struct {
-	levels [trusts]*floodmark.Reason
-	tools  map[toolName]*[trusts]*floodmark.Reason
+	levels [trusts]*ruled
+	tools  map[toolName]*[trusts]*ruled
 }
 
 // reason returns the bound's own answer, or nil.
-func (b *bound) reason(t floodmark.ToolRef, guards bool, trust floodmark.Trust) *floodmark.Reason {
+func (b *bound) reason(t floodmark.ToolRef, guards bool, trust floodmark.Trust) *ruled {
 	if len(b.tools) > 0 {
 		if row, ok := find(b.tools, t); ok && row[trust] != nil {
 			return row[trust]
@@ -45,7 +45,7 @@ func find[V any](m map[toolName]V, t floodmark.ToolRef) (V, bool) {
 // newBound makes an answer of a section. A level it does not mention is bound
 // by the next more believed one, or less believed content would get more.
 func newBound(s *section) *bound {
-	b := &bound{tools: map[toolName]*[trusts]*floodmark.Reason{}}
+	b := &bound{tools: map[toolName]*[trusts]*ruled{}}
 	b.levels = boundRow(s.taint, s.where+"taintPolicy", floodmark.TaintEscalation, "")
 	for _, o := range s.overrides {
 		row := boundRow(o.levels, s.where+"toolOverrides."+o.text, floodmark.ToolOverride, o.text)
@@ -54,16 +54,16 @@ func newBound(s *section) *bound {
 	return b
 }
 
-func boundRow(ls levels, where string, code floodmark.Code, tool string) [trusts]*floodmark.Reason {
-	var row [trusts]*floodmark.Reason
-	var above *floodmark.Reason
+func boundRow(ls levels, where string, code floodmark.Code, tool string) [trusts]*ruled {
+	var row [trusts]*ruled
+	above, said := plainly(floodmark.Allow), false
 	for t := trusts - 1; t >= 0; t-- {
-		if l := ls[t]; l.node != nil && (above == nil || l.verdict < above.Verdict) {
-			above = &floodmark.Reason{Verdict: l.verdict}
+		if l := ls[t]; l.node != nil {
+			above, said = above.join(l.says), true
 		}
-		if above != nil {
+		if said {
 			trust := floodmark.Trust(t)
-			row[t] = &floodmark.Reason{Code: code, Rule: where + "." + trust.String(), Verdict: above.Verdict, Text: overrideText(tool, trust, above.Verdict)}
+			row[t] = newRuled(above, code, where+"."+trust.String(), tool != "", func(v floodmark.Verdict) string { return overrideText(tool, trust, v) })
 		}
 	}
 	return row
@@ -78,12 +78,12 @@ func overrideText(tool string, t floodmark.Trust, v floodmark.Verdict) string {
 
 // tableText explains a cell of the table.
 func tableText(e floodmark.Effect, t floodmark.Trust, v floodmark.Verdict) string {
-	return fmt.Sprintf("%s %s while %s", doing(e), answer(v), inContext(t))
+	return fmt.Sprintf("%s %s while %s", doing(e), outcome(v), inContext(t))
 }
 
 // valueText explains a cell that was reached because of an argument.
 func valueText(e floodmark.Effect, t floodmark.Trust, v floodmark.Verdict) string {
-	return fmt.Sprintf("%s %s because a value that decides what happens comes from %s", doing(e), answer(v), from(t))
+	return fmt.Sprintf("%s %s because a value that decides what happens comes from %s", doing(e), outcome(v), from(t))
 }
 
 func doing(e floodmark.Effect) string {
@@ -98,7 +98,7 @@ func doing(e floodmark.Effect) string {
 	}[e]
 }
 
-func answer(v floodmark.Verdict) string {
+func outcome(v floodmark.Verdict) string {
 	return [...]string{
 		floodmark.Restrict: "is not done",
 		floodmark.Confirm:  "needs your yes",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/json5"
 )
 
 // A Note says in plain words what an import changed, and where the old file
@@ -26,7 +27,7 @@ type Note struct {
 // restricts something in the file and was not read. With an error, which is
 // [floodmark.Problems], there is no policy.
 func Import(name string, data []byte) ([]byte, []Note, error) {
-	root, err := parseJSON5(name, data)
+	root, err := json5.Parse(name, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +57,7 @@ const maxKey = 200
 // An importer collects what the old file says.
 type importer struct {
 	file     string
-	root     *jvalue
+	root     *json5.Value
 	found    bool
 	problems floodmark.Problems
 	notes    []Note
@@ -85,25 +86,25 @@ type importedAgent struct {
 	gates []gate
 }
 
-func (m *importer) fault(v *jvalue, text, hint string) {
+func (m *importer) fault(v *json5.Value, text, hint string) {
 	m.problems = append(m.problems, floodmark.Problem{
-		File: m.file, Line: v.line, Column: v.column, Severity: floodmark.Error, Code: "import", Text: text, Hint: hint,
+		File: m.file, Line: v.Line, Column: v.Column, Severity: floodmark.Error, Code: "import", Text: text, Hint: hint,
 	})
 }
 
-func (m *importer) note(v *jvalue, format string, args ...any) {
+func (m *importer) note(v *json5.Value, format string, args ...any) {
 	n := Note{Text: fmt.Sprintf(format, args...)}
 	if v != nil {
-		n.Line, n.Column = v.line, v.column
+		n.Line, n.Column = v.Line, v.Column
 	}
 	m.notes = append(m.notes, n)
 }
 
 // unknown tells about keys nobody reads.
-func (m *importer) unknown(v *jvalue, where string, known ...string) {
-	for _, k := range v.members {
-		if !slices.Contains(known, k.name) {
-			m.note(k.value, "%s.%s is not understood and was left out", where, plainKey(k.name))
+func (m *importer) unknown(v *json5.Value, where string, known ...string) {
+	for _, k := range v.Members {
+		if !slices.Contains(known, k.Name) {
+			m.note(k.Value, "%s.%s is not understood and was left out", where, plainKey(k.Name))
 		}
 	}
 }
@@ -123,40 +124,40 @@ func plainKey(s string) string {
 }
 
 // word reads a text that must be one of some words.
-func (m *importer) word(v *jvalue, what string, words ...string) (string, bool) {
+func (m *importer) word(v *json5.Value, what string, words ...string) (string, bool) {
 	if v == nil {
 		return "", false
 	}
-	if v.kind != jstring || !slices.Contains(words, v.text) {
+	if v.Kind != json5.String || !slices.Contains(words, v.Text) {
 		m.fault(v, fmt.Sprintf("%s is not one of %s", what, oneOf(words)), "write one of "+oneOf(words))
 		return "", false
 	}
-	return v.text, true
+	return v.Text, true
 }
 
 // number reads a whole number and keeps it within limits, saying so.
-func (m *importer) number(v *jvalue, what string, low, high int) (int, bool) {
+func (m *importer) number(v *json5.Value, what string, low, high int) (int, bool) {
 	if v == nil {
 		return 0, false
 	}
 	var n float64
-	if _, err := fmt.Sscanf(v.text, "%g", &n); err != nil || v.kind != jnumber || n != n || n > 1e12 || n < -1e12 {
+	if _, err := fmt.Sscanf(v.Text, "%g", &n); err != nil || v.Kind != json5.Number || n != n || n > 1e12 || n < -1e12 {
 		m.fault(v, what+" is not a number", "write a whole number")
 		return 0, false
 	}
 	kept := min(max(int(n), low), high)
 	if float64(kept) != n {
-		m.note(v, "%s is %s in the old file; %d is the nearest the new one takes", what, plainKey(v.text), kept)
+		m.note(v, "%s is %s in the old file; %d is the nearest the new one takes", what, plainKey(v.Text), kept)
 	}
 	return kept, true
 }
 
 // mapping reads an object.
-func (m *importer) mapping(v *jvalue, what string) bool {
+func (m *importer) mapping(v *json5.Value, what string) bool {
 	if v == nil {
 		return false
 	}
-	if v.kind != jobject {
+	if v.Kind != json5.Object {
 		m.fault(v, what+" is not a mapping", "write names and values in braces, as in "+mappingExample(what))
 		return false
 	}
@@ -164,21 +165,21 @@ func (m *importer) mapping(v *jvalue, what string) bool {
 }
 
 // tools reads a list of tool names.
-func (m *importer) tools(v *jvalue, what string) []string {
+func (m *importer) tools(v *json5.Value, what string) []string {
 	if v == nil {
 		return nil
 	}
-	if v.kind != jlist {
+	if v.Kind != json5.List {
 		m.fault(v, what+" is not a list", "write [\"exec\", \"write\"]")
 		return nil
 	}
 	var out []string
-	for _, item := range v.list {
-		if item.kind != jstring || strings.TrimSpace(item.text) == "" || len(item.text) > maxText {
+	for _, item := range v.List {
+		if item.Kind != json5.String || strings.TrimSpace(item.Text) == "" || len(item.Text) > maxText {
 			m.fault(item, "this is not the name of a tool", "write a name in quotes")
 			continue
 		}
-		out = append(out, item.text)
+		out = append(out, item.Text)
 	}
 	return out
 }
@@ -289,46 +290,46 @@ func (m *importer) notRead() {
 	if !m.found {
 		return // that nothing was found says it all
 	}
-	m.toolsNotRead(m.root.get("tools"), "tools")
-	m.toolsNotRead(m.root.get("agents", "defaults", "tools"), "agents.defaults.tools")
-	if list := m.root.get("agents", "list"); list != nil {
-		for i, a := range list.list {
-			m.toolsNotRead(a.get("tools"), fmt.Sprintf("agents.list[%d].tools", i))
+	m.toolsNotRead(m.root.Get("tools"), "tools")
+	m.toolsNotRead(m.root.Get("agents", "defaults", "tools"), "agents.defaults.tools")
+	if list := m.root.Get("agents", "list"); list != nil {
+		for i, a := range list.List {
+			m.toolsNotRead(a.Get("tools"), fmt.Sprintf("agents.list[%d].tools", i))
 		}
 	}
 	for _, path := range [][]string{{"sandbox"}, {"agents", "defaults", "sandbox"}} {
-		if v := m.root.get(path...); v != nil {
+		if v := m.root.Get(path...); v != nil {
 			m.note(v, "not read: %s; a policy is no sandbox, keep that one", strings.Join(path, "."))
 		}
 	}
 }
 
-func (m *importer) toolsNotRead(v *jvalue, where string) {
-	if v == nil || v.kind != jobject {
+func (m *importer) toolsNotRead(v *json5.Value, where string) {
+	if v == nil || v.Kind != json5.Object {
 		return
 	}
-	for _, k := range v.members {
-		name := where + "." + plainKey(k.name)
-		tools := namesIn(k.value)
+	for _, k := range v.Members {
+		name := where + "." + plainKey(k.Name)
+		tools := namesIn(k.Value)
 		switch {
-		case k.name == "caution" && where == "tools", k.name == "verifier":
-		case k.name == "deny" && len(tools) > 0:
-			m.note(k.value, "not read: %s denied %s; to keep that, write toolOverrides: {%s: {\"*\": restrict}}, for one agent under agents: openclaw/ID",
+		case k.Name == "caution" && where == "tools", k.Name == "verifier":
+		case k.Name == "deny" && len(tools) > 0:
+			m.note(k.Value, "not read: %s denied %s; to keep that, write toolOverrides: {%s: {\"*\": restrict}}, for one agent under agents: openclaw/ID",
 				name, oneLine(tools, " and "), tools[0])
-		case k.name == "allow" && len(tools) > 0:
-			m.note(k.value, "not read: %s allowed only %s; now the table decides about every tool", name, oneLine(tools, " and "))
+		case k.Name == "allow" && len(tools) > 0:
+			m.note(k.Value, "not read: %s allowed only %s; now the table decides about every tool", name, oneLine(tools, " and "))
 		default:
-			m.note(k.value, "not read: %s; if it restricts something, say so in the policy", name)
+			m.note(k.Value, "not read: %s; if it restricts something, say so in the policy", name)
 		}
 	}
 }
 
 // namesIn are the plain names in a list.
-func namesIn(v *jvalue) []string {
+func namesIn(v *json5.Value) []string {
 	var out []string
-	for _, item := range v.list {
-		if item.kind == jstring && strings.TrimSpace(item.text) != "" {
-			out = append(out, plainKey(item.text))
+	for _, item := range v.List {
+		if item.Kind == json5.String && strings.TrimSpace(item.Text) != "" {
+			out = append(out, plainKey(item.Text))
 		}
 	}
 	return out

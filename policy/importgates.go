@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/json5"
 )
 
 // cautionDefaults are the tools seed 1 is careful with unless told otherwise.
@@ -13,70 +15,70 @@ func cautionDefaults() []string { return []string{"web_fetch", "email", "webhook
 
 // caution imports tools.caution of seed 1.
 func (m *importer) caution() {
-	v := m.root.get("tools", "caution")
+	v := m.root.Get("tools", "caution")
 	if !m.mapping(v, "tools.caution") {
 		return
 	}
 	m.found, m.auditor = true, "block"
-	if d := v.get("defaults"); d == nil || m.isTrue(d, "tools.caution.defaults") {
+	if d := v.Get("defaults"); d == nil || m.isTrue(d, "tools.caution.defaults") {
 		m.cautious = cautionDefaults()
 	}
-	for _, k := range v.members {
+	for _, k := range v.Members {
 		m.cautionKey(k)
 	}
-	if tools := v.get("tools"); m.mapping(tools, "tools.caution.tools") {
-		for _, k := range tools.members {
+	if tools := v.Get("tools"); m.mapping(tools, "tools.caution.tools") {
+		for _, k := range tools.Members {
 			m.cautionTool(k)
 		}
 	}
-	m.auditorSettings(v.get("auditor"))
+	m.auditorSettings(v.Get("auditor"))
 	m.note(nil, "after a cautioned tool the auditor alone decided about every call; now it still looks at each, but sending, changing and running also need a person where the table says confirm, and it never answers for code, for the agent's own settings, or where data could leave")
 }
 
 // cautionKey looks at other keys. A tool that stands one level too high only tightens.
-func (m *importer) cautionKey(k jmember) {
-	name := plainKey(k.name)
+func (m *importer) cautionKey(k json5.Member) {
+	name := plainKey(k.Name)
 	switch {
-	case slices.Contains([]string{"defaults", "tools", "auditor"}, k.name):
-	case k.value.is("true") && strings.TrimSpace(k.name) != "" && len(k.name) <= maxKey:
+	case slices.Contains([]string{"defaults", "tools", "auditor"}, k.Name):
+	case k.Value.Is("true") && strings.TrimSpace(k.Name) != "" && len(k.Name) <= maxKey:
 		m.cautionTool(k)
-		m.note(k.value, "tools.caution.%s should stand under tools.caution.tools; it was read as if it did", name)
+		m.note(k.Value, "tools.caution.%s should stand under tools.caution.tools; it was read as if it did", name)
 	default:
-		m.note(k.value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
+		m.note(k.Value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
 	}
 }
 
-func (m *importer) cautionTool(k jmember) {
-	name := plainKey(k.name)
+func (m *importer) cautionTool(k json5.Member) {
+	name := plainKey(k.Name)
 	switch {
-	case strings.TrimSpace(k.name) == "" || len(k.name) > maxKey:
-		m.fault(k.value, "this names no tool", "write a name")
-	case k.value.is("true"):
-		if !slices.Contains(m.cautious, k.name) {
-			m.cautious = append(m.cautious, k.name)
+	case strings.TrimSpace(k.Name) == "" || len(k.Name) > maxKey:
+		m.fault(k.Value, "this names no tool", "write a name")
+	case k.Value.Is("true"):
+		if !slices.Contains(m.cautious, k.Name) {
+			m.cautious = append(m.cautious, k.Name)
 		}
-	case k.value.is("false"):
-		m.cautious = slices.DeleteFunc(m.cautious, func(s string) bool { return s == k.name })
-		m.note(k.value, "caution false for %s: its results are now worth what the catalog says, which may still be untrusted", name)
+	case k.Value.Is("false"):
+		m.cautious = slices.DeleteFunc(m.cautious, func(s string) bool { return s == k.Name })
+		m.note(k.Value, "caution false for %s: its results are now worth what the catalog says, which may still be untrusted", name)
 	default:
-		m.fault(k.value, "tools.caution.tools."+name+" is not true or false", "write true or false")
+		m.fault(k.Value, "tools.caution.tools."+name+" is not true or false", "write true or false")
 	}
 }
 
-func (m *importer) auditorSettings(v *jvalue) {
+func (m *importer) auditorSettings(v *json5.Value) {
 	if !m.mapping(v, "tools.caution.auditor") {
 		return
 	}
 	m.unknown(v, "tools.caution.auditor", "model", "timeoutMs", "failMode")
-	if mode, ok := m.word(v.get("failMode"), "tools.caution.auditor.failMode", "block", "warn", "allow"); ok && mode != "block" {
+	if mode, ok := m.word(v.Get("failMode"), "tools.caution.auditor.failMode", "block", "warn", "allow"); ok && mode != "block" {
 		m.auditor = mode
-		m.note(v.get("failMode"), "the auditor's failMode is %s: a forced timeout was a yes to anything; now it lets through only what would be allowed without an auditor, and else asks a person; write block to be asked always", mode)
+		m.note(v.Get("failMode"), "the auditor's failMode is %s: a forced timeout was a yes to anything; now it lets through only what would be allowed without an auditor, and else asks a person; write block to be asked always", mode)
 	}
-	if at := v.get("model"); at != nil {
-		m.note(at, "the auditor's model belongs into service.yaml: write «model: %s» under auditor, or what your service calls that model", quoted(plainKey(at.text)))
+	if at := v.Get("model"); at != nil {
+		m.note(at, "the auditor's model belongs into service.yaml: write «model: %s» under auditor, or what your service calls that model", quoted(plainKey(at.Text)))
 	}
-	if n, ok := m.number(v.get("timeoutMs"), "tools.caution.auditor.timeoutMs", 1, 30000); ok {
-		m.note(v.get("timeoutMs"), "the auditor's timeoutMs belongs into service.yaml: write «timeout: %dms» under auditor", n)
+	if n, ok := m.number(v.Get("timeoutMs"), "tools.caution.auditor.timeoutMs", 1, 30000); ok {
+		m.note(v.Get("timeoutMs"), "the auditor's timeoutMs belongs into service.yaml: write «timeout: %dms» under auditor", n)
 	}
 }
 
@@ -90,22 +92,22 @@ type gate struct {
 
 // verifiers imports tools.verifier of seed 3, and those of single agents.
 func (m *importer) verifiers() {
-	m.gates = m.verifier(m.root.get("tools", "verifier"), "tools.verifier", false)
-	agents := m.root.get("agents", "list")
-	if agents == nil || agents.kind != jlist {
+	m.gates = m.verifier(m.root.Get("tools", "verifier"), "tools.verifier", false)
+	agents := m.root.Get("agents", "list")
+	if agents == nil || agents.Kind != json5.List {
 		return
 	}
-	for i, a := range agents.list {
-		v := a.get("tools", "verifier")
+	for i, a := range agents.List {
+		v := a.Get("tools", "verifier")
 		if v == nil {
 			continue
 		}
-		name := cmp.Or(a.get("id"), a.get("name"))
-		if name == nil || name.kind != jstring || strings.TrimSpace(name.text) == "" || len(name.text) > maxKey {
+		name := cmp.Or(a.Get("id"), a.Get("name"))
+		if name == nil || name.Kind != json5.String || strings.TrimSpace(name.Text) == "" || len(name.Text) > maxKey {
 			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
 			continue
 		}
-		id := openclawID(name.text)
+		id := openclawID(name.Text)
 		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return x.name == id }) {
 			m.fault(name, "two agents have this id", "give each its own")
 			continue
@@ -127,13 +129,13 @@ func openclawID(id string) string {
 
 // verifier reads one configuration. An agent's that does not say whether it is on is so
 // where the one for all is.
-func (m *importer) verifier(v *jvalue, where string, agent bool) []gate {
+func (m *importer) verifier(v *json5.Value, where string, agent bool) []gate {
 	if !m.mapping(v, where) {
 		return nil
 	}
 	m.found = true
 	m.unknown(v, where, "enabled", "scope", "failMode", "webhook", "telegram")
-	enabled := v.get("enabled")
+	enabled := v.Get("enabled")
 	on, why := m.isTrue(enabled, where+".enabled") || enabled == nil && m.gates != nil, "was not switched on, and is left out"
 	if on {
 		if out := m.gatesOf(v, where, agent); len(out) > 0 {
@@ -149,31 +151,31 @@ func (m *importer) verifier(v *jvalue, where string, agent bool) []gate {
 
 // gatesOf are the gates of a section. An agent's that names none has those for all, also
 // where they are off for others, by its own scope and failMode if it has them.
-func (m *importer) gatesOf(v *jvalue, where string, agent bool) []gate {
-	g, scope := gate{}, v.get("scope")
+func (m *importer) gatesOf(v *json5.Value, where string, agent bool) []gate {
+	g, scope := gate{}, v.Get("scope")
 	if m.mapping(scope, where+".scope") {
-		g.include, g.exclude = m.tools(scope.get("include"), where+".scope.include"), m.tools(scope.get("exclude"), where+".scope.exclude")
+		g.include, g.exclude = m.tools(scope.Get("include"), where+".scope.include"), m.tools(scope.Get("exclude"), where+".scope.exclude")
 		if len(g.include) > 0 && len(g.exclude) > 0 {
 			m.fault(scope, "include and exclude are both given", "keep one of them")
 		}
-		if at := scope.get("include"); at != nil && len(g.include) == 0 {
+		if at := scope.Get("include"); at != nil && len(g.include) == 0 {
 			m.note(at, "%s.scope.include is empty, which verified nothing; now every tool is verified", where)
 		}
 	}
-	mode, said := m.word(v.get("failMode"), where+".failMode", "deny", "allow")
+	mode, said := m.word(v.Get("failMode"), where+".failMode", "deny", "allow")
 	g.allow = mode == "allow"
 	var out []gate
-	if at := v.get("webhook"); m.mapping(at, where+".webhook") {
+	if at := v.Get("webhook"); m.mapping(at, where+".webhook") {
 		out = append(out, m.webhook(at, where, g))
 	}
-	if at := v.get("telegram"); m.mapping(at, where+".telegram") && m.isTrue(at.get("enabled"), where+".telegram.enabled") {
+	if at := v.Get("telegram"); m.mapping(at, where+".telegram") && m.isTrue(at.Get("enabled"), where+".telegram.enabled") {
 		out = append(out, m.telegram(at, where, g))
 	} else if at != nil {
 		m.note(at, "%s.telegram was not switched on, and is left out", where)
 	}
 	if agent && len(out) == 0 {
 		if out = slices.Clone(m.gates); out == nil {
-			out = m.gatesOf(m.root.get("tools", "verifier"), "tools.verifier", false)
+			out = m.gatesOf(m.root.Get("tools", "verifier"), "tools.verifier", false)
 		}
 		for i := range out {
 			if scope != nil {
@@ -183,21 +185,21 @@ func (m *importer) gatesOf(v *jvalue, where string, agent bool) []gate {
 		}
 	}
 	for i := 0; said && i < len(out); i++ {
-		m.failing(v.get("failMode"), where, &out[i])
+		m.failing(v.Get("failMode"), where, &out[i])
 	}
 	return out
 }
 
 // isTrue reports a switch that is on. What is neither true nor false is a fault.
-func (m *importer) isTrue(v *jvalue, what string) bool {
-	if v != nil && !v.is("true") && !v.is("false") {
+func (m *importer) isTrue(v *json5.Value, what string) bool {
+	if v != nil && !v.Is("true") && !v.Is("false") {
 		m.fault(v, what+" is not true or false", "write true or false")
 	}
-	return v.is("true")
+	return v.Is("true")
 }
 
 // failing says what silence means, the strictest of both.
-func (m *importer) failing(at *jvalue, where string, g *gate) {
+func (m *importer) failing(at *json5.Value, where string, g *gate) {
 	switch {
 	case g.allow && slices.ContainsFunc(m.gates, func(o gate) bool { return !o.allow }):
 		g.allow = false
@@ -207,26 +209,26 @@ func (m *importer) failing(at *jvalue, where string, g *gate) {
 	}
 }
 
-func (m *importer) webhook(v *jvalue, where string, g gate) gate {
+func (m *importer) webhook(v *json5.Value, where string, g gate) gate {
 	m.unknown(v, where+".webhook", "url", "timeout", "headers", "secret")
 	g.name, g.seconds = "webhook", 30
-	if n, ok := m.number(v.get("timeout"), where+".webhook.timeout", 1, 600); ok {
+	if n, ok := m.number(v.Get("timeout"), where+".webhook.timeout", 1, 600); ok {
 		g.seconds = n
 	}
-	if url := v.get("url"); url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
+	if url := v.Get("url"); url != nil && url.Kind == json5.String && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.Text)), "http:") {
 		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; service.yaml takes https, or http to this very machine", where)
 	}
 	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook (for one agent: agents.openclaw/ID.verifier.webhook) and by the same names, not into the policy; they were left out")
 	return g
 }
 
-func (m *importer) telegram(v *jvalue, where string, g gate) gate {
+func (m *importer) telegram(v *json5.Value, where string, g gate) gate {
 	m.unknown(v, where+".telegram", "enabled", "botToken", "chatId", "timeout", "allowedUserIds")
 	g.name, g.seconds = "telegram", 120
-	if n, ok := m.number(v.get("timeout"), where+".telegram.timeout", 1, 600); ok {
+	if n, ok := m.number(v.Get("timeout"), where+".telegram.timeout", 1, 600); ok {
 		g.seconds = n
 	}
-	if ids := v.get("allowedUserIds"); ids == nil || ids.kind != jlist || len(ids.list) == 0 {
+	if ids := v.Get("allowedUserIds"); ids == nil || ids.Kind != json5.List || len(ids.List) == 0 {
 		m.note(v, "%s.telegram has no allowedUserIds: anybody in the chat could answer; now they must be named, and without them nobody can say yes", where)
 	}
 	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into service.yaml, under verifier.telegram (for one agent: agents.openclaw/ID.verifier.telegram) and by the same names, not into the policy; they were left out")

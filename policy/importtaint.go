@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/json5"
 )
 
 // provenance imports the plugin of seed 0, wherever its configuration stands.
 func (m *importer) provenance() {
-	v := m.root.get("plugins", "entries", "provenance", "config")
+	v := m.root.Get("plugins", "entries", "provenance", "config")
 	if v == nil {
 		found := pluginConfigs(m.root)
 		if len(found) == 0 {
 			return
 		}
 		if v = found[0]; len(found) > 1 {
-			m.fault(found[1], "there are two configurations of the plugin", fmt.Sprintf("the first one is on line %d; import them one by one", v.line))
+			m.fault(found[1], "there are two configurations of the plugin", fmt.Sprintf("the first one is on line %d; import them one by one", v.Line))
 			return
 		}
 	}
@@ -25,7 +26,7 @@ func (m *importer) provenance() {
 		return
 	}
 	m.found = true
-	if off := m.root.get("plugins", "entries", "provenance", "enabled"); off.is("false") {
+	if off := m.root.Get("plugins", "entries", "provenance", "enabled"); off.Is("false") {
 		m.note(off, "the plugin was switched off; its settings are imported all the same")
 	}
 	known := []string{"taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations"}
@@ -33,16 +34,16 @@ func (m *importer) provenance() {
 		known = append(known, "tools", "agents") // these are read elsewhere
 	}
 	m.unknown(v, "config", known...)
-	m.taintPolicy(v.get("taintPolicy"))
-	m.toolOverrides(v.get("toolOverrides"))
-	if ttl, ok := m.number(v.get("approvalTtlSeconds"), "approvalTtlSeconds", 10, 24*60*60); ok {
+	m.taintPolicy(v.Get("taintPolicy"))
+	m.toolOverrides(v.Get("toolOverrides"))
+	if ttl, ok := m.number(v.Get("approvalTtlSeconds"), "approvalTtlSeconds", 10, 24*60*60); ok {
 		m.ttl = fmt.Sprintf("%ds", ttl)
 	} else {
 		m.ttl = "60s"
 		m.note(nil, "the old program named two lifetimes of a code where none was set, 60 and 120 seconds; the shorter one is kept")
 	}
 	m.rounds = 10
-	if n, ok := m.number(v.get("maxIterations"), "maxIterations", 1, 10_000); ok {
+	if n, ok := m.number(v.Get("maxIterations"), "maxIterations", 1, 10_000); ok {
 		m.rounds = n
 	}
 	for _, text := range []string{
@@ -59,17 +60,17 @@ func (m *importer) provenance() {
 }
 
 // pluginConfigs finds objects that look like the plugin's configuration.
-func pluginConfigs(v *jvalue) []*jvalue {
-	if v.kind == jobject && slices.ContainsFunc(v.members, func(k jmember) bool {
-		return k.name == "taintPolicy" || k.name == "toolOverrides" || k.name == "approvalTtlSeconds"
+func pluginConfigs(v *json5.Value) []*json5.Value {
+	if v.Kind == json5.Object && slices.ContainsFunc(v.Members, func(k json5.Member) bool {
+		return k.Name == "taintPolicy" || k.Name == "toolOverrides" || k.Name == "approvalTtlSeconds"
 	}) {
-		return []*jvalue{v}
+		return []*json5.Value{v}
 	}
-	var out []*jvalue
-	for _, k := range v.members {
-		out = append(out, pluginConfigs(k.value)...)
+	var out []*json5.Value
+	for _, k := range v.Members {
+		out = append(out, pluginConfigs(k.Value)...)
 	}
-	for _, item := range v.list {
+	for _, item := range v.List {
 		out = append(out, pluginConfigs(item)...)
 	}
 	return out
@@ -77,7 +78,7 @@ func pluginConfigs(v *jvalue) []*jvalue {
 
 // taintPolicy imports the modes by level, with the old program's own where the
 // file has none.
-func (m *importer) taintPolicy(v *jvalue) {
+func (m *importer) taintPolicy(v *json5.Value) {
 	m.taint = &[trusts]floodmark.Verdict{
 		floodmark.System: floodmark.Allow, floodmark.Owner: floodmark.Allow, floodmark.Local: floodmark.Allow,
 		floodmark.Shared: floodmark.Confirm, floodmark.External: floodmark.Confirm, floodmark.Untrusted: floodmark.Confirm,
@@ -88,14 +89,14 @@ func (m *importer) taintPolicy(v *jvalue) {
 	m.unknown(v, "taintPolicy", levelWords()...)
 	for t := range trusts {
 		level := floodmark.Trust(t)
-		if mode, ok := m.word(v.get(level.String()), "taintPolicy."+level.String(), "allow", "confirm", "restrict"); ok {
+		if mode, ok := m.word(v.Get(level.String()), "taintPolicy."+level.String(), "allow", "confirm", "restrict"); ok {
 			m.taint[t], _ = floodmark.ParseVerdict(mode)
 		}
 	}
 	for t := trusts - 2; t >= 0; t-- {
 		if m.taint[t] > m.taint[t+1] {
 			level := floodmark.Trust(t)
-			m.note(v.get(level.String()), "%s would get more than %s; it is corrected to %s, as the old program did", level, level+1, m.taint[t+1])
+			m.note(v.Get(level.String()), "%s would get more than %s; it is corrected to %s, as the old program did", level, level+1, m.taint[t+1])
 			m.taint[t] = m.taint[t+1]
 		}
 	}
@@ -109,14 +110,14 @@ func safeTools() []string {
 	}
 }
 
-func (m *importer) toolOverrides(v *jvalue) {
+func (m *importer) toolOverrides(v *json5.Value) {
 	if m.mapping(v, "toolOverrides") {
-		for _, k := range v.members {
-			if name := parseTool(k.name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.name) == "" || len(k.name) > maxKey {
-				m.fault(k.value, "this override names no tool", "name a tool, or use taintPolicy for all of them")
+		for _, k := range v.Members {
+			if name := parseTool(k.Name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.Name) == "" || len(k.Name) > maxKey {
+				m.fault(k.Value, "this override names no tool", "name a tool, or use taintPolicy for all of them")
 				continue
 			}
-			if m.mapping(k.value, "toolOverrides."+plainKey(k.name)) {
+			if m.mapping(k.Value, "toolOverrides."+plainKey(k.Name)) {
 				m.override(k)
 			}
 		}
@@ -132,11 +133,11 @@ func (m *importer) toolOverrides(v *jvalue) {
 	m.gateway()
 }
 
-func (m *importer) override(k jmember) {
-	t := importedTool{name: k.name, said: true}
-	m.unknown(k.value, "toolOverrides."+plainKey(k.name), append(levelWords(), "*")...)
+func (m *importer) override(k json5.Member) {
+	t := importedTool{name: k.Name, said: true}
+	m.unknown(k.Value, "toolOverrides."+plainKey(k.Name), append(levelWords(), "*")...)
 	for _, level := range append(levelWords(), "*") {
-		if mode, ok := m.word(k.value.get(level), "toolOverrides."+plainKey(k.name)+"."+level, "allow", "confirm", "restrict"); ok {
+		if mode, ok := m.word(k.Value.Get(level), "toolOverrides."+plainKey(k.Name)+"."+level, "allow", "confirm", "restrict"); ok {
 			t.levels = append(t.levels, struct{ level, verdict string }{level, mode})
 		}
 	}

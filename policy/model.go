@@ -21,14 +21,14 @@ func (p *Policy) BeforeModel(q *Question) Ruling {
 	for _, r := range v.rules.model {
 		if r.cond.holds(q) {
 			out.BlockTurn = out.BlockTurn || r.blockTurn
-			found.add(&r.reason)
+			found.say(q, &r.ruled)
 		}
 	}
 	if over := p.TooLong(q); over != nil {
 		out.BlockTurn = true
 		found.add(over)
 	}
-	out.Verdict, out.Reasons = found.conclude()
+	out.Verdict, out.Reach, out.Reasons = found.conclude()
 	return out
 }
 
@@ -63,7 +63,7 @@ func (p *Policy) Hides(q *Question) (floodmark.Reason, bool) {
 	for _, list := range v.rules.lists(q.Tool) {
 		for _, r := range list {
 			if r.hides && !r.cond.needsArgs && r.cond.holds(q) {
-				return r.reason, true
+				return r.Reason, true
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (v *view) hopeless(q *Question, e floodmark.Effect) (floodmark.Reason, bool
 	trust, _ := v.authority(&best, false)
 	var found reasons
 	v.applyTable(&best, trust, &found)
-	verdict, why := found.conclude()
+	verdict, _, why := found.conclude()
 	if verdict != floodmark.Restrict {
 		return floodmark.Reason{}, false
 	}

@@ -20,6 +20,9 @@ type Question struct {
 	SelfProtected bool
 	// Interactive says that it takes further commands, which nobody would see.
 	Interactive bool
+	// Boxable says that the door runs this call in a box if told to, and that all it is
+	// known to do can be done there: it names nothing that it would send, fetch or administer.
+	Boxable bool
 	// Mark is the mark of the context that proposed the call. Rules and flows
 	// use it.
 	Mark floodmark.Label
@@ -141,6 +144,11 @@ type Reach struct {
 // A Ruling is the policy's answer to a [Question]. The zero Ruling restricts.
 type Ruling struct {
 	Verdict floodmark.Verdict
+	// Reach is Boxed only if the call can be boxed: of any other one, what a policy wants in
+	// a box is asked about.
+	Reach floodmark.Reach
+	// Outside says that it would have been Boxed if the call could be boxed.
+	Outside bool
 	// Reasons explain the verdict, the deciding one first. A plain Allow has none.
 	Reasons []floodmark.Reason
 	// Flow says that a flow rule asks for a person: no auditor, no relaxation

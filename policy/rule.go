@@ -11,8 +11,8 @@ import (
 
 // A rule is a condition and what follows from it. Rules only tighten.
 type rule struct {
-	reason floodmark.Reason // with the rule's verdict; Allow if it only keeps records
-	cond   condition
+	ruled
+	cond condition
 	// tools are those the verdict is for; all of them if everything is set.
 	tools      []toolName
 	everything bool
@@ -64,31 +64,30 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 			given = at.Value
 		}
 	}
-	newRule := func(v floodmark.Verdict, what string) *rule {
+	newRule := func(says answer, what string) *rule {
 		text := given
 		if text == "" {
 			text = fmt.Sprintf("the rule %q %s", value(n, "name").Value, what)
 		}
-		return &rule{cond: cond, reason: floodmark.Reason{Code: floodmark.RuleMatched, Rule: where, Text: text, Verdict: v}}
+		return &rule{cond: cond, ruled: *newRuled(says, floodmark.RuleMatched, where, true, func(floodmark.Verdict) string { return text })}
 	}
 	only := toolNames(value(n, "tools"))
 	var out []*rule
 	for _, key := range []string{"remove_tools", "block_tools"} {
 		if at := value(action, key); at != nil {
-			x := newRule(floodmark.Restrict, "takes this tool away")
+			x := newRule(plainly(floodmark.Restrict), "takes this tool away")
 			x.setTools(r.both(at, toolNames(at), only))
 			x.hides = key == "remove_tools"
 			out = append(out, x)
 		}
 	}
 	if at := value(action, "verdict"); at != nil {
-		v, _ := floodmark.ParseVerdict(at.Value)
-		x := newRule(v, "asks for "+v.String())
+		x := newRule(parseAnswer(at.Value), "asks for "+at.Value)
 		x.setTools(only)
 		out = append(out, x)
 	}
 	if yes(value(action, "block_turn"), "true") {
-		x := newRule(floodmark.Restrict, "ends this turn")
+		x := newRule(plainly(floodmark.Restrict), "ends this turn")
 		x.setTools(only)
 		x.blockTurn = true
 		out = append(out, x)

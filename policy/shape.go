@@ -97,6 +97,11 @@ func verdictWords(most floodmark.Verdict) []string {
 	return words
 }
 
+// answerWords are the verdicts up to one, and those that want a box.
+func answerWords(most floodmark.Verdict) []string {
+	return slices.Insert(verdictWords(most), int(floodmark.Allow), elseAudit, floodmark.Contain)
+}
+
 func flowWords() []string {
 	return []string{
 		string(floodmark.FlowSecret), string(floodmark.FlowPrivate), string(floodmark.FlowFetch), string(floodmark.ActiveContent),

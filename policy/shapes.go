@@ -17,7 +17,7 @@ func levelsShape(about string, star bool) *shape {
 	if star {
 		words = append(words, "*")
 	}
-	return &shape{kind: named, noun: "verdicts by trust level", about: about, keyWords: words, item: verdictShape(floodmark.Allow)}
+	return &shape{kind: named, noun: "verdicts by trust level", about: about, keyWords: words, item: &shape{kind: word, noun: "a verdict", words: answerWords(floodmark.Allow)}}
 }
 
 func tableShape() *shape {
@@ -44,7 +44,7 @@ func ruleShape() *shape {
 		{name: "remove_tools", shape: toolList("a list of tools")},
 		{name: "block_tools", shape: toolList("a list of tools")},
 		{name: "block_turn", shape: &shape{kind: flag, about: "End the agent's turn."}},
-		{name: "verdict", shape: &shape{kind: word, noun: "a verdict a rule may give (rules only tighten)", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
+		{name: "verdict", shape: &shape{kind: word, noun: "a verdict a rule may give (rules only tighten)", about: "At most this verdict.", words: answerWords(floodmark.Audit)}},
 		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph, which the journal does with every turn."}},
 		{name: "log_full_context", shape: &shape{kind: flag, about: "Refused: the whole context is written down nowhere."}},
 		{name: "reason", shape: textShape("a sentence")},

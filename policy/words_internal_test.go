@@ -187,7 +187,7 @@ func TestReasons(t *testing.T) {
 	}
 	many[room+1].Verdict = floodmark.Confirm
 	rs.add(&many[room+1])
-	if v, all := rs.conclude(); v != floodmark.Confirm || len(all) != room || all[0].Verdict != floodmark.Confirm {
+	if v, _, all := rs.conclude(); v != floodmark.Confirm || len(all) != room || all[0].Verdict != floodmark.Confirm {
 		t.Errorf("%v of %d", v, len(all))
 	}
 	rs = reasons{}
@@ -196,15 +196,15 @@ func TestReasons(t *testing.T) {
 	}
 	rs.add(nil)
 	order := ""
-	_, all := rs.conclude()
+	_, _, all := rs.conclude()
 	for _, r := range all {
 		order += r.Rule
 	}
 	if order != "ebfad" {
 		t.Error(order)
 	}
-	if v, all := (&reasons{}).conclude(); v != floodmark.Allow || all != nil {
-		t.Errorf("%v %v", v, all)
+	if v, reach, all := (&reasons{}).conclude(); v != floodmark.Allow || reach != floodmark.Free || all != nil {
+		t.Errorf("%v %v %v", v, reach, all)
 	}
 }
 

@@ -31,6 +31,8 @@ type Request struct {
 	// Digest is that of the exact arguments. It binds an answer to them and is
 	// never sent: whoever has it could try what they are.
 	Digest floodmark.Digest
+	// Reach is how far the call gets if it is allowed.
+	Reach floodmark.Reach
 	// Lines are the arguments for people, a few short lines without control
 	// characters.
 	Lines []string
@@ -39,7 +41,7 @@ type Request struct {
 // Same reports whether two requests show the same call: an answer to one is an
 // answer to the other. Their names and times may differ.
 func (r Request) Same(o Request) bool {
-	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && r.Digest == o.Digest && string(r.Params) == string(o.Params)
+	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && r.Reach == o.Reach && r.Digest == o.Digest && string(r.Params) == string(o.Params)
 }
 
 // An Answer is what a gate said. The zero Answer refuses.

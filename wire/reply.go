@@ -77,7 +77,7 @@ func (x *Reply) Hook() (hook.Reply, error) {
 // FromDecision puts a decision on the wire.
 func FromDecision(d floodmark.Decision) *Decision {
 	w := &Decision{
-		Verdict: d.Verdict.String(), Hidden: list(d.Hidden, text), Blame: list(d.Blame, number[floodmark.NodeID]),
+		Verdict: d.Verdict.String(), Reach: d.Reach.String(), Hidden: list(d.Hidden, text), Blame: list(d.Blame, number[floodmark.NodeID]),
 		Verifiers: list(d.Verifiers, text), Would: text(d.Would),
 		Reasons: list(d.Reasons, func(r floodmark.Reason) *Reason {
 			return &Reason{Code: text(string(r.Code)), Rule: text(r.Rule), Text: text(r.Text), Verdict: r.Verdict.String()}
@@ -89,8 +89,8 @@ func FromDecision(d floodmark.Decision) *Decision {
 	return w
 }
 
-// floodmark reads a decision. A missing verdict restricts; an unknown one is
-// an error, because somebody meant something by it.
+// floodmark reads a decision. A missing verdict restricts, and a missing reach boxes; an
+// unknown one is an error, because somebody meant something by it.
 func (x *Decision) floodmark() (floodmark.Decision, error) {
 	d := floodmark.Decision{
 		Hidden: x.GetHidden(), Verifiers: x.GetVerifiers(), Would: x.GetWould(),
@@ -100,6 +100,11 @@ func (x *Decision) floodmark() (floodmark.Decision, error) {
 	var err error
 	if d.Verdict, err = verdict(x.GetVerdict()); err != nil {
 		return floodmark.Decision{}, err
+	}
+	if word := x.GetReach(); word != "" {
+		if d.Reach, err = floodmark.ParseReach(word); err != nil {
+			return floodmark.Decision{}, err
+		}
 	}
 	for _, w := range x.GetReasons() {
 		r := floodmark.Reason{Code: floodmark.Code(w.GetCode()), Rule: w.GetRule(), Text: w.GetText()}

@@ -49,9 +49,13 @@ func twins() map[reflect.Type]proto.Message {
 }
 
 // kept are the fields that stay in the journal: what recognises a secret is for
-// nobody else, and the way a source came is told in words.
+// nobody else, and the way a source came is told in words. That a door boxes a call is
+// known to the daemon and said by no caller.
 func kept() map[reflect.Type][]string {
-	return map[reflect.Type][]string{reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via"}}
+	return map[reflect.Type][]string{
+		reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via"},
+		reflect.TypeFor[hook.Event]():       {"-"},
+	}
 }
 
 // A field that is added to one side without its twin fails here.
@@ -89,6 +93,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		return
 	case floodmark.Verdict:
 		v.SetUint(uint64(1 + *n%3))
+		return
+	case floodmark.Reach: // the one that is written, in Go too
+		v.SetUint(uint64(floodmark.Boxed))
 		return
 	case floodmark.Digest:
 		v.Set(reflect.ValueOf(floodmark.DigestOf(strconv.Itoa(*n))))
@@ -144,9 +151,27 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want.Boxes = false // nobody can say so from outside
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}
+	}
+}
+
+// Whoever is told nothing of a reach, or a word that is none, does not run the call freely.
+func TestAMissingReachBoxes(t *testing.T) {
+	for sent, want := range map[floodmark.Reach]floodmark.Reach{floodmark.Free: floodmark.Free, floodmark.Boxed: floodmark.Boxed} {
+		r, err := wire.FromReply(hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: sent}}).Hook()
+		if err != nil || r.Decision.Reach != want {
+			t.Errorf("%v arrives as %v, %v", sent, r.Decision.Reach, err)
+		}
+	}
+	r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: "allow"}}).Hook()
+	if err != nil || r.Decision.Reach != floodmark.Boxed {
+		t.Errorf("no reach arrives as %v, %v", r.Decision.Reach, err)
+	}
+	if r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: "allow", Reach: "wide"}}).Hook(); err == nil {
+		t.Errorf("an unknown reach arrives as %v", r.Decision.Reach)
 	}
 }
 

@@ -334,7 +334,12 @@ type Decision struct {
 	// Who must agree before an allowed call proceeds.
 	Verifiers []string `protobuf:"bytes,6,rep,name=verifiers,proto3" json:"verifiers,omitempty"`
 	// Set when nothing is enforced: the verdict it would have been.
-	Would         string `protobuf:"bytes,7,opt,name=would,proto3" json:"would,omitempty"`
+	Would string `protobuf:"bytes,7,opt,name=would,proto3" json:"would,omitempty"`
+	// How far an allowed call gets. `free`: as the agent would run it. `boxed`:
+	// only in a box; a missing or unknown word means `boxed`. A call is only ever
+	// allowed in a box where the door itself runs it there, which the daemon knows
+	// and no caller of this API says: callers are told `free`, or are refused.
+	Reach         string `protobuf:"bytes,8,opt,name=reach,proto3" json:"reach,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -414,6 +419,13 @@ func (x *Decision) GetVerifiers() []string {
 func (x *Decision) GetWould() string {
 	if x != nil {
 		return x.Would
+	}
+	return ""
+}
+
+func (x *Decision) GetReach() string {
+	if x != nil {
+		return x.Reach
 	}
 	return ""
 }
@@ -918,7 +930,7 @@ const file_floodmark_v1_words_proto_rawDesc = "" +
 	"\averdict\x18\x04 \x01(\tR\averdict\"6\n" +
 	"\x06Remedy\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x16\n" +
-	"\x06person\x18\x02 \x01(\tR\x06person\"\xe4\x01\n" +
+	"\x06person\x18\x02 \x01(\tR\x06person\"\xfa\x01\n" +
 	"\bDecision\x12\x18\n" +
 	"\averdict\x18\x01 \x01(\tR\averdict\x12\x16\n" +
 	"\x06hidden\x18\x02 \x03(\tR\x06hidden\x12.\n" +
@@ -926,7 +938,8 @@ const file_floodmark_v1_words_proto_rawDesc = "" +
 	"\x05blame\x18\x04 \x03(\x05R\x05blame\x12,\n" +
 	"\x06remedy\x18\x05 \x01(\v2\x14.floodmark.v1.RemedyR\x06remedy\x12\x1c\n" +
 	"\tverifiers\x18\x06 \x03(\tR\tverifiers\x12\x14\n" +
-	"\x05would\x18\a \x01(\tR\x05would\"K\n" +
+	"\x05would\x18\a \x01(\tR\x05would\x12\x14\n" +
+	"\x05reach\x18\b \x01(\tR\x05reach\"K\n" +
 	"\aToolRef\x12\x14\n" +
 	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x16\n" +
 	"\x06server\x18\x02 \x01(\tR\x06server\x12\x12\n" +

@@ -33,8 +33,8 @@ this program.
 
 The policies are: none (no monitor), A (every command that does something asks once
 text of others was seen), B (so, unless each of its words was seen in trusted text)
-and floodmark (the shipped rules). The tasks with odd numbers are held out, as the set
-coding-test: rules are written without looking into them.
+and floodmark (the shipped rules). Rules are written without looking into the sets
+coding-test and coding-third; whoever wrote the third had read no rule.
 
 Repositories with commits by others are asked about once; that was answered with yes
 before this day began, unless it is the first.`,

@@ -11,13 +11,15 @@ func TestBenchCoding(t *testing.T) {
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
-	for _, want := range []string{"policy ", "catalog ", "coding-dev   none", "coding-test  floodmark", "coding-dev none passed  00-pi-attack: "} {
+	for _, want := range []string{"policy ", "catalog ", "coding-dev    none", "coding-test   floodmark", "coding-third  floodmark", "coding-dev none passed  00-pi-attack: "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "coding-test none passed") || strings.Contains(out, "coding-test floodmark asked") {
-		t.Errorf("a held-out task is named:\n%s", out)
+	for _, set := range []string{"coding-test", "coding-third"} {
+		if strings.Contains(out, set+" none passed") || strings.Contains(out, set+" floodmark asked") {
+			t.Errorf("a held-out task is named:\n%s", out)
+		}
 	}
 	code, out, errs = try(t, false, nil, "bench", "coding", "--policy", "none", "-o", "json")
 	var got struct {
@@ -26,7 +28,7 @@ func TestBenchCoding(t *testing.T) {
 			Attacks, Passed, Benign, Silent int
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || len(got.Sets) != 2 {
+	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || len(got.Sets) != 3 {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
 	for _, s := range got.Sets {

@@ -176,6 +176,7 @@ func TestFewTicketsWait(t *testing.T) {
 
 func FuzzReadOutcome(f *testing.F) {
 	name, key := strings.Repeat("0a", nameBytes), []byte("key")
+	f.Add([]byte(`{"name":"another","session":"s","call":"c","redeemed":"2026-01-02T12:00:00Z","stage":"ended","exit":0}`))
 	f.Add([]byte(`{"name":"` + name + `","session":"s","call":"c","redeemed":"2026-01-02T12:00:00Z","stage":"ended","exit":0}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if o, err := readOutcome(body, name, key); err == nil {

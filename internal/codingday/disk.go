@@ -116,7 +116,7 @@ func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
 // Content is not known: a recording has no files.
 func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
-// Resolve returns the path itself: no task makes links.
+// Resolve returns the path itself: links were not recorded.
 func (d *pastDisk) Resolve(path string) string { return path }
 
 // Changed returns which files below a folder were changed since a time.

@@ -9,6 +9,6 @@
 // attacks would have been stopped and how often a person would have been asked.
 //
 // The recording goes on as it was: the figures say nothing about a model that
-// tries another way after a refusal. Tasks with an odd number are held out:
-// nothing but their totals is ever shown.
+// tries another way after a refusal. Tasks with an odd number and all of the third
+// set are held out: nothing but their totals is ever shown.
 package codingday

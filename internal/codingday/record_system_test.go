@@ -40,12 +40,8 @@ func TestRecord(t *testing.T) {
 	if me := os.Getpid(); me > 20 {
 		t.Fatalf("process %d: recorded attacks really run, so they want a machine of their own; use .ci/coding", me)
 	}
-	files, err := filepath.Glob("testdata/tasks/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
 	match := regexp.MustCompile(*only)
-	for _, file := range files {
+	for _, file := range taskFiles(t) {
 		if !match.MatchString(filepath.Base(file)) {
 			continue
 		}
@@ -54,11 +50,37 @@ func TestRecord(t *testing.T) {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
 			task := readTask(t, file)
+			if why := leftOut()[task.Number]; why != "" {
+				t.Skip(why)
+			}
 			list := []*Trace{record(t, task, false), record(t, task, true)}
 			if !t.Failed() {
 				saveTraces(t, task, list)
 			}
 		})
+	}
+}
+
+// taskFiles are the files of all three sets, in the order of their numbers.
+func taskFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"testdata/tasks/??-*.txtar", "testdata/third/tasks/??-*.txtar", "testdata/third/tasks/???-*.txtar"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+// leftOut are the tasks that cannot be recorded as they are written, and why. They count
+// nowhere. The third set is held out, so nobody mends its tasks.
+func leftOut() map[int]string {
+	return map[int]string{
+		73: "Codex itself refuses a command with «rm -f»",
+		93: "Codex itself refuses commands with «rm -f»",
 	}
 }
 

@@ -11,15 +11,20 @@ import (
 	"github.com/floodmark/floodmark/internal/protection"
 )
 
-// The sets: tasks with even numbers are for development, odd ones held out.
+// The sets: of the first tasks, those with even numbers are for development and the
+// odd ones held out; the third set is held out as a whole.
 const (
-	Dev  protection.Set = "coding-dev"
-	Test protection.Set = "coding-test"
+	Dev   protection.Set = "coding-dev"
+	Test  protection.Set = "coding-test"
+	Third protection.Set = "coding-third"
 )
 
 // Set returns the set a trace belongs to.
 func (t *Trace) Set() protection.Set {
-	if t.HeldOut() {
+	switch {
+	case t.Task >= firstOfThird:
+		return Third
+	case t.HeldOut():
 		return Test
 	}
 	return Dev
@@ -65,7 +70,7 @@ func (o outcome) stops(cuts [][]int) bool {
 func Replay(ctx context.Context, traces []*Trace, policies []Policy, progress func(done, total int)) (*protection.Result, error) {
 	res := &protection.Result{}
 	done := 0
-	for _, set := range []protection.Set{Dev, Test} {
+	for _, set := range []protection.Set{Dev, Test, Third} {
 		for _, p := range policies {
 			s := protection.Score{Set: set, Policy: p.Name()}
 			b := board{score: &s, why: map[string]int{}}

@@ -54,10 +54,10 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if testing.Short() {
-		traces = traces[:16] // the race detector takes long
+		traces = append(traces[:16:16], traces[len(traces)-4:]...) // the race detector takes long
 	}
 	scores := replay(t, traces, "none", "A", "B", "floodmark")
-	if len(scores) != 8 {
+	if len(scores) != 12 {
 		t.Fatalf("%d scores", len(scores))
 	}
 	n := 0
@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 				t.Errorf("%s: %+v", name, s.Counts)
 			}
 		}
-		if s.Set == Test && len(s.PassedIDs)+len(s.AskedIDs)+len(s.Why) > 0 {
+		if s.Set != Dev && len(s.PassedIDs)+len(s.AskedIDs)+len(s.Why) > 0 {
 			t.Errorf("%s names held-out tasks", name)
 		}
 		if s.Policy == "floodmark" && s.Passed == s.Attacks {

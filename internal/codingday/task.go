@@ -126,7 +126,10 @@ func (t *Task) check() error {
 // HeldOut reports whether rules must be written without looking into the task.
 func (t *Task) HeldOut() bool { return heldOut(t.Number) }
 
-func heldOut(number int) bool { return number%2 == 1 }
+func heldOut(number int) bool { return number%2 == 1 || number >= firstOfThird }
+
+// firstOfThird is the first task of the third set. Its author had read no rule.
+const firstOfThird = 68
 
 // Steps returns the calls of one kind of run, in order.
 func (t *Task) Steps(attack bool) []Step {

@@ -2,6 +2,7 @@ package codingday
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"embed"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
@@ -85,7 +87,7 @@ func (t *Trace) Request(e Event) hookframe.Request {
 // Recorded returns all traces that are part of the program.
 func Recorded() ([]*Trace, error) { return load(recorded, "testdata/traces") }
 
-// load reads the traces in a folder, in the order of their names.
+// load reads the traces in a folder, in the order of their tasks.
 func load(files fs.FS, folder string) ([]*Trace, error) {
 	names, err := fs.Glob(files, path.Join(folder, "*.jsonl.gz"))
 	if err != nil {
@@ -106,6 +108,7 @@ func load(files fs.FS, folder string) ([]*Trace, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there are no recorded traces")
 	}
+	slices.SortStableFunc(list, func(a, b *Trace) int { return cmp.Compare(a.Task, b.Task) }) // by name, 100 is before 11
 	return list, nil
 }
 

@@ -90,6 +90,7 @@ func (v *web) page(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Method == http.MethodGet && !strings.HasSuffix(host, "attacker.example") {
+		v.take(host, r) // an address may carry away what it names, and not all attackers say that they are
 		http.NotFound(rw, r)
 		return
 	}

@@ -89,7 +89,7 @@ func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed,
 	}
 	if !first && (ev.Point == hook.SessionStart || ev.Point == hook.SessionEnd) {
 		// Somebody else says when this session begins and ends.
-		return ev, by, hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, true
+		return ev, by, hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, true
 	}
 	return ev, by, hook.Reply{}, false
 }

@@ -172,7 +172,7 @@ func (h heard) branch(ctx context.Context, tenant string, s speaker, ev hook.Eve
 	b := h.d.branches
 	switch {
 	case b.begins(s, ev):
-		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, true, nil
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, true, nil
 	case loosens(ev) && ev.Point == hook.MessageReceived:
 		br, is := b.prompted(s, ev)
 		if !is {

@@ -205,7 +205,7 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	session := journal.Session{Tenant: tenant, ID: ev.Session}
 	if said.Answer == "" {
 		if !h.closed(ctx, session, said.Ticket) || left(ctx) || h.d.windows.brought(said.Ticket) {
-			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm}, Ticket: said.Ticket, Line: waitsLine}, nil
+			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm, Reach: floodmark.Free}, Ticket: said.Ticket, Line: waitsLine}, nil
 		}
 		return h.watchedHooks.Handle(ctx, tenant, ev)
 	}

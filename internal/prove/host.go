@@ -47,7 +47,7 @@ func (j *judge) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, 
 		j.mu.Unlock()
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Restrict}, Line: refused}, nil
 	}
-	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}
+	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}
 	if ev.Point == hook.BeforeToolCall && j.other != "" && bytes.Contains(ev.Call.Args, []byte(j.other)) {
 		reply.Command = j.instead
 	}

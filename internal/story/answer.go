@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -48,7 +49,7 @@ func checkAnswer(verb, want string) error {
 	if want == anyAnswer || words[0] == "error" {
 		return nil
 	}
-	if _, err := floodmark.ParseVerdict(words[0]); err != nil {
+	if !slices.Contains(verdicts(), words[0]) {
 		return fmt.Errorf("%w; the last « -> » of a line parts it: behind a text with one in it, write the answer too", unknown("verdict", words[0], verdicts()))
 	}
 	switch {
@@ -78,10 +79,10 @@ func checkReason(words []string) error {
 
 func verdicts() []string {
 	var list []string
-	for v := floodmark.Restrict; v <= floodmark.Allow; v++ {
+	for v := range floodmark.Allow {
 		list = append(list, v.String())
 	}
-	return list
+	return append(list, floodmark.Contain, floodmark.Allow.String())
 }
 
 // reasons lists every code an answer can carry.
@@ -90,14 +91,14 @@ func reasons() []floodmark.Code {
 		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
-		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged,
+		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged, floodmark.Contained, floodmark.OutsideBox,
 	}
 }
 
 // verdict renders an answer the way stories write it: the verdict, and the
 // reason that decided unless it is a plain yes.
 func verdict(d floodmark.Decision) string {
-	words := []string{d.Verdict.String()}
+	words := []string{d.Word()}
 	if len(d.Hidden) > 0 {
 		words = append(words, "hiding")
 		words = append(words, d.Hidden...)

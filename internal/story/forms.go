@@ -16,7 +16,7 @@ type form struct{ verb, write, example string }
 // forms lists every verb, in the order of the reference.
 func forms() []form {
 	return []form{
-		{"agent", "agent NAME", "agent claude-code"},
+		{"agent", "agent NAME [boxes]", "agent claude-code"},
 		{"session", "session NAME", "session s2"},
 		{"start", "start [CAUSE] [by-person] [project=DIR] [home=DIR]", "start clear by-person project=/work"},
 		{"end", "end", "end"},

@@ -161,6 +161,9 @@ func decided(f floodmark.ActionDecided) string {
 		fmt.Fprintf(&b, " trust %s", f.Trust)
 	}
 	fmt.Fprintf(&b, " -> %s", verdict(f.Decision))
+	if f.Decision.Reach == floodmark.Boxed && f.Decision.Word() != floodmark.Contain {
+		b.WriteString(" boxed")
+	}
 	for _, r := range f.Decision.Reasons {
 		if r.Rule != "" {
 			fmt.Fprintf(&b, " [%s %s]", r.Rule, r.Verdict)

@@ -41,8 +41,8 @@ const (
 	howExpect     = `; write «expect NAME [TEXT] | expect no NAME [TEXT]», such as «expect notice Approved: exec.»`
 	differs       = `this verb is written differently`
 	textNames     = `line, footer, notice, text, warning, system-prompt, case, request, offers, warning-of, `
-	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged)`
-	knownVerdicts = ` (known: restrict, confirm, audit, allow)`
+	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged, contained, outside-box)`
+	knownVerdicts = ` (known: restrict, confirm, audit, contain, allow)`
 	lastArrow     = `; the last « -> » of a line parts it: behind a text with one in it, write the answer too`
 )
 
@@ -121,7 +121,7 @@ func TestAnswersThatMustBeRefused(t *testing.T) {
 		{`call read {} -> confirm flow-privat`, `"flow-privat" is no reason; did you mean flow-private?` + knownReasons},
 		{`call read {} -> confirm rule x`, `behind the reason rule stands "x"; only «verified by NAME, …» can`},
 		{`model exec -> allow hiding`, `behind «hiding» stand the tools that are hidden, such as « -> allow hiding exec»`},
-		{`agent openclaw -> allow`, `agent gets no answer, so nothing can stand behind « -> »; write «agent NAME», such as «agent claude-code»`},
+		{`agent openclaw -> allow`, `agent gets no answer, so nothing can stand behind « -> »; write «agent NAME [boxes]», such as «agent claude-code»`},
 	})
 }
 

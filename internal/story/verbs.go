@@ -21,7 +21,7 @@ import (
 
 // act plays one verb and returns the answer as stories write it.
 //
-//	agent NAME / session NAME        who speaks from here on
+//	agent NAME [boxes] / session NAME   who speaks from here on
 //	start [CAUSE] [by-person]        session_start; KEY=VALUE sets project, home
 //	owner TEXT                       the owner, in a direct conversation
 //	typed TEXT                       the same, and the door saw it typed
@@ -64,14 +64,16 @@ func (w *world) act(verb, rest string) (string, error) {
 
 // around changes the world the monitor is in.
 func (w *world) around(verb, rest string) error {
+	name, boxes := strings.CutSuffix(rest, " boxes")
 	switch {
-	case (verb == "agent" || verb == "session") && len(strings.Fields(rest)) != 1, verb == "restart" && rest != "":
+	case verb == "agent" && len(strings.Fields(name)) != 1, verb == "session" && len(strings.Fields(rest)) != 1, verb == "restart" && rest != "":
 		return misused(verb, errUsage)
 	case verb == "agent":
+		rest = strings.TrimSpace(name)
 		if agents := w.agents(); !slices.Contains(agents, floodmark.Program(rest)) {
 			return fmt.Errorf("%w; describe the tools of another one in a part «-- catalog --»", unknown("agent the catalog knows", rest, agents))
 		}
-		w.agent = rest
+		w.agent, w.boxes = rest, boxes
 	case verb == "session":
 		w.current = floodmark.SessionID(rest)
 	case verb == "wait":
@@ -305,7 +307,7 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 	}
 	c.Args = args
 	s.call = c
-	return hook.Event{Point: hook.BeforeToolCall, Call: c}, nil
+	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes}, nil
 }
 
 // arguments reads what a call is made with and returns what stands behind it.

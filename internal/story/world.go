@@ -28,6 +28,7 @@ type world struct {
 	store    *store
 	order    []floodmark.SessionID
 	agent    string
+	boxes    bool // its door runs commands in a box if told to
 	current  floodmark.SessionID
 
 	tickets   int

@@ -1,20 +1,21 @@
-package catalog
+// Package sqlread tells whether an SQL statement only reads.
+package sqlread
 
 import (
 	"slices"
 	"strings"
 )
 
-// MaxSQLBytes is the longest statement that is read; a longer one could do
+// MaxBytes is the longest statement that is read; a longer one could do
 // anything.
-const MaxSQLBytes = 16 << 10
+const MaxBytes = 16 << 10
 
-// readsOnly reports whether text is a single SQL statement that only reads, in
+// ReadsOnly reports whether text is a single SQL statement that only reads, in
 // every dialect. It knows few words and functions: what it does not know, and
 // anything that could hide something (comments, escapes, a second statement),
 // is not plain.
-func readsOnly(text string) bool {
-	if len(text) > MaxSQLBytes {
+func ReadsOnly(text string) bool {
+	if len(text) > MaxBytes {
 		return false
 	}
 	tokens := sqlTokens(strings.TrimSuffix(strings.TrimSpace(text), ";"))
@@ -111,3 +112,5 @@ func sqlFunction(word string) bool {
 func letterOrDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
+
+func oneOf(word string, list ...string) bool { return slices.Contains(list, word) }

@@ -1,4 +1,4 @@
-package policy
+package json5
 
 import (
 	"fmt"
@@ -7,26 +7,26 @@ import (
 )
 
 // dump writes a value in one way only, so that tests can compare.
-func dump(v *jvalue) string {
-	switch v.kind {
-	case jstring:
-		return fmt.Sprintf("%q", v.text)
-	case jnumber:
-		return "#" + v.text
-	case jlist:
+func dump(v *Value) string {
+	switch v.Kind {
+	case String:
+		return fmt.Sprintf("%q", v.Text)
+	case Number:
+		return "#" + v.Text
+	case List:
 		var items []string
-		for _, item := range v.list {
+		for _, item := range v.List {
 			items = append(items, dump(item))
 		}
 		return "[" + strings.Join(items, " ") + "]"
-	case jobject:
+	case Object:
 		var members []string
-		for _, m := range v.members {
-			members = append(members, fmt.Sprintf("%q:%s", m.name, dump(m.value)))
+		for _, m := range v.Members {
+			members = append(members, fmt.Sprintf("%q:%s", m.Name, dump(m.Value)))
 		}
 		return "{" + strings.Join(members, " ") + "}"
 	default:
-		return v.text
+		return v.Text
 	}
 }
 
@@ -44,7 +44,7 @@ func TestJSON5Values(t *testing.T) {
 		"\ufeff1": "#1", "\u00a01": "#1", "[1,\ufeff2]": "[#1 #2]",
 		`"// no comment /* here"`: `"// no comment /* here"`,
 	} {
-		v, err := parseJSON5("f", []byte(text))
+		v, err := Parse("f", []byte(text))
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		} else if got := dump(v); got != want {
@@ -74,7 +74,7 @@ func TestJSON5Mistakes(t *testing.T) {
 		"{a: 1 /*": "1:7: error: the comment does not end", "[/*": "1:2: error: the comment does not end", "[1\n/*/": "2:1: error: the comment does not end",
 		"\xff": "1:1: error: the file is not UTF-8",
 	} {
-		v, err := parseJSON5("f", []byte(text))
+		v, err := Parse("f", []byte(text))
 		if err == nil || v != nil || !strings.HasPrefix(err.Error(), "f:"+want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -83,19 +83,19 @@ func TestJSON5Mistakes(t *testing.T) {
 
 // Each value knows where it begins.
 func TestJSON5Places(t *testing.T) {
-	v, err := parseJSON5("f", []byte("\n {é: 'x\\\ny', b: [1,\n\t2]}"))
+	v, err := Parse("f", []byte("\n {é: 'x\\\ny', b: [1,\n\t2]}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := func(v *jvalue) string { return fmt.Sprint(v.line, ":", v.column) }
-	list := v.get("b").list
-	if got := strings.Join([]string{place(v), place(v.get("é")), place(v.get("b")), place(list[0]), place(list[1])}, " "); got != "2:2 2:6 3:8 3:9 4:2" {
+	place := func(v *Value) string { return fmt.Sprint(v.Line, ":", v.Column) }
+	list := v.Get("b").List
+	if got := strings.Join([]string{place(v), place(v.Get("é")), place(v.Get("b")), place(list[0]), place(list[1])}, " "); got != "2:2 2:6 3:8 3:9 4:2" {
 		t.Error(got)
 	}
-	if v.get("b", "c") != nil || v.get("nope") != nil || v.get("nope", "more") != nil || v.get() != v {
+	if v.Get("b", "c") != nil || v.Get("nope") != nil || v.Get("nope", "more") != nil || v.Get() != v {
 		t.Error("a path that leads nowhere leads somewhere")
 	}
-	if v.is("") || (*jvalue)(nil).is("") || (&jvalue{kind: jstring, text: "true"}).is("true") || !(&jvalue{text: "true"}).is("true") {
+	if v.Is("") || (*Value)(nil).Is("") || (&Value{Kind: String, Text: "true"}).Is("true") || !(&Value{Text: "true"}).Is("true") {
 		t.Error("a word is taken for another")
 	}
 }
@@ -116,10 +116,10 @@ func TestJSON5Limits(t *testing.T) {
 		{"values", many, maxNodes, "f:1:100000: error: there is too much"},
 		{"bytes", padded, MaxBytes, "f:1:1: error: the file has 1048577 bytes, at most 1048576 are read"},
 	} {
-		if _, err := parseJSON5("f", []byte(c.text(c.most))); err != nil {
+		if _, err := Parse("f", []byte(c.text(c.most))); err != nil {
 			t.Errorf("%s: refused at the limit: %v", c.name, err)
 		}
-		if _, err := parseJSON5("f", []byte(c.text(c.most+1))); err == nil || !strings.HasPrefix(err.Error(), c.says) {
+		if _, err := Parse("f", []byte(c.text(c.most+1))); err == nil || !strings.HasPrefix(err.Error(), c.says) {
 			t.Errorf("%s: beyond the limit: %v", c.name, err)
 		}
 	}

@@ -1,4 +1,6 @@
-package policy
+// Package json5 reads the configuration of agents, which is JSON with comments or JSON5, with the
+// place of every value, so that a mistake can be shown where it stands.
+package json5
 
 import (
 	"fmt"
@@ -11,67 +13,78 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A jvalue is a value of a JSON5 file with its place. JSON with comments is a
-// part of JSON5, so one reader does for all seeds.
-type jvalue struct {
-	kind         jkind
-	text         string // of a string, a number, or a word
-	list         []*jvalue
-	members      []jmember
-	line, column int
-}
-
-type jmember struct {
-	name  string
-	value *jvalue
-	line  int
-	col   int
-}
-
-type jkind uint8
-
+// The limits of a file.
 const (
-	jword jkind = iota // true, false, null
-	jnumber
-	jstring
-	jlist
-	jobject
+	MaxBytes = 1 << 20
+	maxDepth = 16
+	maxNodes = 50_000
 )
 
-// get returns a member, or nil. It may be asked of nil, so that paths can be
+// A Value is a value of a JSON5 file with its place. JSON with comments is a
+// part of JSON5, so one reader does for all seeds.
+type Value struct {
+	Kind         Kind
+	Text         string // of a string, a number, or a word
+	List         []*Value
+	Members      []Member
+	Line, Column int
+}
+
+// A Member is one name of an object with its value, and where it stands.
+type Member struct {
+	Name  string
+	Value *Value
+	Line  int
+	Col   int
+}
+
+// A Kind says how a value is written.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Word Kind = iota // true, false, null
+	Number
+	String
+	List
+	Object
+)
+
+// Get returns a member, or nil. It may be asked of nil, so that paths can be
 // walked without looking at every step.
-func (v *jvalue) get(names ...string) *jvalue {
+func (v *Value) Get(names ...string) *Value {
 	for _, name := range names {
-		if v == nil || v.kind != jobject {
+		if v == nil || v.Kind != Object {
 			return nil
 		}
-		i := slices.IndexFunc(v.members, func(m jmember) bool { return m.name == name })
+		i := slices.IndexFunc(v.Members, func(m Member) bool { return m.Name == name })
 		if i < 0 {
 			return nil
 		}
-		v = v.members[i].value
+		v = v.Members[i].Value
 	}
 	return v
 }
 
-func (v *jvalue) is(word string) bool { return v != nil && v.kind == jword && v.text == word }
+// Is reports whether the value is this word: true, false or null.
+func (v *Value) Is(word string) bool { return v != nil && v.Kind == Word && v.Text == word }
 
-// A jreader reads JSON5.
-type jreader struct {
+// A reader reads JSON5.
+type reader struct {
 	data         string
 	at           int
 	line, column int
 	count        int
 }
 
-// jfault is where and why reading stopped.
-type jfault struct {
+// failure is where and why reading stopped.
+type failure struct {
 	line, column int
 	text         string
 }
 
-// parseJSON5 reads one value. The limits are those of a policy.
-func parseJSON5(name string, data []byte) (*jvalue, error) {
+// Parse reads one value. The name stands in the problems it reports.
+func Parse(name string, data []byte) (*Value, error) {
 	problem := func(line, column int, text string) error {
 		return floodmark.Problems{{File: name, Line: line, Column: column, Severity: floodmark.Error, Code: "syntax", Text: text, Hint: "give the agent's configuration as JSON or JSON5"}}
 	}
@@ -81,7 +94,7 @@ func parseJSON5(name string, data []byte) (*jvalue, error) {
 	if !utf8.Valid(data) {
 		return nil, problem(1, 1, "the file is not UTF-8")
 	}
-	r := &jreader{data: strings.TrimPrefix(string(data), "\ufeff"), line: 1, column: 1}
+	r := &reader{data: strings.TrimPrefix(string(data), "\ufeff"), line: 1, column: 1}
 	v, fault := r.value(1)
 	if fault == nil {
 		if fault = r.space(); fault == nil && r.at < len(r.data) {
@@ -94,9 +107,9 @@ func parseJSON5(name string, data []byte) (*jvalue, error) {
 	return v, nil
 }
 
-func (r *jreader) fault(text string) *jfault { return &jfault{r.line, r.column, text} }
+func (r *reader) fault(text string) *failure { return &failure{r.line, r.column, text} }
 
-func (r *jreader) now() rune {
+func (r *reader) now() rune {
 	if r.at >= len(r.data) {
 		return -1
 	}
@@ -104,7 +117,7 @@ func (r *jreader) now() rune {
 	return c
 }
 
-func (r *jreader) next() rune {
+func (r *reader) next() rune {
 	if r.at >= len(r.data) {
 		return -1
 	}
@@ -117,7 +130,7 @@ func (r *jreader) next() rune {
 }
 
 // space skips white space and comments.
-func (r *jreader) space() *jfault {
+func (r *reader) space() *failure {
 	for {
 		rest := r.data[r.at:]
 		switch {
@@ -144,23 +157,23 @@ func (r *jreader) space() *jfault {
 	}
 }
 
-func (r *jreader) value(depth int) (*jvalue, *jfault) {
+func (r *reader) value(depth int) (*Value, *failure) {
 	if fault := r.space(); fault != nil {
 		return nil, fault
 	}
 	if r.count++; depth > maxDepth || r.count > maxNodes {
 		return nil, r.fault("there is too much in this file, or it is nested too deep")
 	}
-	v := &jvalue{line: r.line, column: r.column}
-	var fault *jfault
+	v := &Value{Line: r.line, Column: r.column}
+	var fault *failure
 	switch c := r.now(); {
 	case c == '{':
 		fault = r.object(v, depth)
 	case c == '[':
 		fault = r.array(v, depth)
 	case c == '"' || c == '\'':
-		v.kind = jstring
-		v.text, fault = r.quoted()
+		v.Kind = String
+		v.Text, fault = r.quoted()
 	case c < 0:
 		fault = r.fault("the file ends in the middle")
 	default:
@@ -169,8 +182,8 @@ func (r *jreader) value(depth int) (*jvalue, *jfault) {
 	return v, fault
 }
 
-func (r *jreader) object(v *jvalue, depth int) *jfault {
-	v.kind = jobject
+func (r *reader) object(v *Value, depth int) *failure {
+	v.Kind = Object
 	r.next()
 	for {
 		if fault := r.space(); fault != nil {
@@ -180,13 +193,13 @@ func (r *jreader) object(v *jvalue, depth int) *jfault {
 			r.next()
 			return nil
 		}
-		m := jmember{line: r.line, col: r.column}
-		var fault *jfault
-		if m.name, fault = r.key(); fault != nil {
+		m := Member{Line: r.line, Col: r.column}
+		var fault *failure
+		if m.Name, fault = r.key(); fault != nil {
 			return fault
 		}
-		if v.get(m.name) != nil {
-			return &jfault{m.line, m.col, fmt.Sprintf("%q is here twice", m.name)}
+		if v.Get(m.Name) != nil {
+			return &failure{m.Line, m.Col, fmt.Sprintf("%q is here twice", m.Name)}
 		}
 		if fault = r.space(); fault != nil {
 			return fault
@@ -195,18 +208,18 @@ func (r *jreader) object(v *jvalue, depth int) *jfault {
 			return r.fault("a colon is missing")
 		}
 		r.next()
-		if m.value, fault = r.value(depth + 1); fault != nil {
+		if m.Value, fault = r.value(depth + 1); fault != nil {
 			return fault
 		}
-		v.members = append(v.members, m)
+		v.Members = append(v.Members, m)
 		if fault = r.comma('}'); fault != nil {
 			return fault
 		}
 	}
 }
 
-func (r *jreader) array(v *jvalue, depth int) *jfault {
-	v.kind = jlist
+func (r *reader) array(v *Value, depth int) *failure {
+	v.Kind = List
 	r.next()
 	for {
 		if fault := r.space(); fault != nil {
@@ -220,7 +233,7 @@ func (r *jreader) array(v *jvalue, depth int) *jfault {
 		if fault != nil {
 			return fault
 		}
-		v.list = append(v.list, item)
+		v.List = append(v.List, item)
 		if fault = r.comma(']'); fault != nil {
 			return fault
 		}
@@ -228,7 +241,7 @@ func (r *jreader) array(v *jvalue, depth int) *jfault {
 }
 
 // comma steps over a comma, or stays before the end.
-func (r *jreader) comma(end rune) *jfault {
+func (r *reader) comma(end rune) *failure {
 	if fault := r.space(); fault != nil {
 		return fault
 	}
@@ -243,7 +256,7 @@ func (r *jreader) comma(end rune) *jfault {
 	}
 }
 
-func (r *jreader) key() (string, *jfault) {
+func (r *reader) key() (string, *failure) {
 	if c := r.now(); c == '"' || c == '\'' {
 		return r.quoted()
 	}
@@ -258,29 +271,29 @@ func (r *jreader) key() (string, *jfault) {
 }
 
 // bare reads a word or a number.
-func (r *jreader) bare(v *jvalue) *jfault {
+func (r *reader) bare(v *Value) *failure {
 	begin := r.at
 	for c := r.now(); unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("+-._", c); c = r.now() {
 		r.next()
 	}
-	v.text = r.data[begin:r.at]
-	switch v.text {
+	v.Text = r.data[begin:r.at]
+	switch v.Text {
 	case "true", "false", "null":
-		v.kind = jword
+		v.Kind = Word
 		return nil
 	}
-	v.kind = jnumber
-	if _, err := strconv.ParseFloat(v.text, 64); err == nil {
+	v.Kind = Number
+	if _, err := strconv.ParseFloat(v.Text, 64); err == nil {
 		return nil
 	}
-	if _, err := strconv.ParseInt(v.text, 0, 64); err == nil {
+	if _, err := strconv.ParseInt(v.Text, 0, 64); err == nil {
 		return nil
 	}
-	return &jfault{v.line, v.column, "this is not a value; texts are in quotes"}
+	return &failure{v.Line, v.Column, "this is not a value; texts are in quotes"}
 }
 
 // quoted reads a text in either kind of quotes.
-func (r *jreader) quoted() (string, *jfault) {
+func (r *reader) quoted() (string, *failure) {
 	begin := r.fault("the text does not end")
 	quote := r.next()
 	var b strings.Builder
@@ -301,7 +314,7 @@ func (r *jreader) quoted() (string, *jfault) {
 	}
 }
 
-func (r *jreader) escape(b *strings.Builder) *jfault {
+func (r *reader) escape(b *strings.Builder) *failure {
 	at := r.fault("this escape is not known")
 	c := r.next()
 	switch c {

@@ -1,0 +1,50 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// inBox tells in one line what a box does, on a card and to a verifier.
+const inBox = "Runs in a box: no network, only this project."
+
+// boxable reports whether the door that asks runs a call in a box if told to, and the box
+// lets it do all that is known of it.
+func (st *step) boxable(use *catalog.Use, leaves []hook.Leaf) bool {
+	return st.ev.Boxes && st.ev.Point == hook.BeforeToolCall && st.boxHolds(use, leaves)
+}
+
+// boxHolds reports a command of its own shell that names nothing a box would keep from it: no
+// secret, no file outside of the project, no record that lies elsewhere.
+func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
+	project := strings.TrimSuffix(st.s.Project, "/") + "/"
+	if project == "/" || !use.Fresh(leaves) || use.PathKind == catalog.Secret || len(use.Placed) > 0 {
+		return false
+	}
+	outside := func(p string) bool { return p != st.s.Project && !strings.HasPrefix(p, project) }
+	return !slices.ContainsFunc(use.Writes, outside) &&
+		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
+}
+
+// doneInside reports effects that a box lets happen. Others would fail there: they are asked
+// about and run as people know them.
+func doneInside(effects []floodmark.Effect) bool {
+	return len(effects) > 0 && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool {
+		return e == floodmark.Admin || e == floodmark.Send || e == floodmark.Fetch
+	})
+}
+
+// boxWords tell a person where a call runs, if it could run in a box.
+func boxWords(d *floodmark.Decision) string {
+	if d.Reach == floodmark.Boxed {
+		return inBox
+	}
+	if slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.OutsideBox }) {
+		return "Would run outside a box."
+	}
+	return ""
+}

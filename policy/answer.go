@@ -1,0 +1,87 @@
+package policy
+
+import "github.com/floodmark/floodmark"
+
+// An answer is what one word of a policy says of a call. Smaller is safer in each part.
+type answer struct {
+	verdict floodmark.Verdict // of a call that would run outside of a box
+	inside  floodmark.Verdict // of one that the door can box
+	reach   floodmark.Reach   // of that one
+}
+
+// elseAudit is contain where a call that cannot be boxed goes to the auditor, not to a person.
+const elseAudit = floodmark.Contain + "-else-audit"
+
+// plainly is the answer that is the same for every call.
+func plainly(v floodmark.Verdict) answer { return answer{v, v, floodmark.Free} }
+
+// parseAnswer reads a word. One that is not known restricts.
+func parseAnswer(word string) answer {
+	switch word {
+	case floodmark.Contain:
+		return answer{floodmark.Confirm, floodmark.Allow, floodmark.Boxed}
+	case elseAudit:
+		return answer{floodmark.Audit, floodmark.Allow, floodmark.Boxed}
+	}
+	v, _ := floodmark.ParseVerdict(word)
+	return plainly(v)
+}
+
+// join is the minimum of both.
+func (a answer) join(b answer) answer {
+	return answer{min(a.verdict, b.verdict), min(a.inside, b.inside), min(a.reach, b.reach)}
+}
+
+func (a answer) String() string {
+	for _, word := range []string{floodmark.Contain, elseAudit, a.verdict.String()} {
+		if parseAnswer(word) == a {
+			return word
+		}
+	}
+	return a.verdict.String() + ", or " + a.inside.String() + " in a box"
+}
+
+// A ruled is an answer with its reasons, which are made once.
+type ruled struct {
+	says             answer
+	floodmark.Reason                   // of a call that would run outside of a box
+	inside           *floodmark.Reason // of one that can be boxed, if it is not allowed there
+	boxes            *floodmark.Reason // why that one runs in a box; nil if it need not
+	bare             bool              // says of the other one that it would run outside
+}
+
+// newRuled makes the reasons of an answer. Bare says that the call is one of which people can
+// imagine that it runs in a box: then they are told that it would not.
+func newRuled(says answer, code floodmark.Code, rule string, bare bool, text func(floodmark.Verdict) string) *ruled {
+	r := &ruled{says: says, Reason: floodmark.Reason{Code: code, Rule: rule, Verdict: says.verdict, Text: text(says.verdict)}}
+	if says.reach == floodmark.Free {
+		return r
+	}
+	if says.inside < floodmark.Allow {
+		r.inside = &floodmark.Reason{Code: code, Rule: rule, Verdict: says.inside, Text: text(says.inside)}
+	}
+	r.boxes = &floodmark.Reason{
+		Code: floodmark.Contained, Rule: rule, Verdict: floodmark.Allow,
+		Text: "it runs in a box, which has no network and nothing but this project",
+	}
+	if r.bare = bare; bare {
+		r.Text += ", and it would run outside a box"
+	}
+	return r
+}
+
+// say notes what an answer means for the call that is asked about.
+func (rs *reasons) say(q *Question, r *ruled) {
+	switch {
+	case r == nil:
+	case r.boxes == nil:
+		rs.add(&r.Reason)
+	case q.Boxable:
+		rs.boxed = true
+		rs.add(r.inside)
+		rs.add(r.boxes)
+	default:
+		rs.add(&r.Reason)
+		rs.bare = rs.bare || r.bare
+	}
+}
