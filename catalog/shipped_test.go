@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"go.yaml.in/yaml/v3"
 )
 
 // readShipped reads the shipped catalog once for all tests: it never changes.
@@ -195,5 +196,42 @@ func TestCapturedTools(t *testing.T) {
 				t.Errorf("%s of %s is not known", tool, agent)
 			}
 		}
+	}
+}
+
+// An option that takes a value in one program takes none in another, and then the value
+// is the command: programs that start others share an entry only if it lists no options.
+func TestStartersShareNoOptions(t *testing.T) {
+	names, err := data.ReadDir("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	starters := 0
+	for _, name := range names {
+		text, err := data.ReadFile("data/" + name.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Commands []struct {
+				Command, Operands, Flags, Options, Values yaml.Node
+			}
+		}
+		if err := yaml.Unmarshal(text, &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range file.Commands {
+			starts := e.Operands.Value == "command" || slices.ContainsFunc(e.Operands.Content, func(n *yaml.Node) bool { return n.Value == "command" })
+			if !starts {
+				continue
+			}
+			starters++
+			if len(e.Command.Content) > 1 && !(e.Flags.IsZero() && e.Options.IsZero() && e.Values.IsZero()) {
+				t.Errorf("%s:%d: several programs that start others share options", name.Name(), e.Command.Line)
+			}
+		}
+	}
+	if starters < 12 {
+		t.Errorf("%d entries start others", starters)
 	}
 }

@@ -66,7 +66,7 @@ func newFleet(t *testing.T, manners ...int) *fleet {
 				<-ctx.Done()
 				return hook.Reply{}, ctx.Err()
 			}
-			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 		})
 		f.add(t, judge, manner)
 	}

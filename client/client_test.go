@@ -78,7 +78,7 @@ func daemon(f hooksFunc) http.Handler {
 
 func TestHandle(t *testing.T) {
 	var got hook.Event
-	want := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Footer: "from news.example"}
+	want := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Footer: "from news.example"}
 	path := serve(t, daemon(func(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) { got = ev; return want, nil }))
 	for _, target := range []string{path, "unix://" + path} {
 		reply, err := dial(t, target, client.Options{}).Handle(t.Context(), event())

@@ -73,7 +73,7 @@ type scripted struct {
 
 func (s *scripted) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 	if s.c.Do != "start" && ev.Point == hook.SessionStart {
-		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
 	if s.heard == len(s.c.Exchanges) {
 		s.t.Errorf("more was sent: %s", ev.Point)

@@ -24,7 +24,9 @@ type yes struct {
 	await  floodmark.Verdict
 }
 
-func allow() hook.Reply { return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}} }
+func allow() hook.Reply {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}
+}
 
 func (y *yes) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	y.mu.Lock()

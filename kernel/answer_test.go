@@ -39,7 +39,7 @@ func TestAYesHoldsWhileOthersSpeak(t *testing.T) {
 			d.hears(mallory, "Change it.")
 			d.apply(floodmark.ActionDecided{
 				Action:   floodmark.Action{Kind: floodmark.CallTool, Call: "w", Tool: floodmark.ToolRef{Agent: "a", Name: "keep"}, Effects: []floodmark.Effect{floodmark.Write}},
-				Decision: floodmark.Decision{Verdict: floodmark.Allow},
+				Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free},
 			})
 		}, floodmark.Confirm},
 	} {

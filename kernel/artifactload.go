@@ -60,8 +60,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 
 // A yes to a run is a yes to what it loads, as that lies there. What a program
 // loads in turn nobody knows, so everything counts that it could reach without
-// being told: the folder it runs in, the home, and files beside the folders above.
-// Its own output does not, unless its words name the file.
+// being told: all but scratch folders it has nothing to do with.
 
 // versions name what a run would load: the writes of sessions below Local, and the
 // files on its line as the disk has them.
@@ -98,15 +97,13 @@ func loadDigest(versions []string) floodmark.Digest {
 	return floodmark.DigestOf("loads\x00" + strings.Join(versions, "\x00"))
 }
 
-// reaches reports whether a run may load what lies at a path.
+// reaches reports whether a run may load what lies at a path. A program looks for
+// code beside its files and in all folders above: only scratch that it does not
+// name is out of reach.
 func (st *step) reaches(t *touch, name string) bool {
-	runs := catalog.FoldPath(t.runs)
-	if runs == "" || under(runs, path.Dir(name)) {
-		return true
-	}
-	return slices.ContainsFunc(slices.Concat(t.loads, t.hooks, []string{runs, st.s.Home}), func(p string) bool {
-		p = catalog.FoldPath(strings.TrimSuffix(p, "/**"))
-		return p != "" && (under(name, p) || under(p, name))
+	_, _, asked := st.r.Catalog.Guards(name, false, st.places())
+	return t.runs == "" || len(asked) > 0 || slices.ContainsFunc(slices.Concat(t.loads, t.hooks, []string{t.runs, st.s.Home, st.s.Project}), func(p string) bool {
+		return p != "" && strings.Split(catalog.FoldPath(p)+"/", "/")[1] == strings.Split(name+"/", "/")[1]
 	})
 }
 

@@ -100,7 +100,7 @@ func TestSpared(t *testing.T) {
 	decided := func(e floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) floodmark.ActionDecided {
 		return floodmark.ActionDecided{
 			Action: floodmark.Action{Effects: []floodmark.Effect{e}}, Basis: b,
-			Mark: floodmark.Label{Trust: trust}, Decision: floodmark.Decision{Verdict: floodmark.Allow},
+			Mark: floodmark.Label{Trust: trust}, Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free},
 		}
 	}
 	all := &floodmark.Basis{Bound: true, Pushed: true, Tidies: true} // bound is of an older journal

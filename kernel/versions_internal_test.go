@@ -42,11 +42,13 @@ func TestVersionsOfWhatARunLoads(t *testing.T) {
 		{fileRef("/opt/x/build.sh"), true},
 		{fileRef("/OPT/x/Build.sh"), true}, // some disks do not tell them apart
 		{treeRef("/opt"), true},
-		{fileRef("/opt/x/other.sh"), false},
+		{fileRef("/opt/x/other.sh"), true}, // beside the script
+		{fileRef("/opt/node_modules/a/index.js"), true},
+		{fileRef("/node_modules/a/index.js"), true},
 		{fileRef("/srv/team/app/lib/steps.sh"), true},
 		{treeRef("/srv/team/app/lib"), true},
 		{fileRef("/srv/team/go.work"), true},
-		{fileRef("/srv/team/else/a.sh"), false},
+		{fileRef("/srv/team/else/a.sh"), true},
 		{fileRef("/home/ann/.local/lib/a.pth"), true},
 		{fileRef("/tmp/log.txt"), false},
 	} {

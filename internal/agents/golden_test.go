@@ -91,7 +91,9 @@ func TestCapturedMessages(t *testing.T) {
 	}
 }
 
-func allowed() hook.Reply { return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}} }
+func allowed() hook.Reply {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}
+}
 
 func refused(v floodmark.Verdict, line, todo string) hook.Reply {
 	return hook.Reply{
@@ -112,8 +114,8 @@ func verdicts() map[string]*judge {
 		"late":     {err: context.DeadlineExceeded},
 		"command":  {reply: boxed("box -- ls")},
 		"known":    {err: &monitor.Refusal{Reason: "too much is happening at once", Hint: "Try again in a moment.", Err: errors.New("x")}},
-		"consumed": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Consumed: true, Notice: "Approved: Bash."}},
-		"verifier": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Verifiers: []string{"phone"}}}},
+		"consumed": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Consumed: true, Notice: "Approved: Bash."}},
+		"verifier": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Verifiers: []string{"phone"}}}},
 	}
 }
 

@@ -64,9 +64,9 @@ func TestOpenclawWhoReads(t *testing.T) {
 func TestOpenclawAnswers(t *testing.T) {
 	type fields = map[string]any
 	const footer = "informed by 1 external e-mail; blocked: exec"
-	done := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Footer: footer}
-	inert := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Text: "[x](http://x.example)"}
-	plain := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Footer: "informed by 1 external e-mail"}
+	done := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Footer: footer}
+	inert := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Text: "[x](http://x.example)"}
+	plain := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Footer: "informed by 1 external e-mail"}
 	why := fields{"refused": fields{"exec": "a web page named the place"}}
 	for name, c := range map[string]struct {
 		file   string
@@ -121,7 +121,7 @@ func TestOpenclawFilesThatLoad(t *testing.T) {
 
 // What is for the owner alone is not said in a group.
 func TestOpenclawTellsNoGroup(t *testing.T) {
-	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Consumed: true, Notice: "Open questions: 1."}
+	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Consumed: true, Notice: "Open questions: 1."}
 	for file, told := range map[string]bool{"before_agent_run": true, "before_agent_run.direct": true, "before_agent_run.group": false} {
 		resp := agents.Door{Hooks: &judge{reply: reply}}.Answer(t.Context(), message(t, "testdata/openclaw."+file+".json"))
 		if strings.Contains(resp.Stdout, reply.Notice) != told || !strings.Contains(resp.Stdout, `"handled"`) {

@@ -272,7 +272,7 @@ func (r *recorder) listen() (stop func()) {
 type yes struct{}
 
 func (yes) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 }
 
 // note keeps one message, without what would be another at the next recording.

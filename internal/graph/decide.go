@@ -30,7 +30,7 @@ func (b *builder) decided(f floodmark.ActionDecided) {
 
 // about returns what is known of an action beside the RFC's fields.
 func (b *builder) about(f floodmark.ActionDecided) map[string]string {
-	m := map[string]string{"verdict": f.Decision.Verdict.String(), "secrecy": f.Mark.Secrecy.String(), "time": stamp(b.at)}
+	m := map[string]string{"verdict": f.Decision.Word(), "secrecy": f.Mark.Secrecy.String(), "time": stamp(b.at)}
 	put := func(key, value string) {
 		if value != "" {
 			m[key] = value
@@ -107,7 +107,7 @@ func (b *builder) decision(n *Node, f floodmark.ActionDecided) {
 	}
 	t := b.turn()
 	reason := ""
-	m := map[string]string{"verdict": f.Decision.Verdict.String(), "time": stamp(b.at)}
+	m := map[string]string{"verdict": f.Decision.Word(), "time": stamp(b.at)}
 	if len(f.Decision.Reasons) > 0 {
 		r := f.Decision.Reasons[0]
 		reason, m["code"], m["rule"] = r.Text, string(r.Code), r.Rule

@@ -61,7 +61,7 @@ func pendingResult(n int, call floodmark.CallID, place string, l floodmark.Label
 func modelCalled(iteration int, mark floodmark.Label) floodmark.ActionDecided {
 	return floodmark.ActionDecided{
 		Action: floodmark.Action{Kind: floodmark.CallModel, Iteration: iteration}, Mark: mark, Trust: mark.Trust,
-		Decision: floodmark.Decision{Verdict: floodmark.Allow},
+		Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free},
 	}
 }
 
@@ -81,7 +81,7 @@ func toolCalled(call floodmark.CallID, tool string, mark floodmark.Label, d floo
 func attack() []floodmark.Fact {
 	owner, page := label(floodmark.Owner, floodmark.Private), label(floodmark.Untrusted, floodmark.Public)
 	both := owner.Join(page)
-	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	allow := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	refuse := floodmark.Decision{
 		Verdict: floodmark.Confirm, Blame: []floodmark.NodeID{2},
 		Reasons: []floodmark.Reason{{Code: floodmark.TaintEscalation, Rule: "table.send.untrusted", Text: "untrusted content is in the context", Verdict: floodmark.Confirm}},
@@ -241,7 +241,7 @@ func relations(g *Graph) string {
 
 func TestGraphWithoutModelCalls(t *testing.T) {
 	owner := label(floodmark.Owner, floodmark.Private)
-	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	allow := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	g := build(t,
 		floodmark.SessionOpened{Agent: "codex"}, floodmark.TurnOpened{Turn: 1},
 		seen(0, floodmark.NodeInput, floodmark.Origin{Kind: floodmark.FromSender}, owner),
@@ -264,7 +264,7 @@ func TestGraphWithoutModelCalls(t *testing.T) {
 // drawn: what was called later hangs on the one that was told, and has its round.
 func TestGraphOfOneToldCall(t *testing.T) {
 	owner := label(floodmark.Owner, floodmark.Private)
-	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	allow := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	g := build(t,
 		floodmark.SessionOpened{Agent: "openclaw"}, floodmark.TurnOpened{Turn: 1}, modelCalled(0, owner),
 		toolCalled("c1", "read", owner, allow), pendingResult(0, "c1", "/x", owner),
@@ -290,7 +290,7 @@ func TestGraphOfOneToldCall(t *testing.T) {
 func TestGraphJudgesACallTwice(t *testing.T) {
 	mark := label(floodmark.External, floodmark.Private)
 	audited := toolCalled("c1", "message", mark, floodmark.Decision{Verdict: floodmark.Audit})
-	allowed := toolCalled("c1", "message", mark, floodmark.Decision{Verdict: floodmark.Allow})
+	allowed := toolCalled("c1", "message", mark, floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free})
 	g := build(t,
 		floodmark.TurnOpened{Turn: 1}, audited,
 		floodmark.OpinionGiven{Call: "c1", ArgsDigest: audited.Action.ArgsDigest, Verdict: floodmark.Allow, Text: "as asked"},
@@ -332,7 +332,7 @@ func TestGraphOfOtherActions(t *testing.T) {
 }
 
 func TestGraphDryRunBlocksNothing(t *testing.T) {
-	g := build(t, floodmark.TurnOpened{Turn: 1}, toolCalled("c1", "message", floodmark.Label{}, floodmark.Decision{Verdict: floodmark.Allow, Would: "restrict"}))
+	g := build(t, floodmark.TurnOpened{Turn: 1}, toolCalled("c1", "message", floodmark.Label{}, floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Would: "restrict"}))
 	if n := g.nodes()["call-1-1"]; n.Blocked || n.Metadata["would"] != "restrict" {
 		t.Errorf("%+v", n)
 	}

@@ -149,7 +149,7 @@ func TestGraphOfABranchThatWaits(t *testing.T) {
 
 func TestGraphKnowsWhoProposedACall(t *testing.T) {
 	clean := floodmark.Clean()
-	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	allow := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	other := toolCalled("c1", "message", clean, allow)
 	other.Action.ArgsDigest = floodmark.DigestOf("other arguments")
 	g := build(t,
@@ -197,7 +197,7 @@ func TestGraphSummaryCountsOnce(t *testing.T) {
 		seen(0, floodmark.NodeInput, place, page), seen(1, floodmark.NodeInput, place, page),
 		seen(2, floodmark.NodeInput, floodmark.Origin{Place: "y"}, shared),
 		floodmark.IterationOpened{}, floodmark.IterationOpened{}, modelCalled(0, page),
-		first, toolCalled("c2", "message", page, refuse), toolCalled("c3", "exec", page, floodmark.Decision{Verdict: floodmark.Allow, Would: "confirm"}),
+		first, toolCalled("c2", "message", page, refuse), toolCalled("c3", "exec", page, floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Would: "confirm"}),
 		floodmark.TicketExtended{Ticket: "t1", Shown: floodmark.Shown{ArgsDigest: first.Action.ArgsDigest}},
 	)
 	s := g.Turns[0].Summary
@@ -250,10 +250,10 @@ func TestGraphShowsTheLoop(t *testing.T) {
 		modelCalled(2, floodmark.Clean()),
 		floodmark.LoopTold{Point: "before_llm_call", Loop: floodmark.Loop{Model: "m\n1", TokenEstimate: 70}, Warned: true},
 		floodmark.LoopTold{Point: "after_llm_call", Loop: floodmark.Loop{LatencyMs: 5, TokenUsage: floodmark.TokenUsage{Input: 80, Output: 9}}},
-		toolCalled("c1", "read", floodmark.Clean(), floodmark.Decision{Verdict: floodmark.Allow}),
+		toolCalled("c1", "read", floodmark.Clean(), floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}),
 		pendingResult(2, "c1", "/a", floodmark.Clean()),
 		modelCalled(3, floodmark.Clean()),
-		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Mark: floodmark.Clean(), Decision: floodmark.Decision{Verdict: floodmark.Allow}},
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Mark: floodmark.Clean(), Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}},
 		floodmark.LoopTold{Point: "before_response_emit", Loop: floodmark.Loop{Channel: "telegram"}})
 	nodes := map[string]Node{}
 	for _, n := range g.Turns[0].Nodes {

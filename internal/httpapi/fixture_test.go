@@ -30,7 +30,9 @@ func (f hooksFunc) Handle(ctx context.Context, tenant string, ev hook.Event) (ho
 	return f(ctx, tenant, ev)
 }
 
-func allow() hook.Reply { return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}} }
+func allow() hook.Reply {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}
+}
 
 func allowAll(context.Context, string, hook.Event) (hook.Reply, error) { return allow(), nil }
 

@@ -31,7 +31,9 @@ type fakeJudge struct {
 	answer func(ctx context.Context, ev hook.Event) (hook.Reply, error)
 }
 
-func yes() hook.Reply { return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}} }
+func yes() hook.Reply {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}
+}
 
 func no(line string) hook.Reply { return hook.Reply{Line: line} }
 

@@ -108,7 +108,7 @@ func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 			return hook.Reply{Line: "not this one"}, nil
 		}
 	}
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 }
 
 func (j *judge) sessions() int {

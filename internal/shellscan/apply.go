@@ -98,6 +98,9 @@ func (s *scanner) reads(j *job, w word) {
 			w = literal(".")
 		}
 		if _, file, ok := strings.Cut(w.text, ":"); ok { // HEAD:file
+			if w.text = file[strings.LastIndexByte(file, ':')+1:]; w.text != file { // -L :function:file
+				s.touch(j.read(false), w, j.st)
+			}
 			w.text = file
 		}
 	}
@@ -132,9 +135,7 @@ func (s *scanner) environment(w word) {
 	v := w
 	v.text = value
 	s.sets(name)
-	if hidesExported(name) && !harmlessValue(name, []word{v}) {
-		s.doubt("it sets " + name)
-	}
+	s.provides(name, []word{v})
 }
 
 // address is a place on the network, or a file where one could be.

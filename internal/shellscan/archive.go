@@ -37,18 +37,15 @@ func (s *scanner) tar(j *job) {
 		}
 	}
 	if unpacks {
-		to := literal(".")
-		if len(j.into) > 0 {
-			to = j.into[0]
-		}
+		to := slices.Concat(j.into, []word{literal(".")})[0]
 		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
 		s.unseen(j, to)
 	}
 	if packs && len(j.into) > 0 {
 		j.into = nil
 	}
-	if j.p.has("-T", "--files-from") {
-		s.doubt("files that are named in another file")
+	if j.p.has("-T", "--files-from") || unpacks && j.p.has("-P", "--transform") {
+		s.doubt("files that are named elsewhere, and may lie anywhere")
 	}
 	if j.p.has("-d", "--diff", "--compare") {
 		s.touch(Effect{Kind: Read, Tree: true}, literal("."), j.st)
@@ -81,19 +78,9 @@ func oldTar(args []word) []word {
 	return append(out, rest...)
 }
 
-// ending is what a packer adds to a name.
+// ending is what a packer adds to a name, if it adds nothing else.
 func ending(packer string) string {
-	switch strings.TrimPrefix(packer, "un") {
-	case "gzip", "gunzip", "pigz":
-		return ".gz"
-	case "bzip2", "bunzip2":
-		return ".bz2"
-	case "xz":
-		return ".xz"
-	case "zstd":
-		return ".zst"
-	}
-	return ""
+	return map[string]string{"gzip": ".gz", "gunzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "bunzip2": ".bz2", "xz": ".xz", "unxz": ".xz", "zstd": ".zst", "unzstd": ".zst"}[packer]
 }
 
 // packs adds what a packer leaves: the name with its ending, or without.
@@ -117,29 +104,34 @@ func (s *scanner) packs(j *job) {
 			j.effect(floodmark.Change)
 			s.touch(Effect{Kind: Delete, Tree: tree}, o.w, j.st)
 		}
-		for _, w := range left(o.w, end, j.p.has("-S", "--suffix")) {
-			s.touch(Effect{Kind: Write, Tree: tree}, w, j.st)
-			if j.p.has("-f", "--force") { // what was there goes first
-				j.effect(floodmark.Change)
-				s.touch(Effect{Kind: Delete}, w, j.st)
-			}
+		w := left(o.w, end, j.p.has("-d", "--decompress") || strings.Contains(j.name, "un"))
+		if tree {
+			w = o.w
+			s.unseen(j, w)
+		}
+		s.touch(Effect{Kind: Write, Tree: tree}, w, j.st)
+		if j.p.has("-f", "--force") { // what was there goes first
+			j.effect(floodmark.Change)
+			s.touch(Effect{Kind: Delete}, w, j.st)
 		}
 	}
 }
 
-// left are the names a packer may leave for one.
-func left(w word, end string, another bool) []word {
-	if end == "" || another || !w.exact() {
-		return []word{w.join(word{text: ".*", glob: true}), w}
+// left is the name a packer leaves for one. What is unpacked from another ending, or
+// by a packer whose ending is not known, may have any name that begins like it.
+func left(w word, end string, unpacks bool) word {
+	name, own := strings.CutSuffix(w.text, end)
+	if !own {
+		name = w.text + end
 	}
-	if name, ok := strings.CutSuffix(w.text, end); ok {
-		return []word{literal(name)}
+	if end != "" && w.exact() && (own || !unpacks) {
+		return literal(name)
 	}
-	out := []word{literal(w.text + end)}
-	if i := strings.LastIndexByte(w.text, '.'); i > 0 { // .tgz, .Z and their like
-		out = append(out, literal(w.text[:i]), literal(w.text[:i]+".tar"))
+	last := len(w.text) - len(base(w.text))
+	if i := strings.LastIndexAny(w.text, ".-_"); i > last { // .gz, .tgz, -gz, _z and their like
+		w.text = w.text[:i]
 	}
-	return out
+	return w.join(word{text: "*", glob: true})
 }
 
 // unpacks adds that files appear under names nobody sees.
@@ -147,10 +139,7 @@ func (s *scanner) unpacks(j *job) {
 	if !j.does(floodmark.Write) {
 		return
 	}
-	to := literal(".")
-	if len(j.into) > 0 {
-		to = j.into[0]
-	}
+	to := slices.Concat(j.into, []word{literal(".")})[0]
 	s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
 	s.unseen(j, to)
 	for i := range j.p.list {

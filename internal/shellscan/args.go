@@ -218,7 +218,10 @@ func (x *sorter) separate(name string, role Role, args []word) int {
 	return 2
 }
 
+// value takes the value of an option. Words of another command that stand in one
+// with the option are not followed: fd -Hx sh, --exec=sh.
 func (x *sorter) value(name string, role Role, w word) {
+	x.p.ok = x.p.ok && role != Command && role != Until
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
 }
 

@@ -32,7 +32,9 @@ func (s *scanner) copies(j *job) {
 	for _, t := range into {
 		if !s.remote(j, t) {
 			s.target(j, names, t, moves)
-			s.kept(j, t)
+			if j.p.has("-b", "--backup") { // the old file is kept beside the new one
+				s.touch(Effect{Kind: Write}, t.join(word{text: "*~", glob: true}), j.st)
+			}
 		}
 	}
 	if j.name == "ln" || j.name == "link" {
@@ -43,13 +45,6 @@ func (s *scanner) copies(j *job) {
 	}
 	if len(into) == 0 && len(names) == 1 && j.name == "ln" { // a link here, with the same name
 		s.touch(Effect{Kind: Write}, literal(base(names[0].w.text)), j.st)
-	}
-}
-
-// kept adds the old file that is kept beside a new one.
-func (s *scanner) kept(j *job, t word) {
-	if j.p.has("-b", "--backup", "-S", "--suffix") {
-		s.touch(Effect{Kind: Write}, t.join(word{text: "*~", glob: true}), j.st)
 	}
 }
 
@@ -190,7 +185,7 @@ func (s *scanner) special(j *job) {
 		if j.p.has("-i", "--in-place", "-I") {
 			s.inPlace(j)
 		}
-	case "gunzip", "bunzip2", "unxz", "unzstd", "gzip", "bzip2", "xz", "zstd":
+	case "gunzip", "bunzip2", "unxz", "unzstd", "gzip", "bzip2", "xz", "zstd", "lz4", "compress", "uncompress", "brotli", "pigz":
 		s.packs(j)
 	case "unzip", "7z", "7za", "7zz", "unrar", "unar":
 		s.unpacks(j)
@@ -238,6 +233,9 @@ func (s *scanner) specialMore(j *job) {
 				w.text = file
 				s.reads(j, w)
 			}
+			if curlNames(o) {
+				s.doubt("a file whose name is made, or addresses that are named elsewhere")
+			}
 			if o.role == Text && o.w.made { // a header made of a file, perhaps
 				j.effect(floodmark.Send)
 				j.sends = true
@@ -258,6 +256,14 @@ func (s *scanner) specialMore(j *job) {
 	default:
 		s.specialFiles(j)
 	}
+}
+
+// curlNames reports a value of curl that may name files of its own: a format with
+// more than fields, a name with parts of the address, a list of addresses.
+func curlNames(o operand) bool {
+	t, fields := o.w.text, strings.NewReplacer("%%", "", "%{", "", "%header{", "")
+	format := (o.opt == "-w" || o.opt == "--write-out") && (!o.w.exact() || strings.HasPrefix(t, "@") || strings.Contains(fields.Replace(t), "%"))
+	return format || (o.opt == "-o" || o.opt == "--output") && strings.Contains(t, "#") || o.role == URL && strings.HasPrefix(t, "@")
 }
 
 // noSuffix drops the empty word of «sed -i ” …».

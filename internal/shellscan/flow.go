@@ -10,10 +10,11 @@ import (
 // branch reads both ways of an if.
 func (s *scanner) branch(c *syntax.IfClause, st *state, in feed, depth int) feed {
 	out := s.stmts(c.Cond, st, in, depth)
-	other := st.fork()
-	if len(c.Cond) > 0 { // not an else
-		st.dirs = st.entered(st.dirs)
+	if len(c.Cond) == 0 { // an else
+		return out.and(s.stmts(c.Then, st, in, depth))
 	}
+	other := st.fork()
+	st.dirs = st.entered(st.dirs)
 	out = out.and(s.stmts(c.Then, st, in, depth))
 	if c.Else != nil {
 		out = out.and(s.branch(c.Else, other, in, depth+1))
@@ -26,15 +27,32 @@ func (s *scanner) branch(c *syntax.IfClause, st *state, in feed, depth int) feed
 // known in it, because an earlier round may have assigned it.
 func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int) feed {
 	s.forget(st, cond, body)
-	before := st.dirs
+	before := st.fork()
 	out := s.stmts(cond, st, in, depth)
 	out = out.and(s.stmts(body, st, in, depth))
-	if !sameDirs(before, st.dirs) { // a later round begins elsewhere
-		st.dirs = nil
+	if st.elsewhere(before) {
+		s.stmts(cond, st, in, depth)
 		s.stmts(body, st, in, depth)
 	}
 	s.forget(st, cond, body)
 	return out
+}
+
+// elsewhere reports that a later round begins in another folder, or with a variable
+// that the body sets where forget does not look: in a function, or by eval. The
+// state becomes that of any round.
+func (st *state) elsewhere(before *state) bool {
+	moved, changed := !sameDirs(before.dirs, st.dirs), false
+	for name, v := range before.vars {
+		changed = changed || !sameWords(v, st.vars[name]) && !slices.ContainsFunc(v, func(w word) bool { return w.begins })
+	}
+	if changed {
+		st.merge(before)
+	}
+	if moved {
+		st.dirs = nil
+	}
+	return moved || changed
 }
 
 func sameDirs(a, b []string) bool {
@@ -56,11 +74,15 @@ const maxRounds = 12
 func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) feed {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok || c.Select {
+		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			s.arithmetic(st, depth, l.Init, l.Cond, l.Post)
+			out := s.loop(nil, c.Do, st, in, depth)
+			s.arithmetic(st, depth, l.Cond, l.Post) // with what the body assigned
+			return out
+		}
 		s.expansions(c.Loop, st, depth)
 		if iter != nil {
 			st.set(iter.Name.Value, []word{unknown()})
-		} else {
-			s.assigned(c.Loop, st)
 		}
 		return s.loop(nil, c.Do, st, in, depth)
 	}
@@ -92,10 +114,9 @@ func (s *scanner) loopOnce(body []*syntax.Stmt, name string, st *state, in feed,
 	value := st.vars[name]
 	s.forget(st, body)
 	st.set(name, value)
-	before := st.dirs
+	before := st.fork()
 	out := s.stmts(body, st, in, depth)
-	if !sameDirs(before, st.dirs) {
-		st.dirs = nil
+	if st.elsewhere(before) {
 		st.set(name, value)
 		s.stmts(body, st, in, depth)
 	}
@@ -136,7 +157,7 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
-				st.set(n.Name.Value, []word{later(n)})
+				st.set(n.Name.Value, []word{st.later(n)})
 			}
 		case *syntax.WordIter:
 			st.set(n.Name.Value, []word{unknown()})
@@ -168,9 +189,10 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 	})
 }
 
-// later is what is known of a variable that some round assigns.
-func later(a *syntax.Assign) word {
-	if a.Value != nil && len(a.Value.Parts) == 1 && !a.Append {
+// later is what is known of a variable that some round assigns: a number, if it
+// was one before the first.
+func (st *state) later(a *syntax.Assign) word {
+	if a.Value != nil && len(a.Value.Parts) == 1 && !a.Append && numbers(st.vars[a.Name.Value]) {
 		if _, ok := a.Value.Parts[0].(*syntax.ArithmExp); ok {
 			return number()
 		}
@@ -180,25 +202,99 @@ func later(a *syntax.Assign) word {
 
 func (st *state) forgetNamed(w *syntax.Word) {
 	if name := w.Lit(); syntax.ValidName(name) {
-		st.set(name, []word{number()})
+		st.set(name, []word{pick(st.vars[name])})
 	}
 }
 
-// arithmetic reads what is computed: it assigns, and expands what is in it.
-func (s *scanner) arithmetic(node syntax.Node, st *state, depth int) {
-	s.expansions(node, st, depth)
-	s.assigned(node, st)
-	if let, ok := node.(*syntax.LetClause); ok && slices.ContainsFunc(let.Exprs, quotedText) {
-		for name := range st.vars { // what a quoted text assigns is not read
+// arithmetic reads expressions that are computed one after the other.
+func (s *scanner) arithmetic(st *state, depth int, list ...syntax.ArithmExpr) {
+	for _, x := range list {
+		if x == nil {
+			continue
+		}
+		s.computed(x, st, depth)
+		s.assigned(x, st)
+		if name, _ := plainAssign(x); name != "" { // it is done in any case
+			st.set(name, []word{number()})
+		}
+	}
+}
+
+// plainAssign is the name on the left of «name = …», and what is on the right.
+func plainAssign(x syntax.Node) (string, syntax.ArithmExpr) {
+	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn {
+		if w, ok := b.X.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
+			return w.Lit(), b.Y
+		}
+	}
+	return "", nil
+}
+
+// computed reads an expression where the shell wants a number: in brackets, as an
+// offset, in a comparison. The shell evaluates again what its words hold, and
+// a[$(cmd)] in it runs: each must hold a number.
+func (s *scanner) computed(x syntax.Node, st *state, depth int) {
+	if x == nil {
+		return
+	}
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if name, right := plainAssign(n); name != "" { // what it held is not looked at
+			s.computed(right, st, depth)
+			return false
+		}
+		w, ok := n.(*syntax.Word)
+		if !ok {
+			return true
+		}
+		one, many := s.wordParts(w.Parts, st, true, depth)
+		for _, v := range append([]word{one}, many...) {
+			s.evaluated(v, st, 0)
+		}
+		return false
+	})
+}
+
+// evaluated doubts a word that is computed, unless it is a number, or the name of
+// a variable that holds one.
+func (s *scanner) evaluated(w word, st *state, depth int) {
+	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
+	switch {
+	case w.numeric():
+	case depth < maxRounds && !w.vague && syntax.ValidName(w.text):
+		s.evaluated(only(s.variable(w.text, st)), st, depth+1)
+	default: // it may also assign
+		s.doubt("a number that is not known until it runs")
+		for name := range st.vars {
 			st.set(name, []word{unknown()})
 		}
 	}
 }
 
-// quotedText reports an expression that stands in quotes.
-func quotedText(x syntax.ArithmExpr) bool {
-	w, ok := x.(*syntax.Word)
-	return ok && w.Lit() == ""
+// numeric reports a word that can be computed and names nothing: digits and signs,
+// or one constant such as 0x1f.
+func (w word) numeric() bool {
+	if w.vague && !w.digits || w.proc {
+		return false
+	}
+	if strings.Trim(w.text, "0123456789 \t\n+-*/%()<>=!&|^~?:,") == "" {
+		return true
+	}
+	return w.text[0] >= '0' && w.text[0] <= '9' && !strings.ContainsFunc(w.text, func(r rune) bool {
+		return r > 'z' || r != '#' && r != '_' && !letterOrDigit(byte(r))
+	})
+}
+
+// only is the value of a variable that is computed: of several, nobody knows which.
+func only(list []word) word {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return pick(list)
+}
+
+// numbers reports a variable all of whose words are numbers.
+func numbers(list []word) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(w word) bool { return !w.numeric() })
 }
 
 // expansions reads the commands in a node that is no command itself.
@@ -223,41 +319,18 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 			s.holdsCommand(n.Value)
 		case *syntax.Lit:
 			s.holdsCommand(n.Value)
-		case *syntax.Word:
-			s.subscript(n, st)
+		case *syntax.UnaryTest:
+			if w, ok := n.X.(*syntax.Word); (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) && !(ok && syntax.ValidName(w.Lit())) {
+				s.doubt("a name that is read again")
+			}
 		case *syntax.BinaryTest:
-			s.compared(n, st)
-		}
-		return true
-	})
-}
-
-// subscript doubts words of an arithmetic expression that are variables nobody
-// knows: what they hold is computed again, and a[$(cmd)] in it would run.
-func (s *scanner) subscript(w *syntax.Word, st *state) {
-	name := w.Lit()
-	if !syntax.ValidName(name) {
-		return
-	}
-	for _, v := range st.vars[name] {
-		s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || v.net
-		if v.vague && !v.digits {
-			s.doubt("a number that is not known until it runs")
-		}
-	}
-}
-
-// compared doubts the same where two values are compared as numbers.
-func (s *scanner) compared(t *syntax.BinaryTest, st *state) {
-	switch t.Op {
-	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-	default:
-		return
-	}
-	syntax.Walk(t, func(n syntax.Node) bool {
-		p, ok := n.(*syntax.ParamExp)
-		if ok && p.Param != nil && !p.Length {
-			s.subscript(&syntax.Word{Parts: []syntax.WordPart{p.Param}}, st)
+			switch n.Op {
+			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+				s.computed(n.X, st, depth)
+				s.computed(n.Y, st, depth)
+				return false
+			default:
+			}
 		}
 		return true
 	})
@@ -281,7 +354,7 @@ func (s *scanner) declare(c *syntax.FuncDecl, st *state) {
 
 // declaration reads export, declare, local, readonly and their like.
 func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
-	operands := false
+	operands, exported := false, c.Variant.Value == "export"
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil { // an option, or what becomes a name when it runs
 			w := s.value(a.Value, st, depth)
@@ -291,10 +364,11 @@ func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
 			if w.exact() && len(w.text) > 1 && (c.Variant.Value == "nameref" || hasLetter(w.text, "nfi")) && !(c.Variant.Value == "export" && w.text == "-n") {
 				s.doubt("a declaration that changes what a name means")
 			}
+			exported = exported || hasLetter(w.text, "x")
 			continue
 		}
 		operands = true
-		s.assign(a, st, c.Variant.Value == "export" || c.Variant.Value == "declare" || c.Variant.Value == "typeset", depth)
+		s.assign(a, st, exported, depth)
 	}
 	if !operands {
 		s.name = c.Variant.Value
@@ -309,14 +383,15 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 	var value []word
 	switch {
 	case a.Naked:
-		if exported && hides(name) && st.vars[name] != nil {
-			s.doubt("it sets " + name)
+		if exported { // with what it holds, or will hold
+			s.sets(name)
+			s.provides(name, s.variable(name, st))
 		}
 		return
 	case a.Array != nil:
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				s.expansions(e.Index, st, depth)
+				s.computed(e.Index, st, depth)
 				value = append(value, unknown())
 			}
 			if e.Value != nil {
@@ -332,7 +407,7 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 		value = []word{w}
 	}
 	if a.Index != nil {
-		s.expansions(a.Index, st, depth)
+		s.computed(a.Index, st, depth)
 		value = []word{unknown()}
 	}
 	if a.Append {
@@ -345,7 +420,9 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 		}
 	}
 	s.sets(name)
-	if hides(name) && !harmlessValue(name, value) || exported && hidesExported(name) && !harmlessValue(name, value) {
+	if exported {
+		s.provides(name, value)
+	} else if hides(name) && !harmlessValue(name, value) {
 		s.doubt("it sets " + name)
 	}
 	st.set(name, value)

@@ -106,16 +106,16 @@ func (j *job) plain() int {
 	return n
 }
 
-// strange counts as running code what takes commits from an address on the line
-// into this very repository, or what such a line has left there: they may change
-// any file that instructs or runs.
+// strange counts as running code what takes commits that anybody may offer, from an
+// address or as «pull/7/head», or what such a line has left: they may change any file.
 func (s *scanner) strange(j *job) {
 	for _, o := range j.p.list {
 		if o.opt != "" {
 			continue
 		}
 		t := o.w.text
-		taken := j.does(floodmark.Fetch) && j.does(floodmark.Write) && j.entry.Words[1] != "clone" && t != "." && repository(t)
+		known := !o.w.vague && !repository(t) && strings.Count(strings.SplitN(t, ":", 2)[0], "/") < 2 // a remote, or a branch of it
+		taken := j.does(floodmark.Fetch) && j.does(floodmark.Write) && j.entry.Words[1] != "clone" && t != "." && !known
 		if taken || (j.does(floodmark.Write) || j.does(floodmark.Change)) && strings.Contains(t, "FETCH_HEAD") {
 			j.effect(floodmark.Run)
 		}
@@ -207,6 +207,10 @@ func (j *job) prints() {
 		j.out.digits = j.plain() == 0
 	case "nproc":
 		j.out.digits = true
+	case "seq", "date": // of numbers; of seconds
+		j.out.digits = len(j.p.opts) == 0 && !slices.ContainsFunc(j.p.list, func(o operand) bool {
+			return !o.w.exact() || !(j.name == "date" && o.w.text == "+%s") && (j.name == "date" || strings.Trim(o.w.text, "0123456789") != "")
+		}) && len(j.p.list) > 0
 	}
 }
 

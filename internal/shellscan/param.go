@@ -8,8 +8,8 @@ import (
 
 // param is what $name and ${name…} stand for, as far as that is known.
 func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
-	if p.Index != nil {
-		s.expansions(p.Index, st, depth)
+	if !everyElement(p.Index) {
+		s.computed(p.Index, st, depth)
 	}
 	if p.Param == nil {
 		s.doubt("a construct of another shell")
@@ -24,11 +24,7 @@ func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) [
 	}
 	list := s.variable(name, st)
 	if p.Index != nil && !wholeArray(p) {
-		if len(list) != 1 || list[0].vague {
-			list = []word{pick(list)}
-		} else {
-			list = []word{unknown()}
-		}
+		list = []word{pick(list)}
 	}
 	if quoted {
 		return unglob(list)
@@ -39,6 +35,9 @@ func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) [
 // pick is one of several words, nobody knows which.
 func pick(list []word) word {
 	w := unknown()
+	if numbers(list) {
+		w = number()
+	}
 	for _, v := range list {
 		w.net = w.net || v.net
 	}
@@ -114,10 +113,8 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 		s.value(p.Repl.With, st, depth)
 	}
 	if p.Slice != nil {
-		s.expansions(p.Slice.Offset, st, depth)
-		if p.Slice.Length != nil {
-			s.expansions(p.Slice.Length, st, depth)
-		}
+		s.computed(p.Slice.Offset, st, depth)
+		s.computed(p.Slice.Length, st, depth)
 	}
 	if p.Length {
 		return []word{number()}

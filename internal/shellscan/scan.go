@@ -273,9 +273,13 @@ func (s *scanner) command(cmd syntax.Command, st *state, in feed, depth int) fee
 		s.parts++
 		s.expansions(c, st, depth)
 		return feed{piped: true}
-	case *syntax.ArithmCmd, *syntax.LetClause:
+	case *syntax.ArithmCmd:
 		s.parts++
-		s.arithmetic(c, st, depth)
+		s.arithmetic(st, depth, c.X)
+		return feed{piped: true}
+	case *syntax.LetClause:
+		s.parts++
+		s.arithmetic(st, depth, c.Exprs...)
 		return feed{piped: true}
 	case *syntax.CoprocClause:
 		return s.stmt(c.Stmt, st.fork(), feed{piped: true}, depth+1)
@@ -293,11 +297,16 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 		return s.stmt(c.Y, st.fork(), left, s.deeper(c.Y, depth)) // zsh runs the last one here; it may not
 	case syntax.AndStmt:
 		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))
-		before := st.dirs
-		st.dirs = st.entered(before)
+		before := st.fork()
+		st.dirs = st.entered(before.dirs)
 		out := left.and(s.stmt(c.Y, st, in, s.deeper(c.Y, depth)))
 		well := st.entered(st.dirs)
-		st.dirs, st.last = joinDirs(st.dirs, before), well
+		st.dirs, st.last = joinDirs(st.dirs, before.dirs), well
+		for name, old := range before.vars { // the right side may not have run
+			if !sameWords(old, st.vars[name]) {
+				st.set(name, []word{pick(append(slices.Clip(old), st.vars[name]...))})
+			}
+		}
 		return out
 	default:
 		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))

@@ -61,8 +61,11 @@ func (st *state) merge(other *state) {
 	st.dirs = joinDirs(st.dirs, other.dirs)
 	st.last = nil
 	for name, v := range other.vars {
-		if !sameWords(st.vars[name], v) {
-			st.set(name, []word{unknown()})
+		if old := st.vars[name]; !sameWords(old, v) {
+			st.set(name, []word{pick(append(slices.Clip(old), v...))})
+			if old == nil { // what it was before the line
+				st.set(name, []word{unknown()})
+			}
 		}
 	}
 	for name := range st.vars {
@@ -118,6 +121,6 @@ func joinDirs(a, b []string) []string {
 
 func sameWords(a, b []word) bool {
 	return (a == nil) == (b == nil) && slices.EqualFunc(a, b, func(x, y word) bool {
-		return x.text == y.text && x.vague == y.vague && x.glob == y.glob && x.net == y.net
+		return x.text == y.text && x.vague == y.vague && x.glob == y.glob && x.net == y.net && x.digits == y.digits && x.begins == y.begins
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/floodmark/floodmark/internal/braces"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -69,11 +70,7 @@ func (s *scanner) fields(words []*syntax.Word, st *state, depth int) []word {
 			out = append(out, s.expandTilde(bare(lit), lit))
 			continue
 		}
-		list := []*syntax.Word{w}
-		if braced(w) {
-			list = braces(w)
-		}
-		for _, one := range list {
+		for _, one := range braces.Expand(w) {
 			got, many := s.wordParts(one.Parts, st, false, depth)
 			switch {
 			case many != nil:
@@ -130,7 +127,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 		case *syntax.CmdSubst:
 			w = s.substitute(p, st, quoted, depth)
 		case *syntax.ArithmExp:
-			s.arithmetic(p, st, depth)
+			s.arithmetic(st, depth, p.X)
 			w = number()
 		case *syntax.ProcSubst:
 			w = s.process(p, st, depth)
@@ -168,7 +165,12 @@ func wholeArray(p *syntax.ParamExp) bool {
 	if p.Param.Value == "@" || p.Param.Value == "*" {
 		return true
 	}
-	w, ok := p.Index.(*syntax.Word)
+	return everyElement(p.Index)
+}
+
+// everyElement reports the subscript that stands for all: [@] or [*].
+func everyElement(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 

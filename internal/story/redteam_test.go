@@ -12,7 +12,7 @@ import (
 const (
 	holesOpen    = 0   // stories of holes whose last call is allowed without a condition
 	holesAllowed = 230 // calls that they are allowed, those that lead up to it among them
-	heldStopped  = 923 // calls in stories that were held, and are not simply allowed
+	heldStopped  = 924 // calls in stories that were held, and are not simply allowed
 )
 
 // TestRedTeam counts what attackers who had read the source got. TestStories plays
@@ -45,6 +45,11 @@ func TestRedTeam(t *testing.T) {
 	}
 	free := func(a string) bool { return a == "allow" || a == "no text" }
 	open, allowed, stopped := 0, 0, 0
+	for i, list := range answers("second") { // none of a later attacker's ends in a yes
+		if free(list[len(list)-1]) {
+			t.Errorf("second: the last call of story %d is allowed", i)
+		}
+	}
 	holes, held := answers("holes"), answers("held")
 	if len(holes) != 147 || len(held) != 854 {
 		t.Errorf("%d holes and %d held; there were 147 and 854", len(holes), len(held))

@@ -37,7 +37,7 @@ func TestAuditorFigures(t *testing.T) {
 	ask(time.Hour, "mail", floodmark.Send, "block")
 	ask(time.Hour, "mail", floodmark.Change, "unsure")
 	add(time.Hour, floodmark.TurnOpened{Turn: 3})
-	add(time.Hour, floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Decision: floodmark.Decision{Verdict: floodmark.Allow}})
+	add(time.Hour, floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}})
 	a, err := Count([]Session{{Name: "s", Facts: facts}}, begin.Add(time.Minute), begin.Add(2*time.Hour))
 	if err != nil {
 		t.Fatal(err)

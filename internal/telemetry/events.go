@@ -127,7 +127,7 @@ func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string
 	}
 	ev.Resources = toolResource(d.Action.Tool)
 	ev.Unmapped = &unmapped{
-		Verdict: d.Decision.Verdict.String(), Effect: d.effect(), Trust: d.Mark.Trust.String(), Secrecy: d.Mark.Secrecy.String(),
+		Verdict: d.word(), Effect: d.effect(), Trust: d.Mark.Trust.String(), Secrecy: d.Mark.Secrecy.String(),
 		Call: d.Action.Call, Would: knownVerdict(d.Decision.Would),
 	}
 	return ev, true
@@ -135,7 +135,7 @@ func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string
 
 // knownVerdict lets nothing through but the words there are.
 func knownVerdict(word string) string {
-	if _, err := floodmark.ParseVerdict(word); err != nil {
+	if _, err := floodmark.ParseVerdict(word); err != nil && word != floodmark.Contain {
 		return ""
 	}
 	return word

@@ -36,6 +36,7 @@ type decided struct {
 	Trust    floodmark.Trust `json:"trust"`
 	Decision struct {
 		Verdict floodmark.Verdict `json:"verdict"`
+		Reach   string            `json:"reach"` // only that it is boxed is written
 		Reasons []struct {
 			Code floodmark.Code `json:"code"`
 			Rule string         `json:"rule"`
@@ -93,6 +94,14 @@ type (
 		back   bool             // it was withdrawn
 	}
 )
+
+// word is the decision in one word, as [floodmark.Decision.Word] has it.
+func (d *decided) word() string {
+	if d.Decision.Verdict == floodmark.Allow && d.Decision.Reach == floodmark.Boxed.String() {
+		return floodmark.Contain
+	}
+	return d.Decision.Verdict.String()
+}
 
 func (d *decided) agent() string { return d.Action.Tool.Agent }
 func (o *opened) agent() string  { return o.Agent }

@@ -156,7 +156,7 @@ func (m *metrics) fact(f told, w who, at time.Time) {
 	m.asking.fact(f, w, at)
 	switch f := f.(type) {
 	case *decided:
-		verdict := f.Decision.Verdict.String()
+		verdict := f.word()
 		m.decisions.WithLabelValues(verdict, f.effect(), w.agent).Inc()
 		if f.Decision.Verdict < floodmark.Allow || f.Decision.Would != "" {
 			m.reasons.WithLabelValues(f.reason(), verdict).Inc()

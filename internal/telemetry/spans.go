@@ -52,7 +52,7 @@ func attributeKeys() map[attribute.Key]string {
 		semconv.GenAIRequestModelKey:      "the model as the agent names it; a digest if that is no plain name",
 		semconv.GenAIUsageInputTokensKey:  "how many tokens a model call took, if the agent tells",
 		semconv.GenAIUsageOutputTokensKey: "how many tokens came back, if the agent tells",
-		keyVerdict:                        "`restrict`, `confirm`, `audit` or `allow`",
+		keyVerdict:                        "`restrict`, `confirm`, `audit`, `contain` (allowed in a box) or `allow`",
 		keyReason:                         "the deciding reason's code",
 		keyTrust:                          "the trust of the mark the action was judged at",
 		keySecrecy:                        "the secrecy of that mark",

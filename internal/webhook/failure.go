@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -64,7 +65,7 @@ func Hint(k verify.FailureKind) string {
 // is answered.
 func Test(id string, now time.Time) verify.Request {
 	return verify.Request{
-		ID: id, At: now, Session: "floodmark/doctor", Agent: "floodmark", Tool: "floodmark_test",
+		ID: id, At: now, Session: "floodmark/doctor", Agent: "floodmark", Tool: "floodmark_test", Reach: floodmark.Free,
 		Params: []byte(`{"note":"a test by «floodmark doctor webhook»: nothing runs"}`),
 	}
 }

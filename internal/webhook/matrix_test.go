@@ -177,7 +177,7 @@ func TestTries(t *testing.T) {
 }
 
 func request() verify.Request {
-	return verify.Request{ID: "r1", At: time.Unix(1000, 0), Session: "s", Agent: "openclaw", Tool: "ls", Params: []byte(`{"path":"/work"}`)}
+	return verify.Request{ID: "r1", Reach: floodmark.Free, At: time.Unix(1000, 0), Session: "s", Agent: "openclaw", Tool: "ls", Params: []byte(`{"path":"/work"}`)}
 }
 
 // ungated are read once: that takes long, above all with the race detector.

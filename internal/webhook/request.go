@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -35,6 +36,8 @@ type origin struct {
 	AgentID         string `json:"agentId"`
 	SessionKey      string `json:"sessionKey"`
 	MessageProvider string `json:"messageProvider,omitempty"`
+	// Reach is set if the call runs in a box: then it is «boxed».
+	Reach string `json:"reach,omitempty"`
 }
 
 func encode(r verify.Request) ([]byte, error) {
@@ -42,10 +45,14 @@ func encode(r verify.Request) ([]byte, error) {
 	if len(params) == 0 {
 		params = []byte("{}")
 	}
+	reach := ""
+	if r.Reach == floodmark.Boxed {
+		reach = r.Reach.String()
+	}
 	return json.Marshal(request{
 		Version: 1, Timestamp: r.At.UTC().Format(time.RFC3339), RequestID: r.ID,
 		Tool:    tool{Name: r.Tool, Params: params},
-		Context: origin{AgentID: r.Agent, SessionKey: r.Session, MessageProvider: r.Provider},
+		Context: origin{AgentID: r.Agent, SessionKey: r.Session, MessageProvider: r.Provider, Reach: reach},
 	})
 }
 

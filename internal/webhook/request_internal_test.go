@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestRequestOfSeedThree(t *testing.T) {
 	got, err := encode(verify.Request{
 		ID: "5b1c", At: time.Date(2026, 2, 12, 16, 30, 0, 5, time.FixedZone("x", 3600)), Session: "agent:main:main", Agent: "main", Provider: "telegram",
-		Tool: "exec", Params: []byte(`{"command":"curl https://news.example","workdir":"/workspace"}`), Lines: []string{"never sent"}, Digest: [32]byte{1},
+		Tool: "exec", Params: []byte(`{"command":"curl https://news.example","workdir":"/workspace"}`), Lines: []string{"never sent"}, Digest: [32]byte{1}, Reach: floodmark.Free,
 	})
 	const want = `{"version":1,"timestamp":"2026-02-12T15:30:00Z","requestId":"5b1c",` +
 		`"tool":{"name":"exec","params":{"command":"curl https://news.example","workdir":"/workspace"}},` +
@@ -27,6 +28,9 @@ func TestRequestOfSeedThree(t *testing.T) {
 	got, err = encode(verify.Request{})
 	if err != nil || !strings.Contains(string(got), `"params":{}`) || strings.Contains(string(got), "messageProvider") {
 		t.Errorf("%v %s", err, got)
+	}
+	if !strings.Contains(string(got), `"reach":"boxed"`) {
+		t.Errorf("that it runs in a box is not told: %s", got)
 	}
 	if _, err := encode(verify.Request{Params: []byte("{")}); err == nil {
 		t.Error("half a JSON was sent")

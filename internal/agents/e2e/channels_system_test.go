@@ -360,7 +360,7 @@ type keeper struct{ saw []hook.Event }
 
 func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) {
 	k.saw = append(k.saw, ev)
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 }
 
 // The channel table on the real thing: who writes, and where, decides what a

@@ -229,7 +229,7 @@ func (a answers) closed() bool {
 type hiding []string
 
 func (h hiding) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Hidden: h}, Warning: "WARNING"}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Hidden: h}, Warning: "WARNING"}, nil
 }
 
 // withoutShell is what the model is offered where the shell is hidden: in no form of a

@@ -46,7 +46,7 @@ func wordDisablings() []disabling {
 		{"quote-ansi", "ansi", "", "return literal(\"true\")"},
 		{"backslash", "bare", "", "if strings.Contains(text, \"\\\\\") { return literal(\"true\") }"},
 		{"glob", "bare", "", "if strings.ContainsAny(text, \"*?[\") { return literal(\"true\") }"},
-		{"brace", "braced", "", "return false"},
+		{"brace", "fields", "", "if true { out := make([]word, 0, len(words)); for _, w := range words { got, many := s.wordParts(w.Parts, st, false, depth); if out = append(out, many...); many == nil { out = append(out, got) } }; return out }"},
 		{"tilde", "expandTilde", "", "return w"},
 		{"variable", "variable", "", "if _, ok := st.vars[name]; ok { return []word{literal(\"true\")} }"},
 		{"positional", "variable", "", "if st.args != nil && len(name) == 1 { return []word{literal(\"true\")} }"},
@@ -95,7 +95,7 @@ func moreDisablings() []disabling {
 		{"comment", "differs", "", "return \"\""},
 		{"quoted-default", "quotedAgain", "", "return"},
 		{"extglob", "expansions", "*syntax.ExtGlob", "return false"},
-		{"hidden-arithmetic", "holdsCommand", "", "return"},
+		{"hidden-arithmetic", "doubt", "", "return"},
 		{"literal-arithmetic", "holdsCommand", "", "return"},
 
 		{"redirect-in", "redirect", "", redirect("rd.Op == syntax.RdrIn")},
