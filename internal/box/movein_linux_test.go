@@ -126,3 +126,40 @@ func TestTooMuchIsWritten(t *testing.T) {
 		t.Error("more is moved in than the box may write")
 	}
 }
+
+// What the plan cannot name, what git would follow and what it would run is not
+// moved in.
+func TestNotMovedIn(t *testing.T) {
+	root := t.TempDir()
+	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box")}
+	for p, text := range map[string]string{
+		"p/a": "old", "box/written/x\xff": "new", "box/written/y\xff/z": "new", "box/written/b": "new",
+		"box/written/.git/rebase-merge/git-rebase-todo": "pick 1\n exec\ttouch x\n",
+	} {
+		at := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../a", filepath.Join(s.upper(), ".git/HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if (c.Kind != Folder || c.Path == "y\xff") && (c.Refused == "") != (c.Path == "b") {
+			t.Errorf("%q: %q", c.Path, c.Refused)
+		}
+	}
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, s.Project); len(got["b"]) == 0 || got["x\ufffd"] != "" || got[".git/HEAD"] != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -109,6 +110,9 @@ func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 
 // refuses says why a change is not moved in, if so.
 func (s *Spec) refuses(c *Change, p string) string {
+	if !utf8.ValidString(c.Path) { // it would be another one in the plan
+		return "its name is no text"
+	}
 	if why := s.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
 		return why
 	}
@@ -119,6 +123,9 @@ func (s *Spec) refuses(c *Change, p string) string {
 		to, err := os.Readlink(p)
 		if err != nil || !s.leadsInside(c.Path, to) {
 			return "it is a link that leads out of the project"
+		}
+		if strings.HasPrefix(c.Path, ".git/") {
+			return "git keeps no links there"
 		}
 	case File, Folder:
 		if s.inBare(path.Dir(c.Path)) || c.Kind == Folder && s.inBare(c.Path) {
@@ -180,8 +187,7 @@ func runsLines(p string) bool {
 		return true
 	}
 	for line := range bytes.Lines(data) {
-		word, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
-		if s := string(word); s == "exec" || s == "x" {
+		if words := bytes.Fields(line); len(words) > 0 && (string(words[0]) == "exec" || string(words[0]) == "x") {
 			return true
 		}
 	}
