@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
 // foldPath writes a clean path as the most forgiving file system would take
@@ -58,20 +60,11 @@ func foldRune(r rune) string {
 	switch r {
 	case 'ß', 'ẞ':
 		return "ss"
-	case 'ﬀ':
-		return "ff"
-	case 'ﬁ':
-		return "fi"
-	case 'ﬂ':
-		return "fl"
-	case 'ﬃ':
-		return "ffi"
-	case 'ﬄ':
-		return "ffl"
-	case 'ﬅ', 'ﬆ':
-		return "st"
 	case 'İ':
 		return "i"
+	}
+	if letters := lookalike.Ligature(r); letters != "" {
+		return letters
 	}
 	return string(unicode.ToLower(unicode.ToUpper(unicode.ToLower(r))))
 }

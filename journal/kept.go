@@ -13,10 +13,10 @@ import (
 // KeptKind is the kind of [floodmark.ArtifactsKept] on disk.
 const KeptKind = "artifacts-kept"
 
-// A Lister lists the entries of one kind, of all sessions, without reading the
+// A KeptLister lists the entries of [KeptKind], of all sessions, without reading the
 // others. Not every keeper can do so cheaply.
-type Lister interface {
-	OfKind(ctx context.Context, kind string) iter.Seq2[Placed, error]
+type KeptLister interface {
+	KeptEntries(ctx context.Context) iter.Seq2[Placed, error]
 }
 
 // A Placed is an entry and the session it belongs to. It may lack its hashes.
@@ -25,8 +25,8 @@ type Placed struct {
 	Entry   Entry
 }
 
-// OfKind implements [Lister].
-func (m *Memory) OfKind(ctx context.Context, kind string) iter.Seq2[Placed, error] {
+// KeptEntries implements [KeptLister].
+func (m *Memory) KeptEntries(ctx context.Context) iter.Seq2[Placed, error] {
 	return func(yield func(Placed, error) bool) {
 		for h, err := range m.Heads(ctx, 0) {
 			if err != nil {
@@ -34,7 +34,7 @@ func (m *Memory) OfKind(ctx context.Context, kind string) iter.Seq2[Placed, erro
 				return
 			}
 			for e, err := range m.Read(ctx, h.Session, 0) {
-				if (err != nil || e.Kind == kind) && !yield(Placed{h.Session, e}, err) || err != nil {
+				if (err != nil || e.Kind == KeptKind) && !yield(Placed{h.Session, e}, err) || err != nil {
 					return
 				}
 			}
@@ -58,14 +58,14 @@ func Kept(words []Artifact) floodmark.ArtifactsKept {
 // LostArtifacts compares what sessions left behind with what their entries say
 // they did, as far as that is cheap, and takes a whole look where something seems
 // to be lost. It returns one finding for each session that lost words, for a
-// start to be refused with. A journal that is no [Lister] is not looked at.
+// start to be refused with. A journal that is no [KeptLister] is not looked at.
 func LostArtifacts(ctx context.Context, j Journal) ([]Finding, error) {
-	list, ok := j.(Lister)
+	list, ok := j.(KeptLister)
 	if !ok {
 		return nil, nil
 	}
 	w := newWords()
-	for p, err := range list.OfKind(ctx, KeptKind) {
+	for p, err := range list.KeptEntries(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("list what sessions left behind: %w", err)
 		}

@@ -13,8 +13,8 @@ type phrase struct {
 }
 
 // phrases parts a message into pieces that each ask for one thing at most, so that
-// a verb licenses only what it stands with. It cuts a text at the ends of sentences and at words that join clauses,
-// never inside quotes: what is quoted is one value.
+// a verb licenses only what it stands with. It cuts at the ends of sentences and at
+// words that join clauses, never inside quotes: what is quoted is one value.
 func (g *grammar) phrases(text string) []phrase {
 	var list []phrase
 	next := phrase{sentence: true}

@@ -96,17 +96,17 @@ func rewritten(agent string, c hook.Call, command string) (json.RawMessage, erro
 	if i < 0 || json.Unmarshal(args[i].value, &was) != nil || args[i].value[0] != '"' {
 		return nil, fmt.Errorf("%w: its command is no text", errCannotRewrite)
 	}
-	args[i].value = json.RawMessage(object(command))
-	return written(args), nil
+	return slices.Concat(c.Args[:args[i].end-len(args[i].value)], json.RawMessage(object(command)), c.Args[args[i].end:]), nil
 }
 
 // maxNamed bounds what is told of an argument's name.
 const maxNamed = 40
 
-// A member is one of an object's, its value as it was written.
+// A member is one of an object's, its value as it was written, and where that ends.
 type member struct {
 	name  string
 	value json.RawMessage
+	end   int
 }
 
 // ordered takes an object apart. A name that is there twice is refused: an agent
@@ -130,24 +130,10 @@ func ordered(raw json.RawMessage) ([]member, error) {
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
 		}
+		m.end = int(dec.InputOffset())
 		list = append(list, m)
 	}
 	return list, nil
-}
-
-func written(list []member) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(object(m.name))
-		b.WriteByte(':')
-		b.Write(m.value)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
 }
 
 // maxRewritten bounds arguments that go back to an agent: twice as much, in the

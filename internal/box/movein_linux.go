@@ -38,7 +38,8 @@ func (s *Spec) MoveIn(list []Change) error {
 	return s.Resume()
 }
 
-// A moving is what is about to be moved in, and how much of it was.
+// A moving is what is about to be moved in. How much of it was is the number in
+// the file beside it.
 type moving struct {
 	Changes []Change `json:"changes"`
 	Fresh   []bool   `json:"fresh"`
@@ -58,8 +59,11 @@ func (s *Spec) Resume() error {
 		return err
 	}
 	var m moving
-	if err := json.Unmarshal(data, &m); err != nil || len(m.Fresh) != len(m.Changes) {
+	if err := json.Unmarshal(data, &m); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", s.plan(), err)
+	}
+	if len(m.Fresh) != len(m.Changes) {
+		return fmt.Errorf("%s cannot be read: it is not whole", s.plan())
 	}
 	to, err := os.OpenRoot(s.Project)
 	if err != nil {

@@ -176,8 +176,12 @@ func (s *Spec) prepare() error {
 		return err
 	}
 	for _, p := range []string{s.Project, s.Folder} {
-		if there, err := filepath.EvalSymlinks(p); err != nil || there != p {
-			return fmt.Errorf("%s is not where it seems to be: %s, %w", p, there, err)
+		there, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return err
+		}
+		if there != p {
+			return fmt.Errorf("%s is reached by a link: name %s instead", p, there)
 		}
 	}
 	return nil

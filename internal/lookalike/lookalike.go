@@ -14,8 +14,11 @@ func Append(dst []byte, r rune, lower bool) []byte {
 	if Invisible(r) {
 		return dst
 	}
-	if ligature := ligatures(r); ligature != "" {
-		return append(dst, ligature...)
+	if r == '…' {
+		return append(dst, "..."...)
+	}
+	if letters := Ligature(r); letters != "" {
+		return append(dst, letters...)
 	}
 	folded := Of(r)
 	if folded == r && lower {
@@ -50,7 +53,8 @@ func Invisible(r rune) bool {
 	return false
 }
 
-func ligatures(r rune) string {
+// Ligature returns the letters that r is made of, or nothing.
+func Ligature(r rune) string {
 	switch r {
 	case 'ﬀ':
 		return "ff"
@@ -64,8 +68,6 @@ func ligatures(r rune) string {
 		return "ffl"
 	case 'ﬅ', 'ﬆ':
 		return "st"
-	case '…':
-		return "..."
 	}
 	return ""
 }

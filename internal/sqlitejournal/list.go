@@ -184,16 +184,16 @@ func (j *Journal) queryHeads(ctx context.Context, query string, args ...any) ([]
 	return heads, nil
 }
 
-// ofKindSQL finds its rows by an index, if the kind is [journal.KeptKind].
-const ofKindSQL = `
+// keptEntriesSQL finds its rows by the index of keptSQL.
+const keptEntriesSQL = `
 	SELECT f.mark, s.tenant, s.session, f.seq, f.at, f.body FROM facts f JOIN sessions s ON s.id = f.sid
-	WHERE f.kind = '` + journal.KeptKind + `' AND f.kind = ? AND f.mark > ? ORDER BY f.mark LIMIT ?`
+	WHERE f.kind = '` + journal.KeptKind + `' AND f.mark > ? ORDER BY f.mark LIMIT ?`
 
-// OfKind implements [journal.Lister] for the one kind that is asked for.
-func (j *Journal) OfKind(ctx context.Context, kind string) iter.Seq2[journal.Placed, error] {
+// KeptEntries implements [journal.KeptLister].
+func (j *Journal) KeptEntries(ctx context.Context) iter.Seq2[journal.Placed, error] {
 	return func(yield func(journal.Placed, error) bool) {
 		for after, more := int64(0), true; more; {
-			page, last, err := j.pageOfKind(ctx, kind, after)
+			page, last, err := j.pageOfKept(ctx, after)
 			for _, p := range page {
 				if !yield(p, nil) {
 					return
@@ -208,25 +208,25 @@ func (j *Journal) OfKind(ctx context.Context, kind string) iter.Seq2[journal.Pla
 	}
 }
 
-func (j *Journal) pageOfKind(ctx context.Context, kind string, after int64) (page []journal.Placed, last int64, err error) {
+func (j *Journal) pageOfKept(ctx context.Context, after int64) (page []journal.Placed, last int64, err error) {
 	if err := j.enter(); err != nil {
 		return nil, 0, err
 	}
 	defer j.active.Done()
-	rows, err := j.reads.QueryContext(ctx, ofKindSQL, kind, after, headsAtOnce)
+	rows, err := j.reads.QueryContext(ctx, keptEntriesSQL, after, headsAtOnce)
 	if err != nil {
-		return nil, 0, reading("list entries of a kind", err)
+		return nil, 0, reading("list what sessions left behind", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		p := journal.Placed{Entry: journal.Entry{Kind: kind}}
+		p := journal.Placed{Entry: journal.Entry{Kind: journal.KeptKind}}
 		if err := rows.Scan(&last, &p.Session.Tenant, &p.Session.ID, &p.Entry.Seq, &p.Entry.At, &p.Entry.Body); err != nil {
-			return nil, 0, reading("list entries of a kind", err)
+			return nil, 0, reading("list what sessions left behind", err)
 		}
 		page = append(page, p)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, 0, reading("list entries of a kind", err)
+		return nil, 0, reading("list what sessions left behind", err)
 	}
 	return page, last, nil
 }

@@ -227,7 +227,7 @@ func wantLost(t *testing.T, j journal.Journal, want ...string) {
 		t.Fatal(err)
 	}
 	looks := map[string][]journal.Finding{"verify": report.Findings}
-	if _, ok := j.(journal.Lister); ok {
+	if _, ok := j.(journal.KeptLister); ok {
 		looks["start"] = quick
 	}
 	for look, findings := range looks {
