@@ -19,12 +19,13 @@ func (st *step) boxable(use *catalog.Use, leaves []hook.Leaf) bool {
 }
 
 // boxHolds reports a command of its own shell that names nothing a box would keep from it: no
-// secret, no file outside of the project, no record that lies elsewhere.
+// secret, no file outside of the project and of /tmp, of which a box has its own, no record
+// that lies elsewhere.
 func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 	if strings.Trim(st.s.Project, "/") == "" || !use.Fresh(leaves) || use.PathKind == catalog.Secret || len(use.Placed) > 0 {
 		return false
 	}
-	outside := func(p string) bool { return !under(p, st.s.Project) }
+	outside := func(p string) bool { return !under(p, st.s.Project) && !under(p, "/tmp") }
 	return !slices.ContainsFunc(use.Writes, outside) &&
 		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
 }

@@ -146,17 +146,15 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+	tool := newToolFacts(h, rules, d.Action, leaves)
+	for _, a := range d.Action.Arguments[len(leaves):] { // addresses in a command line
+		leaves = append(leaves, hook.Leaf{Path: a.Path, Top: a.Path, Value: a.Shown})
+	}
 	e := &explanation{
-		Tool: newToolFacts(h, rules, d.Action, leaves), Context: h.label, Owner: h.owner,
-		Mark: d.Mark, Trust: d.Trust, Arguments: d.Action.Arguments,
-		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: d.Decision.Reasons, Remedy: d.Decision.Remedy, Spared: kernel.Spared(d),
+		Tool: tool, Context: h.label, Owner: h.owner,
+		Mark: d.Mark, Trust: d.Trust, Arguments: append([]floodmark.Argument{}, d.Action.Arguments...), // programs want a list
+		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: append([]floodmark.Reason{}, d.Decision.Reasons...), Remedy: d.Decision.Remedy, Spared: kernel.Spared(d),
 		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), leaves: leaves, known: knownTo(rules.Catalog),
-	}
-	if e.Arguments == nil {
-		e.Arguments = []floodmark.Argument{} // programs want a list
-	}
-	if e.Reasons == nil {
-		e.Reasons = []floodmark.Reason{}
 	}
 	for _, name := range d.Decision.Verifiers {
 		e.Verifiers = append(e.Verifiers, rules.Gate(h.agent, name).Tell(kernel.GateTime, rules.Gates != nil && !rules.Gates.Has(name)))

@@ -101,6 +101,9 @@ func (x *sorter) operand(args []word) int {
 		role = x.role()
 	}
 	x.at++
+	if (w.glob || w.split) && x.role() == NoRole { // it may be more words than the command takes
+		role = NoRole
+	}
 	switch role {
 	case NoRole:
 		x.p.ok = false
@@ -153,9 +156,7 @@ func (x *sorter) option(args []word) int {
 	case slices.Contains(x.e.Options, name) || strings.HasPrefix(name, "--") && slices.Contains(x.e.Options, "*"):
 		x.gave(name)
 		if joined {
-			v := w
-			v.text = value
-			x.unsaid(v)
+			x.unsaid(w.but(value))
 		}
 		return 1
 	case strings.HasPrefix(w.text, "--"):
@@ -175,9 +176,7 @@ func (x *sorter) letters(args []word) int {
 			x.gave(letter)
 			rest := w.text[i+1:]
 			if rest != "" {
-				v := w
-				v.text = rest
-				x.value(letter, role, v)
+				x.value(letter, role, w.but(rest))
 			}
 			if rest != "" || role == Attached {
 				return 1
@@ -187,9 +186,7 @@ func (x *sorter) letters(args []word) int {
 		if _, flag := x.e.Values[letter]; !flag && !x.allows(w.text[i]) || w.vague && w.text[i] == '*' {
 			x.p.ok = x.p.ok && w.text[i] == '=' && i > 1
 			if x.p.ok {
-				v := w
-				v.text = w.text[i+1:]
-				x.unsaid(v)
+				x.unsaid(w.but(w.text[i+1:]))
 			}
 			return 1
 		}

@@ -31,6 +31,9 @@ func number() word { return word{text: "*", vague: true, digits: true} }
 // exact reports that the command gets text, letter for letter.
 func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
 
+// but is the same word with another text.
+func (w word) but(text string) word { w.text = text; return w }
+
 // join is one word made of two that touch.
 func (w word) join(v word) word {
 	if w.text == "" && !w.vague {
