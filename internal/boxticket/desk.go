@@ -169,6 +169,23 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 	return Lost, o, nil
 }
 
+// End says that the call of a ticket is over. A box that has not begun to move what
+// it wrote into the project by then never does; one that has is waited for.
+func (d *Desk) End(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	f, err := openFolder(d.path, d.uid)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if first, err := f.claim(name + over); err != nil || first {
+		return err
+	}
+	return f.wait(name + taken)
+}
+
 // Forget removes what is left of a ticket that the monitor has read. A box that
 // still runs is left alone.
 func (d *Desk) Forget(name string) error {
@@ -188,7 +205,7 @@ func forget(f *folder, name string) error {
 		return nil
 	}
 	// The name stays taken until nothing else is left.
-	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, taken} {
+	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, over, taken} {
 		if !f.exists(name + ending) {
 			continue
 		}

@@ -214,6 +214,31 @@ func (f *folder) locked(name string) bool {
 	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
+// wait returns when a file that was taken is in use no longer.
+func (f *folder) wait(name string) error {
+	file, err := f.open(name, unix.O_RDONLY, maxTicket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return unix.Flock(int(file.Fd()), unix.LOCK_SH)
+}
+
+// claim makes an empty file, which only the first who tries can do.
+func (f *folder) claim(name string) (first bool, err error) {
+	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if errors.Is(err, unix.EEXIST) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, unix.Close(fd)
+}
+
 func (f *folder) exists(name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil

@@ -188,3 +188,29 @@ func FuzzReadOutcome(f *testing.F) {
 		}
 	})
 }
+
+// Once its call is over, nothing that a box wrote reaches the project; what is on the
+// way there by then is waited for.
+func TestTheEndOfACall(t *testing.T) {
+	c := newCounter(t)
+	name, r := c.taken()
+	c.do(c.End(name))
+	if err := r.Keep(); err == nil {
+		t.Error("a box keeps what it wrote after its call was over")
+	}
+	c.want(name, Running)
+	r.Close()
+
+	name, r = c.taken()
+	c.do(r.Keep())
+	ended := make(chan error)
+	go func() { ended <- c.End(name) }()
+	c.do(r.Report(Outcome{Stage: StageEnded}))
+	r.Close()
+	c.do(<-ended)
+	c.want(name, Ran)
+	c.do(c.Forget(name))
+	if _, err := os.Lstat(c.file(name + over)); err == nil {
+		t.Error("something is left of a ticket")
+	}
+}
