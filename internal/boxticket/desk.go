@@ -28,14 +28,18 @@ type Desk struct {
 	uid    int
 	random io.Reader
 	secret []byte
+	// mark begins the names of this monitor's tickets: a user may have several.
+	mark []byte
 
 	mint sync.Mutex // one at a time counts and writes
 }
 
 // NewDesk returns a desk for the tickets of a user in a folder. Nothing is
-// written before the first ticket.
-func NewDesk(path string, uid int, random io.Reader) (*Desk, error) {
-	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size)}
+// written before the first ticket. The monitor's name tells its tickets from those
+// of others, and is the same when it starts again.
+func NewDesk(path string, uid int, monitor string, random io.Reader) (*Desk, error) {
+	mark := sha256.Sum256([]byte(monitor))
+	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size), mark: mark[:markBytes]}
 	if _, err := io.ReadFull(random, d.secret); err != nil {
 		return nil, err
 	}
@@ -49,7 +53,7 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if _, err := io.ReadFull(d.random, raw); err != nil {
 		return "", err
 	}
-	name = hex.EncodeToString(raw)
+	name = hex.EncodeToString(append(slices.Clip(d.mark), raw...))
 	if o.Spec.Folder == "" {
 		o.Spec.Folder = filepath.Join(d.path, name+ownSpace)
 	}
@@ -124,8 +128,8 @@ const (
 	// did, except that it changed nothing but the outcome's Changes if there is
 	// an outcome: the box was killed, or its outcome is not to be believed.
 	Lost State = iota
-	// Unredeemed says that no box took the ticket. If the call has a result all
-	// the same, the command ran without a box.
+	// Unredeemed says that no box took the ticket, or that nothing is left of it.
+	// If the call has a result all the same, the command ran without a box.
 	Unredeemed
 	Running // in its box
 	Refused // nothing ran; the outcome says why
@@ -142,7 +146,7 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 		return Lost, nil, err
 	}
 	defer f.close()
-	if f.exists(name+waiting) && !f.exists(name+taken) {
+	if !f.exists(name + taken) { // it stays longer than all else
 		return Unredeemed, nil, nil
 	}
 	running := f.locked(name + taken) // before the outcome, which is written first
@@ -184,6 +188,47 @@ func (d *Desk) End(name string) error {
 		return err
 	}
 	return f.wait(name + taken)
+}
+
+// A Left is a ticket that the monitor wrote before it started again, and that no
+// box had taken.
+type Left struct{ Name, Session, Call string }
+
+// TakeOver says that calls are over whose boxes ran when the monitor started again:
+// nobody knows any more which these are, so what they write is not kept. It returns
+// the tickets that still wait.
+func (d *Desk) TakeOver() (list []Left, err error) {
+	f, err := openFolder(d.path, d.uid)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	files, err := f.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range files {
+		name, ending, _ := strings.Cut(info.Name(), ".")
+		if checkName(name) != nil || !strings.HasPrefix(name, hex.EncodeToString(d.mark)) {
+			continue
+		}
+		switch "." + ending {
+		case taken:
+			_, err = f.claim(name + over)
+		case waiting:
+			var t ticket
+			if data, unread := f.get(name+waiting, maxTicket); unread == nil && decode(data, &t) == nil {
+				list = append(list, Left{name, t.Session, t.Call})
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // Forget removes what is left of a ticket that the monitor has read. A box that

@@ -46,12 +46,15 @@ func digest(command []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// nameBytes is how many random bytes make a ticket's name.
-const nameBytes = 16
+// A ticket's name is the mark of its monitor and random bytes.
+const (
+	markBytes = 4
+	nameBytes = 16
+)
 
 // checkName refuses what is not the name of a ticket, such as a path.
 func checkName(name string) error {
-	if raw, err := hex.DecodeString(name); err != nil || len(raw) != nameBytes || name != strings.ToLower(name) {
+	if raw, err := hex.DecodeString(name); err != nil || len(raw) != markBytes+nameBytes || name != strings.ToLower(name) {
 		return errors.New("this is not the name of a ticket")
 	}
 	return nil
