@@ -36,7 +36,9 @@ monitor looks once a day, without starting an agent: what it finds is an inciden
 
 With --box no agent is tried but the box that commands run in: more than a hundred
 attempts to get out of it, each made without a box first, in homes that are removed
-afterwards. No monitor is needed. It takes a few seconds.`,
+afterwards. No monitor is needed. It takes a few seconds. What was seen is kept: only
+then, and only with agents that were seen to run the command they are given, do
+commands run in boxes.`,
 		Example: `  floodmark prove
   floodmark prove codex pi
   floodmark prove --box
@@ -83,9 +85,17 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 		return errNo
 	case err != nil:
 		return err
-	case form == asJSON:
+	}
+	paths, err := c.paths(p)
+	if err != nil {
+		return err
+	}
+	if err := prove.KeepBox(paths.Proofs, program, r.Verified, c.clock().UTC()); err != nil {
+		c.say("what was seen could not be kept: %s", reason(err))
+	}
+	if form == asJSON {
 		err = c.json(r)
-	default:
+	} else {
 		page := &sheet{st: c.outStyle()}
 		page.list(0, "The box", append(r.Lines(), fmt.Sprintf("%.1f seconds", c.clock().Sub(begun).Seconds())))
 		fmt.Fprint(c.stdout, page)

@@ -57,6 +57,10 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if o.Spec.Folder == "" {
 		o.Spec.Folder = filepath.Join(d.path, name+ownSpace)
 	}
+	if o.Shared != "" && !o.Spec.ReadOnly {
+		shared := filepath.Join(d.path, d.sharedName(o.Shared))
+		o.Spec.Temp, o.Spec.Cache = filepath.Join(shared, "tmp"), filepath.Join(shared, "cache")
+	}
 	if err := d.apart(&o.Spec); err != nil {
 		return "", err
 	}
@@ -83,21 +87,37 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if err := back.check(o.Command, now); err != nil {
 		return "", err
 	}
+	return name, d.write(name, data, o.Shared, now)
+}
+
+// write puts a ticket into the folder, and keeps what its box shares with others.
+func (d *Desk) write(name string, data []byte, shared string, now time.Time) error {
 	d.mint.Lock()
 	defer d.mint.Unlock()
 	f, err := makeFolder(d.path, d.uid)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.close()
 	open, err := sweep(f, now)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if open >= maxOpen {
-		return "", fmt.Errorf("%d tickets for boxes wait already", open)
+		return fmt.Errorf("%d tickets for boxes wait already", open)
 	}
-	return name, f.put(name+waiting, data)
+	if shared != "" {
+		if err := f.keep(d.sharedName(shared), now); err != nil {
+			return err
+		}
+	}
+	return f.put(name+waiting, data)
+}
+
+// sharedName is that of what the boxes of a session share in the folder of tickets.
+func (d *Desk) sharedName(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(append(slices.Clip(d.mark), sum[:nameBytes]...)) + sharedSpace
 }
 
 // apart refuses a box that could reach tickets: they lie neither in what it shows
@@ -279,10 +299,19 @@ func sweep(f *folder, now time.Time) (open int, err error) {
 		if checkName(name) != nil {
 			continue
 		}
+		if "."+ending == sharedSpace {
+			if now.Sub(info.ModTime()) > keepShared {
+				err = errors.Join(err, f.removeTree(info.Name()))
+			}
+			continue
+		}
 		waits[name] = waits[name] || "."+ending == waiting
 		if t := info.ModTime(); t.After(newest[name]) {
 			newest[name] = t
 		}
+	}
+	if err != nil {
+		return 0, err
 	}
 	names := slices.SortedFunc(maps.Keys(newest), func(a, b string) int {
 		return cmp.Or(newest[a].Compare(newest[b]), cmp.Compare(a, b))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -249,7 +250,9 @@ func (f *folder) remove(name string) error { return unix.Unlinkat(f.fd(), name, 
 // removeTree removes a folder with all that a command left in it, such as folders
 // that not even their owner may look into.
 func (f *folder) removeTree(name string) error {
-	root, err := os.OpenRoot(f.dir.Name())
+	// By its descriptor: a process in an agent's sandbox may put a link in the place of
+	// the folder, to have removed what it cannot reach itself.
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", f.fd()))
 	if err != nil {
 		return err
 	}
@@ -261,6 +264,15 @@ func (f *folder) removeTree(name string) error {
 		return nil
 	})
 	return root.RemoveAll(name)
+}
+
+// keep makes a folder, and takes note that it is used.
+func (f *folder) keep(name string, now time.Time) error {
+	if err := unix.Mkdirat(f.fd(), name, 0o700); err != nil && !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	at := unix.NsecToTimespec(now.UnixNano())
+	return unix.UtimesNanoAt(f.fd(), name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // list returns what is in the folder.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // errSystem says that there are no boxes here, so there are no tickets for them.
@@ -28,5 +29,6 @@ func (f *folder) claim(string) (bool, error)                            { return
 func (f *folder) exists(string) bool                                    { return false }
 func (f *folder) remove(string) error                                   { return errSystem }
 func (f *folder) removeTree(string) error                               { return errSystem }
+func (f *folder) keep(string, time.Time) error                          { return errSystem }
 func (f *folder) list() ([]fs.FileInfo, error)                          { return nil, errSystem }
 func (f *folder) take(string, string, int64) ([]byte, io.Closer, error) { return nil, nil, errSystem }

@@ -17,6 +17,8 @@ const (
 	outcome  = ".outcome"
 	over     = ".over" // made once: by a box that keeps what it wrote, or when the call is over
 	ownSpace = ".box"
+
+	sharedSpace = ".shared" // of no ticket, but of all boxes of a session
 )
 
 // A Redeemed is a ticket that this process took.

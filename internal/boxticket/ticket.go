@@ -22,6 +22,9 @@ type Order struct {
 	Call    string
 	Command []string // the exact words that floodmark-box is started with
 	Expires time.Time
+	// Shared, unless empty, names those boxes that share one /tmp and one cache, which
+	// lie beside the tickets: a box in an agent's sandbox can write nowhere else.
+	Shared string
 }
 
 // A ticket is the content of a ticket's file. A field may be added when every

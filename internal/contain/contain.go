@@ -6,9 +6,9 @@ package contain
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,18 +20,24 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A Config is what a [Door] needs. All of it must be there.
+// A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
+// all the rest must be there.
 type Config struct {
 	// Hooks judges; the monitor does.
 	Hooks agents.Hooks
+	// Desk writes tickets and reads what became of them.
+	Desk *boxticket.Desk
 	// Proved reports whether an agent was seen to run the command it is given in
-	// place of its own, in the version that is installed now, and whether this
-	// machine has a box.
+	// place of its own, in the version that is installed now, and whether a box was
+	// seen to hold on this machine.
 	Proved func(ctx context.Context, agent string) bool
 	// Spec says what the box of a session shows and keeps.
 	Spec func(ctx context.Context, s journal.Session) (*box.Spec, error)
-	// Desk writes tickets and reads what became of them.
-	Desk *boxticket.Desk
+	// Fell reports whether the journal says that a command of a session ran without
+	// its box.
+	Fell func(ctx context.Context, s journal.Session) (bool, error)
+	// Ended is told that a session is over; nil: nobody has to know.
+	Ended func(s journal.Session)
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
 	// Note writes down what should not have been possible.
@@ -44,11 +50,14 @@ type Door struct {
 	cfg Config
 
 	mu sync.Mutex // guards what is below
-	// open are the tickets of calls whose result has not arrived.
-	open map[call]string
-	// fallen are sessions in which a command ran without its box: there a box is
-	// no longer believed in.
-	fallen map[journal.Session]bool
+	// open are the tickets of calls whose result has not arrived. A call may have
+	// several: it can be asked about twice, and some agents name no calls.
+	open map[call][]ticket
+	// known says of sessions whether a box is believed in. In one in which a command
+	// ran without its box it no longer is.
+	known map[journal.Session]belief
+	// refused are calls that nobody judged, because they were refused here.
+	refused map[call]time.Time
 }
 
 // A call is one call of a session.
@@ -57,144 +66,215 @@ type call struct {
 	id      floodmark.CallID
 }
 
-// life is how long a ticket is valid: agents start a command at once, unless their
-// person is asked first.
-const life = time.Minute
+// A ticket is one that was written for a call.
+type ticket struct {
+	name string
+	at   time.Time
+	// earlier says that the monitor has been started again since: what the box says
+	// of itself cannot be read any more.
+	earlier bool
+}
 
-// maxOpen bounds what is remembered of calls. Beyond it nothing runs in a box.
-const maxOpen = 4096
+// A belief is what is known of a session and its boxes.
+type belief struct {
+	fell bool
+	// unfit says until when no box is offered, because one could not be made.
+	unfit time.Time
+}
 
-// New returns a door.
-func New(cfg Config) *Door {
-	return &Door{cfg: cfg, open: map[call]string{}, fallen: map[journal.Session]bool{}}
+// The limits of a door.
+const (
+	// life is how long a ticket is valid: agents start a command at once.
+	life = time.Minute
+	// unfitFor is how long a session gets no box after one could not be made. Its
+	// calls are questions meanwhile.
+	unfitFor = 10 * time.Minute
+	// maxOpen bounds what is remembered of calls. Beyond it nothing runs in a box.
+	maxOpen = 4096
+	// forgotten is when a call that never gave a result is forgotten.
+	forgotten = 24 * time.Hour
+	maxKnown  = 1 << 14
+	maxWhy    = 300 // bytes of an error that an agent is told
+)
+
+// New returns a door. Tickets of an earlier start that no box took are remembered:
+// their calls may still give a result.
+func New(cfg Config) (*Door, error) {
+	d := &Door{cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{}}
+	if cfg.Desk == nil {
+		return d, nil
+	}
+	left, err := cfg.Desk.TakeOver()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range left {
+		c := call{journal.Session{ID: floodmark.SessionID(l.Session)}, floodmark.CallID(l.Call)}
+		d.open[c] = append(d.open[c], ticket{name: l.Name, at: cfg.Now(), earlier: true})
+	}
+	return d, nil
 }
 
 // Handle passes an event on.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	ev.Boxes = false
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
-	switch ev.Point {
-	case hook.BeforeToolCall:
+	switch {
+	case d.cfg.Desk == nil:
+	case ev.Point == hook.BeforeToolCall:
 		return d.before(ctx, s, ev)
-	case hook.AfterToolCall:
+	case ev.Point == hook.AfterToolCall:
 		return d.after(ctx, s, ev)
-	default:
-		return d.cfg.Hooks.Handle(ctx, tenant, ev)
+	case ev.Point == hook.SessionEnd:
+		d.ended(s)
 	}
+	return d.boxless(d.cfg.Hooks.Handle(ctx, tenant, ev))
+}
+
+// boxless lets no reply pass that wants a box and brings none.
+func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
+	if err == nil && boxed(r) && r.Command == "" {
+		return hook.Reply{Line: "nothing runs, because it may only run in a box and there is none."}, nil
+	}
+	return r, err
+}
+
+func boxed(r hook.Reply) bool {
+	return r.Decision.Verdict == floodmark.Allow && r.Decision.Reach == floodmark.Boxed
 }
 
 // before lets a call be judged and gives it its box.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
-	ev.Boxes = d.believes(s) && agents.CanRewrite(ev.Agent, ev.Call) && d.cfg.Proved(ctx, ev.Agent)
+	c := call{s, ev.Call.ID}
+	line, is := commandOf(ev)
+	if is && repeats(line) {
+		d.refuse(c)
+		return hook.Reply{Line: repeatedLine}, nil
+	}
+	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
-	if err != nil || reply.Decision.Verdict != floodmark.Allow || reply.Decision.Reach != floodmark.Boxed {
+	if err != nil || !boxed(reply) {
 		return reply, err
 	}
-	name, command, err := d.ticket(ctx, s, ev.Call)
+	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
+		return d.boxless(reply, nil) // it does not run in any case
+	}
+	name, command, err := d.ticket(ctx, s, ev, line)
 	if err != nil {
-		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy)}, nil
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		b := d.known[s]
+		b.unfit = d.cfg.Now().Add(unfitFor)
+		d.known[s] = b
+		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
+			". Make the call again: then a person is asked instead."}, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open[call{s, ev.Call.ID}] = name
+	d.open[c] = append(d.open[c], ticket{name: name, at: d.cfg.Now()})
 	reply.Command = command
 	return reply, nil
 }
 
-const maxWhy = 300 // bytes of an error that an agent is told
-
-// believes reports whether a box may be offered in a session.
-func (d *Door) believes(s journal.Session) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return !d.fallen[s] && len(d.open) < maxOpen
-}
-
 // ticket writes the ticket for a call and returns the command that takes it.
-func (d *Door) ticket(ctx context.Context, s journal.Session, c hook.Call) (name, command string, err error) {
-	line, err := commandOf(c)
-	if err != nil {
-		return "", "", err
-	}
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string) (name, command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
 		return "", "", err
 	}
 	argv := []string{d.cfg.Shell, "-c", line}
 	now := d.cfg.Now()
-	name, err = d.cfg.Desk.Mint(boxticket.Order{
-		Spec: *spec, Session: string(s.ID), Call: string(c.ID), Command: argv, Expires: now.Add(life),
-	}, now)
-	if err != nil {
+	order := boxticket.Order{Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
+	if sandboxed(ev.Agent) {
+		order.Shared = folderOf(s)
+	}
+	if order.Spec = *spec; inBackground(ev.Call) {
+		order.Spec = spec.InBackground()
+	}
+	if name, err = d.cfg.Desk.Mint(order, now); err != nil {
 		return "", "", err
 	}
 	command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", name, "--"}, argv...))
 	return name, command, err
 }
 
-// commandOf returns the command line of a call that can be rewritten.
-func commandOf(c hook.Call) (string, error) {
-	var args struct {
-		Command *string `json:"command"`
-	}
-	if err := json.Unmarshal(c.Args, &args); err != nil {
-		return "", err
-	}
-	if args.Command == nil {
-		return "", errors.New("the call has no command")
-	}
-	return *args.Command, nil
-}
-
 // after holds a result against what the box did. What is written down of the
 // result is the monitor's; what is wrong with the box is added here.
 func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
-	name, boxed := d.take(call{s, ev.Call.ID})
-	if !boxed {
-		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	c := call{s, ev.Call.ID}
+	if d.wasRefused(c) && ev.Result.Error {
+		// The agent reports our own refusal.
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
+	}
+	list := d.take(c)
+	if len(list) == 0 {
+		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
 	}
 	// Before the monitor looks at what changed on disk nothing may change any more.
-	state, wrong := d.end(name)
-	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
-	if state != boxticket.Unredeemed && wrong == nil {
+	wrong, rest, err := d.end(ctx, list)
+	d.giveBack(c, rest)
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	var noted error
+	if wrong != "" {
+		d.fall(s)
+		noted = d.cfg.Note(ctx, s, floodmark.IncidentSeen{Kind: NotUsed, Call: ev.Call.ID, Text: wrong})
+	}
+	reply, err := d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
+	if wrong == "" {
 		return reply, err
 	}
-	d.fall(s)
-	text := "a command that had to run in a box has a result, and no box ran it"
-	if wrong != nil {
-		text = "what a box did cannot be read: " + floodmark.OneLine(wrong.Error(), maxWhy)
-	}
-	noted := d.cfg.Note(ctx, s, floodmark.IncidentSeen{Kind: "box-not-used", Text: text})
 	if err != nil || noted != nil {
 		return hook.Reply{}, errors.Join(err, noted)
 	}
 	reply.Decision.Verdict = floodmark.Restrict
-	reply.Line = fmt.Sprintf("%s; in this session nothing runs in boxes any more", text)
+	reply.Line = fmt.Sprintf("%s. In this session nothing runs in boxes any more: a person is asked instead.", wrong)
 	return reply, nil
 }
 
-func (d *Door) take(c call) (name string, known bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	name, known = d.open[c]
-	delete(d.open, c)
-	return name, known
+// NotUsed is the kind of an incident that ends the belief in a session's boxes.
+const NotUsed = "box-not-used"
+
+const ranOutside = "a command that had to run in a box has a result, and no box ran it"
+
+// end says that a call is over and returns what is wrong with its box, if anything
+// is, and the tickets that a later result may belong to.
+func (d *Door) end(ctx context.Context, list []ticket) (wrong string, rest []ticket, err error) {
+	best := d.likely(list)
+	t := list[best]
+	// A box that moves files into the project is waited for, as long as the caller does.
+	over := make(chan error, 1)
+	go func() { over <- d.cfg.Desk.End(t.name) }()
+	select {
+	case err = <-over:
+	case <-ctx.Done():
+		return "", list, ctx.Err()
+	}
+	state := boxticket.Lost
+	if err == nil {
+		state, _, err = d.cfg.Desk.Read(t.name)
+	}
+	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	rest = slices.Delete(slices.Clone(list), best, best+1)
+	switch {
+	case state == boxticket.Unredeemed:
+		return ranOutside, rest, nil
+	case err != nil && !t.earlier:
+		return "what a box did cannot be read: " + floodmark.OneLine(err.Error(), maxWhy), rest, nil
+	}
+	return "", rest, nil
 }
 
-func (d *Door) fall(s journal.Session) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.fallen[s] = true
-}
-
-// end says that a call is over and returns what became of its ticket. A box that
-// still runs, as one in the background does, keeps nothing of what it writes.
-func (d *Door) end(name string) (boxticket.State, error) {
-	if err := d.cfg.Desk.End(name); err != nil {
-		return boxticket.Lost, err
+// likely is the ticket that a result most likely belongs to. Which it is only matters
+// for agents that name no calls, if the same one is made twice at once.
+func (d *Door) likely(list []ticket) (best int) {
+	best, running := -1, false
+	for i, t := range list {
+		state, _, _ := d.cfg.Desk.Read(t.name) // what is wrong with it is found out later
+		if state != boxticket.Unredeemed && (best < 0 || running) {
+			best, running = i, state == boxticket.Running
+		}
 	}
-	state, _, err := d.cfg.Desk.Read(name)
-	if err != nil || state == boxticket.Running {
-		return state, err
-	}
-	return state, d.cfg.Desk.Forget(name)
+	return max(best, 0)
 }

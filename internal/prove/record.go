@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
@@ -36,6 +37,39 @@ type proofs struct {
 	Agents map[string]Proof `json:"agents"`
 	// Looks say how the agents that are protected were looked at last.
 	Looks map[string]Look `json:"looks,omitempty"`
+	// Box is the box that was seen to hold; nil if none was.
+	Box *boxProof `json:"box,omitempty"`
+}
+
+// A boxProof says which box held, and where. Another program or another kernel may
+// not.
+type boxProof struct {
+	Program string    `json:"program"` // its digest
+	Kernel  string    `json:"kernel"`
+	At      time.Time `json:"at"`
+}
+
+// KeepBox adds to the proofs in a file whether nothing got out of a box that a program
+// makes on this machine.
+func KeepBox(path, program string, held bool, at time.Time) error {
+	var seen *boxProof
+	if held {
+		digest, err := programDigest(program)
+		if err != nil {
+			return err
+		}
+		seen = &boxProof{Program: digest, Kernel: kernelRelease(), At: at}
+	}
+	return change(path, func(p *proofs) { p.Box = seen })
+}
+
+// kernelRelease is the version of the kernel that runs; empty if nobody says.
+func kernelRelease() string {
+	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }
 
 // Proofs reads the last proof of each agent; none if there is no file.
