@@ -157,14 +157,10 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 			err = errors.Join(err, d.close())
 		}
 	}()
-	if err := o.Paths.CheckSockets(); err != nil {
-		return nil, err
-	}
-	if err := d.openJoined(); err != nil {
-		return nil, err
-	}
-	if err := d.openRules(); err != nil {
-		return nil, err
+	for _, begin := range []func() error{o.Paths.CheckSockets, d.openJoined, d.openRules} {
+		if err := begin(); err != nil {
+			return nil, err
+		}
 	}
 	if d.keys, err = config.KeysOf(o.Service, o.Paths, "floodmark/journal"); err != nil {
 		return nil, err

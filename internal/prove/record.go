@@ -49,20 +49,6 @@ type boxProof struct {
 	At      time.Time `json:"at"`
 }
 
-// KeepBox adds to the proofs in a file whether nothing got out of a box that a program
-// makes on this machine.
-func KeepBox(path, program string, held bool, at time.Time) error {
-	var seen *boxProof
-	if held {
-		digest, err := programDigest(program)
-		if err != nil {
-			return err
-		}
-		seen = &boxProof{Program: digest, Kernel: kernelRelease(), At: at}
-	}
-	return change(path, func(p *proofs) { p.Box = seen })
-}
-
 // kernelRelease is the version of the kernel that runs; empty if nobody says.
 func kernelRelease() string {
 	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
