@@ -24,7 +24,7 @@ type Profile struct {
 	command bool // an argument is a command line
 	pays    bool // money moves, now or later
 	// fresh are the arguments, or «argument=value», with which a command line gets a shell
-	// of its own that ends with the call. Without any there is none.
+	// of its own, that of no other call. Without any there is none.
 	fresh []string
 	// store: it puts something where other sessions get it, or gets it from there.
 	store string

@@ -52,7 +52,7 @@ func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protecte
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
-// Fresh reports one command line in a shell of its own that ends with the call: its profile
+// Fresh reports one command line in a shell of its own, that of no other call: its profile
 // says so of a call with these arguments. One that is false or empty says nothing.
 func (u Use) Fresh(leaves []hook.Leaf) bool {
 	if u.Profile == nil || u.Interactive {

@@ -218,7 +218,7 @@ func (s *State) apply(f floodmark.Fact) error {
 // had allowed. The others say nothing of what the agent did.
 func ranUnseen(kind string) bool {
 	switch kind {
-	case "unmediated-call", "refused-call-ran", "unseen-session":
+	case "unmediated-call", "refused-call-ran", "unseen-session", "box-not-used":
 		return true
 	}
 	return false

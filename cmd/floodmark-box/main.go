@@ -111,6 +111,12 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	if err != nil {
 		return err
 	}
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := r.Keep(); err != nil {
+		return err
+	}
 	r.Spec.Digest(changes)
 	for _, c := range changes {
 		o.Changes = append(o.Changes, boxticket.Change{Path: c.Path, Kind: string(c.Kind), SHA256: c.SHA256, Refused: c.Refused})

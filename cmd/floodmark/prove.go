@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark/internal/box/escape"
-	"github.com/floodmark/floodmark/internal/boxspec"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
@@ -34,9 +32,9 @@ and the journal stay as they are: the monitor's canary is a call of no tool. Wha
 seen is kept, and «floodmark status» warns when an agent was updated since. The running
 monitor looks once a day, without starting an agent: what it finds is an incident.
 
-With --box no agent is tried but the box that commands run in: more than a hundred
-attempts to get out of it, each made without a box first, in homes that are removed
-afterwards. No monitor is needed. It takes a few seconds.`,
+With --box no agent is tried but the box: more than a hundred attempts to get out, each
+made without a box first, in homes that are removed afterwards. No monitor is needed.
+Commands run in boxes only where this held, and of agents that are HOST VERIFIED.`,
 		Example: `  floodmark prove
   floodmark prove codex pi
   floodmark prove --box
@@ -71,12 +69,12 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	if form != asJSON {
 		c.say("trying to get out of a box")
 	}
-	known, err := c.shippedCatalog()
+	paths, err := c.paths(p)
 	if err != nil {
 		return err
 	}
 	begun := c.clock()
-	r, err := escape.Prove(ctx, program, boxspec.Keep(known))
+	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC())
 	switch {
 	case ctx.Err() != nil:
 		c.say("stopped")

@@ -114,7 +114,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	daemon.TuneHeap(c.getenv)
 	d, err := daemon.Open(ctx, daemon.Options{
 		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: clock(), Fault: fault(), LogBytes: faultLogBytes(),
-		SelfCheck: c.selfCheck(f.place, paths), Agents: c.fleetAgents(f.place), FleetEvery: fleetEvery(),
+		SelfCheck: c.selfCheck(f.place, paths), Agents: c.fleetAgents(f.place), FleetEvery: fleetEvery(), Box: filepath.Join(filepath.Dir(c.program), boxName),
 		Ready: func() { c.say("floodmark answers on %s", paths.HookSocket) },
 	})
 	if err != nil {

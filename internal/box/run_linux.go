@@ -175,7 +175,10 @@ func (s *Spec) prepare() error {
 	if err := s.ofOneGroup(); err != nil {
 		return err
 	}
-	for _, p := range []string{s.Project, s.Folder} {
+	for _, p := range []string{s.Project, s.Folder, s.Temp, s.Cache} {
+		if p == "" {
+			continue
+		}
 		there, err := filepath.EvalSymlinks(p)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ type programs struct {
 
 func newPrograms(t testing.TB, box string) *programs {
 	t.Helper()
-	desk, err := boxticket.NewDesk(boxticket.Folder(os.Getuid()), os.Getuid(), rand.Reader)
+	desk, err := boxticket.NewDesk(boxticket.Folder(os.Getuid()), os.Getuid(), "test", rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

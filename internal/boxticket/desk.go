@@ -28,14 +28,18 @@ type Desk struct {
 	uid    int
 	random io.Reader
 	secret []byte
+	// mark begins the names of this monitor's tickets: a user may have several.
+	mark []byte
 
 	mint sync.Mutex // one at a time counts and writes
 }
 
 // NewDesk returns a desk for the tickets of a user in a folder. Nothing is
-// written before the first ticket.
-func NewDesk(path string, uid int, random io.Reader) (*Desk, error) {
-	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size)}
+// written before the first ticket. The monitor's name tells its tickets from those
+// of others, and is the same when it starts again.
+func NewDesk(path string, uid int, monitor string, random io.Reader) (*Desk, error) {
+	mark := sha256.Sum256([]byte(monitor))
+	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size), mark: mark[:markBytes]}
 	if _, err := io.ReadFull(random, d.secret); err != nil {
 		return nil, err
 	}
@@ -49,9 +53,13 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if _, err := io.ReadFull(d.random, raw); err != nil {
 		return "", err
 	}
-	name = hex.EncodeToString(raw)
+	name = hex.EncodeToString(append(slices.Clip(d.mark), raw...))
 	if o.Spec.Folder == "" {
 		o.Spec.Folder = filepath.Join(d.path, name+ownSpace)
+	}
+	if o.Shared != "" && !o.Spec.ReadOnly {
+		shared := filepath.Join(d.path, d.sharedName(o.Shared))
+		o.Spec.Temp, o.Spec.Cache = filepath.Join(shared, "tmp"), filepath.Join(shared, "cache")
 	}
 	if err := d.apart(&o.Spec); err != nil {
 		return "", err
@@ -79,21 +87,37 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if err := back.check(o.Command, now); err != nil {
 		return "", err
 	}
+	return name, d.write(name, data, o.Shared, now)
+}
+
+// write puts a ticket into the folder, and keeps what its box shares with others.
+func (d *Desk) write(name string, data []byte, shared string, now time.Time) error {
 	d.mint.Lock()
 	defer d.mint.Unlock()
 	f, err := makeFolder(d.path, d.uid)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.close()
 	open, err := sweep(f, now)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if open >= maxOpen {
-		return "", fmt.Errorf("%d tickets for boxes wait already", open)
+		return fmt.Errorf("%d tickets for boxes wait already", open)
 	}
-	return name, f.put(name+waiting, data)
+	if shared != "" {
+		if err := f.keep(d.sharedName(shared), now); err != nil {
+			return err
+		}
+	}
+	return f.put(name+waiting, data)
+}
+
+// sharedName is that of what the boxes of a session share in the folder of tickets.
+func (d *Desk) sharedName(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(append(slices.Clip(d.mark), sum[:nameBytes]...)) + sharedSpace
 }
 
 // apart refuses a box that could reach tickets: they lie neither in what it shows
@@ -124,8 +148,8 @@ const (
 	// did, except that it changed nothing but the outcome's Changes if there is
 	// an outcome: the box was killed, or its outcome is not to be believed.
 	Lost State = iota
-	// Unredeemed says that no box took the ticket. If the call has a result all
-	// the same, the command ran without a box.
+	// Unredeemed says that no box took the ticket, or that nothing is left of it.
+	// If the call has a result all the same, the command ran without a box.
 	Unredeemed
 	Running // in its box
 	Refused // nothing ran; the outcome says why
@@ -142,7 +166,7 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 		return Lost, nil, err
 	}
 	defer f.close()
-	if f.exists(name+waiting) && !f.exists(name+taken) {
+	if !f.exists(name + taken) { // it stays longer than all else
 		return Unredeemed, nil, nil
 	}
 	running := f.locked(name + taken) // before the outcome, which is written first
@@ -169,6 +193,64 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 	return Lost, o, nil
 }
 
+// End says that the call of a ticket is over. A box that has not begun to move what
+// it wrote into the project by then never does; one that has is waited for.
+func (d *Desk) End(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	f, err := openFolder(d.path, d.uid)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if first, err := f.claim(name + over); err != nil || first {
+		return err
+	}
+	return f.wait(name + taken)
+}
+
+// A Left is a ticket that the monitor wrote before it started again, and that no
+// box had taken.
+type Left struct{ Name, Session, Call string }
+
+// TakeOver says that calls are over whose boxes ran when the monitor started again:
+// nobody knows any more which these are, so what they write is not kept. It returns
+// the tickets that still wait.
+func (d *Desk) TakeOver() (list []Left, err error) {
+	f, err := openFolder(d.path, d.uid)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	files, err := f.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range files {
+		name, ending, _ := strings.Cut(info.Name(), ".")
+		if checkName(name) != nil || !strings.HasPrefix(name, hex.EncodeToString(d.mark)) {
+			continue
+		}
+		switch "." + ending {
+		case taken:
+			_, err = f.claim(name + over)
+		case waiting:
+			var t ticket
+			if data, unread := f.get(name+waiting, maxTicket); unread == nil && decode(data, &t) == nil {
+				list = append(list, Left{name, t.Session, t.Call})
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // Forget removes what is left of a ticket that the monitor has read. A box that
 // still runs is left alone.
 func (d *Desk) Forget(name string) error {
@@ -188,7 +270,7 @@ func forget(f *folder, name string) error {
 		return nil
 	}
 	// The name stays taken until nothing else is left.
-	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, taken} {
+	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, over, taken} {
 		if !f.exists(name + ending) {
 			continue
 		}
@@ -217,10 +299,19 @@ func sweep(f *folder, now time.Time) (open int, err error) {
 		if checkName(name) != nil {
 			continue
 		}
+		if "."+ending == sharedSpace {
+			if now.Sub(info.ModTime()) > keepShared {
+				err = errors.Join(err, f.removeTree(info.Name()))
+			}
+			continue
+		}
 		waits[name] = waits[name] || "."+ending == waiting
 		if t := info.ModTime(); t.After(newest[name]) {
 			newest[name] = t
 		}
+	}
+	if err != nil {
+		return 0, err
 	}
 	names := slices.SortedFunc(maps.Keys(newest), func(a, b string) int {
 		return cmp.Or(newest[a].Compare(newest[b]), cmp.Compare(a, b))

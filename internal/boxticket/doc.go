@@ -34,6 +34,7 @@ const (
 	maxEnded   = 1024             // outcomes that are kept
 	maxEntries = 8192             // names in the folder before it is refused
 	keepEnded  = time.Hour        // how long outcomes and unused tickets are kept
+	keepShared = 24 * time.Hour   // how long what boxes share is kept after the last of them began
 )
 
 // Folder is where the tickets of a user lie. It is in /tmp because the sandboxes

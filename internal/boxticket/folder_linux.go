@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -214,6 +215,31 @@ func (f *folder) locked(name string) bool {
 	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
+// wait returns when a file that was taken is in use no longer.
+func (f *folder) wait(name string) error {
+	file, err := f.open(name, unix.O_RDONLY, maxTicket)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return unix.Flock(int(file.Fd()), unix.LOCK_SH)
+}
+
+// claim makes an empty file, which only the first who tries can do.
+func (f *folder) claim(name string) (first bool, err error) {
+	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if errors.Is(err, unix.EEXIST) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, unix.Close(fd)
+}
+
 func (f *folder) exists(name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
@@ -224,7 +250,9 @@ func (f *folder) remove(name string) error { return unix.Unlinkat(f.fd(), name, 
 // removeTree removes a folder with all that a command left in it, such as folders
 // that not even their owner may look into.
 func (f *folder) removeTree(name string) error {
-	root, err := os.OpenRoot(f.dir.Name())
+	// By its descriptor: a process in an agent's sandbox may put a link in the place of
+	// the folder, to have removed what it cannot reach itself.
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", f.fd()))
 	if err != nil {
 		return err
 	}
@@ -236,6 +264,15 @@ func (f *folder) removeTree(name string) error {
 		return nil
 	})
 	return root.RemoveAll(name)
+}
+
+// keep makes a folder, and takes note that it is used.
+func (f *folder) keep(name string, now time.Time) error {
+	if err := unix.Mkdirat(f.fd(), name, 0o700); err != nil && !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	at := unix.NsecToTimespec(now.UnixNano())
+	return unix.UtimesNanoAt(f.fd(), name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // list returns what is in the folder.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // errSystem says that there are no boxes here, so there are no tickets for them.
@@ -23,8 +24,11 @@ func (f *folder) close()                                                {}
 func (f *folder) put(string, []byte) error                              { return errSystem }
 func (f *folder) get(string, int64) ([]byte, error)                     { return nil, errSystem }
 func (f *folder) locked(string) bool                                    { return false }
+func (f *folder) wait(string) error                                     { return errSystem }
+func (f *folder) claim(string) (bool, error)                            { return false, errSystem }
 func (f *folder) exists(string) bool                                    { return false }
 func (f *folder) remove(string) error                                   { return errSystem }
 func (f *folder) removeTree(string) error                               { return errSystem }
+func (f *folder) keep(string, time.Time) error                          { return errSystem }
 func (f *folder) list() ([]fs.FileInfo, error)                          { return nil, errSystem }
 func (f *folder) take(string, string, int64) ([]byte, io.Closer, error) { return nil, nil, errSystem }

@@ -1,6 +1,7 @@
 package boxticket
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"reflect"
@@ -45,7 +46,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("%+v, want %+v", *o, half)
 	}
 	c.do(c.Forget(name))
-	c.want(name, Lost)
+	c.want(name, Unredeemed) // whoever can remove all of it cannot make that a box ran
 	if list, err := os.ReadDir(c.path); err != nil || len(list) > 0 {
 		t.Errorf("%v is left, %v", list, err)
 	}
@@ -102,6 +103,33 @@ func TestOutcomesThatAreNotBelieved(t *testing.T) {
 	if state, _, err := later.Read(name); state != Lost || err == nil {
 		t.Errorf("another monitor's: %v, %v", state, err)
 	}
+}
+
+// A monitor that starts again lets no box of its own keep anything any more, and leaves
+// those of other monitors alone.
+func TestCallsOfAnEarlierStart(t *testing.T) {
+	c := newCounter(t)
+	if list, err := c.TakeOver(); err != nil || len(list) > 0 {
+		t.Errorf("before the first ticket: %v, %v", list, err)
+	}
+	waits := c.mint(order())
+	_, running := c.taken()
+	other, err := NewDesk(c.path, c.uid, "another", rand.Reader)
+	c.do(err)
+	foreign, err := other.Mint(order(), noon())
+	c.do(err)
+	theirs, err := c.redeem(foreign)
+	c.do(err)
+	again, err := NewDesk(c.path, c.uid, "monitor", rand.Reader)
+	c.do(err)
+	list, err := again.TakeOver()
+	if err != nil || len(list) != 1 || list[0] != (Left{waits, "s1", "c1"}) {
+		t.Errorf("%v, %v", list, err)
+	}
+	if running.Keep() == nil {
+		t.Error("a box of an earlier start keeps what it wrote")
+	}
+	c.do(theirs.Keep())
 }
 
 func TestOutcomeHasLimits(t *testing.T) {
@@ -175,7 +203,7 @@ func TestFewTicketsWait(t *testing.T) {
 }
 
 func FuzzReadOutcome(f *testing.F) {
-	name, key := strings.Repeat("0a", nameBytes), []byte("key")
+	name, key := strings.Repeat("0a", markBytes+nameBytes), []byte("key")
 	f.Add([]byte(`{"name":"another","session":"s","call":"c","redeemed":"2026-01-02T12:00:00Z","stage":"ended","exit":0}`))
 	f.Add([]byte(`{"name":"` + name + `","session":"s","call":"c","redeemed":"2026-01-02T12:00:00Z","stage":"ended","exit":0}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -187,4 +215,30 @@ func FuzzReadOutcome(f *testing.F) {
 			t.Errorf("%+v", o)
 		}
 	})
+}
+
+// Once its call is over, nothing that a box wrote reaches the project; what is on the
+// way there by then is waited for.
+func TestTheEndOfACall(t *testing.T) {
+	c := newCounter(t)
+	name, r := c.taken()
+	c.do(c.End(name))
+	if err := r.Keep(); err == nil {
+		t.Error("a box keeps what it wrote after its call was over")
+	}
+	c.want(name, Running)
+	r.Close()
+
+	name, r = c.taken()
+	c.do(r.Keep())
+	ended := make(chan error)
+	go func() { ended <- c.End(name) }()
+	c.do(r.Report(Outcome{Stage: StageEnded}))
+	r.Close()
+	c.do(<-ended)
+	c.want(name, Ran)
+	c.do(c.Forget(name))
+	if _, err := os.Lstat(c.file(name + over)); err == nil {
+		t.Error("something is left of a ticket")
+	}
 }

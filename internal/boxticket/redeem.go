@@ -15,7 +15,10 @@ const (
 	waiting  = ".ticket"
 	taken    = ".taken"
 	outcome  = ".outcome"
+	over     = ".over" // made once: by a box that keeps what it wrote, or when the call is over
 	ownSpace = ".box"
+
+	sharedSpace = ".shared" // of no ticket, but of all boxes of a session
 )
 
 // A Redeemed is a ticket that this process took.
@@ -61,6 +64,16 @@ func Redeem(path string, uid int, name string, command []string, now time.Time) 
 		return nil, err
 	}
 	return r, nil
+}
+
+// Keep asks whether what the command wrote may be moved into the project. Once its
+// call is over it may not: nobody would look at what changed any more.
+func (r *Redeemed) Keep() error {
+	first, err := r.folder.claim(r.begun.Name + over)
+	if err == nil && !first {
+		err = errors.New("the call was over before the command ended")
+	}
+	return err
 }
 
 // Report writes what became of the box, in place of what was written before.

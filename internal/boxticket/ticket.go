@@ -22,6 +22,9 @@ type Order struct {
 	Call    string
 	Command []string // the exact words that floodmark-box is started with
 	Expires time.Time
+	// Shared, unless empty, names those boxes that share one /tmp and one cache, which
+	// lie beside the tickets: a box in an agent's sandbox can write nowhere else.
+	Shared string
 }
 
 // A ticket is the content of a ticket's file. A field may be added when every
@@ -46,12 +49,15 @@ func digest(command []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// nameBytes is how many random bytes make a ticket's name.
-const nameBytes = 16
+// A ticket's name is the mark of its monitor and random bytes.
+const (
+	markBytes = 4
+	nameBytes = 16
+)
 
 // checkName refuses what is not the name of a ticket, such as a path.
 func checkName(name string) error {
-	if raw, err := hex.DecodeString(name); err != nil || len(raw) != nameBytes || name != strings.ToLower(name) {
+	if raw, err := hex.DecodeString(name); err != nil || len(raw) != markBytes+nameBytes || name != strings.ToLower(name) {
 		return errors.New("this is not the name of a ticket")
 	}
 	return nil

@@ -33,7 +33,7 @@ type counter struct {
 
 func newCounter(t *testing.T) counter {
 	t.Helper()
-	d, err := NewDesk(filepath.Join(t.TempDir(), "tickets"), os.Getuid(), rand.Reader)
+	d, err := NewDesk(filepath.Join(t.TempDir(), "tickets"), os.Getuid(), "monitor", rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestTicketIsBound(t *testing.T) {
 	if _, err := Redeem(c.path, c.uid+1, c.mint(order()), order().Command, noon()); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("a ticket of another user: %v", err)
 	}
-	for _, name := range []string{"", "../x", strings.Repeat("A", 32), strings.Repeat("a", 31), strings.Repeat("a", 34), "/etc/passwd"} {
+	for _, name := range []string{"", "../x", strings.Repeat("A", 40), strings.Repeat("a", 39), strings.Repeat("a", 32), strings.Repeat("a", 42), "/etc/passwd"} {
 		if _, err := c.redeem(name); err == nil || !strings.Contains(err.Error(), "not the name") {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -236,7 +236,7 @@ func TestTicketsThatAreNotWritten(t *testing.T) {
 }
 
 func FuzzReadTicket(f *testing.F) {
-	name := strings.Repeat("0a", nameBytes)
+	name := strings.Repeat("0a", markBytes+nameBytes)
 	f.Add(fmt.Appendf(nil, `{"name":%q,"session":"s","call":"c","command":"","expires":"2026-01-02T12:00:00Z","key":%q,"spec":{"project":"/p","home":"/h","folder":"/f","keep":{}}}`, name, strings.Repeat("00", 32)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, spec, err := readTicket(data, name)

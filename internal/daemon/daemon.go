@@ -24,6 +24,7 @@ import (
 	"github.com/floodmark/floodmark/internal/auditor"
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/contain"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
@@ -33,6 +34,7 @@ import (
 	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
+	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/verify"
@@ -52,6 +54,8 @@ type Options struct {
 	Now    func() time.Time
 	// Fault is called at named points; for tests that end the process there.
 	Fault func(point string)
+	// Box is floodmark-box; empty: commands run in no box.
+	Box string
 	// LogBytes is how much SQLite's log may take; zero for the usual.
 	LogBytes int
 	// SelfCheck, unless nil, finds out once a day whether the agents are still
@@ -108,6 +112,7 @@ type Daemon struct {
 	// windows knows what clients of gateways are asked in their own windows.
 	windows *windows
 	door    agents.Door
+	boxes   *contain.Door // the hooks of agents on this machine
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
@@ -152,14 +157,10 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 			err = errors.Join(err, d.close())
 		}
 	}()
-	if err := o.Paths.CheckSockets(); err != nil {
-		return nil, err
-	}
-	if err := d.openJoined(); err != nil {
-		return nil, err
-	}
-	if err := d.openRules(); err != nil {
-		return nil, err
+	for _, begin := range []func() error{o.Paths.CheckSockets, d.openJoined, d.openRules} {
+		if err := begin(); err != nil {
+			return nil, err
+		}
 	}
 	if d.keys, err = config.KeysOf(o.Service, o.Paths, "floodmark/journal"); err != nil {
 		return nil, err
@@ -198,8 +199,9 @@ func (d *Daemon) openMonitor() error {
 		return err
 	}
 	d.marks = newMarks()
+	disk := d.disk()
 	d.monitor, err = monitor.New(monitor.Config{
-		Disk:    d.disk(),
+		Disk:    disk,
 		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.ring,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
@@ -215,13 +217,26 @@ func (d *Daemon) openMonitor() error {
 	d.voices.native = d.opts.Service.Native()
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
+	d.boxes, err = contain.Open(contain.Machine{
+		Hooks: d.hooksDoor(), Journal: d.store, View: d.monitor.View, Rules: d.rulesOf, Disk: disk, Program: d.opts.Box,
+		Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now,
+	})
 	d.door = agents.Door{
-		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
+		Hooks: d.boxes, Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(),
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.signed.TellTo(d.bundleWrong)
-	return nil
+	return err
+}
+
+// disk is the one agents work on, if that is ours: agents on the network work
+// on other machines, and a daemon with a user of its own may not look.
+func (d *Daemon) disk() monitor.Disk {
+	if d.opts.Paths.Home == "" || len(d.opts.Service.Listen) > 0 {
+		return nil
+	}
+	return workspace.New(workspace.Options{Home: d.opts.Paths.Home})
 }
 
 // lookBack finds out what happened while nobody watched: a daemon that was
@@ -261,7 +276,7 @@ func (d *Daemon) incident(ctx context.Context, kind, text string) {
 
 // note counts an incident in a session and writes it down.
 func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
-	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) {
+	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) && seen.Kind != contain.NotUsed {
 		return nil // it happens all the time: it is counted, and written down now and then
 	}
 	d.opts.Log.Warn("incident", "kind", seen.Kind, "text", seen.Text)

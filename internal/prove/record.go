@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
@@ -36,6 +37,25 @@ type proofs struct {
 	Agents map[string]Proof `json:"agents"`
 	// Looks say how the agents that are protected were looked at last.
 	Looks map[string]Look `json:"looks,omitempty"`
+	// Box is the box that was seen to hold; nil if none was.
+	Box *boxProof `json:"box,omitempty"`
+}
+
+// A boxProof says which box held, and where. Another program or another kernel may
+// not.
+type boxProof struct {
+	Program string    `json:"program"` // its digest
+	Kernel  string    `json:"kernel"`
+	At      time.Time `json:"at"`
+}
+
+// kernelRelease is the version of the kernel that runs; empty if nobody says.
+func kernelRelease() string {
+	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }
 
 // Proofs reads the last proof of each agent; none if there is no file.

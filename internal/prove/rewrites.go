@@ -19,6 +19,8 @@ import (
 type Rewrites struct {
 	// Proofs is what was seen last, Records the folder of the originals.
 	Proofs, Records string
+	// Box is floodmark-box; empty: there is none.
+	Box string
 
 	mu sync.Mutex // guards what is below
 	// seen are the digests of programs, as long as their files stay as they were.
@@ -56,6 +58,21 @@ func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 	}
 	now, err := r.digest(f.Program)
 	return err == nil && now == last.Program
+}
+
+// Boxes reports whether commands of an agent can be run in a box: it runs the command
+// it is given, and «floodmark prove --box» saw on this machine that this very
+// floodmark-box holds, under the kernel that runs now.
+func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
+	if r == nil || r.Box == "" {
+		return false
+	}
+	known, err := readProofs(r.Proofs)
+	if err != nil || known.Box == nil || known.Box.Program == "" || known.Box.Kernel == "" {
+		return false
+	}
+	now, err := r.digest(r.Box)
+	return err == nil && now == known.Box.Program && kernelRelease() == known.Box.Kernel && r.Proved(ctx, agent)
 }
 
 // isScript reports whether a program is a text for another one, or cannot be read:

@@ -135,6 +135,24 @@ func (d *Disk) identities() []string {
 	return list
 }
 
+// Author is who commits are by, as the owner's own git settings below a home have it;
+// empty if they do not say. The settings of a repository say nothing about him.
+func Author(home string) (name, mail string) {
+	for _, file := range []string{".config/git/config", ".gitconfig"} { // as git does, the later one wins
+		text, err := readSmall(filepath.Join(home, file))
+		if home == "" || err != nil {
+			continue
+		}
+		if n := setting(text, "user", "name"); n != "" {
+			name = n
+		}
+		if m := setting(text, "user", "email"); m != "" {
+			mail = m
+		}
+	}
+	return name, mail
+}
+
 // Changed implements [monitor.Disk].
 func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)

@@ -26,7 +26,7 @@ const ticketLife = boxticket.MaxLife
 func Box(program string, keep box.Keep) Enclosure {
 	return func(home, project, command string) ([]string, []*os.File, error) {
 		root, uid, now := filepath.Dir(home), os.Getuid(), time.Now()
-		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, rand.Reader)
+		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, "prove", rand.Reader)
 		if err != nil {
 			return nil, nil, err
 		}

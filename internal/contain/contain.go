@@ -1,0 +1,280 @@
+// Package contain makes the answer «in a box» come true for agents that report to
+// hooks. It stands between their door and the monitor: it tells the monitor whether
+// the call's command can be run in a box, writes the ticket for one that has to, and
+// holds the result against what the box did.
+package contain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
+// all the rest must be there.
+type Config struct {
+	// Hooks judges; the monitor does.
+	Hooks agents.Hooks
+	// Desk writes tickets and reads what became of them.
+	Desk *boxticket.Desk
+	// Proved reports whether an agent was seen to run the command it is given in
+	// place of its own, in the version that is installed now, and whether a box was
+	// seen to hold on this machine.
+	Proved func(ctx context.Context, agent string) bool
+	// Spec says what the box of a session shows and keeps.
+	Spec func(ctx context.Context, s journal.Session) (*box.Spec, error)
+	// Fell reports whether the journal says that a command of a session ran without
+	// its box.
+	Fell func(ctx context.Context, s journal.Session) (bool, error)
+	// Ended is told that a session is over; nil: nobody has to know.
+	Ended func(s journal.Session)
+	// Program is floodmark-box, Shell what runs a command line in the box.
+	Program, Shell string
+	// Note writes down what should not have been possible.
+	Note func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
+	Now  func() time.Time
+}
+
+// A Door passes events on to the monitor. It is safe for concurrent use.
+type Door struct {
+	cfg Config
+
+	mu sync.Mutex // guards what is below
+	// open are the tickets of calls whose result has not arrived. A call may have
+	// several: it can be asked about twice, and some agents name no calls.
+	open map[call][]ticket
+	// known says of sessions whether a box is believed in. In one in which a command
+	// ran without its box it no longer is.
+	known map[journal.Session]belief
+	// refused are calls that nobody judged, because they were refused here.
+	refused map[call]time.Time
+}
+
+// A call is one call of a session.
+type call struct {
+	session journal.Session
+	id      floodmark.CallID
+}
+
+// A ticket is one that was written for a call.
+type ticket struct {
+	name string
+	at   time.Time
+	// earlier says that the monitor has been started again since: what the box says
+	// of itself cannot be read any more.
+	earlier bool
+}
+
+// A belief is what is known of a session and its boxes.
+type belief struct {
+	fell bool
+	// unfit says until when no box is offered, because one could not be made.
+	unfit time.Time
+}
+
+// The limits of a door.
+const (
+	// life is how long a ticket is valid: agents start a command at once.
+	life = time.Minute
+	// unfitFor is how long a session gets no box after one could not be made. Its
+	// calls are questions meanwhile.
+	unfitFor = 10 * time.Minute
+	// maxOpen bounds what is remembered of calls. Beyond it nothing runs in a box.
+	maxOpen = 4096
+	// forgotten is when a call that never gave a result is forgotten.
+	forgotten = 24 * time.Hour
+	maxKnown  = 1 << 14
+	maxWhy    = 300 // bytes of an error that an agent is told
+)
+
+// New returns a door. Tickets of an earlier start that no box took are remembered:
+// their calls may still give a result.
+func New(cfg Config) (*Door, error) {
+	d := &Door{cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{}}
+	if cfg.Desk == nil {
+		return d, nil
+	}
+	left, err := cfg.Desk.TakeOver()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range left {
+		c := call{journal.Session{ID: floodmark.SessionID(l.Session)}, floodmark.CallID(l.Call)}
+		d.open[c] = append(d.open[c], ticket{name: l.Name, at: cfg.Now(), earlier: true})
+	}
+	return d, nil
+}
+
+// Handle passes an event on.
+func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	ev.Boxes = false
+	s := journal.Session{Tenant: tenant, ID: ev.Session}
+	switch {
+	case d.cfg.Desk == nil:
+	case ev.Point == hook.BeforeToolCall:
+		return d.before(ctx, s, ev)
+	case ev.Point == hook.AfterToolCall:
+		return d.after(ctx, s, ev)
+	case ev.Point == hook.SessionEnd:
+		d.ended(s)
+	}
+	return d.boxless(d.cfg.Hooks.Handle(ctx, tenant, ev))
+}
+
+// boxless lets no reply pass that wants a box and brings none.
+func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
+	if err == nil && boxed(r) && r.Command == "" {
+		return hook.Reply{Line: "nothing runs, because it may only run in a box and there is none."}, nil
+	}
+	return r, err
+}
+
+func boxed(r hook.Reply) bool {
+	return r.Decision.Verdict == floodmark.Allow && r.Decision.Reach == floodmark.Boxed
+}
+
+// before lets a call be judged and gives it its box.
+func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
+	c := call{s, ev.Call.ID}
+	line, is := commandOf(ev)
+	if is && repeats(line) {
+		d.refuse(c)
+		return hook.Reply{Line: repeatedLine}, nil
+	}
+	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
+	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	if err != nil || !boxed(reply) {
+		return reply, err
+	}
+	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
+		return d.boxless(reply, nil) // it does not run in any case
+	}
+	name, command, err := d.ticket(ctx, s, ev, line)
+	if err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		b := d.known[s]
+		b.unfit = d.cfg.Now().Add(unfitFor)
+		d.known[s] = b
+		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
+			". Make the call again: then a person is asked instead."}, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open[c] = append(d.open[c], ticket{name: name, at: d.cfg.Now()})
+	reply.Command = command
+	return reply, nil
+}
+
+// ticket writes the ticket for a call and returns the command that takes it.
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string) (name, command string, err error) {
+	spec, err := d.cfg.Spec(ctx, s)
+	if err != nil {
+		return "", "", err
+	}
+	argv := []string{d.cfg.Shell, "-c", line}
+	now := d.cfg.Now()
+	order := boxticket.Order{Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
+	if sandboxed(ev.Agent) {
+		order.Shared = folderOf(s)
+	}
+	if order.Spec = *spec; inBackground(ev.Call) {
+		order.Spec = spec.InBackground()
+	}
+	if name, err = d.cfg.Desk.Mint(order, now); err != nil {
+		return "", "", err
+	}
+	command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", name, "--"}, argv...))
+	return name, command, err
+}
+
+// after holds a result against what the box did. What is written down of the
+// result is the monitor's; what is wrong with the box is added here.
+func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
+	c := call{s, ev.Call.ID}
+	if d.wasRefused(c) && ev.Result.Error {
+		// The agent reports our own refusal.
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
+	}
+	list := d.take(c)
+	if len(list) == 0 {
+		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
+	}
+	// Before the monitor looks at what changed on disk nothing may change any more.
+	wrong, rest, err := d.end(ctx, list)
+	d.giveBack(c, rest)
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	var noted error
+	if wrong != "" {
+		d.fall(s)
+		noted = d.cfg.Note(ctx, s, floodmark.IncidentSeen{Kind: NotUsed, Call: ev.Call.ID, Text: wrong})
+	}
+	reply, err := d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
+	if wrong == "" {
+		return reply, err
+	}
+	if err != nil || noted != nil {
+		return hook.Reply{}, errors.Join(err, noted)
+	}
+	reply.Decision.Verdict = floodmark.Restrict
+	reply.Line = fmt.Sprintf("%s. In this session nothing runs in boxes any more: a person is asked instead.", wrong)
+	return reply, nil
+}
+
+// NotUsed is the kind of an incident that ends the belief in a session's boxes.
+const NotUsed = "box-not-used"
+
+const ranOutside = "a command that had to run in a box has a result, and no box ran it"
+
+// end says that a call is over and returns what is wrong with its box, if anything
+// is, and the tickets that a later result may belong to.
+func (d *Door) end(ctx context.Context, list []ticket) (wrong string, rest []ticket, err error) {
+	best := d.likely(list)
+	t := list[best]
+	// A box that moves files into the project is waited for, as long as the caller does.
+	over := make(chan error, 1)
+	go func() { over <- d.cfg.Desk.End(t.name) }()
+	select {
+	case err = <-over:
+	case <-ctx.Done():
+		return "", list, ctx.Err()
+	}
+	state := boxticket.Lost
+	if err == nil {
+		state, _, err = d.cfg.Desk.Read(t.name)
+	}
+	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	rest = slices.Delete(slices.Clone(list), best, best+1)
+	switch {
+	case state == boxticket.Unredeemed:
+		return ranOutside, rest, nil
+	case err != nil && !t.earlier:
+		return "what a box did cannot be read: " + floodmark.OneLine(err.Error(), maxWhy), rest, nil
+	}
+	return "", rest, nil
+}
+
+// likely is the ticket that a result most likely belongs to. Which it is only matters
+// for agents that name no calls, if the same one is made twice at once.
+func (d *Door) likely(list []ticket) (best int) {
+	best, running := -1, false
+	for i, t := range list {
+		state, _, _ := d.cfg.Desk.Read(t.name) // what is wrong with it is found out later
+		if state != boxticket.Unredeemed && (best < 0 || running) {
+			best, running = i, state == boxticket.Running
+		}
+	}
+	return max(best, 0)
+}
