@@ -178,6 +178,10 @@ type ContentArrived struct {
 	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	Links   int          `json:"links,omitempty"`
+	// BoxFailed is set if the call ran in a box and failed there; Wanted are the names
+	// of what it asked for in vain.
+	BoxFailed bool     `json:"boxFailed,omitempty"`
+	Wanted    []string `json:"wanted,omitempty"`
 }
 
 // ModelAnswered says which calls one model response proposed. They are judged

@@ -20,6 +20,8 @@ type Book struct {
 	Guesses []Guess  `json:"guesses,omitempty"`
 	// Waits are until when the last questions were to wait, oldest first.
 	Waits []time.Time `json:"waits,omitempty"`
+	// Boxed is nil unless a call was let through in a box.
+	Boxed *Boxed `json:"boxed,omitempty"`
 }
 
 // A Closed is a question that has ended: whoever answers late is told how.

@@ -166,6 +166,9 @@ func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) 
 }
 
 func refused(err error) (hook.Reply, error) {
+	if errors.Is(err, hook.ErrNoBox) {
+		return hook.Reply{Line: "refused because " + err.Error() + "."}, fmt.Errorf("ask floodmark: %w", err)
+	}
 	return hook.Reply{Line: "Floodmark refuses this because it was not judged: " + Explain(err)}, fmt.Errorf("ask floodmark: %w", err)
 }
 

@@ -20,6 +20,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
@@ -160,18 +161,39 @@ func TestAnyErrorRestricts(t *testing.T) {
 	}
 }
 
-// A command is passed on before a call, and nowhere else.
+// A command is passed on before a call, and nowhere else. Without one, what may only run in
+// a box does not run.
 func TestACommandInAReply(t *testing.T) {
-	answer := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Command: "box -- ls"}
-	c := dial(t, serve(t, daemon(func(context.Context, string, hook.Event) (hook.Reply, error) { return answer, nil })), client.Options{})
+	var answer hook.Reply
+	mux := http.NewServeMux()
+	mux.HandleFunc(wire.HookServiceHandleProcedure, func(w http.ResponseWriter, _ *http.Request) {
+		data, err := proto.Marshal(wire.FromReply(answer))
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/proto")
+		_, _ = w.Write(data)
+	})
+	c := dial(t, serve(t, mux), client.Options{})
 	ev := event()
-	ev.Point = hook.BeforeToolCall
-	if reply, err := c.Handle(t.Context(), ev); err != nil || !reflect.DeepEqual(reply, answer) {
-		t.Errorf("%+v, %v", reply, err)
+	for _, reach := range []floodmark.Reach{floodmark.Boxed, floodmark.Free} {
+		answer = hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: reach}, Command: "box -- ls"}
+		ev.Point = hook.BeforeToolCall
+		if reply, err := c.Handle(t.Context(), ev); err != nil || !reflect.DeepEqual(reply, answer) {
+			t.Errorf("%+v, %v", reply, err)
+		}
+		ev.Point = hook.AfterToolCall
+		reply, err := c.Handle(t.Context(), ev)
+		zero(t, "after a call", reply, err)
 	}
-	ev.Point = hook.AfterToolCall
-	reply, err := c.Handle(t.Context(), ev)
-	zero(t, "after a call", reply, err)
+	answer = hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}
+	for _, at := range []hook.Point{hook.BeforeToolCall, hook.AfterToolCall, hook.SessionStart} {
+		ev.Point = at
+		reply, err := c.Handle(t.Context(), ev)
+		if want := (hook.Reply{Line: "refused because " + hook.ErrNoBox.Error() + "."}); !errors.Is(err, hook.ErrNoBox) || !reflect.DeepEqual(reply, want) {
+			t.Errorf("a box without a command at %s: %+v, %v", at, reply, err)
+		}
+	}
 }
 
 // A daemon's own refusal is repeated word for word: it is a reply, no error.

@@ -163,11 +163,18 @@ func (g *Guard) Start(ctx context.Context, o guard.Options) (*guard.Session, err
 // Handle implements [guard.Judge]: everything the reply follows from is durable
 // when it returns. With an error the reply restricts, and its line says why.
 func (g *Guard) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	ev.Boxes = false // nothing here makes one
 	r, err := g.monitor.Handle(ctx, "", ev)
+	if err == nil {
+		err = r.Elsewhere()
+	}
 	if err == nil {
 		return r, nil
 	}
 	said := "refused because this was not judged."
+	if errors.Is(err, hook.ErrNoBox) || errors.Is(err, hook.ErrOtherCommand) {
+		said = "refused because " + err.Error() + "."
+	}
 	if known, ok := errors.AsType[*monitor.Refusal](err); ok {
 		said = "refused because " + known.Reason + ". " + known.Hint
 	}

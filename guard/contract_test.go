@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/guard"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // The contract is the table that every client keeps, whatever its language.
@@ -91,11 +93,11 @@ func (s *scripted) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) 
 	if x.Reply == nil {
 		return hook.Reply{}, errors.New("no answer")
 	}
-	var r hook.Reply
-	if err := json.Unmarshal(x.Reply, &r); err != nil {
+	var r wire.Reply
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(x.Reply, &r); err != nil {
 		return hook.Reply{}, err
 	}
-	return r, nil
+	return r.Hook()
 }
 
 func value(t *testing.T, data []byte) (v any) {

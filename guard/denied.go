@@ -40,9 +40,9 @@ func denied(r hook.Reply, err error) *Denied {
 		}
 		return d
 	}
-	switch {
-	case d.Verdict == floodmark.Allow && r.Command != "":
-		d.Line = "refused because it may only run as another command, which this program cannot do."
+	switch elsewhere := r.Elsewhere(); {
+	case elsewhere != nil:
+		d.Line = "refused because " + elsewhere.Error() + "."
 	case d.Verdict == floodmark.Allow && len(r.Decision.Verifiers) > 0:
 		d.Line = "refused because these must agree first and were not asked: " + strings.Join(r.Decision.Verifiers, ", ") + "."
 	case d.Line == "" && len(r.Decision.Reasons) > 0:

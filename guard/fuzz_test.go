@@ -3,8 +3,10 @@ package guard_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/guard"
 	"github.com/floodmark/floodmark/hook"
 )
@@ -14,7 +16,8 @@ import (
 func FuzzOnlyAYesRuns(f *testing.F) {
 	for _, seed := range []string{
 		`{"decision":{"verdict":"allow"}}`, `{"decision":{"verdict":"Allow"}}`, `{"decision":{"verdict":"confirm"},"ticket":"t"}`,
-		`{"decision":{"verdict":"allow","verifiers":["w"]}}`, `{"decision":{"verdict":"allow"},"blockTurn":true}`, `{"decision":{"verdict":"allow"},"command":"x"}`, `{}`, `null`, `[]`, ``,
+		`{"decision":{"verdict":"allow","verifiers":["w"]}}`, `{"decision":{"verdict":"allow"},"blockTurn":true}`, `{"decision":{"verdict":"allow","reach":"free"},"command":"x"}`,
+		`{"decision":{"verdict":"allow","reach":"free"}}`, `{"decision":{"verdict":"allow","reach":"boxed"}}`, `{"decision":{"verdict":"allow","reach":"free"},"calls":[{"verdict":"allow"}]}`, `{}`, `null`, `[]`, ``,
 		`{"decision":{"verdict":"restrict","reasons":[{"text":"x"}],"remedy":{"agent":"y"}},"line":"z"}`,
 	} {
 		f.Add([]byte(seed))
@@ -48,5 +51,8 @@ func isYes(data []byte) bool {
 	}
 	word, err := whole.Decision.Verdict.MarshalText()
 	return err == nil && string(word) == "allow" &&
+		whole.Decision.Reach.String() == "free" && !slices.ContainsFunc(whole.Calls, boxed) &&
 		len(whole.Decision.Verifiers) == 0 && !whole.BlockTurn && whole.Command == ""
 }
+
+func boxed(d floodmark.Decision) bool { return d.Word() == floodmark.Contain }

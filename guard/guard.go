@@ -181,7 +181,7 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err == nil {
 		err = ctx.Err() // a yes that comes too late is none
 	}
-	if err == nil && r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Command == "" {
+	if err == nil && r.Allows() {
 		return r, nil
 	}
 	d := denied(r, err)

@@ -2,6 +2,8 @@ package hook
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
 )
 
 // A LeafKind says how a leaf value was written.
@@ -227,4 +231,27 @@ func (k *keys) add(key string) bool {
 	}
 	k.many[key] = struct{}{}
 	return true
+}
+
+// DigestOf identifies the exact arguments of a call however their keys were ordered.
+func DigestOf(leaves []Leaf) floodmark.Digest {
+	byPath := func(a, b Leaf) int { return strings.Compare(a.Path, b.Path) }
+	sorted := leaves
+	if !slices.IsSortedFunc(leaves, byPath) {
+		sorted = slices.Clone(leaves)
+		slices.SortStableFunc(sorted, byPath)
+	}
+	size := 0
+	for _, l := range sorted {
+		size += 8 + len(l.Path) + 8 + len(l.Value) + 1
+	}
+	b := make([]byte, 0, size)
+	for _, l := range sorted {
+		for _, part := range [...]string{l.Path, l.Value} {
+			b = binary.BigEndian.AppendUint64(b, uint64(len(part)))
+			b = append(b, part...)
+		}
+		b = append(b, byte(l.Kind))
+	}
+	return sha256.Sum256(b)
 }

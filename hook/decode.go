@@ -125,10 +125,24 @@ func (c Call) check() error {
 	return nil
 }
 
+// The errors of a reply that allows something otherwise than as the agent would do it.
+var (
+	// ErrNoBox says that it is allowed in a box only, and that nothing there makes one.
+	ErrNoBox = errors.New("it may only run in a box, and no command that starts one came with the answer")
+	// ErrOtherCommand says that it is allowed as another command only.
+	ErrOtherCommand = errors.New("it may only run as another command, which this program cannot do")
+)
+
 // Check reports what of a reply at a point cannot be done. A reply that fails it
-// allows nothing.
+// allows nothing. It is for callers that put its command in the place of the call's
+// own; all others ask [Reply.Allows].
 func (r Reply) Check(at Point) error {
+	boxed := func(d floodmark.Decision) bool {
+		return d.Verdict == floodmark.Allow && d.Reach == floodmark.Boxed
+	}
 	switch {
+	case r.Command == "" && boxed(r.Decision), slices.ContainsFunc(r.Calls, boxed):
+		return ErrNoBox
 	case r.Command == "":
 		return nil
 	case at != BeforeToolCall:
@@ -141,6 +155,24 @@ func (r Reply) Check(at Point) error {
 		return errors.New("a command that no shell can run")
 	}
 	return nil
+}
+
+// Allows reports whether a reply lets a caller go on that replaces no command. A
+// verifier that nobody asked has not agreed.
+func (r Reply) Allows() bool {
+	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Elsewhere() == nil
+}
+
+// Elsewhere says why what a reply allows cannot be done by such a caller; nil if it can,
+// or if nothing is allowed.
+func (r Reply) Elsewhere() error {
+	switch {
+	case r.Decision.Verdict != floodmark.Allow:
+		return nil
+	case r.Command != "":
+		return ErrOtherCommand
+	}
+	return r.Check("") // where it is does not matter without a command
 }
 
 // depth counts nested brackets without building anything, so that hostile

@@ -240,3 +240,40 @@ func TestReplyCheck(t *testing.T) {
 		}
 	}
 }
+
+// What may only run in a box is allowed to nobody who does not put the reply's command in
+// the place of the call's own, wherever the reply is given.
+func TestABoxedYesIsOneForWhoReplacesTheCommand(t *testing.T) {
+	free := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
+	boxed := floodmark.Decision{Verdict: floodmark.Allow}
+	for _, at := range append(hook.Points(), "") {
+		if r := (hook.Reply{Decision: free}); r.Check(at) != nil || !r.Allows() {
+			t.Errorf("free at %q: %v", at, r.Check(at))
+		}
+		if r := (hook.Reply{Decision: boxed}); !errors.Is(r.Check(at), hook.ErrNoBox) || r.Allows() || !errors.Is(r.Elsewhere(), hook.ErrNoBox) {
+			t.Errorf("boxed without a command at %q: %v", at, r.Check(at))
+		}
+		for _, d := range []floodmark.Decision{free, boxed} {
+			if r := (hook.Reply{Decision: d, Command: "ls"}); (r.Check(at) == nil) != (at == hook.BeforeToolCall) || r.Allows() || !errors.Is(r.Elsewhere(), hook.ErrOtherCommand) {
+				t.Errorf("%v with a command at %q: %v, allows %v", d.Reach, at, r.Check(at), r.Allows())
+			}
+			many := hook.Reply{Decision: free, Calls: []floodmark.Decision{free, d}}
+			if fits := d.Reach == floodmark.Free; (many.Check(at) == nil) != fits || many.Allows() != fits {
+				t.Errorf("a call that is %v at %q: %v", d.Reach, at, many.Check(at))
+			}
+		}
+		for _, v := range []floodmark.Verdict{floodmark.Restrict, floodmark.Confirm, floodmark.Audit} {
+			if r := (hook.Reply{Decision: floodmark.Decision{Verdict: v}}); r.Check(at) != nil || r.Elsewhere() != nil || r.Allows() {
+				t.Errorf("%v at %q: %v", v, at, r.Check(at)) // no yes, so there is nothing to box
+			}
+		}
+	}
+	for name, r := range map[string]hook.Reply{
+		"a verifier": {Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Verifiers: []string{"phone"}}},
+		"the turn":   {Decision: free, BlockTurn: true},
+	} {
+		if r.Allows() {
+			t.Errorf("%s does not count", name)
+		}
+	}
+}

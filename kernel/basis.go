@@ -20,7 +20,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret || len(j.kept) > 0
 	b.Interactive = use.Interactive
 	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
-	b.Wipes, b.Boxable = st.wipes(use), st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)])
+	b.Wipes, b.Boxable = st.wipes(use), st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)

@@ -48,3 +48,17 @@ func boxWords(d *floodmark.Decision) string {
 	}
 	return ""
 }
+
+// failedInBox reports the call that failed in its box just now, where it could run in one.
+func (st *step) failedInBox(a *floodmark.Action) bool {
+	return st.ev.Boxes && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
+}
+
+// boxFailed writes down that a call failed in its box and tells the agent what it can do.
+func (st *step) boxFailed(f *floodmark.ContentArrived) {
+	if st.ev.Box == nil {
+		return
+	}
+	f.BoxFailed, st.out.Reply.Warning = true, st.ev.Box.Line()
+	f.Wanted = slices.DeleteFunc(st.ev.Box.Names(), func(name string) bool { return len(st.found(name)) > 0 })
+}

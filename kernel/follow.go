@@ -39,7 +39,7 @@ func (st *step) followed() bool {
 	if !st.ev.Gateway || err != nil {
 		return false
 	}
-	id, ref, args := callID(c), st.ref(c.Server, c.Name), argsDigest(leaves)
+	id, ref, args := callID(c), st.ref(c.Server, c.Name), hook.DigestOf(leaves)
 	at := slices.IndexFunc(st.s.Running, func(r Running) bool {
 		return r.Met == "" && r.Call != id && r.Tool == ref && r.Args == args && st.s.Ledger.Within(r.Mark)
 	})

@@ -46,7 +46,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 		st.unreadable(j)
 		return j
 	}
-	j.action.ArgsDigest = argsDigest(leaves)
+	j.action.ArgsDigest = hook.DigestOf(leaves)
 	j.action.Iteration = st.s.ForCall(slices.Contains(st.s.Proposed, proposed(j.action)))
 	ctx := st.authority(j.action)
 	if in != nil {
@@ -208,7 +208,9 @@ func (st *step) conclude(j *judged) {
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
 		d.Verdict = floodmark.Confirm
 	}
-	if st.ev.Boxes && j.ruling.Outside {
+	if j.ruling.Outside && st.failedInBox(&j.action) {
+		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason()}, d.Reasons...)
+	} else if st.ev.Boxes && j.ruling.Outside {
 		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box here gives it, so it would run outside of one"})
 	}
 	if st.s.Stopped {

@@ -23,8 +23,12 @@ const (
 // the question, so that no grant is wider than what was shown.
 func (st *step) offers(j *judged) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
+	outside := floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside}
 	if j.decision.Reach == floodmark.Boxed {
-		list = append(list, floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside})
+		list = append(list, outside)
+	}
+	if st.failedInBox(&j.action) {
+		return []floodmark.Offer{outside}
 	}
 	if !widens(j) {
 		return list

@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"math/bits"
 	"net/url"
 	"slices"
@@ -276,30 +274,7 @@ func ArgsDigest(c hook.Call) floodmark.Digest {
 	if err != nil {
 		return floodmark.DigestOf(string(c.Args))
 	}
-	return argsDigest(leaves)
-}
-
-// argsDigest identifies the exact arguments however their keys were ordered.
-func argsDigest(leaves []hook.Leaf) floodmark.Digest {
-	byPath := func(a, b hook.Leaf) int { return strings.Compare(a.Path, b.Path) }
-	sorted := leaves
-	if !slices.IsSortedFunc(leaves, byPath) {
-		sorted = slices.Clone(leaves)
-		slices.SortStableFunc(sorted, byPath)
-	}
-	size := 0
-	for _, l := range sorted {
-		size += 8 + len(l.Path) + 8 + len(l.Value) + 1
-	}
-	b := make([]byte, 0, size)
-	for _, l := range sorted {
-		for _, part := range [...]string{l.Path, l.Value} {
-			b = binary.BigEndian.AppendUint64(b, uint64(len(part)))
-			b = append(b, part...)
-		}
-		b = append(b, byte(l.Kind))
-	}
-	return sha256.Sum256(b)
+	return hook.DigestOf(leaves)
 }
 
 // textless reports whether a call puts something somewhere and none of its

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // A caller that got no answer asks again, perhaps another node. Whether its first
@@ -78,7 +79,7 @@ func (st *step) letBefore() bool {
 	if _, waits := st.s.Ledger.Pending(c.ID); !waits {
 		return false
 	}
-	ref, args := st.ref(c.Server, c.Name), argsDigest(leaves)
+	ref, args := st.ref(c.Server, c.Name), hook.DigestOf(leaves)
 	return slices.ContainsFunc(st.s.Let, func(l Let) bool {
 		return l.Call == c.ID && l.Tool == ref && l.Args == args && st.s.Ledger.Within(l.Mark)
 	})

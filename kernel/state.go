@@ -331,6 +331,7 @@ func (s *State) arrive(f floodmark.ContentArrived) error {
 	s.Came = s.InTurn
 	s.ranOut(f.Node)
 	s.letCame(f)
+	s.Book.BoxEnded(f, src.Call)
 	if err := s.Ledger.Arrive(f); err != nil {
 		return err
 	}
@@ -375,6 +376,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
 			s.runs(f.Action)
 			s.lets(f.Action, f.Decision.Reach)
+			s.Book.Boxes(f.Action, f.Decision.Reach)
 			s.moved(f.Basis)
 			if f.Basis != nil && f.Mark.Secrecy <= floodmark.Private {
 				s.Spelled += f.Basis.Tells << s.share()

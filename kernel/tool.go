@@ -91,7 +91,9 @@ func (st *step) afterTool() {
 		label := st.arrived(c, n).Join(st.late(c))
 		found := st.found(st.ev.Result.Text)
 		src, _ := st.s.Ledger.Source(n)
-		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)})
+		came := floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)}
+		st.boxFailed(&came)
+		st.keep(came)
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
 		st.settle(id)

@@ -89,8 +89,9 @@ func FromDecision(d floodmark.Decision) *Decision {
 	return w
 }
 
-// floodmark reads a decision. A missing verdict restricts, and a missing reach boxes; an
-// unknown one is an error, because somebody meant something by it.
+// floodmark reads a decision. A missing verdict restricts. A missing reach is free: who has
+// boxes always writes it, so this is somebody who has none, and whose yes never meant
+// one. An unknown word is an error, because somebody meant something by it.
 func (x *Decision) floodmark() (floodmark.Decision, error) {
 	d := floodmark.Decision{
 		Hidden: x.GetHidden(), Verifiers: x.GetVerifiers(), Would: x.GetWould(),
@@ -101,7 +102,11 @@ func (x *Decision) floodmark() (floodmark.Decision, error) {
 	if d.Verdict, err = verdict(x.GetVerdict()); err != nil {
 		return floodmark.Decision{}, err
 	}
-	if word := x.GetReach(); word != "" {
+	switch word := x.GetReach(); {
+	case x == nil: // nothing is allowed, nowhere
+	case word == "":
+		d.Reach = floodmark.Free
+	default:
 		if d.Reach, err = floodmark.ParseReach(word); err != nil {
 			return floodmark.Decision{}, err
 		}

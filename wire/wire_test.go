@@ -151,27 +151,38 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Boxes = false // nobody can say so from outside
+		want.Boxes, want.Box = false, nil // nobody can say so from outside
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}
 	}
 }
 
-// Whoever is told nothing of a reach, or a word that is none, does not run the call freely.
-func TestAMissingReachBoxes(t *testing.T) {
-	for sent, want := range map[floodmark.Reach]floodmark.Reach{floodmark.Free: floodmark.Free, floodmark.Boxed: floodmark.Boxed} {
-		r, err := wire.FromReply(hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: sent}}).Hook()
-		if err != nil || r.Decision.Reach != want {
+// A monitor with boxes always writes the reach, also where somebody forgot it: that is the zero value. One from
+// before there were boxes writes none, and each of its answers means what it meant.
+func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
+	for sent, word := range map[floodmark.Reach]string{floodmark.Free: "free", floodmark.Boxed: "boxed"} {
+		d := floodmark.Decision{Verdict: floodmark.Allow, Reach: sent}
+		on := wire.FromReply(hook.Reply{Decision: d, Calls: []floodmark.Decision{d}})
+		if on.GetDecision().GetReach() != word || on.GetCalls()[0].GetReach() != word {
+			t.Errorf("%v is written as %q", sent, on.GetDecision().GetReach())
+		}
+		if r, err := on.Hook(); err != nil || r.Decision.Reach != sent || r.Calls[0].Reach != sent {
 			t.Errorf("%v arrives as %v, %v", sent, r.Decision.Reach, err)
 		}
 	}
-	r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: "allow"}}).Hook()
-	if err != nil || r.Decision.Reach != floodmark.Boxed {
-		t.Errorf("no reach arrives as %v, %v", r.Decision.Reach, err)
+	old := &wire.Decision{Verdict: "allow"}
+	r, err := (&wire.Reply{Decision: old, Calls: []*wire.Decision{old}}).Hook()
+	if err != nil || r.Decision.Reach != floodmark.Free || r.Calls[0].Reach != floodmark.Free || !r.Allows() {
+		t.Errorf("the yes of an older monitor arrives as %+v, %v", r, err)
 	}
-	if r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: "allow", Reach: "wide"}}).Hook(); err == nil {
-		t.Errorf("an unknown reach arrives as %v", r.Decision.Reach)
+	if r, err := (&wire.Reply{}).Hook(); err != nil || r.Decision.Reach != floodmark.Boxed || r.Allows() {
+		t.Errorf("nothing at all arrives as %+v, %v", r, err)
+	}
+	for _, word := range []string{"wide", "Free", "FREE", " free", "free\x00"} {
+		if r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: "allow", Reach: word}}).Hook(); err == nil || r.Allows() {
+			t.Errorf("the reach %q arrives as %v", word, r.Decision.Reach)
+		}
 	}
 }
 

@@ -336,9 +336,10 @@ type Decision struct {
 	// Set when nothing is enforced: the verdict it would have been.
 	Would string `protobuf:"bytes,7,opt,name=would,proto3" json:"would,omitempty"`
 	// How far an allowed call gets. `free`: as the agent would run it. `boxed`:
-	// only in a box; a missing or unknown word means `boxed`. A call is only ever
-	// allowed in a box where the door itself runs it there, which the daemon knows
-	// and no caller of this API says: callers are told `free`, or are refused.
+	// only in a box. It is always written; a monitor from before there were boxes
+	// writes none, and what it allows is free. An unknown word allows nothing. A call is
+	// only ever allowed in a box where the door itself runs it there, which the daemon
+	// knows and no caller of this API says: callers are told `free`, or are refused.
 	Reach         string `protobuf:"bytes,8,opt,name=reach,proto3" json:"reach,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

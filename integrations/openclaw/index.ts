@@ -91,9 +91,11 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
   });
 }
 
-// instead puts the command that the daemon gives in the place of a call's own. It
-// reports false if there is none to put, or no place for it.
-function instead(args: any, command: unknown): boolean {
+// lets reports whether a call may run: as it is, or with the daemon's command in the place
+// of its own. A command that has no place there is a no, whatever else was answered.
+function lets(todo: Record<string, unknown>, args: any): boolean {
+  const { block, command } = todo;
+  if (command === undefined) return block === false;
   if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
   args.command = command;
   return args.command === command;
@@ -409,11 +411,10 @@ const plugin = {
         const todo = await ask("before_tool_call", told);
         const run = runs.get(ctx.runId);
         const changed = { ...params };
-        const other = instead(changed, todo.command);
-        if (run && (todo.block === false || other)) delete run.refused[toolName];
+        const runsNow = lets(todo, changed);
+        if (run && runsNow) delete run.refused[toolName];
         if (run && todo.why && Object.keys(run.refused).length < 8) run.refused[toolName] = String(todo.why);
-        if (todo.block === false) return undefined;
-        if (other) return { params: changed };
+        if (runsNow) return todo.command === undefined ? undefined : { params: changed };
         if (todo.ask) return asking(todo.ask, call);
         return { block: true, blockReason: String(todo.reason ?? NO_ANSWER) };
       } catch (err) {

@@ -93,9 +93,11 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
   });
 }
 
-// instead puts the command that the daemon gives in the place of a call's own. It
-// reports false if there is none to put, or no place for it.
-function instead(args: any, command: unknown): boolean {
+// lets reports whether a call may run: as it is, or with the daemon's command in the place
+// of its own. A command that has no place there is a no, whatever else was answered.
+function lets(todo: Record<string, unknown>, args: any): boolean {
+  const { block, command } = todo;
+  if (command === undefined) return block === false;
   if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
   args.command = command;
   return args.command === command;
@@ -222,7 +224,7 @@ export const Floodmark = async ({ client }: any) => {
       } catch (err) {
         throw new Error(because(err));
       }
-      if (todo.block !== false && !instead(args, todo.command)) throw new Error(String(todo.reason ?? NO_ANSWER));
+      if (!lets(todo, args)) throw new Error(String(todo.reason ?? NO_ANSWER));
       running.set(callID, { tool, sessionID, callID, args });
     },
 

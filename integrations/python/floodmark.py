@@ -31,6 +31,7 @@ DEFAULT_TIMEOUT = 10.0  # seconds for one answer
 MAX_REPLY_BYTES = 32 << 20  # as large as an event may be
 PROCEDURE = "/floodmark.v1.HookService/Handle"
 VERDICTS = ("restrict", "confirm", "audit", "allow")
+REACHES = ("boxed", "free")
 NO_ANSWER = (
     "the monitor did not answer, so nothing is allowed. "
     "Ask the owner to run «floodmark status», and go on without this."
@@ -149,14 +150,22 @@ class _Local(http.client.HTTPConnection):
 
 def _checked(reply):
     """A reply, if it is one. Fields are what they must be, or are not there."""
-    reply = _fields(reply, {"decision": dict, "blockTurn": bool, "consumed": bool},
+    reply = _fields(reply, {"decision": dict, "calls": list, "blockTurn": bool, "consumed": bool},
                     "line", "text", "footer", "ticket", "notice", "command")
-    decision = _fields(reply.get("decision", {}), {"verifiers": list, "reasons": list, "remedy": dict}, "verdict")
+    calls = {"calls": [_decision(d) for d in reply["calls"]]} if "calls" in reply else {}
+    return {**reply, "decision": _decision(reply.get("decision", {})), **calls}
+
+
+def _decision(decision):
+    """A decision, if it is one."""
+    decision = _fields(decision, {"verifiers": list, "reasons": list, "remedy": dict}, "verdict", "reach")
     if decision.get("verdict", "restrict") not in VERDICTS:
         raise ValueError("the answer has a verdict nobody knows")
+    if decision.get("reach", "free") not in REACHES:
+        raise ValueError("the answer has a reach nobody knows")
     decision["reasons"] = [_fields(r, {}, "text") for r in decision.get("reasons", [])]
     decision["remedy"] = _fields(decision.get("remedy", {}), {}, "agent")
-    return {**reply, "decision": decision}
+    return decision
 
 
 def _fields(value, types, *texts):
@@ -170,12 +179,25 @@ def _fields(value, types, *texts):
     return value
 
 
+def _elsewhere(reply):
+    """Why what a reply allows cannot be done here, if it cannot: nothing here
+    replaces a command. Only a monitor from before there were boxes leaves the
+    reach out, and what it allows is free."""
+    if reply["decision"].get("verdict") != "allow":
+        return ""
+    if reply.get("command"):
+        return "it may only run as another command, which this program cannot do"
+    if any(d.get("verdict") == "allow" and d.get("reach", "free") != "free" for d in [reply["decision"], *reply.get("calls", [])]):
+        return "it may only run in a box, and no command that starts one came with the answer"
+    return ""
+
+
 def _denied(reply):
     """Words a refusal. A verifier that nobody asked has not agreed."""
     decision = reply["decision"]
     verdict, line = decision.get("verdict", "restrict"), reply.get("line", "")
-    if verdict == "allow" and reply.get("command"):
-        line = "refused because it may only run as another command, which this program cannot do."
+    if why := _elsewhere(reply):
+        line = f"refused because {why}."
     elif verdict == "allow" and decision.get("verifiers"):
         line = "refused because these must agree first and were not asked: " + ", ".join(map(str, decision["verifiers"])) + "."
     elif not line and decision.get("reasons"):
@@ -293,7 +315,7 @@ class Session:
         try:
             reply = self._monitor.handle(event)
             decision = reply["decision"]
-            if decision.get("verdict") == "allow" and not (decision.get("verifiers") or reply.get("blockTurn") or reply.get("command")):
+            if decision.get("verdict") == "allow" and not (decision.get("verifiers") or reply.get("blockTurn") or _elsewhere(reply)):
                 return reply
             refusal = _denied(reply)
         except Exception as err:

@@ -186,28 +186,41 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 // asked asks about what a message is about. Where the agent asks in its own
 // window nobody is waited for.
 func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
-	if d.Native.asks(about) {
-		d.Await = nil
+	reply, err := d.once(ctx, about.event)
+	if err != nil || d.Native.asks(about) && windowed(reply) {
+		return reply, err
 	}
-	return d.ask(ctx, about.event)
+	return d.answered(ctx, about.event, reply), nil
 }
 
 // ask asks about one event, and once more when a person answered in time.
 func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	reply, err := d.once(ctx, ev)
+	if err != nil {
+		return reply, err
+	}
+	return d.answered(ctx, ev, reply), nil
+}
+
+func (d Door) once(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err := ev.Check(); err != nil {
 		return hook.Reply{}, err
 	}
-	reply, err := d.handle(ctx, ev)
-	if err != nil || reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
-		return reply, err
+	return d.handle(ctx, ev)
+}
+
+// answered waits for the answer to the question that a reply has asked, and asks again.
+func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply) hook.Reply {
+	if reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
+		return reply
 	}
 	if _, err := d.Await(ctx, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket); err != nil {
-		return reply, nil //nolint:nilerr // nobody answered in time: the question stands
+		return reply // nobody answered in time: the question stands
 	}
 	if again, err := d.handle(ctx, ev); err == nil {
-		return again, nil
+		return again
 	}
-	return reply, nil
+	return reply
 }
 
 // handle returns a reply that can be done, or an error.
@@ -229,6 +242,9 @@ func sorry(err error) string {
 		return "there was no time left to judge this, so it is not allowed. Try again."
 	case errors.Is(err, context.Canceled):
 		return "floodmark is being stopped, so this is not allowed. Try again."
+	}
+	if errors.Is(err, hook.ErrNoBox) {
+		return "refused because " + hook.ErrNoBox.Error() + ". Ask the person to look at «floodmark status»."
 	}
 	if known := (*monitor.Refusal)(nil); errors.As(err, &known) {
 		return known.Reason + ", so it is not allowed. " + known.Hint

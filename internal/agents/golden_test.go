@@ -97,7 +97,7 @@ func allowed() hook.Reply {
 
 func refused(v floodmark.Verdict, line, todo string) hook.Reply {
 	return hook.Reply{
-		Decision: floodmark.Decision{Verdict: v, Remedy: floodmark.Remedy{Agent: todo}},
+		Decision: floodmark.Decision{Verdict: v, Reach: floodmark.Free, Remedy: floodmark.Remedy{Agent: todo}},
 		Line:     line, Ticket: "t1",
 	}
 }
@@ -113,6 +113,7 @@ func verdicts() map[string]*judge {
 		"error":    {err: errors.New("disk full\nat once")},
 		"late":     {err: context.DeadlineExceeded},
 		"command":  {reply: boxed("box -- ls")},
+		"boxed":    {reply: boxed("")},
 		"known":    {err: &monitor.Refusal{Reason: "too much is happening at once", Hint: "Try again in a moment.", Err: errors.New("x")}},
 		"consumed": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Consumed: true, Notice: "Approved: Bash."}},
 		"verifier": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Verifiers: []string{"phone"}}}},

@@ -72,10 +72,17 @@ func (n *Native) asks(about asked) bool {
 	return n != nil && about.window && slices.Contains(n.on, floodmark.Program(about.event.Agent))
 }
 
+// windowed reports a reply whose question may be asked in an agent's window. After a
+// yes there the agent makes the call as it stands, and we hear of it when it has run: a
+// call that a yes leaves in its box would run without one.
+func windowed(r hook.Reply) bool {
+	return r.Ticket != "" && r.Decision.Verdict == floodmark.Confirm && r.Decision.Reach == floodmark.Free && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
+}
+
 // hand hands a question on, if it holds this call alone: in the window the
 // person sees no other. Nor can a place be picked there.
 func (n *Native) hand(about asked, reply hook.Reply) bool {
-	if n == nil || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
+	if n == nil || !windowed(reply) {
 		return false
 	}
 	ev := about.event

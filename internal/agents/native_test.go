@@ -189,6 +189,54 @@ func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	}
 }
 
+// A yes in the window would run the call as it stands. What a yes leaves in its box, or
+// brings as another command, is asked elsewhere, and there it is waited for.
+func TestABoxedCallIsNotHandedOn(t *testing.T) {
+	const raw = `{"session_id":"s","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"c"}`
+	req := hookframe.Request{V: 1, Agent: claude, Event: "PreToolUse", Raw: []byte(raw), Env: map[string]string{"CLAUDE_CODE_ENTRYPOINT": "cli"}}
+	native := agents.NewNative([]string{claude}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {
+		return nil
+	})
+	question := refused(floodmark.Confirm, "waits for your approval.", "")
+	question.Decision.Reach = floodmark.Boxed
+	silent := func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error) {
+		return floodmark.Confirm, errors.New("nobody answered")
+	}
+	d := agents.Door{Hooks: &judge{reply: question}, Native: native, Rewrites: agents.NewRewrites(), Await: silent}
+	if resp := d.Answer(t.Context(), req); asksItself(resp) || lets(t, req, resp) {
+		t.Errorf("a question about a boxed call: %+v", resp)
+	}
+	d.Hooks = &judge{reply: boxed("")}
+	if resp := d.Answer(t.Context(), req); asksItself(resp) || lets(t, req, resp) {
+		t.Errorf("a box without a command: %+v", resp)
+	}
+	with := question
+	with.Command = "box -- npm test"
+	d.Hooks = &judge{reply: with}
+	if resp := d.Answer(t.Context(), req); asksItself(resp) || lets(t, req, resp) {
+		t.Errorf("a question with a command: %+v", resp)
+	}
+	j := &judge{reply: question}
+	waited := 0
+	d.Hooks = j
+	d.Await = func(_ context.Context, _ journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error) {
+		if waited++; ticket != question.Ticket {
+			t.Errorf("waits for %q", ticket)
+		}
+		j.reply = boxed("box -- npm test")
+		return floodmark.Allow, nil
+	}
+	if resp := d.Answer(t.Context(), req); waited != 1 || asksItself(resp) || !strings.Contains(resp.Stdout, "box -- npm test") {
+		t.Errorf("after a yes elsewhere, waited %d: %+v", waited, resp)
+	}
+	free := refused(floodmark.Confirm, "waits for your approval.", "")
+	free.Ticket = "t2"
+	d.Hooks = &judge{reply: free}
+	if resp := d.Answer(t.Context(), req); waited != 1 || !asksItself(resp) {
+		t.Errorf("a call without a box, waited %d: %+v", waited, resp)
+	}
+}
+
 // If what the person said cannot be written down, nothing goes on.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	d := newDesk(t, claude)

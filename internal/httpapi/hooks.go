@@ -66,6 +66,11 @@ func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error)
 		reason, hint := explain(err)
 		return wire.FromReply(restricted(ev, reason, hint)), nil
 	}
+	// Nobody says on this wire that he runs another command, and one who does not know
+	// of it would run his own.
+	if err := reply.Elsewhere(); err != nil {
+		return wire.FromReply(elsewhere(ev, err)), nil
+	}
 	return wire.FromReply(reply), nil
 }
 
@@ -133,7 +138,21 @@ func restricted(ev hook.Event, reason, hint string) hook.Reply {
 		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: reason, Verdict: floodmark.Restrict}},
 		Remedy:  floodmark.Remedy{Agent: "Tell the owner that Floodmark could not judge this.", Person: hint},
 	}
-	r := hook.Reply{Decision: d, Line: "Floodmark refuses what it cannot judge: " + reason + ". " + hint}
+	return everywhere(ev, d, "Floodmark refuses what it cannot judge: "+reason+". "+hint)
+}
+
+// elsewhere refuses what may run, but not as the caller would run it.
+func elsewhere(ev hook.Event, why error) hook.Reply {
+	d := floodmark.Decision{
+		Verdict: floodmark.Restrict,
+		Reasons: []floodmark.Reason{{Code: floodmark.OutsideBox, Text: why.Error(), Verdict: floodmark.Restrict}},
+	}
+	return everywhere(ev, d, "refused because "+why.Error()+".")
+}
+
+// everywhere answers an event, and each of its calls, by one decision.
+func everywhere(ev hook.Event, d floodmark.Decision, line string) hook.Reply {
+	r := hook.Reply{Decision: d, Line: line}
 	for range min(len(ev.Calls), hook.MaxParts) {
 		r.Calls = append(r.Calls, d)
 	}

@@ -176,6 +176,30 @@ func TestFailuresRestrict(t *testing.T) {
 	}
 }
 
+// Nobody can say on this wire that he replaces commands, so what may only run in a box is
+// refused, in the words of its own: another node would say the same.
+func TestABoxedYesIsRefused(t *testing.T) {
+	boxed := floodmark.Decision{Verdict: floodmark.Allow}
+	for want, answer := range map[error]hook.Reply{
+		hook.ErrNoBox:        {Decision: boxed},
+		hook.ErrOtherCommand: {Decision: boxed, Command: "box -- ls"},
+	} {
+		h := hooksFunc(func(context.Context, string, hook.Event) (hook.Reply, error) { return answer, nil })
+		c := serve(t, as(agent(), httpapi.NewHookHandler(h, httpapi.Options{})))
+		for _, point := range []string{"before_tool_call", "after_llm_call"} {
+			_, text := post(t, c, handleURL, `{"point":"`+point+`","agent":"a","session":"s","call":{"name":"x"},"calls":[{"name":"x"}]}`)
+			var r hook.Reply
+			if err := json.Unmarshal([]byte(text), &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.Decision.Verdict != floodmark.Restrict || r.Command != "" || r.Line != "refused because "+want.Error()+"." || len(r.Calls) != 1 || r.Calls[0].Verdict != floodmark.Restrict ||
+				r.Decision.Reasons[0].Code != floodmark.OutsideBox {
+				t.Errorf("%s: %s", point, text)
+			}
+		}
+	}
+}
+
 // The caller hears a refusal before its own time is over, and nobody waits
 // longer than the cap.
 func TestDeadlines(t *testing.T) {

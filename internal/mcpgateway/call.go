@@ -268,10 +268,10 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 		ev.Window = &hook.Window{Client: r.o.Session.who.Token}
 	}
 	reply, err := r.o.Session.decide(ctx, ev)
-	if err == nil && ev.Window != nil && reply.Ask != nil && reply.Ticket != "" && !allowed(reply) {
+	if err == nil && ev.Window != nil && reply.Ask != nil && reply.Ticket != "" && !reply.Allows() {
 		reply, err = r.askThere(ctx, ev, reply)
 	}
-	if err == nil && allowed(reply) {
+	if err == nil && reply.Allows() {
 		return nil
 	}
 	if err != nil {
@@ -292,7 +292,7 @@ func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *ho
 	told := c.call
 	told.Hints = tighter(told.Hints, more)
 	reply, err := r.o.Session.tell(ctx, r.about(hook.Event{Point: hook.AfterToolCall, Agent: c.agent, Call: told, Result: result}))
-	if err == nil && !allowed(reply) {
+	if err == nil && !reply.Allows() {
 		err = errors.New(refusal(reply, nil))
 	}
 	if err != nil {

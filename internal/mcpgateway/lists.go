@@ -196,7 +196,7 @@ func (r *relay) hidden(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !allowed(reply) {
+	if !reply.Allows() {
 		return nil, denied(refusal(reply, nil))
 	}
 	return reply.Decision.Hidden, nil
@@ -278,7 +278,7 @@ func (r *relay) hiddenNow(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, judgeTime)
 	defer cancel()
 	reply, err := r.o.Session.tell(ctx, hook.Event{Point: hook.ContextAssembled, Tools: r.known.offered(r.o.Server)})
-	if err != nil || !allowed(reply) {
+	if err != nil || !reply.Allows() {
 		return nil, denied(refusal(reply, err))
 	}
 	return reply.Decision.Hidden, nil

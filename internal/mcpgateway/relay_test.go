@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
 
@@ -76,6 +77,8 @@ func TestARefusedCallIsAToolsError(t *testing.T) {
 			r.Decision.Verifiers = []string{"office"}
 			return r
 		}(), nil)},
+		"in a box only":          {answer: only(hook.BeforeToolCall, boxed(""), nil)},
+		"as another command":     {answer: only(hook.BeforeToolCall, boxed("box -- echo"), nil)},
 		"the turn ends":          {answer: only(hook.BeforeToolCall, func() hook.Reply { r := yes(); r.BlockTurn = true; return r }(), nil)},
 		"the start is refused":   {answer: only(hook.SessionStart, hook.Reply{}, nil)},
 		"the start did not work": {answer: only(hook.SessionStart, yes(), errors.New("no daemon"))},
@@ -93,6 +96,19 @@ func TestARefusedCallIsAToolsError(t *testing.T) {
 				s.server.silent()
 			})
 		})
+	}
+}
+
+func boxed(command string) hook.Reply {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Line: "beside the point", Command: command}
+}
+
+// Nothing here replaces a command, and the model reads that.
+func TestABoxedYesIsRefusedInWords(t *testing.T) {
+	for command, want := range map[string]error{"": hook.ErrNoBox, "box -- echo": hook.ErrOtherCommand} {
+		if got := refusal(boxed(command), nil); got != "floodmark: refused because "+want.Error()+"." {
+			t.Errorf("with %q: %q", command, got)
+		}
 	}
 }
 

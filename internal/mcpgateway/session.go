@@ -107,7 +107,7 @@ func (s *Session) start(ctx context.Context) error {
 		return nil
 	}
 	r, err := s.ask(ctx, hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: s.who.Project, Home: s.who.Home})
-	if err == nil && !allowed(r) {
+	if err == nil && !r.Allows() {
 		err = errNotBegun
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ func (r *relay) give(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
 	reply, err := r.o.Session.tell(ctx, r.about(hook.Event{Point: hook.ContextAssembled, Agent: Agent, Given: true}))
-	if err == nil && allowed(reply) {
+	if err == nil && reply.Allows() {
 		return nil
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
 	reply, err := r.o.Session.tell(ctx, r.about(hook.Event{Point: hook.ContextAssembled, Agent: Agent, Sources: list}))
-	if err == nil && !allowed(reply) {
+	if err == nil && !reply.Allows() {
 		err = errors.New(refusal(reply, nil))
 	}
 	if err != nil {

@@ -28,17 +28,13 @@ const noAnswer = "the monitor did not answer, so nothing is allowed. Ask the own
 
 var errNotBegun = errors.New("the session was not begun")
 
-// allowed reports whether a reply lets things go on. A verifier that nobody
-// asked has not agreed.
-func allowed(r hook.Reply) bool {
-	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Command == ""
-}
-
 // refusal is the line for a reply that does not let things go on. It never
 // holds a code: a reply has none.
 func refusal(r hook.Reply, err error) string {
 	line := r.Line
-	switch {
+	switch elsewhere := r.Elsewhere(); {
+	case err == nil && elsewhere != nil:
+		line = "refused because " + elsewhere.Error() + "."
 	case line != "":
 	case err != nil:
 		line = noAnswer

@@ -26,6 +26,7 @@ func forms() []form {
 		{"assembled", "assembled [CONTENT, …]", `assembled [{"kind":"system_prompt","origin":{"kind":"system"},"text":"You help."}]`},
 		{"returns", "returns TEXT", "returns All is well."},
 		{"fails", "fails TEXT", "fails no such page"},
+		{"fails-in-box", "fails-in-box [HOST…]", "fails-in-box api.example"},
 		{"result", "result [#ID] TOOL TEXT", "result #a web_fetch All is well."},
 		{"iteration", "iteration N", "iteration 0"},
 		{"model", "model TOOL… [| [CONTENT, …]] -> ANSWER", "model read exec -> allow hiding exec"},

@@ -33,7 +33,7 @@ func Describe(f floodmark.Fact) string {
 	case floodmark.ContentSeen:
 		return kind + " " + source(f.Source) + said(f.Text)
 	case floodmark.ContentArrived:
-		return fmt.Sprintf("%s n%d %s%s", kind, f.Node, f.Label, inputs(f.Inputs, false)) + secrets(f.Secrets)
+		return fmt.Sprintf("%s n%d %s%s", kind, f.Node, f.Label, inputs(f.Inputs, false)) + secrets(f.Secrets) + inBox(f)
 	case floodmark.ActionDecided:
 		return kind + " " + decided(f)
 	case floodmark.SessionForked:
@@ -226,4 +226,12 @@ func plain(body []byte) string {
 		return string(body)
 	}
 	return strings.NewReplacer(`"`, "", "{", "", "}", "", ",", " ").Replace(string(body))
+}
+
+// inBox says that a call failed in its box, and what it wanted there.
+func inBox(f floodmark.ContentArrived) string {
+	if !f.BoxFailed {
+		return ""
+	}
+	return strings.TrimRight(" failed in its box "+strings.Join(f.Wanted, " "), " ")
 }

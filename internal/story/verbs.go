@@ -32,7 +32,7 @@ import (
 //	proposes ID TOOL [JSON] [& …]    after_llm_call
 //	call [#ID] TOOL [JSON]           before_tool_call; !TEXT instead of JSON is
 //	                                 passed on as it stands
-//	returns TEXT / fails TEXT        after_tool_call of the last call
+//	returns TEXT / fails TEXT / fails-in-box [HOST…]   after_tool_call of the last call
 //	result [#ID] TOOL TEXT           after_tool_call of any call
 //	reply TEXT / publish TEXT        before_response_emit to the owner / to others
 //	spawn CHILD TEXT / ended CHILD TEXT
@@ -134,7 +134,7 @@ func (w *world) read(verb, rest string) (hook.Event, error) {
 		return model(rest)
 	case "proposes":
 		return proposes(rest)
-	case "call", "returns", "fails", "result":
+	case "call", "returns", "fails", "fails-in-box", "result":
 		return w.tool(verb, rest)
 	case "reply", "publish":
 		ev := hook.Event{Point: hook.BeforeResponseEmit, Text: lines(rest)}
@@ -275,11 +275,14 @@ func proposes(rest string) (hook.Event, error) {
 func (w *world) tool(verb, rest string) (hook.Event, error) {
 	s := w.session()
 	ev := hook.Event{Point: hook.AfterToolCall, Call: s.call}
-	if verb == "returns" || verb == "fails" {
+	if verb == "returns" || strings.HasPrefix(verb, "fails") {
 		if s.call.Name == "" {
 			return ev, fmt.Errorf("no «call» came before in session %s, so nothing can come back; «result [#ID] TOOL TEXT» is a result nobody announced", w.current)
 		}
-		ev.Result = hook.Result{Text: lines(rest), Error: verb == "fails"}
+		ev.Result = hook.Result{Text: lines(rest), Error: verb != "returns"}
+		if verb == "fails-in-box" {
+			ev.Box, ev.Result.Text = &hook.BoxFailed{Hosts: strings.Fields(rest)}, "failed"
+		}
 		return ev, nil
 	}
 	var c hook.Call

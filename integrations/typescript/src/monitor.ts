@@ -4,7 +4,7 @@ import * as https from "node:https";
 import { isAbsolute } from "node:path";
 
 import { Session } from "./session.js";
-import { type Event, type Reply, verdicts } from "./words.js";
+import { type Event, type Reply, reaches, verdicts } from "./words.js";
 
 /** How long one answer may take, in milliseconds. */
 export const DEFAULT_TIMEOUT = 10_000;
@@ -129,16 +129,25 @@ function read(chunks: Uint8Array[], size: number): Reply {
   }
   const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
   const reply = fields(JSON.parse(text), {
-    ...{ decision: isObject, blockTurn: isBoolean, consumed: isBoolean },
+    ...{ decision: isObject, calls: Array.isArray, blockTurn: isBoolean, consumed: isBoolean },
     ...{ line: isText, text: isText, footer: isText, ticket: isText, notice: isText, command: isText },
   });
-  const decision = fields(reply["decision"] ?? {}, { verdict: isText, verifiers: Array.isArray, reasons: Array.isArray, remedy: isObject });
+  const calls = ((reply["calls"] ?? []) as unknown[]).map(decided);
+  return { ...reply, decision: decided(reply["decision"] ?? {}), ...(calls.length ? { calls } : {}) } as Reply;
+}
+
+/** A decision, if it is one. */
+function decided(v: unknown): Record<string, unknown> {
+  const decision = fields(v, { verdict: isText, reach: isText, verifiers: Array.isArray, reasons: Array.isArray, remedy: isObject });
   if (!verdicts.includes((decision["verdict"] ?? "restrict") as never)) {
     throw new Error("the answer has a verdict nobody knows");
   }
+  if (!reaches.includes((decision["reach"] ?? "free") as never)) {
+    throw new Error("the answer has a reach nobody knows");
+  }
   for (const reason of (decision["reasons"] ?? []) as unknown[]) fields(reason, { text: isText });
   decision["remedy"] = fields(decision["remedy"] ?? {}, { agent: isText });
-  return { ...reply, decision } as Reply;
+  return decision;
 }
 
 /** An object without the fields that are null; the others are what they must be. */

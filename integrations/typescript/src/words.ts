@@ -42,9 +42,17 @@ export interface Event {
   [field: string]: unknown;
 }
 
+/** How far an allowed call gets. */
+export const reaches = ["boxed", "free"] as const;
+
+/** A reach. */
+export type Reach = (typeof reaches)[number];
+
 /** The answer to one action. */
 export interface Decision {
   verdict?: Verdict;
+  /** Only a monitor from before there were boxes leaves it out: what it allows is free. */
+  reach?: Reach;
   reasons?: { code: string; rule?: string; text: string; verdict?: Verdict }[];
   remedy?: { agent?: string; person?: string };
   verifiers?: string[];
@@ -98,7 +106,17 @@ export class Withheld extends Error {
 
 /** Whether a reply is a yes. A verifier that nobody asked has not agreed. */
 export function allows(reply: Reply): boolean {
-  return reply.decision?.verdict === "allow" && !reply.decision.verifiers?.length && !reply.blockTurn && !reply.command;
+  return reply.decision?.verdict === "allow" && !reply.decision.verifiers?.length && !reply.blockTurn && !elsewhere(reply);
+}
+
+/** Why what a reply allows cannot be done here, if it cannot. Nothing here replaces a command. */
+function elsewhere({ decision, calls, command }: Reply): string {
+  if (decision?.verdict !== "allow") return "";
+  if (command) return "it may only run as another command, which this program cannot do";
+  // A reach of no text never comes here: whatever is not free is in a box.
+  const boxed = (d: Decision) => d.verdict === "allow" && (d.reach ?? "free") !== "free";
+  if (![decision, ...(calls ?? [])].some(boxed)) return "";
+  return "it may only run in a box, and no command that starts one came with the answer";
 }
 
 /** Words a refusal. */
@@ -106,8 +124,9 @@ export function denied(reply: Reply): Denied {
   const decision = reply.decision ?? {};
   const verdict = decision.verdict ?? "restrict";
   let line = reply.line ?? "";
-  if (verdict === "allow" && reply.command) {
-    line = "refused because it may only run as another command, which this program cannot do.";
+  const why = elsewhere(reply);
+  if (why) {
+    line = `refused because ${why}.`;
   } else if (verdict === "allow" && decision.verifiers?.length) {
     line = `refused because these must agree first and were not asked: ${decision.verifiers.join(", ")}.`;
   } else if (!line && decision.reasons?.[0]) {

@@ -1,0 +1,51 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Boxed is the newest call that was let through in a box, until another one is let through
+// that may have changed what it would do. If it failed and comes again at once, there is
+// something that it does not get in a box, and a person is asked whether it may run outside
+// of one. An agent that has changed something in between tries it in the box once more.
+type Boxed struct {
+	Call   floodmark.CallID  `json:"call"`
+	Tool   floodmark.ToolRef `json:"tool"`
+	Args   floodmark.Digest  `json:"args"`
+	Failed bool              `json:"failed,omitempty"`
+	Wanted []string          `json:"wanted,omitempty"` // in vain
+}
+
+// Boxes takes note of a call that was let through.
+func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
+	if r == floodmark.Boxed {
+		b.Boxed = &Boxed{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest}
+	} else if len(a.Effects) == 0 || slices.ContainsFunc(a.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch }) {
+		b.Boxed = nil
+	}
+}
+
+// BoxEnded takes note of how a call ended.
+func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
+	if was := b.Boxed; was != nil && f.BoxFailed && was.Call == c {
+		b.Boxed = &Boxed{Call: c, Tool: was.Tool, Args: was.Args, Failed: true, Wanted: f.Wanted}
+	}
+}
+
+// FailedInBox reports the call that failed in its box just now. One that a person refused
+// outside of it stays there.
+func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
+	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
+}
+
+// Reason says why a person is asked about it.
+func (b *Boxed) Reason() floodmark.Reason {
+	text := "it ran in a box and failed there"
+	if len(b.Wanted) > 0 {
+		text += ": it wanted " + strings.Join(b.Wanted, ", ")
+	}
+	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text + "; it would now run outside of one"}
+}

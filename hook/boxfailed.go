@@ -1,0 +1,43 @@
+package hook
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// BoxFailed says that a command failed in its box, and what of the box kept from it is
+// known: the names of hosts that it asked for, and paths that it was refused. The names are
+// the command's, which can name anything.
+type BoxFailed struct{ Hosts, Paths []string }
+
+// What is told of it: so many names, of so many characters.
+const (
+	maxWanted  = 4
+	maxWanting = 100
+)
+
+// Names are what it wanted, as a person may read them. A host that is none by its letters
+// is left out.
+func (b *BoxFailed) Names() []string {
+	names := slices.DeleteFunc(slices.Clone(b.Hosts), func(h string) bool {
+		return h == "" || len(h) > maxWanting || strings.Trim(strings.ToLower(h), "abcdefghijklmnopqrstuvwxyz0123456789.-_:") != ""
+	})
+	for _, p := range b.Paths[:min(len(b.Paths), maxWanted)] {
+		if p = floodmark.Inert(p, maxWanting); p != "" {
+			names = append(names, p)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxWanted)]
+}
+
+// Line tells the agent what it can do.
+func (b *BoxFailed) Line() string {
+	if len(b.Hosts) > 0 {
+		return "no network in the box: ask for the push, or whatever needs it, in a call of its own. If the same call is made again at once, a person is asked whether it may run outside the box."
+	}
+	return "it failed in a box, which has no network and only this project. If the same call is made again at once, a person is asked whether it may run outside the box."
+}
