@@ -49,7 +49,8 @@ func (s *Spec) system() error {
 }
 
 // show makes a path of the machine visible, read-only. What is not there is not
-// shown; a link is copied, so that it leads to what is shown.
+// shown; a link is copied, so that it leads to what is shown; a socket, a pipe or
+// a device would lead out.
 func (s *Spec) show(p string) error {
 	info, err := os.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,17 +62,45 @@ func (s *Spec) show(p string) error {
 	if err := os.MkdirAll(filepath.Dir(s.at(p)), 0o755); err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := os.Readlink(p)
 		if err != nil {
 			return err
 		}
 		return os.Symlink(to, s.at(p))
-	}
-	if info.Mode().IsRegular() && info.Size() <= maxCopied {
+	case info.IsDir() && !below(p, "/etc"):
+		return s.through(p)
+	case info.Mode().IsRegular() && info.Size() <= maxCopied:
 		return s.copied(p)
+	case info.Mode().IsRegular() || info.IsDir(): // nothing listens below /etc, and a plain mount costs less
+		return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
-	return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return nil
+}
+
+// through shows a folder of the machine by an overlay that has no upper layer. In
+// an overlay every socket and pipe is one of its own, so those that programs outside
+// listen to lead nowhere; in a plain mount they would lead to these programs.
+func (s *Spec) through(p string) error {
+	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.empty()))
+	if !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	// Perhaps something is mounted in it: then it is shown piece by piece.
+	if mounts, look := mountsInside(p); look != nil || len(mounts) == 0 {
+		return errors.Join(err, look)
+	}
+	entries, err := os.ReadDir(p)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := s.show(filepath.Join(p, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxCopied is how large a file is copied at most: up to there a copy costs less
@@ -205,7 +234,7 @@ func (s *Spec) project() error {
 	} else {
 		err := s.overlay(s.Project, s.Project, s.upper(), s.work())
 		if errors.Is(err, unix.EINVAL) {
-			if mounts, look := s.mountsInside(); look != nil || len(mounts) > 0 {
+			if mounts, look := mountsInside(s.Project); look != nil || len(mounts) > 0 {
 				err = errors.Join(look, s.compose(mounts))
 			}
 		}

@@ -44,9 +44,9 @@ func (s *Spec) written(p string) string {
 	return filepath.Join(s.upper(), p)
 }
 
-// mountsInside returns where something is mounted below the project, as paths
-// within it.
-func (s *Spec) mountsInside() (list []string, err error) {
+// mountsInside returns where something is mounted below a folder, as paths within
+// it.
+func mountsInside(folder string) (list []string, err error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Spec) mountsInside() (list []string, err error) {
 		if len(f) <= at {
 			continue
 		}
-		if rel, below := strings.CutPrefix(plain.Replace(string(f[at])), s.Project+"/"); below {
+		if rel, below := strings.CutPrefix(plain.Replace(string(f[at])), folder+"/"); below {
 			list = append(list, rel)
 		}
 	}

@@ -164,7 +164,7 @@ func (s *Spec) prepare() error {
 	if err := s.Clear(); err != nil {
 		return err
 	}
-	for _, p := range []string{s.root(), s.upper(), s.work(), s.Temp, s.Cache} {
+	for _, p := range []string{s.root(), s.upper(), s.work(), s.empty(), s.Temp, s.Cache} {
 		if p == "" {
 			continue
 		}
@@ -198,11 +198,12 @@ func (s *Spec) Clear() error {
 	for _, w := range works {
 		_ = os.Chmod(w, 0o700)
 	}
-	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.beneath()), os.RemoveAll(s.parts()))
+	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.empty()), os.RemoveAll(s.beneath()), os.RemoveAll(s.parts()))
 }
 
 func (s *Spec) root() string  { return filepath.Join(s.Folder, "root") }
 func (s *Spec) upper() string { return filepath.Join(s.Folder, "written") }
+func (s *Spec) empty() string { return filepath.Join(s.Folder, "empty") }
 func (s *Spec) work() string  { return filepath.Join(s.Folder, "work") }
 
 // passed are the signals that a box hands on to its command.

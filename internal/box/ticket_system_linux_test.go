@@ -227,9 +227,11 @@ func (p *programs) mounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const run = `cat secret cfg/secret link; echo new > a; rm -r gone; echo x > open/x; cat open/there; echo x > closed/x; mkdir d; echo y > d/y; mv d e; rmdir open; ls -A | tr '\n' ' '`
+	put(t, filepath.Join(s.Home, ".local/lib/plain/a"), "tool")
+	put(t, filepath.Join(s.Home, ".local/lib/over/a"), "beneath")
+	const run = `cat ~/.local/lib/*/a; cat secret cfg/secret link; echo new > a; rm -r gone; echo x > open/x; cat open/there; echo x > closed/x; mkdir d; echo y > d/y; mv d e; rmdir open; ls -A | tr '\n' ' '`
 	c, name := p.boxed(t, s, "bash", "-c", run)
-	const mounts = `mount -t tmpfs none open && echo there > open/there && mount --bind closed closed && mount -o remount,bind,ro closed && exec "$@"`
+	const mounts = `mount -t tmpfs none ../.local/lib/over && echo above > ../.local/lib/over/a && mount -t tmpfs none open && echo there > open/there && mount --bind closed closed && mount -o remount,bind,ro closed && exec "$@"`
 	outer := exec.CommandContext(t.Context(), "unshare", append([]string{"--user", "--map-current-user", "--keep-caps", "--mount", "bash", "-c", mounts, "bash"}, c.Args...)...)
 	outer.Dir = s.Project
 	said, exit := result(outer)
@@ -237,7 +239,7 @@ func (p *programs) mounted(t *testing.T) {
 	if err != nil || state != boxticket.Ran || exit != 0 {
 		t.Fatalf("%v, %+v, %v, %d: %s", state, o, err, exit, said)
 	}
-	for _, want := range []string{"old", "there", "closed/x: Read-only", "'open': Device or resource busy", "a cfg closed e link open secret sub"} {
+	for _, want := range []string{"above\ntool", "old", "there", "closed/x: Read-only", "'open': Device or resource busy", "a cfg closed e link open secret sub"} {
 		if !strings.Contains(said, want) || strings.Contains(said, "K") {
 			t.Errorf("%q is not in %q", want, said)
 		}

@@ -39,6 +39,7 @@ type world struct {
 	victim  *exec.Cmd
 	gone    chan struct{} // closed when the victim has ended
 	files   []*os.File    // handed down as 7, 8 and 9
+	pipes   []*os.File
 	closers []io.Closer
 
 	listeners []net.Addr
@@ -127,6 +128,7 @@ func (w *world) listen() error {
 		{"unix", w.names["HOST_TMPSOCK"], ""},
 		{"unix", filepath.Join(w.home, ".agent/sock"), ""},
 		{"unix", filepath.Join(w.project, "project.sock"), ""},
+		{"unix", filepath.Join(w.home, ".local/bin/tool.sock"), ""},
 		{"unix", w.names["HOST_DOCKER"], ""},
 	} {
 		ln, err := new(net.ListenConfig).Listen(w.ctx, l.network, l.at)
@@ -154,7 +156,31 @@ func (w *world) listen() error {
 		w.names["HOST_UDP"] = strconv.Itoa(a.Port)
 	}
 	go w.receive(packets)
+	return errors.Join(w.pipe(filepath.Join(w.project, "project.pipe")), w.pipe(filepath.Join(w.home, ".local/bin/tool.pipe")))
+}
+
+// pipe listens to a pipe with a name.
+func (w *world) pipe(at string) error {
+	if err := unix.Mkfifo(at, 0o600); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(at, os.O_RDWR, 0) // so that it never ends
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, f)
+	w.pipes = append(w.pipes, f)
 	return nil
+}
+
+// drain hears what was written to pipes so far.
+func (w *world) drain() {
+	for _, f := range w.pipes {
+		_, _ = f.Write([]byte("settle")) // so that there is something to read
+		b := make([]byte, 4096)
+		n, _ := f.Read(b)
+		w.hear(b[:n])
+	}
 }
 
 // name is this world's own.
@@ -336,6 +362,7 @@ func (w *world) worked(a Attempt, said string) bool {
 	switch a.Worked[0] {
 	case "sent":
 		w.settle()
+		w.drain()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.heard
