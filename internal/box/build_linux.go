@@ -216,7 +216,7 @@ func (s *Spec) homes() error {
 	if s.Cache == "" {
 		return nil
 	}
-	return s.bind(s.Cache, filepath.Join(s.Home, ".cache"), unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return s.share(s.Cache, filepath.Join(s.Home, ".cache"))
 }
 
 // quote writes a value of git's settings.
@@ -290,7 +290,7 @@ func (s *Spec) folders() error {
 	if s.Temp == "" {
 		return s.mount("/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
 	}
-	return s.bind(s.Temp, "/tmp", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return s.share(s.Temp, "/tmp")
 }
 
 // turn makes what was built the root, and lets go of the machine's.

@@ -25,7 +25,8 @@ const (
 func Enter() {
 	runtime.LockOSThread() // rights belong to a thread
 	out := os.NewFile(toOutside, "outside")
-	unix.CloseOnExec(toOutside)
+	// The command gets neither that nor the locks on what it shares with others.
+	_ = unix.CloseRange(toOutside, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	var names lookups
 	status, err := enter(&names)
 	end := ending{Status: uint32(status), Hosts: names.list(), Left: stillRunning()}
@@ -43,6 +44,7 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		return 0, fmt.Errorf("the rules of the box did not arrive: %w", err)
 	}
 	_ = in.Close()
+	h.Spec.busy = h.Busy
 	for _, step := range []struct {
 		what string
 		do   func() error

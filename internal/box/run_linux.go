@@ -29,6 +29,8 @@ type handed struct {
 	Args []string `json:"args"`
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
+	// Busy are the shared folders that another box has.
+	Busy []string `json:"busy,omitempty"`
 	// Terminal is the standard stream that is a terminal whose keys send signals
 	// to this command, plus one; zero: none is.
 	Terminal int `json:"terminal,omitempty"`
@@ -63,11 +65,20 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 	defer runtime.UnlockOSThread()
 	h := handed{Spec: s, Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
 	defer takeBack(h.Terminal)
-	return s.start(h)
+	locks, busy := s.takeShared()
+	h.Busy = busy
+	defer func() {
+		for _, f := range locks {
+			_ = f.Close()
+		}
+	}()
+	return s.start(h, locks)
 }
 
 // start begins the first process inside and waits for its end.
-func (s *Spec) start(h handed) (End, error) {
+// That process has the locks, too: they hold as long as the box does, also if this
+// process is killed.
+func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	told, tell, err := os.Pipe()
 	if err != nil {
 		return End{}, err
@@ -79,7 +90,7 @@ func (s *Spec) start(h handed) (End, error) {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		ExtraFiles: []*os.File{told, fail}, SysProcAttr: walls(),
+		ExtraFiles: append([]*os.File{told, fail}, locks...), SysProcAttr: walls(),
 	}
 	if err := cmd.Start(); err != nil {
 		return End{}, fmt.Errorf("this machine lets nobody make a box: %w", err)
@@ -168,7 +179,8 @@ func (s *Spec) prepare() error {
 		if p == "" {
 			continue
 		}
-		if err := os.MkdirAll(p, 0o700); err != nil {
+		// A command may have taken the right to write away, or given it to all.
+		if err := errors.Join(os.MkdirAll(p, 0o700), os.Chmod(p, 0o700)); err != nil {
 			return err
 		}
 	}
@@ -194,11 +206,13 @@ func (s *Spec) Clear() error {
 		return nil
 	}
 	_ = os.Chmod(filepath.Join(s.work(), "work"), 0o700) // the kernel makes it for itself alone
-	works, _ := filepath.Glob(filepath.Join(s.parts(), "*", "work", "work"))
-	for _, w := range works {
-		_ = os.Chmod(w, 0o700)
+	for _, layers := range []string{s.parts(), s.beside()} {
+		works, _ := filepath.Glob(filepath.Join(layers, "*", "work", "work"))
+		for _, w := range works {
+			_ = os.Chmod(w, 0o700)
+		}
 	}
-	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.empty()), os.RemoveAll(s.beneath()), os.RemoveAll(s.parts()))
+	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.empty()), os.RemoveAll(s.beneath()), os.RemoveAll(s.beside()), os.RemoveAll(s.parts()))
 }
 
 func (s *Spec) root() string  { return filepath.Join(s.Folder, "root") }

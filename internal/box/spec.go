@@ -21,6 +21,7 @@ type Spec struct {
 	Folder string `json:"folder"`
 	// Temp is what the boxes of one session share as /tmp; Cache is what they
 	// share as the owner's cache folder. Empty: one that ends with the box.
+	// While one box runs, another sees them under a layer that ends with it.
 	Temp  string `json:"temp,omitempty"`
 	Cache string `json:"cache,omitempty"`
 	// ReadOnly shows the project as it is, and keeps nothing of what is written.
@@ -42,6 +43,8 @@ type Spec struct {
 	Processes int   `json:"processes,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Disk      int64 `json:"disk,omitempty"`
+
+	busy []string // of Temp and Cache: what another box has
 }
 
 // InBackground returns the rules for a command that outlives its call, such as a
@@ -90,9 +93,12 @@ func (s *Spec) check() error {
 			return fmt.Errorf("the %s folder of the box is no whole path: %q", name, p)
 		}
 	}
-	for _, own := range []string{s.Folder, s.Temp, s.Cache} {
-		if own != "" && (below(own, s.Project) || below(s.Project, own)) {
-			return fmt.Errorf("%s and the project %s must not lie in each other", own, s.Project)
+	apart := []string{s.Project, s.Folder, s.Temp, s.Cache}
+	for i, a := range apart {
+		for _, b := range apart[:i] {
+			if a != "" && b != "" && (below(a, b) || below(b, a)) {
+				return fmt.Errorf("%s and %s must not lie in each other", a, b)
+			}
 		}
 	}
 	if below(s.Home, s.Project) {

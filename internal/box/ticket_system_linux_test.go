@@ -1,6 +1,7 @@
 package box_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"io"
@@ -258,14 +259,47 @@ func (p *programs) mounted(t *testing.T) {
 	}
 }
 
-// begin starts a shell command in a box, with its output to read.
+// A box that runs beside another of its session sees what that one had in /tmp
+// before, and leaves nothing there.
+func (p *programs) besideAnother(t *testing.T) {
+	t.Parallel()
+	s := room(t)
+	root := filepath.Dir(s.Home)
+	s.Temp, s.Cache = filepath.Join(root, "tmp"), filepath.Join(root, "cache")
+	put(t, filepath.Join(s.Temp, "there"), "before")
+	other, out := p.begin(t, s, `echo begun; read a`)
+	in, err := other.StdinPipe()
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	const run = `cat /tmp/there; echo x > /tmp/mine; echo x > ~/.cache/mine; chmod 0 /tmp ~/.cache; echo`
+	if exit, said := p.start(t, s, run); exit != 0 || !strings.Contains(said, "before") {
+		t.Errorf("exit %d, %s", exit, said)
+	}
+	_ = in.Close()
+	_ = other.Wait()
+	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "mine")) != "" {
+		t.Error("a box wrote to what another had")
+	}
+	// When it is alone again, it does write there, whatever was done to the folder.
+	for range 2 {
+		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "mine")) != "x\n" {
+			t.Errorf("exit %d, %s", exit, said)
+		}
+	}
+}
+
+// begin prepares a shell command in a box, with its output to read.
 func (p *programs) begin(t *testing.T, s *box.Spec, command string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	c, _ := p.boxed(t, s, "bash", "-c", command)
 	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type Attempt struct {
 	Name    string
 	Worked  []string // how one knows
 	Alone   bool     // it is not made outside
+	Twice   bool     // two run at once, as calls of one session
 	Command string
 }
 
@@ -31,6 +32,7 @@ func parse(data []byte) ([]Attempt, error) {
 	for _, f := range txtar.Parse(data).Files {
 		first, command, _ := strings.Cut(string(f.Data), "\n")
 		a := Attempt{Name: f.Name, Command: command}
+		first, a.Twice = strings.CutPrefix(first, "twice ")
 		if first, a.Alone = strings.CutPrefix(first, "alone "); strings.TrimSpace(command) == "" {
 			errs = append(errs, fmt.Errorf("%s: it has no command", f.Name))
 		}

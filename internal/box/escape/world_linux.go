@@ -2,6 +2,7 @@ package escape
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -332,6 +333,19 @@ func (w *world) command(a Attempt) string {
 		text = strings.ReplaceAll(text, n, w.names[n])
 	}
 	return text
+}
+
+// attempt runs a command, or two at once, and returns what they said.
+func (w *world) attempt(a Attempt, run func(number int) (said, not string)) (said, not string) {
+	if !a.Twice {
+		return run(0)
+	}
+	var other, otherNot string
+	var both sync.WaitGroup
+	both.Go(func() { other, otherNot = run(1) })
+	said, not = run(0)
+	both.Wait()
+	return said + other, cmp.Or(not, otherNot)
 }
 
 // run runs a program in this world and returns what it said, and why it was not run
