@@ -76,7 +76,7 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 		return err
 	}
 	begun := c.clock()
-	r, err := escape.Prove(ctx, program, boxspec.Keep(known))
+	r, err := escape.Prove(ctx, program, boxspec.Rules(known))
 	switch {
 	case ctx.Err() != nil:
 		c.say("stopped")

@@ -32,6 +32,17 @@ func (s *Spec) build() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// close hides the secrets that the outer process found meanwhile, and lets go of the
+// machine.
+func (s *Spec) close(hidden []string) error {
+	for _, name := range hidden {
+		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
+			return err
+		}
+	}
 	return s.turn()
 }
 
@@ -239,11 +250,6 @@ func (s *Spec) project() error {
 			}
 		}
 		if err != nil {
-			return err
-		}
-	}
-	for _, name := range s.Hidden {
-		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
 			return err
 		}
 	}

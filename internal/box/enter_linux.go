@@ -40,10 +40,10 @@ func Enter() {
 func enter(names *lookups) (syscall.WaitStatus, error) {
 	in := os.NewFile(fromOutside, "inside")
 	var h handed
-	if err := json.NewDecoder(in).Decode(&h); err != nil {
+	rules := json.NewDecoder(in)
+	if err := rules.Decode(&h); err != nil {
 		return 0, fmt.Errorf("the rules of the box did not arrive: %w", err)
 	}
-	_ = in.Close()
 	h.Spec.busy = h.Busy
 	for _, step := range []struct {
 		what string
@@ -53,6 +53,13 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		{"build what it shows", h.Spec.build},
 		{"bring up its loopback", h.Spec.loopback},
 		{"answer for names", func() error { return names.listen(h.Spec) }},
+		{"close itself", func() error {
+			var r ready
+			if err := rules.Decode(&r); err != nil {
+				return err
+			}
+			return errors.Join(in.Close(), h.Spec.close(r.Hidden))
+		}},
 		{"give up its rights", surrender},
 	} {
 		if err := step.do(); err != nil {

@@ -36,6 +36,12 @@ type handed struct {
 	Terminal int `json:"terminal,omitempty"`
 }
 
+// A ready is what it tells it afterwards, when nothing is in the way of the command
+// any more: the inner process builds while the outer one sees to that.
+type ready struct {
+	Hidden []string `json:"hidden"`
+}
+
 // Run runs a command in a box, in the given folder, with this process's standard
 // streams, and returns when all of its processes are gone. What it wrote lies in
 // the box's folder then. An error means that nothing has run.
@@ -97,22 +103,17 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	}
 	_ = told.Close()
 	_ = fail.Close()
-	leave, err := s.group(cmd.Process.Pid)
+	leave, full, err := s.admit(cmd.Process, h, json.NewEncoder(tell))
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		leave()
+		if why := new(ending); json.NewDecoder(io.LimitReader(failed, maxEnding)).Decode(why) == nil && why.Why != "" {
+			err = errors.New(why.Why) // it has ended before, and knows better
+		}
 		return End{}, err
 	}
 	defer leave()
-	full, err := s.guardDisk(func() { _ = cmd.Process.Kill() })
-	if err == nil {
-		err = json.NewEncoder(tell).Encode(h)
-	}
-	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return End{}, err
-	}
 	_ = tell.Close()
 	stop := pass(cmd.Process)
 	defer stop()
@@ -132,6 +133,30 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 		return End{}, errors.New(end.Why)
 	}
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: end.Hosts, Left: end.Left}, nil
+}
+
+// admit tells the inner process all that it has to know, bounds it, and returns what
+// undoes that.
+func (s *Spec) admit(p *os.Process, h handed, tell *json.Encoder) (leave func(), full func() bool, err error) {
+	leave = func() {}
+	if err := tell.Encode(h); err != nil {
+		return leave, nil, err
+	}
+	hidden, err := s.secrets()
+	if err != nil {
+		return leave, nil, err
+	}
+	if leave, err = s.group(p.Pid); err != nil {
+		return func() {}, nil, err
+	}
+	if full, err = s.guardDisk(func() { _ = p.Kill() }); err != nil {
+		return leave, nil, err
+	}
+	err = tell.Encode(ready{Hidden: hidden})
+	if err != nil {
+		full()
+	}
+	return leave, full, err
 }
 
 // An ending is what the first process inside tells of itself: why nothing ran,

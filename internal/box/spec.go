@@ -28,6 +28,9 @@ type Spec struct {
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
+	// Secret are patterns of files that keep secrets, such as «**/.env*». The box looks
+	// for them when it begins, and hides what it finds as well.
+	Secret []string `json:"secret,omitempty"`
 	// Keep says what of the written files may be moved into the project.
 	Keep Keep `json:"keep"`
 	// NoNetwork leaves out the loopback, which cannot be brought up inside another

@@ -68,7 +68,7 @@ func enclosure(t *testing.T) escape.Enclosure {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return escape.Box(program, boxspec.Keep(shipped))
+		return escape.Box(program, boxspec.Rules(shipped))
 	case "bwrap":
 		return func(_, project, command string, _ int) ([]string, []*os.File, error) {
 			return append(strings.Fields("bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --bind /tmp /tmp"),

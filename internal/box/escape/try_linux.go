@@ -25,7 +25,7 @@ type Enclosure func(home, project, command string, number int) (program []string
 const ticketLife = boxticket.MaxLife
 
 // Box encloses by floodmark-box.
-func Box(program string, keep box.Keep) Enclosure {
+func Box(program string, rules box.Spec) Enclosure {
 	return func(home, project, command string, number int) ([]string, []*os.File, error) {
 		root, uid, now := filepath.Dir(home), os.Getuid(), time.Now()
 		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, rand.Reader)
@@ -33,10 +33,10 @@ func Box(program string, keep box.Keep) Enclosure {
 			return nil, nil, err
 		}
 		run := []string{"bash", "-c", command}
-		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: box.Spec{
-			Project: project, Home: home, Folder: filepath.Join(root, "box"+strconv.Itoa(number)), Temp: filepath.Join(root, "tmp"),
-			Hidden: []string{".env", "deploy/prod/.env.local"}, Keep: keep, Author: "a", Mail: "a@b.example", Processes: 512,
-		}}, now)
+		s := rules
+		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(number)), filepath.Join(root, "tmp")
+		s.Author, s.Mail, s.Processes = "a", "a@b.example", 512
+		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: s}, now)
 		return append([]string{program, "--ticket", name, "--"}, run...), nil, err
 	}
 }
@@ -87,6 +87,9 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 		if err != nil {
 			return o, err
 		}
+		if err := w.late(); err != nil {
+			return o, err
+		}
 		said, _ := w.attempt(a, func(int) (string, string) { return w.run(ctx, []string{"bash", "-c", w.command(a)}) })
 		o.Free = w.worked(a, said)
 		w.close()
@@ -106,6 +109,9 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 				_ = f.Close()
 			}
 		}()
+		if err := w.late(); err != nil {
+			return "", err.Error()
+		}
 		return w.run(ctx, program, files...)
 	})
 	o.Out = w.worked(a, o.Said)

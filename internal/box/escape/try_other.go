@@ -13,7 +13,7 @@ import (
 type Enclosure func(home, project, command string, number int) (program []string, files []*os.File, err error)
 
 // Box encloses nothing.
-func Box(string, box.Keep) Enclosure { return nil }
+func Box(string, box.Spec) Enclosure { return nil }
 
 // Try makes no attempt.
 func Try(context.Context, Enclosure, string, []Attempt) ([]Outcome, error) {
