@@ -239,21 +239,15 @@ func quote(text string) string {
 // command cannot tell from the project itself.
 func (s *Spec) project() error {
 	if s.ReadOnly {
-		if err := s.bind(s.Project, s.Project, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
-			return err
-		}
-	} else {
-		err := s.overlay(s.Project, s.Project, s.upper(), s.work())
-		if errors.Is(err, unix.EINVAL) {
-			if mounts, look := mountsInside(s.Project); look != nil || len(mounts) > 0 {
-				err = errors.Join(look, s.compose(mounts))
-			}
-		}
-		if err != nil {
-			return err
+		return s.snapshot()
+	}
+	err := s.overlay(s.Project, s.Project, s.upper(), s.work())
+	if errors.Is(err, unix.EINVAL) {
+		if mounts, look := mountsInside(s.Project); look != nil || len(mounts) > 0 {
+			err = errors.Join(look, s.compose(mounts))
 		}
 	}
-	return nil
+	return err
 }
 
 // overlay shows a folder with a layer above it that takes the writes.

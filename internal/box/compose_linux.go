@@ -180,31 +180,37 @@ func (s *Spec) copyTree(name string) error {
 		if err != nil {
 			return err
 		}
-		to, hidden := filepath.Join(s.beneath(), rel), slices.Contains(s.Hidden, rel)
 		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		switch {
-		case d.IsDir():
-			err = os.Mkdir(to, info.Mode().Perm()|0o700)
-			if hidden && err == nil {
-				err = fs.SkipDir
-			}
-			return err
-		case info.Mode()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(p)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(link, to)
-		case !info.Mode().IsRegular():
-			return nil
-		case hidden:
-			return os.WriteFile(to, nil, 0o600)
-		}
-		return copyPlain(p, to, info)
+		return s.copyEntry(p, rel, info, slices.Contains(s.Hidden, rel))
 	})
+}
+
+// copyEntry copies a file, a link or an empty folder to its place in the project's
+// copy. What is hidden is empty there; sockets and pipes are left out.
+func (s *Spec) copyEntry(p, rel string, info fs.FileInfo, hidden bool) error {
+	to := filepath.Join(s.beneath(), rel)
+	switch {
+	case info.IsDir():
+		err := os.Mkdir(to, info.Mode().Perm()|0o700)
+		if hidden && err == nil {
+			err = fs.SkipDir
+		}
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		link, err := os.Readlink(p)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, to)
+	case !info.Mode().IsRegular():
+		return nil
+	case hidden:
+		return os.WriteFile(to, nil, 0o600)
+	}
+	return copyPlain(p, to, info)
 }
 
 // copyPlain copies a file with what builds look at: its mode and its time.

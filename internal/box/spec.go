@@ -24,7 +24,8 @@ type Spec struct {
 	// While one box runs, another sees them under a layer that ends with it.
 	Temp  string `json:"temp,omitempty"`
 	Cache string `json:"cache,omitempty"`
-	// ReadOnly shows the project as it is, and keeps nothing of what is written.
+	// ReadOnly shows the project as it was when the box began; nothing can be written
+	// there.
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
@@ -51,8 +52,8 @@ type Spec struct {
 }
 
 // InBackground returns the rules for a command that outlives its call, such as a
-// development server. It would write while later calls do, so it sees the project
-// read-only, as it changes, and its /tmp and cache are its own and end with it.
+// development server. It would write while later calls do, so it sees a
+// copy of the project, read-only, and its /tmp and cache are its own and end with it.
 // The monitor chooses this, by the call's flag; what an ordinary command leaves
 // running ends with its box.
 func (s Spec) InBackground() Spec {

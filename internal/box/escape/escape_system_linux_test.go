@@ -70,7 +70,7 @@ func enclosure(t *testing.T) escape.Enclosure {
 		}
 		return escape.Box(program, boxspec.Rules(shipped))
 	case "bwrap":
-		return func(_, project, command string, _ int) ([]string, []*os.File, error) {
+		return func(_, project, command string, _ escape.Call) ([]string, []*os.File, error) {
 			return append(strings.Fields("bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --bind /tmp /tmp"),
 				"--bind", project, project, "--chdir", project, "bash", "-c", command), nil, nil
 		}
@@ -79,7 +79,7 @@ func enclosure(t *testing.T) escape.Enclosure {
 }
 
 // srt is sandbox-runtime, told to hide and guard what a box does.
-func srt(home, project, command string, _ int) ([]string, []*os.File, error) {
+func srt(home, project, command string, _ escape.Call) ([]string, []*os.File, error) {
 	type list = []string
 	var hidden list
 	for _, name := range strings.Fields(".ssh .gnupg .aws .config/floodmark .codex .claude .git-credentials .npmrc .cargo/credentials.toml .mozilla .bash_history notes other") {

@@ -17,16 +17,15 @@ import (
 )
 
 // An Enclosure says how a shell command is run enclosed in a home and a project:
-// by which program, and with which files as its descriptors from 3 on. Commands of
-// one home are numbered; they are calls of one session.
-type Enclosure func(home, project, command string, number int) (program []string, files []*os.File, err error)
+// by which program, and with which files as its descriptors from 3 on.
+type Enclosure func(home, project, command string, call Call) (program []string, files []*os.File, err error)
 
 // ticketLife is longer than any attempt waits for its turn.
 const ticketLife = boxticket.MaxLife
 
 // Box encloses by floodmark-box.
 func Box(program string, rules box.Spec) Enclosure {
-	return func(home, project, command string, number int) ([]string, []*os.File, error) {
+	return func(home, project, command string, call Call) ([]string, []*os.File, error) {
 		root, uid, now := filepath.Dir(home), os.Getuid(), time.Now()
 		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, rand.Reader)
 		if err != nil {
@@ -34,8 +33,11 @@ func Box(program string, rules box.Spec) Enclosure {
 		}
 		run := []string{"bash", "-c", command}
 		s := rules
-		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(number)), filepath.Join(root, "tmp")
+		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(call.Number)), filepath.Join(root, "tmp")
 		s.Author, s.Mail, s.Processes = "a", "a@b.example", 512
+		if call.Background {
+			s = s.InBackground()
+		}
 		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: s}, now)
 		return append([]string{program, "--ticket", name, "--"}, run...), nil, err
 	}
@@ -100,7 +102,7 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 	}
 	defer w.close()
 	o.Said, o.Not = w.attempt(a, func(number int) (string, string) {
-		program, files, err := in(w.home, w.project, w.command(a), number)
+		program, files, err := in(w.home, w.project, w.command(a), Call{Number: number, Background: a.Background})
 		if err != nil {
 			return "", err.Error()
 		}

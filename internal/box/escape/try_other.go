@@ -10,7 +10,7 @@ import (
 )
 
 // An Enclosure says how a shell command is run enclosed.
-type Enclosure func(home, project, command string, number int) (program []string, files []*os.File, err error)
+type Enclosure func(home, project, command string, call Call) (program []string, files []*os.File, err error)
 
 // Box encloses nothing.
 func Box(string, box.Spec) Enclosure { return nil }
