@@ -49,8 +49,15 @@ func (s *Spec) close(hidden []string) error {
 // at is where a path lies while the root is built.
 func (s *Spec) at(p string) string { return filepath.Join(s.root(), p) }
 
+// empty is a folder in which nothing is, in a box either. An overlay without an upper
+// layer needs two below.
+const empty = "/mnt"
+
 // system shows the machine's programs, read-only.
 func (s *Spec) system() error {
+	if err := os.Mkdir(s.at(empty), 0o755); err != nil {
+		return err
+	}
 	for _, p := range lines(systemList) {
 		if err := s.show(p); err != nil {
 			return err
@@ -94,7 +101,7 @@ func (s *Spec) show(p string) error {
 // an overlay every socket and pipe is one of its own, so those that programs outside
 // listen to lead nowhere; in a plain mount they would lead to these programs.
 func (s *Spec) through(p string) error {
-	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.empty()))
+	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.at(empty)))
 	if !errors.Is(err, unix.EINVAL) {
 		return err
 	}

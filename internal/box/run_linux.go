@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -200,7 +201,7 @@ func (s *Spec) prepare() error {
 	if err := s.Clear(); err != nil {
 		return err
 	}
-	for _, p := range []string{s.root(), s.upper(), s.work(), s.empty(), s.Temp, s.Cache} {
+	for _, p := range []string{s.root(), s.upper(), s.work(), s.Temp, s.Cache} {
 		if p == "" {
 			continue
 		}
@@ -230,19 +231,21 @@ func (s *Spec) Clear() error {
 	if _, err := os.Lstat(s.plan()); err == nil {
 		return nil
 	}
-	_ = os.Chmod(filepath.Join(s.work(), "work"), 0o700) // the kernel makes it for itself alone
-	for _, layers := range []string{s.parts(), s.beside()} {
-		works, _ := filepath.Glob(filepath.Join(layers, "*", "work", "work"))
-		for _, w := range works {
-			_ = os.Chmod(w, 0o700)
-		}
+	dir, err := os.Open(s.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
 	}
-	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.empty()), os.RemoveAll(s.beneath()), os.RemoveAll(s.beside()), os.RemoveAll(s.parts()))
+	defer dir.Close()
+	for _, p := range []string{s.work(), s.upper(), s.root(), s.beneath(), s.parts(), s.beside()} {
+		err = errors.Join(err, Remove(dir, filepath.Base(p), 0))
+	}
+	return err
 }
 
 func (s *Spec) root() string  { return filepath.Join(s.Folder, "root") }
 func (s *Spec) upper() string { return filepath.Join(s.Folder, "written") }
-func (s *Spec) empty() string { return filepath.Join(s.Folder, "empty") }
 func (s *Spec) work() string  { return filepath.Join(s.Folder, "work") }
 
 // passed are the signals that a box hands on to its command.
