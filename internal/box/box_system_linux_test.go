@@ -107,6 +107,7 @@ func TestBox(t *testing.T) {
 	t.Run("outcomes", p.outcomes)
 	t.Run("mounted", p.mounted)
 	t.Run("killed", p.killed)
+	t.Run("beside another", p.besideAnother)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +146,9 @@ func (p *programs) killed(t *testing.T) {
 	const command = `echo one > one; (setsid bash -c 'echo two > two; exec sleep 600' &); until [ -e two ]; do :; done; echo begun`
 	for i := range 24 {
 		c, out := p.begin(t, s, command+"; exec sleep 600")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
 		if i%4 == 3 { // when it runs
 			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 				t.Fatal(err)

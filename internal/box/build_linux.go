@@ -32,14 +32,32 @@ func (s *Spec) build() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// close hides the secrets that the outer process found meanwhile, and lets go of the
+// machine.
+func (s *Spec) close(hidden []string) error {
+	for _, name := range hidden {
+		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
+			return err
+		}
+	}
 	return s.turn()
 }
 
 // at is where a path lies while the root is built.
 func (s *Spec) at(p string) string { return filepath.Join(s.root(), p) }
 
+// empty is a folder in which nothing is, in a box either. An overlay without an upper
+// layer needs two below.
+const empty = "/mnt"
+
 // system shows the machine's programs, read-only.
 func (s *Spec) system() error {
+	if err := os.Mkdir(s.at(empty), 0o755); err != nil {
+		return err
+	}
 	for _, p := range lines(systemList) {
 		if err := s.show(p); err != nil {
 			return err
@@ -49,7 +67,8 @@ func (s *Spec) system() error {
 }
 
 // show makes a path of the machine visible, read-only. What is not there is not
-// shown; a link is copied, so that it leads to what is shown.
+// shown; a link is copied, so that it leads to what is shown; a socket, a pipe or
+// a device would lead out.
 func (s *Spec) show(p string) error {
 	info, err := os.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,17 +80,45 @@ func (s *Spec) show(p string) error {
 	if err := os.MkdirAll(filepath.Dir(s.at(p)), 0o755); err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := os.Readlink(p)
 		if err != nil {
 			return err
 		}
 		return os.Symlink(to, s.at(p))
-	}
-	if info.Mode().IsRegular() && info.Size() <= maxCopied {
+	case info.IsDir() && !below(p, "/etc"):
+		return s.through(p)
+	case info.Mode().IsRegular() && info.Size() <= maxCopied:
 		return s.copied(p)
+	case info.Mode().IsRegular() || info.IsDir(): // nothing listens below /etc, and a plain mount costs less
+		return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
-	return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return nil
+}
+
+// through shows a folder of the machine by an overlay that has no upper layer. In
+// an overlay every socket and pipe is one of its own, so those that programs outside
+// listen to lead nowhere; in a plain mount they would lead to these programs.
+func (s *Spec) through(p string) error {
+	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.at(empty)))
+	if !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	// Perhaps something is mounted in it: then it is shown piece by piece.
+	if mounts, look := mountsInside(p); look != nil || len(mounts) == 0 {
+		return errors.Join(err, look)
+	}
+	entries, err := os.ReadDir(p)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := s.show(filepath.Join(p, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxCopied is how large a file is copied at most: up to there a copy costs less
@@ -187,7 +234,7 @@ func (s *Spec) homes() error {
 	if s.Cache == "" {
 		return nil
 	}
-	return s.bind(s.Cache, filepath.Join(s.Home, ".cache"), unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return s.share(s.Cache, filepath.Join(s.Home, ".cache"))
 }
 
 // quote writes a value of git's settings.
@@ -199,26 +246,15 @@ func quote(text string) string {
 // command cannot tell from the project itself.
 func (s *Spec) project() error {
 	if s.ReadOnly {
-		if err := s.bind(s.Project, s.Project, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
-			return err
-		}
-	} else {
-		err := s.overlay(s.Project, s.Project, s.upper(), s.work())
-		if errors.Is(err, unix.EINVAL) {
-			if mounts, look := s.mountsInside(); look != nil || len(mounts) > 0 {
-				err = errors.Join(look, s.compose(mounts))
-			}
-		}
-		if err != nil {
-			return err
+		return s.snapshot()
+	}
+	err := s.overlay(s.Project, s.Project, s.upper(), s.work())
+	if errors.Is(err, unix.EINVAL) {
+		if mounts, look := mountsInside(s.Project); look != nil || len(mounts) > 0 {
+			err = errors.Join(look, s.compose(mounts))
 		}
 	}
-	for _, name := range s.Hidden {
-		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // overlay shows a folder with a layer above it that takes the writes.
@@ -261,7 +297,7 @@ func (s *Spec) folders() error {
 	if s.Temp == "" {
 		return s.mount("/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
 	}
-	return s.bind(s.Temp, "/tmp", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return s.share(s.Temp, "/tmp")
 }
 
 // turn makes what was built the root, and lets go of the machine's.

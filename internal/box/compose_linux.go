@@ -44,9 +44,9 @@ func (s *Spec) written(p string) string {
 	return filepath.Join(s.upper(), p)
 }
 
-// mountsInside returns where something is mounted below the project, as paths
-// within it.
-func (s *Spec) mountsInside() (list []string, err error) {
+// mountsInside returns where something is mounted below a folder, as paths within
+// it.
+func mountsInside(folder string) (list []string, err error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Spec) mountsInside() (list []string, err error) {
 		if len(f) <= at {
 			continue
 		}
-		if rel, below := strings.CutPrefix(plain.Replace(string(f[at])), s.Project+"/"); below {
+		if rel, below := strings.CutPrefix(plain.Replace(string(f[at])), folder+"/"); below {
 			list = append(list, rel)
 		}
 	}
@@ -180,31 +180,37 @@ func (s *Spec) copyTree(name string) error {
 		if err != nil {
 			return err
 		}
-		to, hidden := filepath.Join(s.beneath(), rel), slices.Contains(s.Hidden, rel)
 		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		switch {
-		case d.IsDir():
-			err = os.Mkdir(to, info.Mode().Perm()|0o700)
-			if hidden && err == nil {
-				err = fs.SkipDir
-			}
-			return err
-		case info.Mode()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(p)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(link, to)
-		case !info.Mode().IsRegular():
-			return nil
-		case hidden:
-			return os.WriteFile(to, nil, 0o600)
-		}
-		return copyPlain(p, to, info)
+		return s.copyEntry(p, rel, info, slices.Contains(s.Hidden, rel))
 	})
+}
+
+// copyEntry copies a file, a link or an empty folder to its place in the project's
+// copy. What is hidden is empty there; sockets and pipes are left out.
+func (s *Spec) copyEntry(p, rel string, info fs.FileInfo, hidden bool) error {
+	to := filepath.Join(s.beneath(), rel)
+	switch {
+	case info.IsDir():
+		err := os.Mkdir(to, info.Mode().Perm()|0o700)
+		if hidden && err == nil {
+			err = fs.SkipDir
+		}
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		link, err := os.Readlink(p)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, to)
+	case !info.Mode().IsRegular():
+		return nil
+	case hidden:
+		return os.WriteFile(to, nil, 0o600)
+	}
+	return copyPlain(p, to, info)
 }
 
 // copyPlain copies a file with what builds look at: its mode and its time.

@@ -25,7 +25,8 @@ const (
 func Enter() {
 	runtime.LockOSThread() // rights belong to a thread
 	out := os.NewFile(toOutside, "outside")
-	unix.CloseOnExec(toOutside)
+	// The command gets neither that nor the locks on what it shares with others.
+	_ = unix.CloseRange(toOutside, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	var names lookups
 	status, err := enter(&names)
 	end := ending{Status: uint32(status), Hosts: names.list(), Left: stillRunning()}
@@ -39,10 +40,11 @@ func Enter() {
 func enter(names *lookups) (syscall.WaitStatus, error) {
 	in := os.NewFile(fromOutside, "inside")
 	var h handed
-	if err := json.NewDecoder(in).Decode(&h); err != nil {
+	rules := json.NewDecoder(in)
+	if err := rules.Decode(&h); err != nil {
 		return 0, fmt.Errorf("the rules of the box did not arrive: %w", err)
 	}
-	_ = in.Close()
+	h.Spec.busy = h.Busy
 	for _, step := range []struct {
 		what string
 		do   func() error
@@ -51,6 +53,13 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		{"build what it shows", h.Spec.build},
 		{"bring up its loopback", h.Spec.loopback},
 		{"answer for names", func() error { return names.listen(h.Spec) }},
+		{"close itself", func() error {
+			var r ready
+			if err := rules.Decode(&r); err != nil {
+				return err
+			}
+			return errors.Join(in.Close(), h.Spec.close(r.Hidden))
+		}},
 		{"give up its rights", surrender},
 	} {
 		if err := step.do(); err != nil {

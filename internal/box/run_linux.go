@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -29,9 +30,17 @@ type handed struct {
 	Args []string `json:"args"`
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
+	// Busy are the shared folders that another box has.
+	Busy []string `json:"busy,omitempty"`
 	// Terminal is the standard stream that is a terminal whose keys send signals
 	// to this command, plus one; zero: none is.
 	Terminal int `json:"terminal,omitempty"`
+}
+
+// A ready is what it tells it afterwards, when nothing is in the way of the command
+// any more: the inner process builds while the outer one sees to that.
+type ready struct {
+	Hidden []string `json:"hidden"`
 }
 
 // Run runs a command in a box, in the given folder, with this process's standard
@@ -63,11 +72,20 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 	defer runtime.UnlockOSThread()
 	h := handed{Spec: s, Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
 	defer takeBack(h.Terminal)
-	return s.start(h)
+	locks, busy := s.takeShared()
+	h.Busy = busy
+	defer func() {
+		for _, f := range locks {
+			_ = f.Close()
+		}
+	}()
+	return s.start(h, locks)
 }
 
 // start begins the first process inside and waits for its end.
-func (s *Spec) start(h handed) (End, error) {
+// That process has the locks, too: they hold as long as the box does, also if this
+// process is killed.
+func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	told, tell, err := os.Pipe()
 	if err != nil {
 		return End{}, err
@@ -79,29 +97,24 @@ func (s *Spec) start(h handed) (End, error) {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		ExtraFiles: []*os.File{told, fail}, SysProcAttr: walls(),
+		ExtraFiles: append([]*os.File{told, fail}, locks...), SysProcAttr: walls(),
 	}
 	if err := cmd.Start(); err != nil {
 		return End{}, fmt.Errorf("this machine lets nobody make a box: %w", err)
 	}
 	_ = told.Close()
 	_ = fail.Close()
-	leave, err := s.group(cmd.Process.Pid)
+	leave, full, err := s.admit(cmd.Process, h, json.NewEncoder(tell))
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		leave()
+		if why := new(ending); json.NewDecoder(io.LimitReader(failed, maxEnding)).Decode(why) == nil && why.Why != "" {
+			err = errors.New(why.Why) // it has ended before, and knows better
+		}
 		return End{}, err
 	}
 	defer leave()
-	full, err := s.guardDisk(func() { _ = cmd.Process.Kill() })
-	if err == nil {
-		err = json.NewEncoder(tell).Encode(h)
-	}
-	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return End{}, err
-	}
 	_ = tell.Close()
 	stop := pass(cmd.Process)
 	defer stop()
@@ -121,6 +134,30 @@ func (s *Spec) start(h handed) (End, error) {
 		return End{}, errors.New(end.Why)
 	}
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: end.Hosts, Left: end.Left}, nil
+}
+
+// admit tells the inner process all that it has to know, bounds it, and returns what
+// undoes that.
+func (s *Spec) admit(p *os.Process, h handed, tell *json.Encoder) (leave func(), full func() bool, err error) {
+	leave = func() {}
+	if err := tell.Encode(h); err != nil {
+		return leave, nil, err
+	}
+	hidden, err := s.secrets()
+	if err != nil {
+		return leave, nil, err
+	}
+	if leave, err = s.group(p.Pid); err != nil {
+		return func() {}, nil, err
+	}
+	if full, err = s.guardDisk(func() { _ = p.Kill() }); err != nil {
+		return leave, nil, err
+	}
+	err = tell.Encode(ready{Hidden: hidden})
+	if err != nil {
+		full()
+	}
+	return leave, full, err
 }
 
 // An ending is what the first process inside tells of itself: why nothing ran,
@@ -168,7 +205,8 @@ func (s *Spec) prepare() error {
 		if p == "" {
 			continue
 		}
-		if err := os.MkdirAll(p, 0o700); err != nil {
+		// A command may have taken the right to write away, or given it to all.
+		if err := errors.Join(os.MkdirAll(p, 0o700), os.Chmod(p, 0o700)); err != nil {
 			return err
 		}
 	}
@@ -196,12 +234,17 @@ func (s *Spec) Clear() error {
 	if _, err := os.Lstat(s.plan()); err == nil {
 		return nil
 	}
-	_ = os.Chmod(filepath.Join(s.work(), "work"), 0o700) // the kernel makes it for itself alone
-	works, _ := filepath.Glob(filepath.Join(s.parts(), "*", "work", "work"))
-	for _, w := range works {
-		_ = os.Chmod(w, 0o700)
+	dir, err := os.Open(s.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
 	}
-	return errors.Join(os.RemoveAll(s.work()), os.RemoveAll(s.upper()), os.RemoveAll(s.root()), os.RemoveAll(s.beneath()), os.RemoveAll(s.parts()))
+	defer dir.Close()
+	for _, p := range []string{s.work(), s.upper(), s.root(), s.beneath(), s.parts(), s.beside()} {
+		err = errors.Join(err, Remove(dir, filepath.Base(p), 0))
+	}
+	return err
 }
 
 func (s *Spec) root() string  { return filepath.Join(s.Folder, "root") }

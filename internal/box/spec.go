@@ -21,12 +21,17 @@ type Spec struct {
 	Folder string `json:"folder"`
 	// Temp is what the boxes of one session share as /tmp; Cache is what they
 	// share as the owner's cache folder. Empty: one that ends with the box.
+	// While one box runs, another sees them under a layer that ends with it.
 	Temp  string `json:"temp,omitempty"`
 	Cache string `json:"cache,omitempty"`
-	// ReadOnly shows the project as it is, and keeps nothing of what is written.
+	// ReadOnly shows the project as it was when the box began; nothing can be written
+	// there.
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
+	// Secret are patterns of files that keep secrets, such as «**/.env*». The box looks
+	// for them when it begins, and hides what it finds as well.
+	Secret []string `json:"secret,omitempty"`
 	// Keep says what of the written files may be moved into the project.
 	Keep Keep `json:"keep"`
 	// NoNetwork leaves out the loopback, which cannot be brought up inside another
@@ -42,11 +47,13 @@ type Spec struct {
 	Processes int   `json:"processes,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Disk      int64 `json:"disk,omitempty"`
+
+	busy []string // of Temp and Cache: what another box has
 }
 
 // InBackground returns the rules for a command that outlives its call, such as a
-// development server. It would write while later calls do, so it sees the project
-// read-only, as it changes, and its /tmp and cache are its own and end with it.
+// development server. It would write while later calls do, so it sees a
+// copy of the project, read-only, and its /tmp and cache are its own and end with it.
 // The monitor chooses this, by the call's flag; what an ordinary command leaves
 // running ends with its box.
 func (s Spec) InBackground() Spec {
@@ -90,9 +97,12 @@ func (s *Spec) check() error {
 			return fmt.Errorf("the %s folder of the box is no whole path: %q", name, p)
 		}
 	}
-	for _, own := range []string{s.Folder, s.Temp, s.Cache} {
-		if own != "" && (below(own, s.Project) || below(s.Project, own)) {
-			return fmt.Errorf("%s and the project %s must not lie in each other", own, s.Project)
+	apart := []string{s.Project, s.Folder, s.Temp, s.Cache}
+	for i, a := range apart {
+		for _, b := range apart[:i] {
+			if a != "" && b != "" && (below(a, b) || below(b, a)) {
+				return fmt.Errorf("%s and %s must not lie in each other", a, b)
+			}
 		}
 	}
 	if below(s.Home, s.Project) {

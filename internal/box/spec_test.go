@@ -17,6 +17,7 @@ func TestSpec(t *testing.T) {
 		"{" + good + `,"processes":-1}`:                                   "negative",
 		"{" + good + `,"cache":"cache"}`:                                  "no whole path",
 		"{" + good + `,"temp":"/home/o/p/t"}`:                             "in each other",
+		"{" + good + `,"folder":"/home/o/.state/tmp/b"}`:                  "in each other",
 		`{"project":"/home","home":"/home/o","folder":"/x"}`:              "whole home",
 		`{"project":"/home/o/p","home":"/home/o","folder":"/"}`:           "no whole path",
 		`{"project":"/p/../q","home":"/home/o","folder":"/x"}`:            "no whole path",

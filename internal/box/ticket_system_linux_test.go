@@ -1,6 +1,7 @@
 package box_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/rand"
 	"io"
@@ -227,9 +228,11 @@ func (p *programs) mounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const run = `cat secret cfg/secret link; echo new > a; rm -r gone; echo x > open/x; cat open/there; echo x > closed/x; mkdir d; echo y > d/y; mv d e; rmdir open; ls -A | tr '\n' ' '`
+	put(t, filepath.Join(s.Home, ".local/lib/plain/a"), "tool")
+	put(t, filepath.Join(s.Home, ".local/lib/over/a"), "beneath")
+	const run = `cat ~/.local/lib/*/a; cat secret cfg/secret link; echo new > a; rm -r gone; echo x > open/x; cat open/there; echo x > closed/x; mkdir d; echo y > d/y; mv d e; rmdir open; ls -A | tr '\n' ' '`
 	c, name := p.boxed(t, s, "bash", "-c", run)
-	const mounts = `mount -t tmpfs none open && echo there > open/there && mount --bind closed closed && mount -o remount,bind,ro closed && exec "$@"`
+	const mounts = `mount -t tmpfs none ../.local/lib/over && echo above > ../.local/lib/over/a && mount -t tmpfs none open && echo there > open/there && mount --bind closed closed && mount -o remount,bind,ro closed && exec "$@"`
 	outer := exec.CommandContext(t.Context(), "unshare", append([]string{"--user", "--map-current-user", "--keep-caps", "--mount", "bash", "-c", mounts, "bash"}, c.Args...)...)
 	outer.Dir = s.Project
 	said, exit := result(outer)
@@ -237,7 +240,7 @@ func (p *programs) mounted(t *testing.T) {
 	if err != nil || state != boxticket.Ran || exit != 0 {
 		t.Fatalf("%v, %+v, %v, %d: %s", state, o, err, exit, said)
 	}
-	for _, want := range []string{"old", "there", "closed/x: Read-only", "'open': Device or resource busy", "a cfg closed e link open secret sub"} {
+	for _, want := range []string{"above\ntool", "old", "there", "closed/x: Read-only", "'open': Device or resource busy", "a cfg closed e link open secret sub"} {
 		if !strings.Contains(said, want) || strings.Contains(said, "K") {
 			t.Errorf("%q is not in %q", want, said)
 		}
@@ -256,14 +259,47 @@ func (p *programs) mounted(t *testing.T) {
 	}
 }
 
-// begin starts a shell command in a box, with its output to read.
+// A box that runs beside another of its session sees what that one had in /tmp
+// before, and leaves nothing there.
+func (p *programs) besideAnother(t *testing.T) {
+	t.Parallel()
+	s := room(t)
+	root := filepath.Dir(s.Home)
+	s.Temp, s.Cache = filepath.Join(root, "tmp"), filepath.Join(root, "cache")
+	put(t, filepath.Join(s.Temp, "there"), "before")
+	other, out := p.begin(t, s, `echo begun; read a`)
+	in, err := other.StdinPipe()
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	const run = `cat /tmp/there; echo x > /tmp/mine; echo x > ~/.cache/mine; chmod 0 /tmp ~/.cache; echo`
+	if exit, said := p.start(t, s, run); exit != 0 || !strings.Contains(said, "before") {
+		t.Errorf("exit %d, %s", exit, said)
+	}
+	_ = in.Close()
+	_ = other.Wait()
+	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "mine")) != "" {
+		t.Error("a box wrote to what another had")
+	}
+	// When it is alone again, it does write there, whatever was done to the folder.
+	for range 2 {
+		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "mine")) != "x\n" {
+			t.Errorf("exit %d, %s", exit, said)
+		}
+	}
+}
+
+// begin prepares a shell command in a box, with its output to read.
 func (p *programs) begin(t *testing.T, s *box.Spec, command string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	c, _ := p.boxed(t, s, "bash", "-c", command)
 	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

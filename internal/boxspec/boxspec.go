@@ -36,7 +36,14 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 	if err != nil {
 		return nil, err
 	}
-	return &box.Spec{Project: at.Project, Home: at.Home, Folder: folder, Hidden: hidden, Keep: Keep(c)}, nil
+	s := Rules(c)
+	s.Project, s.Home, s.Folder, s.Hidden = at.Project, at.Home, folder, hidden
+	return &s, nil
+}
+
+// Rules are those that hold for every project.
+func Rules(c *catalog.Catalog) box.Spec {
+	return box.Spec{Secret: anywhere(c.Listed("secret")), Keep: Keep(c)}
 }
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs

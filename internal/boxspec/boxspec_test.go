@@ -68,6 +68,11 @@ func TestHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{".env", ".env.local", "certs/server.key", "deploy/prod/.env.production", "real/env.txt"}
+	for _, name := range []string{"**/.env*", "**/*.key", "**/id_ed25519"} {
+		if !slices.Contains(s.Secret, name) {
+			t.Errorf("a box does not look for %s", name)
+		}
+	}
 	if !slices.Equal(s.Hidden, want) || s.Project != project || s.Home != at.Home {
 		t.Errorf("%q", s.Hidden)
 	}

@@ -318,9 +318,9 @@ func sweep(f *folder, now time.Time) (open int, err error) {
 	})
 	for i, name := range names {
 		if now.Sub(newest[name]) > keepEnded || !waits[name] && len(names)-i > maxEnded {
-			if err := forget(f, name); err != nil {
-				return 0, err
-			}
+			// What cannot be removed, or only in part, stays taken, and is tried again.
+			// It keeps nobody from a ticket.
+			_ = forget(f, name)
 		} else if waits[name] && now.Sub(newest[name]) <= MaxLife {
 			open++
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/box"
 )
 
 // A folder is an open folder of tickets that was found safe. All files are named
@@ -247,24 +249,12 @@ func (f *folder) exists(name string) bool {
 
 func (f *folder) remove(name string) error { return unix.Unlinkat(f.fd(), name, 0) }
 
-// removeTree removes a folder with all that a command left in it, such as folders
-// that not even their owner may look into.
-func (f *folder) removeTree(name string) error {
-	// By its descriptor: a process in an agent's sandbox may put a link in the place of
-	// the folder, to have removed what it cannot reach itself.
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", f.fd()))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = root.Chmod(p, 0o700) // before it is read
-		}
-		return nil
-	})
-	return root.RemoveAll(name)
-}
+// maxRemoved is how much of a folder is removed at once. A command can leave so much
+// that the next call would wait for it.
+const maxRemoved = 100_000
+
+// removeTree removes a folder with what a command left in it, or a part of that.
+func (f *folder) removeTree(name string) error { return box.Remove(f.dir, name, maxRemoved) }
 
 // keep makes a folder, and takes note that it is used.
 func (f *folder) keep(name string, now time.Time) error {

@@ -22,7 +22,7 @@ func Box(ctx context.Context, proofs, program string, at time.Time) (escape.Repo
 	if err != nil {
 		return escape.Report{}, err
 	}
-	r, err := escape.Prove(ctx, program, boxspec.Keep(known))
+	r, err := escape.Prove(ctx, program, boxspec.Rules(known))
 	if err != nil {
 		return escape.Report{}, err
 	}

@@ -16,10 +16,13 @@ var shipped []byte
 
 // An Attempt is one way to get out.
 type Attempt struct {
-	Name    string
-	Worked  []string // how one knows
-	Alone   bool     // it is not made outside
-	Command string
+	Name   string
+	Worked []string // how one knows
+	Alone  bool     // it is not made outside
+	Twice  bool     // two run at once, as calls of one session
+	// Background says that the call is one that outlives itself.
+	Background bool
+	Command    string
 }
 
 // Attempts are those that are shipped.
@@ -31,6 +34,8 @@ func parse(data []byte) ([]Attempt, error) {
 	for _, f := range txtar.Parse(data).Files {
 		first, command, _ := strings.Cut(string(f.Data), "\n")
 		a := Attempt{Name: f.Name, Command: command}
+		first, a.Background = strings.CutPrefix(first, "background ")
+		first, a.Twice = strings.CutPrefix(first, "twice ")
 		if first, a.Alone = strings.CutPrefix(first, "alone "); strings.TrimSpace(command) == "" {
 			errs = append(errs, fmt.Errorf("%s: it has no command", f.Name))
 		}
@@ -47,6 +52,12 @@ func parse(data []byte) ([]Attempt, error) {
 func words(kind string) (int, bool) {
 	n, known := map[string]int{"sent": 0, "said": 1, "has": 2, "lacks": 2, "source": 2, "exists": 1, "link": 1, "alive": 1, "dead": 0, "setuid": 1}[kind]
 	return n, known
+}
+
+// A Call is one of a session whose command is run enclosed.
+type Call struct {
+	Number     int
+	Background bool // it outlives itself
 }
 
 // An Outcome is what became of an attempt.

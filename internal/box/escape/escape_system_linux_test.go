@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 
 var (
 	given   = flag.String("box", "", "the floodmark-box to try; empty: one that is built")
+	only    = flag.String("only", "", "make only the attempts whose names have this")
 	against = flag.String("against", "box", "box, bwrap (as most people call it) or the path of srt; of others only figures are shown")
 )
 
@@ -25,6 +27,7 @@ func TestNothingGetsOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	list = slices.DeleteFunc(list, func(a escape.Attempt) bool { return !strings.Contains(a.Name, *only) })
 	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list)
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +68,9 @@ func enclosure(t *testing.T) escape.Enclosure {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return escape.Box(program, boxspec.Keep(shipped))
+		return escape.Box(program, boxspec.Rules(shipped))
 	case "bwrap":
-		return func(_, project, command string) ([]string, []*os.File, error) {
+		return func(_, project, command string, _ escape.Call) ([]string, []*os.File, error) {
 			return append(strings.Fields("bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --bind /tmp /tmp"),
 				"--bind", project, project, "--chdir", project, "bash", "-c", command), nil, nil
 		}
@@ -76,7 +79,7 @@ func enclosure(t *testing.T) escape.Enclosure {
 }
 
 // srt is sandbox-runtime, told to hide and guard what a box does.
-func srt(home, project, command string) ([]string, []*os.File, error) {
+func srt(home, project, command string, _ escape.Call) ([]string, []*os.File, error) {
 	type list = []string
 	var hidden list
 	for _, name := range strings.Fields(".ssh .gnupg .aws .config/floodmark .codex .claude .git-credentials .npmrc .cargo/credentials.toml .mozilla .bash_history notes other") {

@@ -56,7 +56,7 @@ func Summary(list []Outcome) Report {
 }
 
 // Prove makes all attempts with a floodmark-box, in a folder that it removes.
-func Prove(ctx context.Context, program string, keep box.Keep) (Report, error) {
+func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) {
 	folder, err := os.MkdirTemp("", "floodmark-prove-")
 	if err != nil {
 		return Report{}, err
@@ -66,7 +66,7 @@ func Prove(ctx context.Context, program string, keep box.Keep) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	outcomes, err := Try(ctx, Box(program, keep), folder, list)
+	outcomes, err := Try(ctx, Box(program, rules), folder, list)
 	if no := (*NoBoxError)(nil); errors.As(err, &no) && ctx.Err() == nil {
 		r := Summary(nil)
 		r.Why, r.Hint = no.Error(), box.Advice(no.Said)

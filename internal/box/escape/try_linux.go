@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,24 +18,27 @@ import (
 
 // An Enclosure says how a shell command is run enclosed in a home and a project:
 // by which program, and with which files as its descriptors from 3 on.
-type Enclosure func(home, project, command string) (program []string, files []*os.File, err error)
+type Enclosure func(home, project, command string, call Call) (program []string, files []*os.File, err error)
 
 // ticketLife is longer than any attempt waits for its turn.
 const ticketLife = boxticket.MaxLife
 
 // Box encloses by floodmark-box.
-func Box(program string, keep box.Keep) Enclosure {
-	return func(home, project, command string) ([]string, []*os.File, error) {
+func Box(program string, rules box.Spec) Enclosure {
+	return func(home, project, command string, call Call) ([]string, []*os.File, error) {
 		root, uid, now := filepath.Dir(home), os.Getuid(), time.Now()
 		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, "prove", rand.Reader)
 		if err != nil {
 			return nil, nil, err
 		}
 		run := []string{"bash", "-c", command}
-		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: box.Spec{
-			Project: project, Home: home, Folder: filepath.Join(root, "box"), Temp: filepath.Join(root, "tmp"),
-			Hidden: []string{".env", "deploy/prod/.env.local"}, Keep: keep, Author: "a", Mail: "a@b.example", Processes: 512,
-		}}, now)
+		s := rules
+		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(call.Number)), filepath.Join(root, "tmp")
+		s.Author, s.Mail, s.Processes = "a", "a@b.example", 512
+		if call.Background {
+			s = s.InBackground()
+		}
+		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: s}, now)
 		return append([]string{program, "--ticket", name, "--"}, run...), nil, err
 	}
 }
@@ -85,7 +89,10 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 		if err != nil {
 			return o, err
 		}
-		said, _ := w.run(ctx, []string{"bash", "-c", w.command(a)})
+		if err := w.late(); err != nil {
+			return o, err
+		}
+		said, _ := w.attempt(a, func(int) (string, string) { return w.run(ctx, []string{"bash", "-c", w.command(a)}) })
 		o.Free = w.worked(a, said)
 		w.close()
 	}
@@ -94,14 +101,21 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 		return o, err
 	}
 	defer w.close()
-	program, files, err := in(w.home, w.project, w.command(a))
-	if err != nil {
-		return o, err
-	}
-	o.Said, o.Not = w.run(ctx, program, files...)
+	o.Said, o.Not = w.attempt(a, func(number int) (string, string) {
+		program, files, err := in(w.home, w.project, w.command(a), Call{Number: number, Background: a.Background})
+		if err != nil {
+			return "", err.Error()
+		}
+		defer func() {
+			for _, f := range files {
+				_ = f.Close()
+			}
+		}()
+		if err := w.late(); err != nil {
+			return "", err.Error()
+		}
+		return w.run(ctx, program, files...)
+	})
 	o.Out = w.worked(a, o.Said)
-	for _, f := range files {
-		_ = f.Close()
-	}
 	return o, nil
 }

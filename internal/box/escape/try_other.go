@@ -10,10 +10,10 @@ import (
 )
 
 // An Enclosure says how a shell command is run enclosed.
-type Enclosure func(home, project, command string) (program []string, files []*os.File, err error)
+type Enclosure func(home, project, command string, call Call) (program []string, files []*os.File, err error)
 
 // Box encloses nothing.
-func Box(string, box.Keep) Enclosure { return nil }
+func Box(string, box.Spec) Enclosure { return nil }
 
 // Try makes no attempt.
 func Try(context.Context, Enclosure, string, []Attempt) ([]Outcome, error) {

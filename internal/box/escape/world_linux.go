@@ -2,6 +2,7 @@ package escape
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -39,6 +40,7 @@ type world struct {
 	victim  *exec.Cmd
 	gone    chan struct{} // closed when the victim has ended
 	files   []*os.File    // handed down as 7, 8 and 9
+	pipes   []*os.File
 	closers []io.Closer
 
 	listeners []net.Addr
@@ -110,6 +112,11 @@ func (w *world) links() error {
 		os.Symlink(w.home, filepath.Join(w.project, "links", "home")))
 }
 
+// late makes a secret that nobody could know of when the rules of a box were written.
+func (w *world) late() error {
+	return os.WriteFile(filepath.Join(w.project, "src", "late.key"), []byte("late-secret\n"), 0o600)
+}
+
 // listen waits for «leak» everywhere.
 func (w *world) listen() error {
 	w.names["HOST_IP"] = address()
@@ -127,6 +134,7 @@ func (w *world) listen() error {
 		{"unix", w.names["HOST_TMPSOCK"], ""},
 		{"unix", filepath.Join(w.home, ".agent/sock"), ""},
 		{"unix", filepath.Join(w.project, "project.sock"), ""},
+		{"unix", filepath.Join(w.home, ".local/bin/tool.sock"), ""},
 		{"unix", w.names["HOST_DOCKER"], ""},
 	} {
 		ln, err := new(net.ListenConfig).Listen(w.ctx, l.network, l.at)
@@ -154,7 +162,31 @@ func (w *world) listen() error {
 		w.names["HOST_UDP"] = strconv.Itoa(a.Port)
 	}
 	go w.receive(packets)
+	return errors.Join(w.pipe(filepath.Join(w.project, "project.pipe")), w.pipe(filepath.Join(w.home, ".local/bin/tool.pipe")))
+}
+
+// pipe listens to a pipe with a name.
+func (w *world) pipe(at string) error {
+	if err := unix.Mkfifo(at, 0o600); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(at, os.O_RDWR, 0) // so that it never ends
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, f)
+	w.pipes = append(w.pipes, f)
 	return nil
+}
+
+// drain hears what was written to pipes so far.
+func (w *world) drain() {
+	for _, f := range w.pipes {
+		_, _ = f.Write([]byte("settle")) // so that there is something to read
+		b := make([]byte, 4096)
+		n, _ := f.Read(b)
+		w.hear(b[:n])
+	}
 }
 
 // name is this world's own.
@@ -308,6 +340,19 @@ func (w *world) command(a Attempt) string {
 	return text
 }
 
+// attempt runs a command, or two at once, and returns what they said.
+func (w *world) attempt(a Attempt, run func(number int) (said, not string)) (said, not string) {
+	if !a.Twice {
+		return run(0)
+	}
+	var other, otherNot string
+	var both sync.WaitGroup
+	both.Go(func() { other, otherNot = run(1) })
+	said, not = run(0)
+	both.Wait()
+	return said + other, cmp.Or(not, otherNot)
+}
+
 // run runs a program in this world and returns what it said, and why it was not run
 // to its end, if so.
 func (w *world) run(ctx context.Context, program []string, more ...*os.File) (said, not string) {
@@ -317,14 +362,36 @@ func (w *world) run(ctx context.Context, program []string, more ...*os.File) (sa
 	c.Dir, c.Env, c.WaitDelay = w.project, w.environment(), time.Second
 	c.ExtraFiles = append(append(make([]*os.File, 0, 7), more...), make([]*os.File, 4-len(more))...)
 	c.ExtraFiles = append(c.ExtraFiles, w.files...) // 7, 8, 9
-	out, _ := c.CombinedOutput()
+	out := &editor{w: w}
+	c.Stdout, c.Stderr = out, out
+	_ = c.Run()
+	said = out.said.String()
 	if ctx.Err() != nil {
-		return string(out), "it was not done in time"
+		return said, "it was not done in time"
 	}
-	if c.ProcessState.ExitCode() == box.Refused && bytes.Contains(out, []byte("nothing ran")) {
-		return string(out), (&NoBoxError{Said: string(out)}).Error()
+	if c.ProcessState.ExitCode() == box.Refused && strings.Contains(said, "nothing ran") {
+		return said, (&NoBoxError{Said: said}).Error()
 	}
-	return string(out), ""
+	return said, ""
+}
+
+// An editor takes what a command says, and writes the project's secrets anew when it
+// is told to.
+type editor struct {
+	said bytes.Buffer
+	w    *world
+	done bool
+}
+
+func (e *editor) Write(p []byte) (int, error) {
+	n, _ := e.said.Write(p) // it never fails
+	if !e.done && bytes.Contains(e.said.Bytes(), []byte("EDIT\n")) {
+		e.done = true
+		at, secret := filepath.Join(e.w.project, ".env"), []byte("KEY=edited-secret\n")
+		return n, errors.Join(os.WriteFile(at+".tmp", secret, 0o600), os.Rename(at+".tmp", at),
+			os.WriteFile(filepath.Join(e.w.project, "src", "new.key"), secret, 0o600))
+	}
+	return n, nil
 }
 
 // worked reports whether an attempt reached what it was for.
@@ -336,6 +403,7 @@ func (w *world) worked(a Attempt, said string) bool {
 	switch a.Worked[0] {
 	case "sent":
 		w.settle()
+		w.drain()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.heard

@@ -1,0 +1,170 @@
+package box
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A box looks for secrets itself, right before the command begins: what was made
+// since its rules were written is hidden too. Dependencies are looked through like
+// everything else, because owners and their tools leave copies there.
+
+// Limits of that look. A project beyond them gets no box.
+const (
+	maxFolders   = 100_000
+	maxHidden    = 2000 // each is a mount
+	maxCertBytes = 4 << 20
+)
+
+// secretNames are what files that keep secrets are called, in lower case.
+type secretNames struct {
+	exact map[string]bool
+	ends  [][2]string // what stands before and after a star
+	other [][]string  // patterns of whole paths
+}
+
+func newSecretNames(patterns []string) *secretNames {
+	n := &secretNames{exact: map[string]bool{}}
+	for _, p := range patterns {
+		p = strings.ToLower(p)
+		name, anywhere := strings.CutPrefix(p, "**/")
+		before, after, star := strings.Cut(name, "*")
+		switch {
+		case !anywhere || strings.ContainsAny(name, `\[?/`) || strings.Contains(after, "*"):
+			n.other = append(n.other, strings.Split(p, "/"))
+		case star:
+			n.ends = append(n.ends, [2]string{before, after})
+		default:
+			n.exact[name] = true
+		}
+	}
+	return n
+}
+
+// keep reports whether a file in a folder of the project keeps secrets.
+func (n *secretNames) keep(dir, name string) bool {
+	low := strings.ToLower(name)
+	if n.exact[low] {
+		return true
+	}
+	for _, e := range n.ends {
+		if len(low) >= len(e[0])+len(e[1]) && strings.HasPrefix(low, e[0]) && strings.HasSuffix(low, e[1]) {
+			return true
+		}
+	}
+	if len(n.other) == 0 {
+		return false
+	}
+	parts := strings.Split(path.Join(strings.ToLower(filepath.ToSlash(dir)), low), "/")
+	return slices.ContainsFunc(n.other, func(p []string) bool { return matches(p, parts) })
+}
+
+// secrets are the files and folders of the project that are hidden.
+func (s *Spec) secrets() ([]string, error) {
+	list := slices.Clone(s.Hidden)
+	if len(s.Secret) == 0 {
+		return list, nil
+	}
+	names, buffer := newSecretNames(s.Secret), make([]byte, 64<<10)
+	todo := []string{"."}
+	for n := 0; n < len(todo); n++ {
+		dir := todo[n]
+		err := s.entriesOf(dir, buffer, func(name string, folder bool) {
+			switch {
+			case folder && name == ".git": // its names are branches
+			case folder:
+				todo = append(todo, filepath.Join(dir, name))
+			case names.keep(dir, name):
+				if at := s.secretAt(filepath.Join(dir, name)); at != "" {
+					list = append(list, at)
+				}
+			}
+		})
+		if errors.Is(err, fs.ErrPermission) && dir != "." { // it could be entered all the same
+			list = append(list, dir)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+			return nil, fmt.Errorf("the project cannot be looked through for secrets: %w", err)
+		}
+		if len(todo) > maxFolders || len(list) > maxHidden {
+			return nil, fmt.Errorf("the project has more than %d folders, or %d files that keep secrets: they cannot be hidden", maxFolders, maxHidden)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// entriesOf tells of what lies in a folder of the project. The kernel's own list is
+// read: what [os.ReadDir] makes of it takes twice as long, before each command.
+func (s *Spec) entriesOf(dir string, buffer []byte, tell func(name string, folder bool)) error {
+	fd, err := unix.Open(filepath.Join(s.Project, dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	for {
+		n, err := unix.ReadDirent(fd, buffer)
+		if err != nil || n <= 0 {
+			return err
+		}
+		for rest := buffer[:n]; len(rest) > 0; {
+			const atLength, atType, atName = 16, 18, 19 // linux_dirent64
+			length := binary.NativeEndian.Uint16(rest[atLength:])
+			name, _, _ := bytes.Cut(rest[atName:length], []byte{0})
+			kind := rest[atType]
+			rest = rest[length:]
+			if string(name) == "." || string(name) == ".." {
+				continue
+			}
+			folder := kind == unix.DT_DIR
+			if kind == unix.DT_UNKNOWN { // not every disk says it
+				info, err := os.Lstat(filepath.Join(s.Project, dir, string(name)))
+				folder = err == nil && info.IsDir()
+			}
+			tell(string(name), folder)
+		}
+	}
+}
+
+// secretAt is where a secret lies in the project that has a name for one, by a link
+// perhaps; empty: it lies elsewhere, where a box does not show it, or it is none.
+func (s *Spec) secretAt(at string) string {
+	there, err := filepath.EvalSymlinks(filepath.Join(s.Project, at))
+	if err != nil {
+		return ""
+	}
+	info, err := os.Lstat(there)
+	if err != nil || !info.Mode().IsRegular() || onlyCertificates(there) {
+		return ""
+	}
+	rel, err := filepath.Rel(s.Project, there)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return rel
+}
+
+// onlyCertificates reports whether a file holds certificates, which are public, and
+// no key. Libraries bring them along and do not work without.
+func onlyCertificates(p string) bool {
+	if !strings.EqualFold(filepath.Ext(p), ".pem") {
+		return false
+	}
+	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxCertBytes+1))
+	return err == nil && len(data) <= maxCertBytes && bytes.Contains(data, []byte("-----BEGIN CERTIFICATE-----")) && !bytes.Contains(data, []byte("PRIVATE KEY"))
+}
