@@ -1,24 +1,29 @@
 package box
 
 import (
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"strings"
 )
 
 // MoveIn brings the changes that were not refused into the project. It follows no
-// link there: whatever lies in the way of a folder or file is replaced by it. It
-// first writes down what it is about to do: if this process is killed on the way,
-// [Spec.Resume] does the rest.
+// link there, not even one inside of the project: whatever lies in the way of a
+// folder or file is replaced by it. It first writes down what it is about to do: if
+// this process is killed on the way, [Spec.Resume] does the rest.
+//
+// One box of a project moves in at a time: the caller holds a lock from before
+// [Spec.Changes] looked at the project.
 func (s *Spec) MoveIn(list []Change) error {
-	m := moving{}
+	half := make([]byte, 8)
+	_, _ = rand.Read(half) // never fails
+	m := moving{Half: ".floodmark-" + hex.EncodeToString(half)}
 	for _, c := range list {
 		if c.Refused == "" {
 			m.Changes = append(m.Changes, c)
@@ -43,13 +48,15 @@ func (s *Spec) MoveIn(list []Change) error {
 type moving struct {
 	Changes []Change `json:"changes"`
 	Fresh   []bool   `json:"fresh"`
+	Half    string   `json:"half"` // the name of a file until it is whole
 }
 
 func (s *Spec) plan() string { return filepath.Join(s.Folder, "moving") }
 func (s *Spec) done() string { return filepath.Join(s.Folder, "moved") }
 
 // Resume finishes moving in what a box that was killed began to, if there is
-// something.
+// something. A change that cannot be made is left out and told of: it would fail
+// the next time as well.
 func (s *Spec) Resume() error {
 	data, err := os.ReadFile(s.plan())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,135 +69,81 @@ func (s *Spec) Resume() error {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", s.plan(), err)
 	}
-	if len(m.Fresh) != len(m.Changes) {
+	if len(m.Fresh) != len(m.Changes) || !strings.HasPrefix(m.Half, ".floodmark-") || strings.Contains(m.Half, "/") {
 		return fmt.Errorf("%s cannot be read: it is not whole", s.plan())
 	}
-	to, err := os.OpenRoot(s.Project)
+	to, err := openGround(s.Project, m.Half)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	count, err := os.OpenFile(s.done(), os.O_CREATE|os.O_RDWR, 0o600)
+	failed, err := s.bringAll(to, &m)
 	if err != nil {
 		return err
+	}
+	return errors.Join(failed, os.Remove(s.plan()), os.Remove(s.done()))
+}
+
+// maxFailed is how many changes that failed are told of.
+const maxFailed = 3
+
+// bringAll makes the changes that are not made yet, and says which of them failed.
+func (s *Spec) bringAll(to *ground, m *moving) (failed, err error) {
+	count, err := os.OpenFile(s.done(), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
 	}
 	defer count.Close()
 	var mark [8]byte
 	_, _ = count.ReadAt(mark[:], 0) // nothing there: nothing is done
+	var list []error
+	torn := false // a change of the repository failed: those that rest on it are not made
 	for i := binary.LittleEndian.Uint64(mark[:]); i < uint64(len(m.Changes)); i++ {
 		c := &m.Changes[i]
 		c.fresh = m.Fresh[i]
-		if err := s.bring(to, c); err != nil {
-			return fmt.Errorf("%s: %w", c.Path, err)
+		git := strings.HasPrefix(c.Path, ".git/")
+		if !git || !torn {
+			if err := s.bring(to, c); err != nil {
+				torn = torn || git
+				list = append(list, fmt.Errorf("%s: %w", c.Path, err))
+			}
 		}
 		binary.LittleEndian.PutUint64(mark[:], i+1)
 		if _, err := count.WriteAt(mark[:], 0); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return errors.Join(os.Remove(s.plan()), os.Remove(s.done()))
+	// A folder that its owner may not write to gets what is in it first.
+	for i := range m.Changes {
+		if c := &m.Changes[i]; c.Kind == Folder {
+			if info, err := os.Lstat(s.written(c.Path)); err == nil && info.Mode()&0o700 != 0o700 {
+				_ = to.chmod(c.Path, info.Mode().Perm())
+			}
+		}
+	}
+	return errors.Join(list[:min(len(list), maxFailed)]...), nil
 }
 
-func (s *Spec) bring(to *os.Root, c *Change) error {
+func (s *Spec) bring(to *ground, c *Change) error {
 	from := s.written(c.Path)
 	switch c.Kind {
 	case Gone:
-		return to.RemoveAll(c.Path)
+		return to.remove(c.Path)
 	case Folder:
-		return bringFolder(to, from, c)
+		info, err := os.Lstat(from)
+		if err != nil {
+			return err
+		}
+		return to.folder(c.Path, info.Mode().Perm(), c.fresh)
 	case Link:
 		target, err := os.Readlink(from)
 		if err != nil {
 			return err
 		}
-		if err := to.RemoveAll(c.Path); err != nil {
-			return err
-		}
-		return to.Symlink(target, c.Path)
+		return to.link(c.Path, target)
 	case File:
-		return bringFile(to, from, c.Path)
+		return to.file(c.Path, from)
 	case Other:
 	}
 	return errors.New("it cannot be moved in")
-}
-
-func bringFolder(to *os.Root, from string, c *Change) error {
-	if info, err := to.Lstat(c.Path); err == nil && (c.fresh || !info.IsDir()) {
-		if err := to.RemoveAll(c.Path); err != nil {
-			return err
-		}
-	}
-	info, err := os.Lstat(from)
-	if err != nil {
-		return err
-	}
-	if err := to.Mkdir(c.Path, info.Mode().Perm()); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return nil
-}
-
-// bringFile puts a file in its place at once, so that nobody reads half of it.
-func bringFile(to *os.Root, from, at string) error {
-	if info, err := to.Lstat(at); err == nil && info.IsDir() {
-		if err := to.RemoveAll(at); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{"user.overlay.origin", "user.overlay.impure"} {
-		_ = unix.Lremovexattr(from, name)
-	}
-	if info, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
-		_, err := to.Lstat(at) // it was moved, and that was not written down any more
-		return err
-	} else if err != nil {
-		return err
-	} else if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
-		if err := os.Chmod(from, info.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	folder, err := to.Open(path.Dir(at)) // follows no link out of the project
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	err = unix.Renameat(unix.AT_FDCWD, from, int(folder.Fd()), path.Base(at))
-	if !errors.Is(err, unix.EXDEV) {
-		return err
-	}
-	return copyFile(to, from, at)
-}
-
-func copyFile(to *os.Root, from, at string) (err error) {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	info, err := src.Stat()
-	if err != nil {
-		return err
-	}
-	half := path.Join(path.Dir(at), ".floodmark-"+path.Base(at))
-	_ = to.Remove(half) // of a process that was killed
-	dst, err := to.OpenFile(half, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = to.Remove(half)
-		}
-	}()
-	if _, err = dst.ReadFrom(src); err == nil {
-		err = dst.Sync()
-	}
-	if err = errors.Join(err, dst.Close()); err != nil {
-		return err
-	}
-	if err = to.Chtimes(half, info.ModTime(), info.ModTime()); err != nil {
-		return err
-	}
-	return to.Rename(half, at)
 }

@@ -17,18 +17,10 @@ func moved(t *testing.T) (*Spec, []Change) {
 	t.Helper()
 	root := t.TempDir()
 	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box")}
-	for p, text := range map[string]string{
+	put(t, root, map[string]string{
 		"p/a": "old", "p/d/x": "old", "p/d/y": "old", "p/kept": "kept", "p/f": "file",
 		"box/written/a": "new", "box/written/d/x": "new", "box/written/e/z": "new", "box/written/f/g": "new",
-	} {
-		at := filepath.Join(root, p)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	if err := os.Symlink("a", filepath.Join(s.upper(), "l")); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +82,7 @@ func TestKilledWhileMovingIn(t *testing.T) {
 // halfWay leaves what a process leaves that is killed while it moves in.
 func halfWay(t *testing.T, s *Spec, list []Change, marked, done int) {
 	t.Helper()
-	m := moving{Changes: list}
+	m := moving{Changes: list, Half: ".floodmark-half"}
 	for _, c := range list {
 		m.Fresh = append(m.Fresh, c.fresh)
 	}
@@ -106,13 +98,86 @@ func halfWay(t *testing.T, s *Spec, list []Change, marked, done int) {
 	if err := os.WriteFile(s.done(), mark[:], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to, err := os.OpenRoot(s.Project)
+	to, err := openGround(s.Project, m.Half)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer to.Close()
 	for i := range done {
 		if err := s.bring(to, &list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A folder that became a link since it was looked at leads nowhere, and what does not
+// depend on it is moved in all the same.
+func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
+	s, _ := moved(t)
+	put(t, s.Folder, map[string]string{"written/kept.d/x": "new", "written/kept.d/hooks/y": "new", "written/z": "new"})
+	put(t, s.Project, map[string]string{"kept.d/old": "old", "elsewhere/x": "old"})
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Project, "kept.d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", filepath.Join(s.Project, "kept.d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveIn(list); err == nil {
+		t.Error("nobody is told that a file was not moved in")
+	}
+	got := tree(t, s.Project)
+	if got["elsewhere/x"] != "----------old" || got["elsewhere/hooks"] != "" || got["z"] != "----------new" {
+		t.Errorf("%q", got)
+	}
+	if err := s.Resume(); err != nil {
+		t.Errorf("the next box is refused for what failed: %v", err)
+	}
+	link := s.Project + "-link"
+	if err := os.Symlink(s.Project, link); err != nil {
+		t.Fatal(err)
+	}
+	s.Project = link
+	if err := s.MoveIn(nil); err == nil {
+		t.Error("a project that became a link is moved into")
+	}
+}
+
+// A folder that not even its owner may write to is moved in with what is in it.
+func TestAReadOnlyFolder(t *testing.T) {
+	s, _ := moved(t)
+	put(t, s.Folder, map[string]string{"written/m/f": "new"})
+	if err := os.Chmod(filepath.Join(s.upper(), "m"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(s.Project, "m"))
+	if err != nil || info.Mode().Perm() != 0o555 || tree(t, s.Project)["m/f"] == "" {
+		t.Errorf("%v %v", info, err)
+	}
+	for _, at := range []string{s.Project, s.upper()} {
+		_ = os.Chmod(filepath.Join(at, "m"), 0o755) // so that it can be removed
+	}
+}
+
+// put writes files below a folder.
+func put(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for p, text := range files {
+		at := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,18 +197,10 @@ func TestTooMuchIsWritten(t *testing.T) {
 func TestNotMovedIn(t *testing.T) {
 	root := t.TempDir()
 	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box")}
-	for p, text := range map[string]string{
+	put(t, root, map[string]string{
 		"p/a": "old", "box/written/x\xff": "new", "box/written/y\xff/z": "new", "box/written/b": "new",
 		"box/written/.git/rebase-merge/git-rebase-todo": "pick 1\n exec\ttouch x\n",
-	} {
-		at := filepath.Join(root, p)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	if err := os.Symlink("../a", filepath.Join(s.upper(), ".git/HEAD")); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ func (f *folder) close()                                                {}
 func (f *folder) put(string, []byte) error                              { return errSystem }
 func (f *folder) get(string, int64) ([]byte, error)                     { return nil, errSystem }
 func (f *folder) locked(string) bool                                    { return false }
+func (f *folder) lock(string) (io.Closer, error)                        { return nil, errSystem }
 func (f *folder) exists(string) bool                                    { return false }
 func (f *folder) remove(string) error                                   { return errSystem }
 func (f *folder) removeTree(string) error                               { return errSystem }
