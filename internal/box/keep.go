@@ -49,6 +49,9 @@ func (k *Keep) Refuses(p string, folder bool) string {
 	if parts[0] == ".git" {
 		return ofGit(strings.TrimPrefix(p, ".git/"))
 	}
+	if !folder && parts[len(parts)-1] == "head" {
+		return "git takes a folder with a HEAD for a repository"
+	}
 	for i, part := range parts {
 		switch {
 		case part == ".git":
@@ -63,6 +66,24 @@ func (k *Keep) Refuses(p string, folder bool) string {
 		}
 	}
 	return ""
+}
+
+// Leads reports whether a link must not lead to a path: it must not be written, or
+// something in it must not, which would have another name by way of the link.
+func (k *Keep) Leads(p string) bool {
+	if p == ".git" || strings.HasPrefix(strings.ToLower(p), ".git/") || k.Refuses(p, true) != "" {
+		return true
+	}
+	parts := strings.Split(strings.ToLower(p), "/")
+	for _, g := range k.Guarded {
+		pattern := strings.Split(strings.ToLower(g), "/")
+		for n := 1; n < len(pattern); n++ {
+			if pattern[n-1] != "**" && matches(pattern[:n], parts) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plain reports whether no program obeys a path that begins with a dot. Of a folder

@@ -14,7 +14,7 @@ func TestKeep(t *testing.T) {
 		".env": false, ".claude/settings.json": false, "a/.b/c": false, "sub/.git": false, "sub/.git/config": false,
 		".git/HEAD": true, ".git/objects/ab/cd": true, ".git/refs/heads/x": true, ".git/index": true, ".git/rebase-merge/done": true,
 		".git/config": false, ".git/hooks/pre-commit": false, ".git/info/attributes": false, ".git/objects/info/alternates": false,
-		".git/commondir": false, ".git/modules/m/config": false, ".git/worktrees/w": false, ".git": false, ".GIT/hooks/x": false, ".git/headx": false, ".git/index.lock": false,
+		".git/commondir": false, ".git/modules/m/config": false, ".git/worktrees/w": false, ".git": false, ".GIT/hooks/x": false, ".git/headx": false, "sub/HEAD": false, "head": false, "sub/HEAD/x": true, ".git/index.lock": false,
 	} {
 		k := k
 		if !strings.HasPrefix(p, "[") {
@@ -31,6 +31,12 @@ func TestKeep(t *testing.T) {
 	k.Guarded = []string{"[bad"}
 	if k.Refuses("main.go", false) == "" {
 		t.Error("a pattern that cannot be read lets something pass")
+	}
+	k.Guarded = []string{"**/AGENTS.md", "**/memory/*.md"}
+	for p, want := range map[string]bool{"docs": false, "docs/a.md": false, "AGENTS.md": true, ".git": true, ".Git/hooks": true, "a/memory": true, "a/memory/x.txt": false, ".github": true} {
+		if k.Leads(p) != want {
+			t.Errorf("a link to %s: %v", p, !want)
+		}
 	}
 	if (&Keep{}).Refuses(".gitignore", false) == "" {
 		t.Error("the zero value keeps a dot file")

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -218,5 +219,32 @@ func TestNotMovedIn(t *testing.T) {
 	}
 	if got := tree(t, s.Project); len(got["b"]) == 0 || got["x\ufffd"] != "" || got[".git/HEAD"] != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A link is followed through what was written and what was there.
+func TestLinks(t *testing.T) {
+	root := t.TempDir()
+	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box"), Keep: Keep{Guarded: []string{"**/AGENTS.md"}}}
+	put(t, root, map[string]string{"p/a/b/x": "", "p/AGENTS.md": "", "p/top/x": "", "box/written/new/x": ""})
+	for at, to := range map[string]string{
+		"p/out": "..", "p/alias": "a", "p/loop": "loop", "p/lib.so": "lib.so.1", "p/lib.so.1": "a/b/x",
+		"box/written/a": "top", "box/written/deep": "new/../..",
+	} {
+		if err := os.Symlink(to, filepath.Join(root, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, inside := range map[string]bool{
+		"l a": true, "l lib.so": true, "l alias/b/x": true, "new/l ../a/b": true, "new/l ./x": true, "l missing": true,
+		"l /usr/bin/python3": true, "l " + s.Project + "/a/b": true,
+		"l ..": false, "l .": false, "l out/x": false, "l loop": false, "l deep": false, "l AGENTS.md": false, "l .git/hooks": false, "l .git": false,
+		"l a/../b": false, "l missing/../a": false, "new/l ../..": false, "l /etc/passwd": false, "l /usr/bin/../../etc": false,
+		"l " + s.Project: false, "l " + s.Project + "/../x": false, "l " + s.Project + "x": false,
+	} {
+		at, to, _ := strings.Cut(link, " ")
+		if why := s.refusesLink(at, to); (why == "") != inside {
+			t.Errorf("%s: %q", link, why)
+		}
 	}
 }

@@ -2,12 +2,13 @@ package box
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ const maxChanges = 500_000
 // Changes are what a command did to the project, folders before what is in
 // them. All processes of the box must be gone.
 func (s *Spec) Changes() ([]Change, error) {
-	var all found
+	all := found{heads: map[string]bool{}}
 	err := s.changesIn(&all, "")
 	parts, _ := os.ReadDir(s.parts())
 	for _, p := range parts {
@@ -36,6 +37,7 @@ func (s *Spec) Changes() ([]Change, error) {
 type found struct {
 	list  []Change
 	bytes int64
+	heads map[string]bool // folders of the project that have a HEAD, or not
 }
 
 // changesIn adds those of one layer, which is the project or an entry of it.
@@ -68,7 +70,7 @@ func (s *Spec) changesIn(all *found, entry string) error {
 		if c.Kind == Folder && !c.fresh && exists(filepath.Join(s.Project, rel)) {
 			return nil // it is only on the way to something
 		}
-		c.Refused = s.refuses(&c, p)
+		c.Refused = s.refuses(&c, p, all.heads)
 		all.list = append(all.list, c)
 		if c.Refused != "" && c.Kind == Folder {
 			return fs.SkipDir
@@ -109,67 +111,35 @@ func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 }
 
 // refuses says why a change is not moved in, if so.
-func (s *Spec) refuses(c *Change, p string) string {
+func (s *Spec) refuses(c *Change, p string, heads map[string]bool) string {
 	if !utf8.ValidString(c.Path) { // it would be another one in the plan
 		return "its name is no text"
 	}
 	if why := s.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
 		return why
 	}
+	if !strings.HasPrefix(c.Path, ".git/") && s.ofRepository(c.Path, heads) {
+		return "it lies in a folder with a HEAD, which git takes for a repository"
+	}
 	switch c.Kind {
 	case Other:
 		return "it is neither a file nor a folder nor a link"
 	case Link:
-		to, err := os.Readlink(p)
-		if err != nil || !s.leadsInside(c.Path, to) {
-			return "it is a link that leads out of the project"
-		}
 		if strings.HasPrefix(c.Path, ".git/") {
 			return "git keeps no links there"
 		}
-	case File, Folder:
-		if s.inBare(path.Dir(c.Path)) || c.Kind == Folder && s.inBare(c.Path) {
-			return "it makes a repository inside the project"
+		to, err := os.Readlink(p)
+		if err != nil {
+			return "it cannot be read"
 		}
+		return s.refusesLink(c.Path, to)
+	case File:
 		if strings.HasPrefix(c.Path, ".git/") && runsLines(p) {
 			return "it tells git to run a command"
 		}
-	case Gone:
+	case Folder, Gone:
 	}
 	return ""
-}
-
-// leadsInside reports whether a link stays in the project, or leads to a program
-// of the system, as those of Python's environments do.
-func (s *Spec) leadsInside(at, to string) bool {
-	if filepath.IsAbs(to) {
-		to = filepath.Clean(to)
-		return below(to, s.Project) && to != s.Project || below(to, "/usr/bin") || below(to, "/usr/local/bin")
-	}
-	return filepath.IsLocal(filepath.Join(filepath.Dir(at), to))
-}
-
-// inBare reports whether a folder is a repository by its content: git would take
-// its settings from there.
-func (s *Spec) inBare(dir string) bool {
-	if dir == "." || dir == ".git" || strings.HasPrefix(dir, ".git/") {
-		return false
-	}
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if !s.afterwards(path.Join(dir, name)) {
-			return false
-		}
-	}
-	return true
-}
-
-// afterwards reports whether a path exists once all is moved in.
-func (s *Spec) afterwards(p string) bool {
-	if info, err := os.Lstat(s.written(p)); err == nil {
-		return info.Mode()&fs.ModeCharDevice == 0
-	}
-	_, err := os.Lstat(filepath.Join(s.Project, p))
-	return err == nil
 }
 
 // runsLines reports a list of steps for git in which one is a command.
@@ -192,4 +162,34 @@ func runsLines(p string) bool {
 		}
 	}
 	return false
+}
+
+// maxDigested is how many bytes of one command's files are read for their hashes:
+// a second or two of work.
+const maxDigested = 1 << 30
+
+// Digest fills in the hashes of the files among changes, before they are moved
+// in. A file that cannot be read, or is one too many, is left without.
+func (s *Spec) Digest(list []Change) {
+	room := int64(maxDigested)
+	for i := range list {
+		if c := &list[i]; c.Kind == File && c.Refused == "" && room > 0 {
+			c.SHA256, room = digest(s.written(c.Path), room)
+		}
+	}
+}
+
+// digest returns the hash of a file of at most so many bytes, and what is left of them.
+func digest(p string, room int64) (string, int64) {
+	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return "", room
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(f, room+1))
+	if err != nil || n > room {
+		return "", room - min(n, room)
+	}
+	return hex.EncodeToString(h.Sum(nil)), room - n
 }
