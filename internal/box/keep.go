@@ -3,6 +3,8 @@ package box
 import (
 	"path"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
 // A Change is one thing that a command did to the project.
@@ -46,8 +48,8 @@ func (k *Keep) Refuses(p string, folder bool) string {
 	written := strings.Split(p, "/")
 	p = strings.ToLower(p)
 	parts := strings.Split(p, "/")
-	if parts[0] == ".git" {
-		return ofGit(strings.TrimPrefix(p, ".git/"))
+	if rest, ok := strings.CutPrefix(strings.Join(written, "/"), ".git/"); ok {
+		return boxgit.Refuses(rest, folder)
 	}
 	if !folder && parts[len(parts)-1] == "head" {
 		return "git takes a folder with a HEAD for a repository"
@@ -99,26 +101,6 @@ func (k *Keep) plain(parts []string, folder bool) bool {
 		}
 	}
 	return false
-}
-
-// gitKeeps are the files of a repository that hold nothing but history. A name
-// that ends in a slash is a folder.
-const gitKeeps = `objects/ refs/ logs/ index head orig_head fetch_head merge_head merge_msg merge_mode merge_rr
-	auto_merge cherry_pick_head revert_head rebase_head commit_editmsg squash_msg packed-refs
-	rebase-merge/ rebase-apply/ sequencer/ bisect_log bisect_names bisect_start bisect_terms bisect_expected_rev bisect_ancestors_ok`
-
-// ofGit says why a file of the repository must not be written, if so: settings,
-// hooks and whatever leads git elsewhere.
-func ofGit(p string) string {
-	for keep := range strings.FieldsSeq(gitKeeps) {
-		if p == strings.TrimSuffix(keep, "/") || strings.HasSuffix(keep, "/") && strings.HasPrefix(p, keep) {
-			if strings.HasPrefix(p, "objects/info/") {
-				return "it tells git where else to look for objects"
-			}
-			return ""
-		}
-	}
-	return "it is a setting of the repository, or a program that git runs"
 }
 
 // matches reports whether a path matches a pattern. «**» stands for any number

@@ -200,7 +200,7 @@ func TestNotMovedIn(t *testing.T) {
 	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box")}
 	put(t, root, map[string]string{
 		"p/a": "old", "box/written/x\xff": "new", "box/written/y\xff/z": "new", "box/written/b": "new",
-		"box/written/.git/rebase-merge/git-rebase-todo": "pick 1\n exec\ttouch x\n",
+		"box/written/.git/rebase-merge/git-rebase-todo": "pick 1\n exec\ttouch x\n", "box/written/.git/COMMIT_EDITMSG": "x",
 	})
 	if err := os.Symlink("../a", filepath.Join(s.upper(), ".git/HEAD")); err != nil {
 		t.Fatal(err)

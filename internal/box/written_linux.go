@@ -1,7 +1,6 @@
 package box
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -29,6 +28,9 @@ func (s *Spec) Changes() ([]Change, error) {
 		if err == nil {
 			err = s.changesIn(&all, p.Name())
 		}
+	}
+	if err == nil {
+		s.history(all.list)
 	}
 	return all.list, err
 }
@@ -133,35 +135,9 @@ func (s *Spec) refuses(c *Change, p string, heads map[string]bool) string {
 			return "it cannot be read"
 		}
 		return s.refusesLink(c.Path, to)
-	case File:
-		if strings.HasPrefix(c.Path, ".git/") && runsLines(p) {
-			return "it tells git to run a command"
-		}
-	case Folder, Gone:
+	case File, Folder, Gone:
 	}
 	return ""
-}
-
-// runsLines reports a list of steps for git in which one is a command.
-func runsLines(p string) bool {
-	if !strings.Contains(filepath.Base(p), "todo") {
-		return false
-	}
-	f, err := os.Open(p)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 1<<20+1))
-	if err != nil || len(data) > 1<<20 {
-		return true
-	}
-	for line := range bytes.Lines(data) {
-		if words := bytes.Fields(line); len(words) > 0 && (string(words[0]) == "exec" || string(words[0]) == "x") {
-			return true
-		}
-	}
-	return false
 }
 
 // maxDigested is how many bytes of one command's files are read for their hashes:
