@@ -88,7 +88,7 @@ func resume(r *boxticket.Redeemed) error {
 		return err
 	}
 	defer lock.Close()
-	return r.Spec.Resume()
+	return r.Spec.Writes().Resume()
 }
 
 // tidy removes the box's own folder.
@@ -126,16 +126,17 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 		return err
 	}
 	defer lock.Close()
-	changes, err := r.Spec.Changes()
+	wrote := r.Spec.Writes()
+	changes, err := wrote.Changes()
 	if err != nil {
 		return err
 	}
-	r.Spec.Digest(changes)
+	wrote.Digest(changes)
 	for _, c := range changes {
 		o.Changes = append(o.Changes, boxticket.Change{Path: c.Path, Kind: string(c.Kind), SHA256: c.SHA256, Refused: c.Refused})
 	}
 	if err := r.Report(*o); err != nil {
 		return err
 	}
-	return r.Spec.MoveIn(changes)
+	return wrote.MoveIn(changes)
 }

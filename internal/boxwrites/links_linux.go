@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"os"
@@ -13,7 +13,7 @@ const maxLinks = 40
 // refusesLink says why a link must not be moved in, if so. It is followed step by
 // step, in what was written and in what lies in the project, because a text that
 // stays inside may lead out by way of another link.
-func (s *Spec) refusesLink(at, to string) string {
+func (w *Writes) refusesLink(at, to string) string {
 	const out = "it is a link that leads out of the project"
 	if below(to, "/usr/bin") || below(to, "/usr/local/bin") {
 		if to == filepath.Clean(to) {
@@ -21,11 +21,11 @@ func (s *Spec) refusesLink(at, to string) string {
 		}
 		return out
 	}
-	there, ok := s.follow(at, to, maxLinks)
+	there, ok := w.follow(at, to, maxLinks)
 	switch {
 	case !ok || len(there) == 0: // the project itself has git's folder in it
 		return out
-	case s.Keep.Leads(strings.Join(there, "/")):
+	case w.Keep.Leads(strings.Join(there, "/")):
 		return "it is a link to what something runs or obeys without being asked to"
 	}
 	return ""
@@ -33,15 +33,15 @@ func (s *Spec) refusesLink(at, to string) string {
 
 // follow returns where a link leads within the project. Steps back may only stand at
 // its beginning: behind a name they mean something else once that name is a link.
-func (s *Spec) follow(at, to string, left int) (there []string, ok bool) {
+func (w *Writes) follow(at, to string, left int) (there []string, ok bool) {
 	if left == 0 || to == "" {
 		return nil, false
 	}
 	if filepath.IsAbs(to) {
-		if !below(to, s.Project) {
+		if !below(to, w.Project) {
 			return nil, false
 		}
-		to = strings.TrimPrefix(to, s.Project)
+		to = strings.TrimPrefix(to, w.Project)
 	} else if dir := filepath.Dir(at); dir != "." {
 		there = strings.Split(dir, "/")
 	}
@@ -56,7 +56,7 @@ func (s *Spec) follow(at, to string, left int) (there []string, ok bool) {
 		default:
 			named = true
 			there = append(slices.Clip(there), part)
-			if there, ok = s.through(there, left); !ok {
+			if there, ok = w.through(there, left); !ok {
 				return nil, false
 			}
 		}
@@ -66,15 +66,15 @@ func (s *Spec) follow(at, to string, left int) (there []string, ok bool) {
 
 // through follows the links that lie at a path, in either layer: which of them is
 // there in the end depends on what is refused.
-func (s *Spec) through(p []string, left int) (there []string, ok bool) {
+func (w *Writes) through(p []string, left int) (there []string, ok bool) {
 	at := strings.Join(p, "/")
 	there = p
-	for _, layer := range []string{filepath.Join(s.Project, at), s.written(at)} {
+	for _, layer := range []string{filepath.Join(w.Project, at), w.written(at)} {
 		to, err := os.Readlink(layer)
 		if err != nil {
 			continue // no link
 		}
-		if there, ok = s.follow(at, to, left-1); !ok {
+		if there, ok = w.follow(at, to, left-1); !ok {
 			return nil, false
 		}
 	}
@@ -83,11 +83,11 @@ func (s *Spec) through(p []string, left int) (there []string, ok bool) {
 
 // ofRepository reports whether a path lies in a folder that git may take for a
 // repository, by its HEAD. No box makes one: see [Keep.Refuses].
-func (s *Spec) ofRepository(p string, known map[string]bool) bool {
+func (w *Writes) ofRepository(p string, known map[string]bool) bool {
 	for dir := filepath.Dir(p); ; dir = filepath.Dir(dir) {
 		has, looked := known[dir]
 		if !looked {
-			info, err := os.Lstat(filepath.Join(s.Project, dir, "HEAD"))
+			info, err := os.Lstat(filepath.Join(w.Project, dir, "HEAD"))
 			has = err == nil && !info.IsDir()
 			known[dir] = has
 		}
@@ -95,4 +95,9 @@ func (s *Spec) ofRepository(p string, known map[string]bool) bool {
 			return has
 		}
 	}
+}
+
+// below reports whether a path is a folder or lies in it.
+func below(p, folder string) bool {
+	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"crypto/sha256"
@@ -20,19 +20,34 @@ const maxChanges = 500_000
 
 // Changes are what a command did to the project, folders before what is in
 // them. All processes of the box must be gone.
-func (s *Spec) Changes() ([]Change, error) {
+func (w *Writes) Changes() ([]Change, error) {
 	all := found{heads: map[string]bool{}}
-	err := s.changesIn(&all, "")
-	parts, _ := os.ReadDir(s.parts())
+	err := w.changesIn(&all, "")
+	parts, _ := os.ReadDir(w.parts())
 	for _, p := range parts {
 		if err == nil {
-			err = s.changesIn(&all, p.Name())
+			err = w.changesIn(&all, p.Name())
 		}
 	}
 	if err == nil {
-		s.history(all.list)
+		w.history(all.list)
 	}
 	return all.list, err
+}
+
+// layered reports whether an entry of the project is a layer of its own.
+func (w *Writes) layered(entry string) bool {
+	info, err := os.Lstat(filepath.Join(w.parts(), entry))
+	return err == nil && info.IsDir()
+}
+
+// written is where a changed path of the project lies until it is moved in.
+func (w *Writes) written(p string) string {
+	entry, rest, _ := strings.Cut(p, "/")
+	if w.layered(entry) {
+		return filepath.Join(w.parts(), entry, "written", rest)
+	}
+	return filepath.Join(w.upper(), p)
 }
 
 // A found is the changes of all layers so far, and how many bytes they have.
@@ -43,10 +58,10 @@ type found struct {
 }
 
 // changesIn adds those of one layer, which is the project or an entry of it.
-func (s *Spec) changesIn(all *found, entry string) error {
-	upper := s.upper()
+func (w *Writes) changesIn(all *found, entry string) error {
+	upper := w.upper()
 	if entry != "" {
-		upper = s.written(entry)
+		upper = w.written(entry)
 	}
 	return filepath.WalkDir(upper, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -66,13 +81,13 @@ func (s *Spec) changesIn(all *found, entry string) error {
 		}
 		if info, err := d.Info(); err != nil {
 			return err
-		} else if all.bytes += info.Size(); all.bytes > s.Disk && s.Disk > 0 {
-			return fmt.Errorf("the command wrote more than %d bytes", s.Disk)
+		} else if all.bytes += info.Size(); all.bytes > w.Disk && w.Disk > 0 {
+			return fmt.Errorf("the command wrote more than %d bytes", w.Disk)
 		}
-		if c.Kind == Folder && !c.fresh && exists(filepath.Join(s.Project, rel)) {
+		if c.Kind == Folder && !c.fresh && exists(filepath.Join(w.Project, rel)) {
 			return nil // it is only on the way to something
 		}
-		c.Refused = s.refuses(&c, p, all.heads)
+		c.Refused = w.refuses(&c, p, all.heads)
 		all.list = append(all.list, c)
 		if c.Refused != "" && c.Kind == Folder {
 			return fs.SkipDir
@@ -113,14 +128,14 @@ func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 }
 
 // refuses says why a change is not moved in, if so.
-func (s *Spec) refuses(c *Change, p string, heads map[string]bool) string {
+func (w *Writes) refuses(c *Change, p string, heads map[string]bool) string {
 	if !utf8.ValidString(c.Path) { // it would be another one in the plan
 		return "its name is no text"
 	}
-	if why := s.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
+	if why := w.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
 		return why
 	}
-	if !strings.HasPrefix(c.Path, ".git/") && s.ofRepository(c.Path, heads) {
+	if !strings.HasPrefix(c.Path, ".git/") && w.ofRepository(c.Path, heads) {
 		return "it lies in a folder with a HEAD, which git takes for a repository"
 	}
 	switch c.Kind {
@@ -134,7 +149,7 @@ func (s *Spec) refuses(c *Change, p string, heads map[string]bool) string {
 		if err != nil {
 			return "it cannot be read"
 		}
-		return s.refusesLink(c.Path, to)
+		return w.refusesLink(c.Path, to)
 	case File, Folder, Gone:
 	}
 	return ""
@@ -146,11 +161,11 @@ const maxDigested = 1 << 30
 
 // Digest fills in the hashes of the files among changes, before they are moved
 // in. A file that cannot be read, or is one too many, is left without.
-func (s *Spec) Digest(list []Change) {
+func (w *Writes) Digest(list []Change) {
 	room := int64(maxDigested)
 	for i := range list {
 		if c := &list[i]; c.Kind == File && c.Refused == "" && room > 0 {
-			c.SHA256, room = digest(s.written(c.Path), room)
+			c.SHA256, room = digest(w.written(c.Path), room)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"crypto/rand"
@@ -16,11 +16,11 @@ import (
 // MoveIn brings the changes that were not refused into the project. It follows no
 // link there, not even one inside of the project: whatever lies in the way of a
 // folder or file is replaced by it. It first writes down what it is about to do: if
-// this process is killed on the way, [Spec.Resume] does the rest.
+// this process is killed on the way, [Writes.Resume] does the rest.
 //
 // One box of a project moves in at a time: the caller holds a lock from before
-// [Spec.Changes] looked at the project.
-func (s *Spec) MoveIn(list []Change) error {
+// [Writes.Changes] looked at the project.
+func (w *Writes) MoveIn(list []Change) error {
 	half := make([]byte, 8)
 	_, _ = rand.Read(half) // never fails
 	m := moving{Half: ".floodmark-" + hex.EncodeToString(half)}
@@ -34,13 +34,13 @@ func (s *Spec) MoveIn(list []Change) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.plan()+".new", data, 0o600); err != nil {
+	if err := os.WriteFile(w.plan()+".new", data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(s.plan()+".new", s.plan()); err != nil {
+	if err := os.Rename(w.plan()+".new", w.plan()); err != nil {
 		return err
 	}
-	return s.Resume()
+	return w.Resume()
 }
 
 // A moving is what is about to be moved in. How much of it was is the number in
@@ -51,14 +51,20 @@ type moving struct {
 	Half    string   `json:"half"` // the name of a file until it is whole
 }
 
-func (s *Spec) plan() string { return filepath.Join(s.Folder, "moving") }
-func (s *Spec) done() string { return filepath.Join(s.Folder, "moved") }
+func (w *Writes) plan() string { return filepath.Join(w.Folder, "moving") }
+func (w *Writes) done() string { return filepath.Join(w.Folder, "moved") }
+
+// Pending reports whether there is something to be finished: see [Writes.Resume].
+func (w *Writes) Pending() bool {
+	_, err := os.Lstat(w.plan())
+	return err == nil
+}
 
 // Resume finishes moving in what a box that was killed began to, if there is
 // something. A change that cannot be made is left out and told of: it would fail
 // the next time as well.
-func (s *Spec) Resume() error {
-	data, err := os.ReadFile(s.plan())
+func (w *Writes) Resume() error {
+	data, err := os.ReadFile(w.plan())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -67,29 +73,29 @@ func (s *Spec) Resume() error {
 	}
 	var m moving
 	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", s.plan(), err)
+		return fmt.Errorf("%s cannot be read: %w", w.plan(), err)
 	}
 	if len(m.Fresh) != len(m.Changes) || !strings.HasPrefix(m.Half, ".floodmark-") || strings.Contains(m.Half, "/") {
-		return fmt.Errorf("%s cannot be read: it is not whole", s.plan())
+		return fmt.Errorf("%s cannot be read: it is not whole", w.plan())
 	}
-	to, err := openGround(s.Project, m.Half)
+	to, err := openGround(w.Project, m.Half)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	failed, err := s.bringAll(to, &m)
+	failed, err := w.bringAll(to, &m)
 	if err != nil {
 		return err
 	}
-	return errors.Join(failed, os.Remove(s.plan()), os.Remove(s.done()))
+	return errors.Join(failed, os.Remove(w.plan()), os.Remove(w.done()))
 }
 
 // maxFailed is how many changes that failed are told of.
 const maxFailed = 3
 
 // bringAll makes the changes that are not made yet, and says which of them failed.
-func (s *Spec) bringAll(to *ground, m *moving) (failed, err error) {
-	count, err := os.OpenFile(s.done(), os.O_CREATE|os.O_RDWR, 0o600)
+func (w *Writes) bringAll(to *ground, m *moving) (failed, err error) {
+	count, err := os.OpenFile(w.done(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +109,7 @@ func (s *Spec) bringAll(to *ground, m *moving) (failed, err error) {
 		c.fresh = m.Fresh[i]
 		git := strings.HasPrefix(c.Path, ".git/")
 		if !git || !torn {
-			if err := s.bring(to, c); err != nil {
+			if err := w.bring(to, c); err != nil {
 				torn = torn || git
 				list = append(list, fmt.Errorf("%s: %w", c.Path, err))
 			}
@@ -116,7 +122,7 @@ func (s *Spec) bringAll(to *ground, m *moving) (failed, err error) {
 	// A folder that its owner may not write to gets what is in it first.
 	for i := range m.Changes {
 		if c := &m.Changes[i]; c.Kind == Folder {
-			if info, err := os.Lstat(s.written(c.Path)); err == nil && info.Mode()&0o700 != 0o700 {
+			if info, err := os.Lstat(w.written(c.Path)); err == nil && info.Mode()&0o700 != 0o700 {
 				_ = to.chmod(c.Path, info.Mode().Perm())
 			}
 		}
@@ -124,8 +130,8 @@ func (s *Spec) bringAll(to *ground, m *moving) (failed, err error) {
 	return errors.Join(list[:min(len(list), maxFailed)]...), nil
 }
 
-func (s *Spec) bring(to *ground, c *Change) error {
-	from := s.written(c.Path)
+func (w *Writes) bring(to *ground, c *Change) error {
+	from := w.written(c.Path)
 	switch c.Kind {
 	case Gone:
 		return to.remove(c.Path)

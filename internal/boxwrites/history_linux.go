@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ const maxHeld = 64 << 20
 // history says what of the changes of git's folder is not kept, and puts the list in
 // an order in which nothing names what is not there yet: objects come first, the rest
 // of git's folder last.
-func (s *Spec) history(list []Change) {
+func (w *Writes) history(list []Change) {
 	var changes []boxgit.Change
 	var at []int
 	for i := range list {
@@ -39,7 +39,7 @@ func (s *Spec) history(list []Change) {
 		case c.Kind == Gone:
 			is = boxgit.Gone
 		}
-		changes = append(changes, boxgit.Change{Path: rest, From: s.written(c.Path), Is: is})
+		changes = append(changes, boxgit.Change{Path: rest, From: w.written(c.Path), Is: is})
 		at = append(at, i)
 	}
 	links := map[string]bool{}
@@ -48,12 +48,12 @@ func (s *Spec) history(list []Change) {
 	}
 	heads := map[string]bool{}
 	r := boxgit.Repository{
-		Git: filepath.Join(s.Project, ".git"), Folder: filepath.Join(s.Folder, "history"),
+		Git: filepath.Join(w.Project, ".git"), Folder: filepath.Join(w.Folder, "history"),
 		Guards: func(p string) bool {
-			return !utf8.ValidString(p) || s.Keep.Refuses(p, false) != "" || s.ofRepository(p, heads)
+			return !utf8.ValidString(p) || w.Keep.Refuses(p, false) != "" || w.ofRepository(p, heads)
 		},
 		Has: func(p, mode, id string) bool {
-			return holds(filepath.Join(s.Project, p), mode, id) || links[p] && holds(s.written(p), mode, id)
+			return holds(filepath.Join(w.Project, p), mode, id) || links[p] && holds(w.written(p), mode, id)
 		},
 	}
 	if len(changes) > 0 {

@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"path"
@@ -13,7 +13,7 @@ type Change struct {
 	Kind Kind   `json:"kind"`
 	// Refused says why it is not moved in; empty: it is.
 	Refused string `json:"refused,omitempty"`
-	// SHA256 is the hash of a file, once [Spec.Digest] has read it.
+	// SHA256 is the hash of a file, once [Writes.Digest] has read it.
 	SHA256 string `json:"sha256,omitempty"`
 	// fresh says of a folder that what was in it before is gone.
 	fresh bool
