@@ -19,7 +19,8 @@ const maxHeld = 64 << 20
 // history says what of the changes of git's folder is not kept, and puts the list in
 // an order in which nothing names what is not there yet: objects come first, the rest
 // of git's folder last.
-func (w *Writes) history(list []Change) {
+func (w *Writes) history(all *found) {
+	list := all.list
 	var changes []boxgit.Change
 	var at []int
 	for i := range list {
@@ -46,11 +47,13 @@ func (w *Writes) history(list []Change) {
 	for _, c := range list {
 		links[c.Path] = c.Kind == Link && c.Refused == ""
 	}
-	heads := map[string]bool{}
 	r := boxgit.Repository{
 		Git: filepath.Join(w.Project, ".git"), Folder: filepath.Join(w.Folder, "history"),
 		Guards: func(p string) bool {
-			return !utf8.ValidString(p) || w.Keep.Refuses(p, false) != "" || w.ofRepository(p, heads)
+			if all.named == nil {
+				all.named = w.named()
+			}
+			return !utf8.ValidString(p) || w.Keep.Refuses(p, false) != "" || w.ofRepository(p, all.heads) || all.named.refuses(&Change{Path: p, Kind: File})
 		},
 		Has: func(p, mode, id string) bool {
 			return holds(filepath.Join(w.Project, p), mode, id) || links[p] && holds(w.written(p), mode, id)

@@ -23,6 +23,8 @@ func (w *Writes) refusesLink(at, to string) string {
 	}
 	there, ok := w.follow(at, to, maxLinks)
 	switch {
+	case w.Keep.Leads(at):
+		return "it is a link in the place of what something runs or obeys without being asked to"
 	case !ok || len(there) == 0: // the project itself has git's folder in it
 		return out
 	case w.Keep.Leads(strings.Join(there, "/")):

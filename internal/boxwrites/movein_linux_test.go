@@ -248,3 +248,36 @@ func TestLinks(t *testing.T) {
 		}
 	}
 }
+
+// What settings of the owner lead to is guarded, wherever it lies.
+func TestNamed(t *testing.T) {
+	root := t.TempDir()
+	w := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Home: root, Keep: Keep{Guarded: []string{"**/CLAUDE.md"}}}
+	put(t, root, map[string]string{
+		".gitconfig":    "[user]\n\tname = author\n[filter \"x\"]\n\tclean = python3 tools/clean.py %f\n",
+		"p/.git/config": "[core]\n\thooksPath = ci-hooks ; x\n\tfsmonitor = \"scripts/monitor.sh\"\n[include]\n\tpath = ../gitsettings\n[branch \"main\"]\n\tmerge = main\n[alias]\n\tx = !typed.sh\n",
+		"p/gitsettings": "[core]\n\tpager = scripts/pager.sh\n[diff] external = scripts/diff.sh\n", "p/docs/rules.txt": "", "p/scripts/check.sh": "",
+		"p/.mcp.json": `{"mcpServers":{"x":{"command":"node","args":["${workspaceFolder}/tools/server.js"]}}}`, "p/.claude/settings.json": `{"hooks":"$CLAUDE_PROJECT_DIR/lint.sh"}`,
+		"p/sub/.git/config": "[core]\n\thooksPath = hooks\n",
+	})
+	for at, to := range map[string]string{"CLAUDE.md": "docs/middle", "docs/middle": "rules.txt", ".git/hooks": "../scripts", "plain": "docs"} {
+		if err := os.Symlink(to, filepath.Join(w.Project, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := w.named()
+	for p, want := range map[string]bool{
+		"ci-hooks/pre-commit": true, "ci-hooks/deep/x": true, "scripts/monitor.sh": true, "scripts/pager.sh": true, "scripts/diff.sh": true, "gitsettings": true,
+		"tools/clean.py": true, "docs/rules.txt": true, "docs/middle": true, "scripts/check.sh": true, "tools/server.js": true, "lint.sh": true, "sub/hooks/pre-push": true,
+		"author": false, "main": false, "typed.sh": false, "docs/a.md": false, "tools/x.py": false, "hooks/pre-push": false, "src/main.go": false,
+	} {
+		if n.refuses(&Change{Path: p, Kind: File}) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+	for p, want := range map[string]bool{"tools": true, "docs": true, "sub": true, "src": false} {
+		if n.refuses(&Change{Path: p, Kind: Link}) != want || n.refuses(&Change{Path: p, Kind: Folder}) {
+			t.Errorf("%s as a link: %v", p, !want)
+		}
+	}
+}

@@ -21,16 +21,16 @@ const maxChanges = 500_000
 // Changes are what a command did to the project, folders before what is in
 // them. All processes of the box must be gone.
 func (w *Writes) Changes() ([]Change, error) {
-	all := found{heads: map[string]bool{}}
-	err := w.changesIn(&all, "")
+	all := &found{heads: map[string]bool{}}
+	err := w.changesIn(all, "")
 	parts, _ := os.ReadDir(w.parts())
 	for _, p := range parts {
 		if err == nil {
-			err = w.changesIn(&all, p.Name())
+			err = w.changesIn(all, p.Name())
 		}
 	}
 	if err == nil {
-		w.history(all.list)
+		w.history(all)
 	}
 	return all.list, err
 }
@@ -55,6 +55,7 @@ type found struct {
 	list  []Change
 	bytes int64
 	heads map[string]bool // folders of the project that have a HEAD, or not
+	named *named          // nil until something was changed
 }
 
 // changesIn adds those of one layer, which is the project or an entry of it.
@@ -87,7 +88,7 @@ func (w *Writes) changesIn(all *found, entry string) error {
 		if c.Kind == Folder && !c.fresh && exists(filepath.Join(w.Project, rel)) {
 			return nil // it is only on the way to something
 		}
-		c.Refused = w.refuses(&c, p, all.heads)
+		c.Refused = w.refuses(&c, p, all)
 		all.list = append(all.list, c)
 		if c.Refused != "" && c.Kind == Folder {
 			return fs.SkipDir
@@ -128,15 +129,23 @@ func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 }
 
 // refuses says why a change is not moved in, if so.
-func (w *Writes) refuses(c *Change, p string, heads map[string]bool) string {
+func (w *Writes) refuses(c *Change, p string, all *found) string {
 	if !utf8.ValidString(c.Path) { // it would be another one in the plan
 		return "its name is no text"
 	}
 	if why := w.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
 		return why
 	}
-	if !strings.HasPrefix(c.Path, ".git/") && w.ofRepository(c.Path, heads) {
-		return "it lies in a folder with a HEAD, which git takes for a repository"
+	if !strings.HasPrefix(c.Path, ".git/") {
+		if w.ofRepository(c.Path, all.heads) {
+			return "it lies in a folder with a HEAD, which git takes for a repository"
+		}
+		if all.named == nil {
+			all.named = w.named()
+		}
+		if all.named.refuses(c) {
+			return "settings of git or of another program name it as something to run or obey"
+		}
 	}
 	switch c.Kind {
 	case Other:
