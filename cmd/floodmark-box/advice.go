@@ -16,13 +16,7 @@ const maxNamed = 3
 // written and is not there, and why the command may have failed. A command that
 // did not fail is not told of what it did without.
 func advice(o *boxticket.Outcome, s *box.Spec) (lines []string) {
-	var refused []string
-	for _, c := range o.Changes {
-		if c.Refused != "" {
-			refused = append(refused, shown(c.Path)+" ("+c.Refused+")")
-		}
-	}
-	if len(refused) > 0 {
+	if refused := notKept(o.Changes); len(refused) > 0 {
 		lines = append(lines, "not kept: "+some(refused)+": if it is wanted, write it in a call of its own")
 	}
 	if o.Unmoved != "" {
@@ -39,6 +33,25 @@ func advice(o *boxticket.Outcome, s *box.Spec) (lines []string) {
 		lines = append(lines, "processes that were left running have ended with the command: start a server in a background call")
 	}
 	return lines
+}
+
+// notKept names what was refused, once for each reason.
+func notKept(changes []boxticket.Change) (list []string) {
+	paths := map[string][]string{}
+	var reasons []string
+	for _, c := range changes {
+		if c.Refused == "" {
+			continue
+		}
+		if paths[c.Refused] == nil {
+			reasons = append(reasons, c.Refused)
+		}
+		paths[c.Refused] = append(paths[c.Refused], shown(c.Path))
+	}
+	for _, why := range reasons {
+		list = append(list, some(paths[why])+" ("+shown(why)+")")
+	}
+	return list
 }
 
 // some names the first few.

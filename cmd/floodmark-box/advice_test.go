@@ -21,7 +21,7 @@ func TestAdvice(t *testing.T) {
 		"did without":          {o: boxticket.Outcome{Hosts: []string{"telemetry.example"}}},
 		"wanted a host":        {o: boxticket.Outcome{Exit: 128, Hosts: []string{"github.com"}}, want: []string{"no network in the box: github.com was wanted"}},
 		"ended by a signal":    {o: boxticket.Outcome{Signal: 15, Hosts: []string{"github.com"}}, want: []string{"github.com"}},
-		"many refused":         {o: boxticket.Outcome{Changes: bad}, want: []string{`not kept: AGENTS.md (it is obeyed), "a\nb" (no), c (no) and 1 more: `}},
+		"many refused":         {o: boxticket.Outcome{Changes: bad}, want: []string{`not kept: AGENTS.md (it is obeyed), "a\nb", c, d (no): `}},
 		"one refused":          {o: boxticket.Outcome{Changes: bad[:2]}, want: []string{"not kept: AGENTS.md (it is obeyed): "}},
 		"unmoved":              {o: boxticket.Outcome{Unmoved: "disk full"}, want: []string{"disk full"}},
 		"background":           {o: boxticket.Outcome{Exit: 1}, s: box.Spec{ReadOnly: true}, want: []string{"read-only"}},

@@ -63,6 +63,9 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	}
 	defer r.Close()
 	defer tidy(r.Spec)
+	if err := resume(r); err != nil {
+		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
+	}
 	end, err := box.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
@@ -76,6 +79,16 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 		fmt.Fprintln(os.Stderr, "floodmark-box:", line)
 	}
 	return end.Status, nil
+}
+
+// resume finishes what an earlier box in the same folder began to move in.
+func resume(r *boxticket.Redeemed) error {
+	lock, err := r.Lock(r.Spec.Project)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return r.Spec.Writes().Resume()
 }
 
 // tidy removes the box's own folder.
@@ -106,23 +119,27 @@ func finish(r *boxticket.Redeemed, end box.End) boxticket.Outcome {
 	return o
 }
 
+// moveIn looks at the project and changes it while no other box does.
 func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
-	changes, err := r.Spec.Changes()
+	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
 		return err
 	}
-	if len(changes) == 0 {
-		return nil
+	defer lock.Close()
+	wrote := r.Spec.Writes()
+	changes, err := wrote.Changes()
+	if err != nil || len(changes) == 0 {
+		return err
 	}
 	if err := r.Keep(); err != nil {
 		return err
 	}
-	r.Spec.Digest(changes)
+	wrote.Digest(changes)
 	for _, c := range changes {
 		o.Changes = append(o.Changes, boxticket.Change{Path: c.Path, Kind: string(c.Kind), SHA256: c.SHA256, Refused: c.Refused})
 	}
 	if err := r.Report(*o); err != nil {
 		return err
 	}
-	return r.Spec.MoveIn(changes)
+	return wrote.MoveIn(changes)
 }

@@ -23,20 +23,8 @@ func Run(*Spec, []string, []string, string) (End, error) { return End{}, errSyst
 // Clear has nothing to remove.
 func (s *Spec) Clear() error { return nil }
 
-// Changes has nothing to look at.
-func (s *Spec) Changes() ([]Change, error) { return nil, errSystem }
-
-// Digest has nothing to read.
-func (s *Spec) Digest([]Change) {}
-
 // ErrFull is never returned.
 var ErrFull = errors.New("it was ended, because the disk is nearly full")
-
-// Resume has nothing to finish.
-func (s *Spec) Resume() error { return nil }
-
-// MoveIn moves nothing.
-func (s *Spec) MoveIn([]Change) error { return errSystem }
 
 // EndAs ends this process.
 func EndAs(syscall.WaitStatus) { os.Exit(Refused) }

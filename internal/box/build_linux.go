@@ -227,7 +227,8 @@ func (s *Spec) homes() error {
 			return err
 		}
 	}
-	text := "[user]\n\tname = " + quote(s.Author) + "\n\temail = " + quote(s.Mail) + "\n[safe]\n\tbareRepository = explicit\n[core]\n\tfsmonitor = false\n"
+	text := "[user]\n\tname = " + quote(s.Author) + "\n\temail = " + quote(s.Mail) + "\n[safe]\n\tbareRepository = explicit\n[core]\n\tfsmonitor = false\n" +
+		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[transfer]\n\tunpackLimit = 1000000\n" // packs are not kept
 	if err := os.WriteFile(s.at(filepath.Join(s.Home, ".gitconfig")), []byte(text), 0o644); err != nil {
 		return err
 	}

@@ -29,21 +29,6 @@ const (
 func (s *Spec) beneath() string { return filepath.Join(s.Folder, "beneath") }
 func (s *Spec) parts() string   { return filepath.Join(s.Folder, "parts") }
 
-// layered reports whether an entry of the project is a layer of its own.
-func (s *Spec) layered(entry string) bool {
-	info, err := os.Lstat(filepath.Join(s.parts(), entry))
-	return err == nil && info.IsDir()
-}
-
-// written is where a changed path of the project lies until it is moved in.
-func (s *Spec) written(p string) string {
-	entry, rest, _ := strings.Cut(p, "/")
-	if s.layered(entry) {
-		return filepath.Join(s.parts(), entry, "written", rest)
-	}
-	return filepath.Join(s.upper(), p)
-}
-
 // mountsInside returns where something is mounted below a folder, as paths within
 // it.
 func mountsInside(folder string) (list []string, err error) {

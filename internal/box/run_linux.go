@@ -195,7 +195,7 @@ func walls() *syscall.SysProcAttr {
 // prepare makes the folders of a box. What an earlier box left there is finished,
 // if it was about to be moved in, and else removed: it is not this command's.
 func (s *Spec) prepare() error {
-	if err := s.Resume(); err != nil {
+	if err := s.Writes().Resume(); err != nil {
 		return err
 	}
 	if err := s.Clear(); err != nil {
@@ -229,9 +229,9 @@ func (s *Spec) prepare() error {
 }
 
 // Clear removes what a box leaves in its folder, unless that is still to be moved
-// in: see [Spec.Resume].
+// in.
 func (s *Spec) Clear() error {
-	if _, err := os.Lstat(s.plan()); err == nil {
+	if s.Writes().Pending() {
 		return nil
 	}
 	dir, err := os.Open(s.Folder)

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
 // A box looks for secrets itself, right before the command begins: what was made
@@ -67,7 +69,7 @@ func (n *secretNames) keep(dir, name string) bool {
 		return false
 	}
 	parts := strings.Split(path.Join(strings.ToLower(filepath.ToSlash(dir)), low), "/")
-	return slices.ContainsFunc(n.other, func(p []string) bool { return matches(p, parts) })
+	return slices.ContainsFunc(n.other, func(p []string) bool { return boxwrites.Matches(p, parts) })
 }
 
 // secrets are the files and folders of the project that are hidden.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
 // A Spec says what one box shows and keeps. It comes from the monitor, never
@@ -59,6 +61,14 @@ type Spec struct {
 func (s Spec) InBackground() Spec {
 	s.ReadOnly, s.Temp, s.Cache = true, "", ""
 	return s
+}
+
+// Keep says which written files may be moved into the project.
+type Keep = boxwrites.Keep
+
+// Writes is what the command wrote, once all of its processes are gone.
+func (s *Spec) Writes() *boxwrites.Writes {
+	return &boxwrites.Writes{Project: s.Project, Folder: s.Folder, Home: s.Home, Disk: s.Disk, Keep: s.Keep}
 }
 
 // The limits of a spec.

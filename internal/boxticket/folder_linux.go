@@ -242,6 +242,29 @@ func (f *folder) claim(name string) (first bool, err error) {
 	return true, unix.Close(fd)
 }
 
+// lock makes a file and waits until nobody else has it.
+func (f *folder) lock(name string) (io.Closer, error) {
+	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), name)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		err = f.checkFile(&st, 0)
+	}
+	for err == nil {
+		if err = unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+		err = nil // a signal is no reason to move in beside another box
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
 func (f *folder) exists(name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil

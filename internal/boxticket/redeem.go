@@ -1,6 +1,7 @@
 package boxticket
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -87,6 +88,20 @@ func (r *Redeemed) Report(o Outcome) error {
 		return fmt.Errorf("write what the box did: %w", err)
 	}
 	return nil
+}
+
+// lockFiles bounds how many files there are to lock.
+const lockFiles = 64
+
+// Lock waits until no other box moves files into a project, and keeps others waiting
+// until it is closed. The files lie among the tickets, which no box can reach.
+func (r *Redeemed) Lock(project string) (io.Closer, error) {
+	sum := sha256.Sum256([]byte(project))
+	lock, err := r.folder.lock(fmt.Sprintf("lock-%d", sum[0]%lockFiles))
+	if err != nil {
+		return nil, fmt.Errorf("wait for other boxes of the project: %w", err)
+	}
+	return lock, nil
 }
 
 // Close says that no other outcome follows.

@@ -245,3 +245,29 @@ func FuzzReadTicket(f *testing.F) {
 		}
 	})
 }
+
+// While one box moves files into a project, another one of the same project waits.
+func TestLock(t *testing.T) {
+	c := newCounter(t)
+	var list []*Redeemed
+	for range 2 {
+		r, err := Redeem(c.path, os.Getuid(), c.mint(order()), order().Command, noon())
+		c.do(err)
+		defer r.Close()
+		list = append(list, r)
+	}
+	first, err := list[0].Lock("/home/o/p")
+	c.do(err)
+	names, err := filepath.Glob(c.file("lock-*"))
+	if err != nil || len(names) != 1 || !list[1].folder.locked(filepath.Base(names[0])) {
+		t.Fatalf("%q is not locked: %v", names, err)
+	}
+	c.do(first.Close())
+	second, err := list[1].Lock("/home/o/p")
+	c.do(err)
+	c.do(second.Close())
+	c.do(os.Chmod(names[0], 0o666))
+	if _, err := list[0].Lock("/home/o/p"); err == nil {
+		t.Error("a lock that others may use is taken")
+	}
+}

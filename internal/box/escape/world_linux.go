@@ -86,7 +86,10 @@ func newPattern(ctx context.Context, root string) (pattern, error) {
 			return "", err
 		}
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "a"}} {
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "a"},
+		{"config", "core.hooksPath", "ci"}, {"config", "include.path", "../gitsettings"},
+	} {
 		c := exec.CommandContext(ctx, "git", args...)
 		c.Dir, c.Env = filepath.Join(home, "ws"), append(os.Environ(), "HOME="+home)
 		if out, err := c.CombinedOutput(); err != nil {
@@ -103,13 +106,18 @@ func (p pattern) copyTo(home string) error {
 	return os.CopyFS(home, os.DirFS(string(p)))
 }
 
-// links puts some into the project that lead out of it.
+// links puts some into the project that lead out of it, and from what is obeyed to
+// what is not by its name.
 func (w *world) links() error {
-	if err := os.Mkdir(filepath.Join(w.project, "links"), 0o700); err != nil {
-		return err
+	for _, name := range []string{"links", ".git/hooks"} {
+		if err := os.MkdirAll(filepath.Join(w.project, name), 0o700); err != nil {
+			return err
+		}
 	}
 	return errors.Join(os.Symlink("../.ssh/id_ed25519", filepath.Join(w.project, "link")),
-		os.Symlink(w.home, filepath.Join(w.project, "links", "home")))
+		os.Symlink(w.home, filepath.Join(w.project, "links", "home")),
+		os.Symlink("docs/rules.txt", filepath.Join(w.project, "GEMINI.md")),
+		os.Symlink("../../src/check.sh", filepath.Join(w.project, ".git", "hooks", "post-merge")))
 }
 
 // late makes a secret that nobody could know of when the rules of a box were written.

@@ -1,4 +1,4 @@
-package box
+package boxwrites
 
 import (
 	"strings"
@@ -12,9 +12,9 @@ func TestKeep(t *testing.T) {
 		"main.go": true, "src/deep/a.txt": true, ".gitignore": true, "sub/.gitignore": true, "agents.txt": true, "sub/Makefile": true, "scripts/x/y.sh": true,
 		"AGENTS.md": false, "src/agents.MD": false, "makefile": false, "scripts/a.sh": false, "ci/x/y": false, "ci": false,
 		".env": false, ".claude/settings.json": false, "a/.b/c": false, "sub/.git": false, "sub/.git/config": false,
-		".git/HEAD": true, ".git/objects/ab/cd": true, ".git/refs/heads/x": true, ".git/index": true, ".git/rebase-merge/done": true,
+		".git/HEAD": true, ".git/objects/ab/cd": false, ".git/objects/ab/0123456789abcdef0123456789abcdef012345": true, ".git/refs/heads/x": true, ".git/index": true, ".git/refs/replace/x": false, ".git/rebase-merge/done": false, ".git/MERGE_HEAD": true, ".git/merge_head": false,
 		".git/config": false, ".git/hooks/pre-commit": false, ".git/info/attributes": false, ".git/objects/info/alternates": false,
-		".git/commondir": false, ".git/modules/m/config": false, ".git/worktrees/w": false, ".git": false, ".GIT/hooks/x": false, ".git/headx": false, ".git/index.lock": false,
+		".git/commondir": false, ".git/modules/m/config": false, ".git/worktrees/w": false, ".git": false, ".GIT/hooks/x": false, ".git/headx": false, "sub/HEAD": false, "head": false, "sub/HEAD/x": true, ".git/index.lock": false,
 	} {
 		k := k
 		if !strings.HasPrefix(p, "[") {
@@ -31,6 +31,12 @@ func TestKeep(t *testing.T) {
 	k.Guarded = []string{"[bad"}
 	if k.Refuses("main.go", false) == "" {
 		t.Error("a pattern that cannot be read lets something pass")
+	}
+	k.Guarded = []string{"**/AGENTS.md", "**/memory/*.md"}
+	for p, want := range map[string]bool{"docs": false, "docs/a.md": false, "AGENTS.md": true, ".git": true, ".Git/hooks": true, "a/memory": true, "a/memory/x.txt": false, ".github": true} {
+		if k.Leads(p) != want {
+			t.Errorf("a link to %s: %v", p, !want)
+		}
 	}
 	if (&Keep{}).Refuses(".gitignore", false) == "" {
 		t.Error("the zero value keeps a dot file")

@@ -1,8 +1,34 @@
-package box
+package boxwrites
 
 import (
 	"path"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
+)
+
+// A Change is one thing that a command did to the project.
+type Change struct {
+	Path string `json:"path"` // within the project
+	Kind Kind   `json:"kind"`
+	// Refused says why it is not moved in; empty: it is.
+	Refused string `json:"refused,omitempty"`
+	// SHA256 is the hash of a file, once [Writes.Digest] has read it.
+	SHA256 string `json:"sha256,omitempty"`
+	// fresh says of a folder that what was in it before is gone.
+	fresh bool
+}
+
+// A Kind is what a change leaves at its path.
+type Kind string
+
+// The kinds of changes.
+const (
+	File   Kind = "file"
+	Folder Kind = "folder"
+	Link   Kind = "link"
+	Gone   Kind = "gone"
+	Other  Kind = "other" // never moved in
 )
 
 // A Keep says which written files may be moved into the project. The zero value
@@ -22,8 +48,11 @@ func (k *Keep) Refuses(p string, folder bool) string {
 	written := strings.Split(p, "/")
 	p = strings.ToLower(p)
 	parts := strings.Split(p, "/")
-	if parts[0] == ".git" {
-		return ofGit(strings.TrimPrefix(p, ".git/"))
+	if rest, ok := strings.CutPrefix(strings.Join(written, "/"), ".git/"); ok {
+		return boxgit.Refuses(rest, folder)
+	}
+	if !folder && parts[len(parts)-1] == "head" {
+		return "git takes a folder with a HEAD for a repository"
 	}
 	for i, part := range parts {
 		switch {
@@ -34,11 +63,29 @@ func (k *Keep) Refuses(p string, folder bool) string {
 		}
 	}
 	for _, g := range k.Guarded {
-		if matches(strings.Split(strings.ToLower(g), "/"), parts) {
+		if Matches(strings.Split(strings.ToLower(g), "/"), parts) {
 			return "something runs or obeys it without being asked to"
 		}
 	}
 	return ""
+}
+
+// Leads reports whether a link must not lead to a path: it must not be written, or
+// something in it must not, which would have another name by way of the link.
+func (k *Keep) Leads(p string) bool {
+	if p == ".git" || strings.HasPrefix(strings.ToLower(p), ".git/") || k.Refuses(p, true) != "" {
+		return true
+	}
+	parts := strings.Split(strings.ToLower(p), "/")
+	for _, g := range k.Guarded {
+		pattern := strings.Split(strings.ToLower(g), "/")
+		for n := 1; n < len(pattern); n++ {
+			if pattern[n-1] != "**" && Matches(pattern[:n], parts) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plain reports whether no program obeys a path that begins with a dot. Of a folder
@@ -49,40 +96,20 @@ func (k *Keep) plain(parts []string, folder bool) bool {
 		if folder && len(parts) < len(pattern) {
 			pattern = pattern[:len(parts)]
 		}
-		if !strings.Contains(d, "[") && matches(pattern, parts) {
+		if !strings.Contains(d, "[") && Matches(pattern, parts) {
 			return true
 		}
 	}
 	return false
 }
 
-// gitKeeps are the files of a repository that hold nothing but history. A name
-// that ends in a slash is a folder.
-const gitKeeps = `objects/ refs/ logs/ index head orig_head fetch_head merge_head merge_msg merge_mode merge_rr
-	auto_merge cherry_pick_head revert_head rebase_head commit_editmsg squash_msg packed-refs
-	rebase-merge/ rebase-apply/ sequencer/ bisect_log bisect_names bisect_start bisect_terms bisect_expected_rev bisect_ancestors_ok`
-
-// ofGit says why a file of the repository must not be written, if so: settings,
-// hooks and whatever leads git elsewhere.
-func ofGit(p string) string {
-	for keep := range strings.FieldsSeq(gitKeeps) {
-		if p == strings.TrimSuffix(keep, "/") || strings.HasSuffix(keep, "/") && strings.HasPrefix(p, keep) {
-			if strings.HasPrefix(p, "objects/info/") {
-				return "it tells git where else to look for objects"
-			}
-			return ""
-		}
-	}
-	return "it is a setting of the repository, or a program that git runs"
-}
-
-// matches reports whether a path matches a pattern. «**» stands for any number
+// Matches reports whether a path matches a pattern. «**» stands for any number
 // of folders, none among them.
-func matches(pattern, parts []string) bool {
+func Matches(pattern, parts []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
 			for i := range len(parts) + 1 {
-				if matches(pattern[1:], parts[i:]) {
+				if Matches(pattern[1:], parts[i:]) {
 					return true
 				}
 			}

@@ -1,0 +1,162 @@
+package boxgit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// commits refuses history in which an object is missing, and commits that carry a
+// file which the project would not keep.
+func (r *Repository) commits(g *scratch, before, after *refs, tips []string) error {
+	var lines []string
+	for name := range before.names() {
+		if id := before.at(name); isID(id) {
+			lines = append(lines, "^"+id)
+		}
+	}
+	if id := before.commit(); isID(id) {
+		lines = append(lines, "^"+id)
+	}
+	var pairs []string
+	for name := range after.names() {
+		was, is := before.at(name), after.at(name)
+		if !isID(is) || is == was {
+			continue
+		}
+		tips = append(tips, is)
+		if isID(was) && name != "refs/stash" {
+			pairs = append(pairs, is+" "+was)
+		}
+	}
+	if was, is := before.commit(), after.commit(); isID(is) && is != was {
+		tips = append(tips, is)
+		if isID(was) {
+			pairs = append(pairs, is+" "+was)
+		}
+	}
+	if len(tips) == 0 {
+		return nil
+	}
+	lines = append(lines, tips...)
+	if _, err := g.run(lines, nil, "rev-list", "--objects", "--quiet", "--stdin"); err != nil {
+		return err
+	}
+	list, err := g.run(lines, nil, "rev-list", "--stdin")
+	if err != nil {
+		return err
+	}
+	// Each new commit as it differs from all its parents, and each name that moved as
+	// it differs from what it stood for.
+	pairs = append(pairs, strings.Fields(string(list))...)
+	out, err := g.run(pairs, nil, "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-commit-id", "-z")
+	if err != nil {
+		return err
+	}
+	return r.differences(out)
+}
+
+// differences refuses files that the project would not keep, in git's list of how
+// trees differ: «:mode mode id id status», with one mode and id more for each parent
+// beyond the first, and the path.
+func (r *Repository) differences(out []byte) error {
+	for len(out) > 0 {
+		entry, rest, _ := bytes.Cut(out, []byte{0})
+		if len(entry) == 0 {
+			out = rest
+			continue
+		}
+		name, rest, _ := bytes.Cut(rest, []byte{0})
+		out = rest
+		parents := len(entry) - len(bytes.TrimLeft(entry, ":"))
+		f := strings.Fields(strings.TrimLeft(string(entry), ":"))
+		if parents == 0 || len(f) != 2*parents+3 || len(name) == 0 {
+			return errors.New("git's answer cannot be read")
+		}
+		if err := r.carries(string(name), f[parents], f[2*parents+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carries refuses a file of a commit or of the index.
+func (r *Repository) carries(name, mode, id string) error {
+	if mode == "000000" {
+		mode, id = "", ""
+	}
+	plain := mode == "" || mode == "100644" || mode == "100755"
+	if plain && !r.Guards(name) || r.Has(name, mode, id) {
+		return nil
+	}
+	return fmt.Errorf("it carries %s, which the project does not keep from a box", oneLine(name))
+}
+
+// oneLine writes a foreign name on one line.
+func oneLine(name string) string {
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
+}
+
+// entries refuses an index that carries what a commit must not, or that hides what
+// was changed.
+func (r *Repository) entries(g *scratch, file string) error {
+	was, err := g.index(r.Git + "/index")
+	if err != nil {
+		return err
+	}
+	is, err := g.index(file)
+	if err != nil {
+		return err
+	}
+	for key, entry := range is {
+		if was[key] == entry {
+			continue
+		}
+		if entry.tag != "H" && entry.tag != "M" {
+			return fmt.Errorf("the index hides changes of %s", oneLine(key.name))
+		}
+		if err := r.carries(key.name, entry.mode, entry.id); err != nil {
+			return err
+		}
+	}
+	for key := range was {
+		if _, there := is[key]; !there && key.stage == "0" {
+			if err := r.carries(key.name, "", ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type place struct{ name, stage string }
+
+type entry struct{ tag, mode, id string }
+
+// index reads one; that which is not there is empty.
+func (g *scratch) index(file string) (map[place]entry, error) {
+	all := map[place]entry{}
+	if !exists(file) {
+		return all, nil
+	}
+	out, err := g.run(nil, []string{"GIT_INDEX_FILE=" + file}, "ls-files", "-s", "-v", "-z")
+	if err != nil {
+		return nil, err
+	}
+	for line := range bytes.SplitSeq(out, []byte{0}) {
+		facts, name, _ := strings.Cut(string(line), "\t")
+		f := strings.Fields(facts)
+		if len(line) == 0 {
+			continue
+		}
+		const facets = 4 // tag, mode, id, stage
+		if len(f) != facets {
+			return nil, errors.New("git's answer cannot be read")
+		}
+		all[place{name, f[3]}] = entry{f[0], f[1], f[2]}
+	}
+	return all, nil
+}

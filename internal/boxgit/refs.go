@@ -1,0 +1,203 @@
+package boxgit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Limits of what is read of a repository.
+const (
+	maxRef  = 1 << 12
+	maxList = 64 << 20
+)
+
+// read returns a small file; one that is not there is empty.
+func read(p string, limit int64) ([]byte, error) {
+	f, err := os.Open(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is too long", filepath.Base(p))
+	}
+	return data, err
+}
+
+// refs are what names stand for: those in files of their own, and those in the list
+// of packed ones, by which the others are hidden.
+type refs struct {
+	loose, packed map[string]string
+	head          string // as it is written
+}
+
+// readRefs reads those of a repository.
+func readRefs(git string) (*refs, error) {
+	r := &refs{loose: map[string]string{}}
+	head, err := read(filepath.Join(git, "HEAD"), maxRef)
+	if err != nil {
+		return nil, err
+	}
+	r.head = strings.TrimSpace(string(head))
+	data, err := read(filepath.Join(git, "packed-refs"), maxList)
+	if err != nil {
+		return nil, err
+	}
+	if r.packed, err = readPacked(data); err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(filepath.Join(git, "refs"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := read(p, maxRef)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(git, p)
+		if id := strings.TrimSpace(string(data)); err == nil && !strings.HasSuffix(rel, ".lock") {
+			r.loose[filepath.ToSlash(rel)] = id // of a symbolic one, its text
+		}
+		return err
+	})
+	return r, err
+}
+
+// readPacked reads the list of packed refs. What a tag stands for, which may follow
+// it, belongs to it.
+func readPacked(data []byte) (map[string]string, error) {
+	list, last := map[string]string{}, ""
+	for line := range bytes.Lines(data) {
+		text := strings.TrimSuffix(string(line), "\n")
+		id, name, _ := strings.Cut(text, " ")
+		switch {
+		case strings.HasPrefix(text, "#"):
+		case strings.HasPrefix(text, "^") && last != "":
+			list[last] += text
+		case isID(id) && strings.HasPrefix(name, "refs/"):
+			last, list[name] = name, id
+		default:
+			return nil, errors.New("the list of packed refs cannot be read")
+		}
+	}
+	return list, nil
+}
+
+// at is what a name stands for; empty: nothing.
+func (r *refs) at(name string) string {
+	if id, ok := r.loose[name]; ok {
+		return id
+	}
+	id, _, _ := strings.Cut(r.packed[name], "^")
+	return id
+}
+
+// commit is what HEAD stands for; empty: nothing yet.
+func (r *refs) commit() string {
+	if name, ok := strings.CutPrefix(r.head, "ref: "); ok {
+		return r.at(name)
+	}
+	return r.head
+}
+
+// names are all of them.
+func (r *refs) names() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range []map[string]string{r.loose, r.packed} {
+		for name := range m {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// drop forgets a name in a file of its own, and those below it.
+func (r *refs) drop(p string) {
+	for name := range r.loose {
+		if name == p || strings.HasPrefix(name, p+"/") {
+			delete(r.loose, name)
+		}
+	}
+}
+
+// after returns what the names stand for once the changes are made, and why these
+// must not be made, if so.
+func (r *refs) after(changes []Change) (*refs, error) {
+	next := &refs{loose: map[string]string{}, packed: r.packed, head: r.head}
+	for name, id := range r.loose {
+		next.loose[name] = id
+	}
+	for _, c := range changes { // folders come before what is in them
+		kind := c.part()
+		switch {
+		case strings.HasPrefix(c.Path+"/", "refs/") && (c.Is == Gone || c.Is == AFreshFolder):
+			next.drop(c.Path)
+		case c.Is == Gone && kind == list:
+			next.packed = map[string]string{}
+		case c.Is == Gone && (kind == symbol || kind == index):
+			return nil, fmt.Errorf("%s is gone", oneLine(c.Path))
+		case c.Is != AFile || kind != ref && kind != symbol && kind != list:
+		default:
+			if err := next.take(c, kind); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return next, r.compare(next)
+}
+
+// take reads a ref that was written.
+func (r *refs) take(c Change, kind part) (err error) {
+	if kind == list {
+		data, err := read(c.From, maxList)
+		if err == nil {
+			r.packed, err = readPacked(data)
+		}
+		return err
+	}
+	data, err := read(c.From, maxRef)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(string(data), "\n")
+	switch {
+	case kind == ref && isID(text):
+		r.loose[c.Path] = text
+	case kind == symbol && (isID(text) || isBranch(text)):
+		r.head = text
+	default:
+		return fmt.Errorf("%s names no commit", oneLine(c.Path))
+	}
+	return nil
+}
+
+func isBranch(text string) bool {
+	name, ok := strings.CutPrefix(text, "ref: refs/heads/")
+	return ok && name != "" && !strings.ContainsAny(name, " \t\n\\") && !strings.Contains("/"+name, "/.") && !strings.Contains(name, "..")
+}
+
+// compare refuses changes of names besides branches, the stash and new tags, and
+// anything new in the list of packed refs, which says what tags stand for.
+func (r *refs) compare(next *refs) error {
+	for name, line := range next.packed {
+		if r.packed[name] != line {
+			return errors.New("refs were packed: do that outside of the box")
+		}
+	}
+	for name := range r.names() {
+		if !strings.HasPrefix(name, "refs/heads/") && name != "refs/stash" && next.at(name) != r.at(name) {
+			return fmt.Errorf("%s was changed, which only you may", oneLine(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package boxgit
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Limits of settings.
+const (
+	maxSettings = 1 << 20 // bytes of one file
+	maxIncluded = 100     // files
+)
+
+// Named are the files and folders that settings of git name as something to load or
+// run: hooks, filters, included settings. Which settings do is not listed: every word
+// of a value may be a path.
+type Named struct {
+	Files   []string // whole paths; what lies there is loaded
+	Folders []string // whole paths; everything in them is
+}
+
+// Settings reads those that hold for a checkout: the machine's, the owner's and the
+// repository's own, with all they include.
+func Settings(checkout, home string) Named {
+	s := settings{checkout: checkout, home: home, seen: map[string]bool{}}
+	git := filepath.Join(checkout, ".git")
+	if text, err := read(git, maxRef); err == nil { // a file that leads there
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
+			git = s.path(dir, checkout)
+		}
+	}
+	common := git
+	if text, err := read(filepath.Join(git, "commondir"), maxRef); err == nil && len(text) > 0 {
+		common = s.path(strings.TrimSpace(string(text)), git)
+	}
+	for _, file := range []string{
+		"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config"),
+		filepath.Join(common, "config"), filepath.Join(git, "config.worktree"),
+	} {
+		s.load(file)
+	}
+	return s.named
+}
+
+type settings struct {
+	checkout, home string
+	seen           map[string]bool
+	named          Named
+}
+
+func (s *settings) path(p, base string) string {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok {
+		return filepath.Join(s.home, rest)
+	}
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(base, p)
+}
+
+// load reads one file of settings. One that cannot be read names nothing to git
+// either.
+func (s *settings) load(file string) {
+	if s.seen[file] || len(s.seen) == maxIncluded {
+		return
+	}
+	s.seen[file] = true
+	data, err := os.ReadFile(file)
+	if err != nil || len(data) > maxSettings {
+		return
+	}
+	section := ""
+	data = bytes.ReplaceAll(data, []byte("\\\n"), nil)
+	for line := range bytes.Lines(data) {
+		text := strings.TrimSpace(string(line))
+		if strings.HasPrefix(text, "[") {
+			name, rest, _ := strings.Cut(text[1:], "]")
+			section, text = strings.ToLower(strings.Fields(name + " ")[0]), strings.TrimSpace(rest)
+		}
+		key, value, ok := strings.Cut(text, "=")
+		if ok && !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, ";") {
+			s.value(section, strings.ToLower(strings.TrimSpace(key)), value, filepath.Dir(file))
+		}
+	}
+}
+
+// value notes what a setting names. Those of people and branches name no files, and
+// an alias runs when somebody types it.
+func (s *settings) value(section, key, value, dir string) {
+	switch {
+	case section == "user" || section == "branch" || section == "alias" || section == "init" && key == "defaultbranch":
+		return
+	case section == "core" && key == "hookspath":
+		s.named.Folders = append(s.named.Folders, s.path(unquoted(value), s.checkout))
+	}
+	for _, word := range Words(value) {
+		at := s.path(word, s.checkout)
+		s.named.Files = append(s.named.Files, at, s.path(word, dir))
+		if strings.HasPrefix(section, "include") {
+			s.load(s.path(word, dir))
+		}
+	}
+}
+
+// unquoted is a value without its quotes, and without a comment behind it.
+func unquoted(value string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == '#' || c == ';'):
+			return strings.TrimSpace(b.String())
+		case c == '\\' && i+1 < len(value):
+			i++
+			b.WriteByte(value[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Words are those of a text that may be paths. One that follows a variable is taken
+// from there on.
+func Words(text string) (list []string) {
+	apart := func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&()<>=,!{}[]", r) }
+	for _, word := range strings.FieldsFunc(text, apart) {
+		if strings.HasPrefix(word, "$") {
+			_, word, _ = strings.Cut(word, "/")
+		}
+		if word != "" {
+			list = append(list, word)
+		}
+		if rest := strings.TrimPrefix(word, "/"); rest != "" && rest != word {
+			list = append(list, rest) // behind a variable in braces
+		}
+	}
+	return list
+}

@@ -1,0 +1,283 @@
+package boxwrites
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// moved is a project with what a command did to it, which is not moved in yet.
+func moved(t *testing.T) (*Writes, []Change) {
+	t.Helper()
+	root := t.TempDir()
+	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box")}
+	put(t, root, map[string]string{
+		"p/a": "old", "p/d/x": "old", "p/d/y": "old", "p/kept": "kept", "p/f": "file",
+		"box/written/a": "new", "box/written/d/x": "new", "box/written/e/z": "new", "box/written/f/g": "new",
+	})
+	if err := os.Symlink("a", filepath.Join(s.upper(), "l")); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Lsetxattr(filepath.Join(s.upper(), "d"), "user.overlay.opaque", []byte("y"), 0); err != nil {
+		t.Skip("this file system keeps no attributes:", err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, list
+}
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	if err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		data, _ := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		all[rel] = d.Type().String() + string(data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// However far a box came before it was killed, in the end all is moved in, or
+// nothing.
+func TestKilledWhileMovingIn(t *testing.T) {
+	s, list := moved(t)
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	want := tree(t, s.Project)
+	if len(want) != 10 || want["d/x"] != "----------new" || want["d/y"] != "" {
+		t.Fatalf("%q", want)
+	}
+	for done := range len(list) + 1 {
+		for _, unmarked := range []int{0, 1} { // done, and not written down any more
+			s, list := moved(t)
+			halfWay(t, s, list, done, min(done+unmarked, len(list)))
+			if !s.Pending() {
+				t.Errorf("after %d: nobody knows that there is something to be moved in", done)
+			}
+			if err := s.Resume(); err != nil {
+				t.Errorf("after %d: %v", done, err)
+			}
+			if got := tree(t, s.Project); !maps.Equal(got, want) {
+				t.Errorf("after %d: %q, want %q", done, got, want)
+			}
+			if err := s.Resume(); err != nil {
+				t.Errorf("after %d: once more: %v", done, err)
+			}
+		}
+	}
+}
+
+// halfWay leaves what a process leaves that is killed while it moves in.
+func halfWay(t *testing.T, s *Writes, list []Change, marked, done int) {
+	t.Helper()
+	m := moving{Changes: list, Half: ".floodmark-half"}
+	for _, c := range list {
+		m.Fresh = append(m.Fresh, c.fresh)
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mark [8]byte
+	binary.LittleEndian.PutUint64(mark[:], uint64(marked))
+	if err := os.WriteFile(s.plan(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.done(), mark[:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := openGround(s.Project, m.Half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	for i := range done {
+		if err := s.bring(to, &list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A folder that became a link since it was looked at leads nowhere, and what does not
+// depend on it is moved in all the same.
+func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
+	s, _ := moved(t)
+	put(t, s.Folder, map[string]string{"written/kept.d/x": "new", "written/kept.d/hooks/y": "new", "written/z": "new"})
+	put(t, s.Project, map[string]string{"kept.d/old": "old", "elsewhere/x": "old"})
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Project, "kept.d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("elsewhere", filepath.Join(s.Project, "kept.d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveIn(list); err == nil {
+		t.Error("nobody is told that a file was not moved in")
+	}
+	got := tree(t, s.Project)
+	if got["elsewhere/x"] != "----------old" || got["elsewhere/hooks"] != "" || got["z"] != "----------new" {
+		t.Errorf("%q", got)
+	}
+	if err := s.Resume(); err != nil {
+		t.Errorf("the next box is refused for what failed: %v", err)
+	}
+	link := s.Project + "-link"
+	if err := os.Symlink(s.Project, link); err != nil {
+		t.Fatal(err)
+	}
+	s.Project = link
+	if err := s.MoveIn(nil); err == nil {
+		t.Error("a project that became a link is moved into")
+	}
+}
+
+// A folder that not even its owner may write to is moved in with what is in it.
+func TestAReadOnlyFolder(t *testing.T) {
+	s, _ := moved(t)
+	put(t, s.Folder, map[string]string{"written/m/f": "new"})
+	if err := os.Chmod(filepath.Join(s.upper(), "m"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(filepath.Join(s.Project, "m"))
+	if err != nil || info.Mode().Perm() != 0o555 || tree(t, s.Project)["m/f"] == "" {
+		t.Errorf("%v %v", info, err)
+	}
+	for _, at := range []string{s.Project, s.upper()} {
+		_ = os.Chmod(filepath.Join(at, "m"), 0o755) // so that it can be removed
+	}
+}
+
+// put writes files below a folder.
+func put(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for p, text := range files {
+		at := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A box whose command wrote too much keeps nothing.
+func TestTooMuchIsWritten(t *testing.T) {
+	s, _ := moved(t)
+	s.Disk = 10
+	if _, err := s.Changes(); err == nil {
+		t.Error("more is moved in than the box may write")
+	}
+}
+
+// What the plan cannot name, what git would follow and what it would run is not
+// moved in.
+func TestNotMovedIn(t *testing.T) {
+	root := t.TempDir()
+	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box")}
+	put(t, root, map[string]string{
+		"p/a": "old", "box/written/x\xff": "new", "box/written/y\xff/z": "new", "box/written/b": "new",
+		"box/written/.git/rebase-merge/git-rebase-todo": "pick 1\n exec\ttouch x\n", "box/written/.git/COMMIT_EDITMSG": "x",
+	})
+	if err := os.Symlink("../a", filepath.Join(s.upper(), ".git/HEAD")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if (c.Kind != Folder || c.Path == "y\xff") && (c.Refused == "") != (c.Path == "b") {
+			t.Errorf("%q: %q", c.Path, c.Refused)
+		}
+	}
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree(t, s.Project); len(got["b"]) == 0 || got["x\ufffd"] != "" || got[".git/HEAD"] != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A link is followed through what was written and what was there.
+func TestLinks(t *testing.T) {
+	root := t.TempDir()
+	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Keep: Keep{Guarded: []string{"**/AGENTS.md"}}}
+	put(t, root, map[string]string{"p/a/b/x": "", "p/AGENTS.md": "", "p/top/x": "", "box/written/new/x": ""})
+	for at, to := range map[string]string{
+		"p/out": "..", "p/alias": "a", "p/loop": "loop", "p/lib.so": "lib.so.1", "p/lib.so.1": "a/b/x",
+		"box/written/a": "top", "box/written/deep": "new/../..",
+	} {
+		if err := os.Symlink(to, filepath.Join(root, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, inside := range map[string]bool{
+		"l a": true, "l lib.so": true, "l alias/b/x": true, "new/l ../a/b": true, "new/l ./x": true, "l missing": true,
+		"l /usr/bin/python3": true, "l " + s.Project + "/a/b": true,
+		"l ..": false, "l .": false, "l out/x": false, "l loop": false, "l deep": false, "l AGENTS.md": false, "l .git/hooks": false, "l .git": false,
+		"l a/../b": false, "l missing/../a": false, "new/l ../..": false, "l /etc/passwd": false, "l /usr/bin/../../etc": false,
+		"l " + s.Project: false, "l " + s.Project + "/../x": false, "l " + s.Project + "x": false,
+	} {
+		at, to, _ := strings.Cut(link, " ")
+		if why := s.refusesLink(at, to); (why == "") != inside {
+			t.Errorf("%s: %q", link, why)
+		}
+	}
+}
+
+// What settings of the owner lead to is guarded, wherever it lies.
+func TestNamed(t *testing.T) {
+	root := t.TempDir()
+	w := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Home: root, Keep: Keep{Guarded: []string{"**/CLAUDE.md"}}}
+	put(t, root, map[string]string{
+		".gitconfig":    "[user]\n\tname = author\n[filter \"x\"]\n\tclean = python3 tools/clean.py %f\n",
+		"p/.git/config": "[core]\n\thooksPath = ci-hooks ; x\n\tfsmonitor = \"scripts/monitor.sh\"\n[include]\n\tpath = ../gitsettings\n[branch \"main\"]\n\tmerge = main\n[alias]\n\tx = !typed.sh\n",
+		"p/gitsettings": "[core]\n\tpager = scripts/pager.sh\n[diff] external = scripts/diff.sh\n", "p/docs/rules.txt": "", "p/scripts/check.sh": "",
+		"p/.mcp.json": `{"mcpServers":{"x":{"command":"node","args":["${workspaceFolder}/tools/server.js"]}}}`, "p/.claude/settings.json": `{"hooks":"$CLAUDE_PROJECT_DIR/lint.sh"}`,
+		"p/sub/.git/config": "[core]\n\thooksPath = hooks\n",
+	})
+	for at, to := range map[string]string{"CLAUDE.md": "docs/middle", "docs/middle": "rules.txt", ".git/hooks": "../scripts", "plain": "docs"} {
+		if err := os.Symlink(to, filepath.Join(w.Project, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := w.named()
+	for p, want := range map[string]bool{
+		"ci-hooks/pre-commit": true, "ci-hooks/deep/x": true, "scripts/monitor.sh": true, "scripts/pager.sh": true, "scripts/diff.sh": true, "gitsettings": true,
+		"tools/clean.py": true, "docs/rules.txt": true, "docs/middle": true, "scripts/check.sh": true, "tools/server.js": true, "lint.sh": true, "sub/hooks/pre-push": true,
+		"author": false, "main": false, "typed.sh": false, "docs/a.md": false, "tools/x.py": false, "hooks/pre-push": false, "src/main.go": false,
+	} {
+		if n.refuses(&Change{Path: p, Kind: File}) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+	for p, want := range map[string]bool{"tools": true, "docs": true, "sub": true, "src": false} {
+		if n.refuses(&Change{Path: p, Kind: Link}) != want || n.refuses(&Change{Path: p, Kind: Folder}) {
+			t.Errorf("%s as a link: %v", p, !want)
+		}
+	}
+}
