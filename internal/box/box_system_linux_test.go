@@ -107,6 +107,7 @@ func TestBox(t *testing.T) {
 	t.Run("outcomes", p.outcomes)
 	t.Run("mounted", p.mounted)
 	t.Run("killed", p.killed)
+	t.Run("works", p.works)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
