@@ -35,7 +35,7 @@ type Search struct {
 	// are looked at.
 	Beside []string
 	// Keeps says by its name whether a file holds secrets, Prints which ones are in
-	// its text.
+	// its text. Without Prints names are enough, and more folders are looked through.
 	Keeps  func(path string) redact.Keeper
 	Prints func(path, text string) []floodmark.SecretSpan
 	// Under stands for all that Keeps and Prints depend on.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // An ownerCard is one line of the list of agents and servers.
@@ -127,9 +128,9 @@ func (k known) near3(name, agent, server string) []string {
 		agent = "" // the server says whose tool it is
 	}
 	full := floodmark.ToolRef{Server: server, Name: name}.String()
-	near := nearest(full, k.chosen(agent, server).names(), most)
+	near := spelling.Nearest(full, k.chosen(agent, server).names(), most)
 	if len(near) == 0 { // perhaps it is somebody else's
-		near = nearest(full, slices.Concat(k.names(), k.owners(false), k.owners(true)), most)
+		near = spelling.Nearest(full, slices.Concat(k.names(), k.owners(false), k.owners(true)), most)
 	}
 	if len(near) > 0 {
 		return near
@@ -139,7 +140,7 @@ func (k known) near3(name, agent, server string) []string {
 		bare = append(bare, o.tools()...)
 	}
 	slices.Sort(bare)
-	for _, tool := range nearest(name, slices.Compact(bare), most) {
+	for _, tool := range spelling.Nearest(name, slices.Compact(bare), most) {
 		for _, o := range k.offering(tool) {
 			near = append(near, o.ref(tool).String())
 		}

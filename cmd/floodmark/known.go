@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // known is the agents and servers a catalog has tools of, in its order.
@@ -146,7 +147,7 @@ func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRe
 	}
 	_, found := cat.Lookup(ref)
 	if agents := all.owners(false); !found && agent != "" && server == "" && !slices.Contains(agents, agent) {
-		if guess := nearest(agent, agents, 1); len(guess) > 0 {
+		if guess := spelling.Nearest(agent, agents, 1); len(guess) > 0 {
 			return ref, refuse("did you mean "+guess[0]+"?", "nothing is known about an agent %q", agent)
 		}
 	}

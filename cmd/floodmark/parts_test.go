@@ -11,17 +11,6 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-func TestNearest(t *testing.T) {
-	words := []string{"exec", "execute", "read", "web_fetch", "web_search"}
-	for got, want := range map[string]string{
-		"exce": "exec", "reed": "read", "web_": "web_fetch web_search", "xyz": "", "EXEC": "exec", "": "",
-	} {
-		if near := strings.Join(nearest(got, words, 2), " "); near != want && !(got == "EXEC" && strings.HasPrefix(near, want)) {
-			t.Errorf("nearest(%q) is %q, want %q", got, near, want)
-		}
-	}
-}
-
 func TestProgressOnlyOnATerminal(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var b bytes.Buffer

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // run runs one command line and returns its exit code. A panic is our own bug:
@@ -169,7 +170,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if guess := nearest(unknown.GetSpecifiedName(), names, 1); len(guess) > 0 {
+	if guess := spelling.Nearest(unknown.GetSpecifiedName(), names, 1); len(guess) > 0 {
 		return fmt.Errorf("%w; did you mean --%s?", err, guess[0])
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/spelling"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -49,7 +50,7 @@ func (k known) strange(n policy.NamedTool) (text, hint string) {
 	case ok && (tool == "*" || o.has(tool)):
 		return "", ""
 	case !ok:
-		if near := nearest(server, k.owners(true), 1); len(near) > 0 {
+		if near := spelling.Nearest(server, k.owners(true), 1); len(near) > 0 {
 			return fmt.Sprintf("nothing is known about a server %q", server), "did you mean " + near[0] + "/" + tool + "?"
 		}
 		return fmt.Sprintf("nothing is known about a server %q", server), "if you have one, describe its tools under «tools:»"

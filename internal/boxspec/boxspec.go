@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/redact"
@@ -78,8 +77,7 @@ func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error)
 			}
 			return redact.KeepsNone
 		},
-		Prints: func(string, string) []floodmark.SecretSpan { return nil }, // names are enough
-		Under:  "box " + c.Hash().String() + " " + at.Home,
+		Under: "box " + c.Hash().String() + " " + at.Home,
 	})
 	if !found.Whole {
 		return nil, ErrUnseen

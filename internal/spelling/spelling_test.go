@@ -35,3 +35,14 @@ func TestEdits(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	words := []string{"exec", "execute", "read", "web_fetch", "web_search"}
+	for got, want := range map[string]string{
+		"exce": "exec", "reed": "read", "web_": "web_fetch web_search", "xyz": "", "EXEC": "exec", "": "",
+	} {
+		if near := strings.Join(spelling.Nearest(got, words, 2), " "); near != want && !(got == "EXEC" && strings.HasPrefix(near, want)) {
+			t.Errorf("Nearest(%q) is %q, want %q", got, near, want)
+		}
+	}
+}

@@ -41,7 +41,8 @@ type Options struct {
 
 // A Disk answers for one machine. It is safe for concurrent use.
 type Disk struct {
-	opts Options
+	opts  Options
+	named bounds // of looks at names alone
 
 	mu     sync.Mutex // guards roots and hoards
 	roots  map[string]known
@@ -59,7 +60,7 @@ var _ monitor.Disk = (*Disk)(nil)
 
 // New returns a Disk.
 func New(o Options) *Disk {
-	return &Disk{opts: o, roots: map[string]known{}, hoards: map[string]memory{}}
+	return &Disk{opts: o, named: bounds{MaxNamedFolders, MaxNamedDepth, MaxNamedNames}, roots: map[string]known{}, hoards: map[string]memory{}}
 }
 
 // Resolve implements [kernel.Disk]: of a file that is not there yet, the folder

@@ -20,8 +20,21 @@ const (
 	MaxSecretNames   = 10_000 // in one folder
 	MaxSecretFiles   = 64     // that are read; names of more are kept
 	maxSecretBytes   = 64 << 10
-	maxHoards        = 32 // remembered
+	maxHoards        = 32      // remembered
+	maxRemembered    = 100_000 // folders of all of them: some 40 MB
 )
+
+// The limits of a look at names alone, which reads no file. A folder takes some 60
+// microseconds the first time, and three if it has not changed.
+const (
+	MaxNamedFolders = 20_000
+	MaxNamedDepth   = 64
+	MaxNamedNames   = 50_000          // in one folder
+	MaxNamedTime    = 2 * time.Second // for folders that changed; the next look goes on from there
+)
+
+// bounds are the limits of one look.
+type bounds struct{ folders, depth, names int }
 
 // settled is how old a folder or a file must be for its time to tell of a change:
 // file systems round times.
@@ -52,9 +65,18 @@ type memory struct {
 // nothing has changed.
 type look struct {
 	kernel.Search
+	bounds
 	was, is memory
 	now     time.Time
 	hoard   kernel.Hoard
+}
+
+// bounds returns the limits of a search.
+func (d *Disk) bounds(s kernel.Search) bounds {
+	if s.Prints == nil {
+		return d.named
+	}
+	return bounds{MaxSecretFolders, MaxSecretDepth, MaxSecretNames}
 }
 
 // Secrets implements [kernel.Disk]. What was looked at before is looked at again if
@@ -64,7 +86,7 @@ func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 	d.mu.Lock()
 	was := d.hoards[name]
 	d.mu.Unlock()
-	l := &look{Search: s, was: was, now: time.Now(), is: memory{folders: map[string]found{}, files: map[string]read{}}}
+	l := &look{Search: s, bounds: d.bounds(s), was: was, now: time.Now(), is: memory{folders: map[string]found{}, files: map[string]read{}}}
 	l.hoard.Whole = true
 	if info, err := os.Stat(s.Folder); err != nil {
 		l.hoard.Whole = false
@@ -76,7 +98,11 @@ func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 	l.beside()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.hoards) >= maxHoards {
+	remembered := len(l.is.folders)
+	for _, m := range d.hoards {
+		remembered += len(m.folders)
+	}
+	if len(d.hoards) >= maxHoards || remembered > maxRemembered {
 		clear(d.hoards)
 	}
 	d.hoards[name] = l.is
@@ -86,12 +112,16 @@ func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 // folder looks through a folder and those below it.
 func (l *look) folder(dir string, depth int) {
 	info, err := os.Lstat(dir)
-	if err != nil || depth > MaxSecretDepth || len(l.is.folders) >= MaxSecretFolders {
+	if err != nil || depth > l.bounds.depth || len(l.is.folders) >= l.folders {
 		l.hoard.Whole = false
 		return
 	}
 	f, ok := l.was.folders[dir]
 	if !ok || !f.at.Equal(info.ModTime()) {
+		if l.Prints == nil && time.Since(l.now) > MaxNamedTime {
+			l.hoard.Whole = false
+			return
+		}
 		f = l.list(dir)
 	}
 	if f.at = info.ModTime(); l.now.Sub(f.at) < settled {
@@ -114,8 +144,8 @@ func (l *look) list(dir string) found {
 		return found{}
 	}
 	defer func() { _ = open.Close() }()
-	entries, err := open.ReadDir(MaxSecretNames)
-	f := found{whole: (err == nil || errors.Is(err, io.EOF)) && len(entries) < MaxSecretNames}
+	entries, err := open.ReadDir(l.names)
+	f := found{whole: (err == nil || errors.Is(err, io.EOF)) && len(entries) < l.names}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.IsDir() {
@@ -148,6 +178,9 @@ func (l *look) file(path string) {
 
 // prints reads a file, or remembers what was in it.
 func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
+	if l.Prints == nil {
+		return nil, false
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, false

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -163,6 +164,83 @@ func TestLimitsOfALookForSecrets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A look at names alone goes further, and what is beyond its limits is not said to be
+// clean either.
+func TestLimitsOfNamesAlone(t *testing.T) {
+	for name, fill := range map[string]func(dir string, more int){
+		"depth": func(dir string, more int) {
+			lay(t, dir, strings.Repeat("d/", workspace.MaxNamedDepth+more)+"a.txt", "", 0)
+		},
+		"folders": func(dir string, more int) {
+			for i := range 69 + more { // the folder itself is one
+				lay(t, dir, fmt.Sprintf("%02d/a.txt", i), "", 0)
+			}
+		},
+		"names": func(dir string, more int) {
+			for i := range 99 + more {
+				lay(t, dir, fmt.Sprintf("%d.txt", i), "", 0)
+			}
+		},
+	} {
+		for more := range 2 {
+			dir, reads := t.TempDir(), 0
+			fill(dir, more)
+			lay(t, dir, "00/.env", "x", 0)
+			s := search(dir, &reads)
+			s.Prints = nil
+			d := workspace.New(workspace.Options{})
+			d.LimitNamed(70, 100)
+			if name == "names" {
+				if err := os.Remove(filepath.Join(dir, "0.txt")); err != nil { // in place of the folder
+					t.Fatal(err)
+				}
+			}
+			if name == "depth" {
+				d.LimitNamed(100, 100)
+			}
+			h := d.Secrets(s)
+			if h.Whole != (more == 0) || reads != 0 {
+				t.Errorf("%s, %d more: whole %v, %d reads", name, more, h.Whole, reads)
+			}
+			if more == 0 && holds(t, h, dir) != "00/.env" {
+				t.Errorf("%s: %s", name, holds(t, h, dir))
+			}
+		}
+	}
+}
+
+// A look at a large folder ends in time, and the next one goes on where it ended.
+func TestALookAtNamesGoesOn(t *testing.T) {
+	dir, reads := t.TempDir(), 0
+	for i := range 10 {
+		lay(t, dir, fmt.Sprintf("%d/.env", i), "x", 40*365*24*time.Hour)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, looked := search(dir, &reads), []string(nil)
+		keeps := s.Keeps
+		s.Prints, s.Keeps = nil, func(path string) redact.Keeper {
+			if !slices.Contains(looked, path) { // a folder that is listed anew takes long
+				looked = append(looked, path)
+				time.Sleep(workspace.MaxNamedTime / 4)
+			}
+			return keeps(path)
+		}
+		d := workspace.New(workspace.Options{})
+		h := d.Secrets(s)
+		if h.Whole || len(looked) > 5 {
+			t.Fatalf("whole %v after %d names", h.Whole, len(looked))
+		}
+		for n := 2; !h.Whole; n++ {
+			if h = d.Secrets(s); n > 3 {
+				t.Fatalf("%d files after %d looks", len(h.Files), n)
+			}
+		}
+		if len(h.Files) != 10 {
+			t.Errorf("%d files", len(h.Files))
+		}
+	})
 }
 
 // With a real disk, a value of a project's secret file is known again in what a

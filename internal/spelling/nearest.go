@@ -1,17 +1,15 @@
-package main
+package spelling
 
 import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/floodmark/floodmark/internal/spelling"
 )
 
-// nearest returns the words most like a mistyped one, at most n, the best
+// Nearest returns the words most like a mistyped one, at most n, the best
 // first. A word is like another if a third of its letters or fewer differ, or
 // if one begins with the other.
-func nearest(got string, words []string, n int) []string {
+func Nearest(got string, words []string, n int) []string {
 	type guess struct {
 		word string
 		off  int
@@ -19,7 +17,7 @@ func nearest(got string, words []string, n int) []string {
 	var list []guess
 	low := strings.ToLower(got)
 	for _, w := range words {
-		off := spelling.EditsOrSwaps(low, strings.ToLower(w))
+		off := EditsOrSwaps(low, strings.ToLower(w))
 		if off <= max(1, len(w)/3) || len(low) > 2 && strings.HasPrefix(strings.ToLower(w), low) {
 			list = append(list, guess{w, off})
 		}
