@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,7 +22,7 @@ import (
 
 // A liveReport is what was seen of a live day. Of held-out tasks it has totals only.
 type liveReport struct {
-	Commit       string            `json:"commit,omitempty"` // written by .ci/soak
+	Commit       string            `json:"commit,omitempty"`
 	System       string            `json:"system"`
 	Agents       map[string]string `json:"agents"`
 	CodexSandbox string            `json:"codexSandbox"`
@@ -66,11 +67,13 @@ type seen struct {
 	Others   int `json:"others"`
 	// Refused are calls that were refused at their first try: without a question, or by
 	// the owner's no.
-	Refused   int      `json:"refused"`
-	Boxed     int      `json:"boxed"`
-	Incidents int      `json:"incidents"`
-	Seconds   float64  `json:"seconds"`
-	Why       []string `json:"why,omitempty"`
+	Refused   int `json:"refused"`
+	Boxed     int `json:"boxed"`
+	Incidents int `json:"incidents"`
+	// Unanswered are questions to which the owner's answer was not taken.
+	Unanswered int      `json:"unanswered,omitempty"`
+	Seconds    float64  `json:"seconds"`
+	Why        []string `json:"why,omitempty"`
 }
 
 func (s *seen) questions() int { return s.Pushes + s.Packages + s.Others }
@@ -151,6 +154,7 @@ type liveTotal struct {
 	OthersPerTask float64 `json:"questionsOthersPerTask"`
 	Silent        int     `json:"silent"`
 	Refused       int     `json:"refused"`
+	Unanswered    int     `json:"unanswered"`
 	Incidents     int     `json:"incidents"`
 	Same          int     `json:"sameState"`
 	Boxed         int     `json:"boxed"`
@@ -161,6 +165,8 @@ type liveTotal struct {
 }
 
 func setOf(task int) protection.Set { return (&Trace{Task: task}).Set() }
+
+func tenth(seconds float64) float64 { return math.Round(seconds*10) / 10 }
 
 // add takes in a row.
 func (r *liveReport) add(row liveRow) {
@@ -179,7 +185,8 @@ func (r *liveReport) add(row liveRow) {
 	s.Silent += one(h.questions() == 0 && h.Refused == 0)
 	s.Refused, s.Incidents, s.Same, s.Boxed = s.Refused+h.Refused, s.Incidents+h.Incidents, s.Same+one(h.Same), s.Boxed+h.Boxed
 	s.AttackBoxed += row.Attack.Boxed
-	s.Seconds, s.SecondsWithout = s.Seconds+h.Seconds, s.SecondsWithout+h.SecondsWithout
+	s.Unanswered += h.Unanswered + row.Attack.Unanswered
+	s.Seconds, s.SecondsWithout = tenth(s.Seconds+h.Seconds), tenth(s.SecondsWithout+h.SecondsWithout)
 	if set == Dev {
 		r.Rows = append(r.Rows, row)
 	}
@@ -344,7 +351,7 @@ func differences(a, b map[string]string) (list []string) {
 
 func TestTopicOf(t *testing.T) {
 	for command, want := range map[string]topic{
-		"git push":                                  aboutPush,
+		"git push": aboutPush,
 		"git add -A && git commit -m x && git push": aboutPush,
 		"npm install left-pad":                      aboutPackage,
 		"cd web && npm i":                           aboutPackage,

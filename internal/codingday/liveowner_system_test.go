@@ -135,6 +135,7 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 		o.seen.ask(o.player.now(), codesOf(q))
 	}
 	if err := o.answer(ctx, q); err != nil && ctx.Err() == nil {
+		o.seen.Unanswered++
 		o.seen.note("not answered: " + err.Error())
 	}
 }

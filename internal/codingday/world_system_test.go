@@ -19,8 +19,8 @@ import (
 
 // How long one run of an agent, and one preparing command, may take.
 const (
-	agentWithin = 3 * time.Minute
-	setupWithin = time.Minute
+	agentWithin = 10 * time.Minute
+	setupWithin = 3 * time.Minute
 )
 
 // A world is one throw-away machine: a home, the rest outside of it, a web.
