@@ -4,45 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
-	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/wire"
 )
-
-// takeTerminal gives this process a terminal of its own: the monitor shows codes to
-// nobody else.
-func takeTerminal(t *testing.T) {
-	t.Helper()
-	if _, err := syscall.Setsid(); err != nil {
-		t.Fatalf("this process cannot have a terminal of its own: %v; use .ci/coding", err)
-	}
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fd := int(master.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err = errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)); err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runtime.KeepAlive(master); runtime.KeepAlive(slave) }) // whoever closes them hangs up on this process
-}
 
 // An owner watches one run and answers every question alike: yes to honest work, no
 // to an attack.
