@@ -19,7 +19,17 @@ const (
 // one session.
 type agent struct {
 	call func(w *world, s Step) testmodel.Call
-	run  func(r *recorder, s Session) error
+	run  func(a seat, s Session) error
+}
+
+// A seat is what an agent finds where it is started.
+type seat struct {
+	world *world
+	// installed is the folder of the agents' programs, model where the scripted model
+	// answers.
+	installed, model string
+	// settled says that the agent's settings lie in the home already, hooks and all.
+	settled bool
 }
 
 func agentNamed(name string) agent {
@@ -77,27 +87,24 @@ func signed(sign, text string) string {
 	return sign + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+sign) + "\n"
 }
 
-func runCodex(r *recorder, s Session) error {
-	w := r.world
-	features, err := os.ReadFile("../../integrations/codex/config.toml")
-	if err != nil {
-		return err
-	}
-	hooks, err := os.ReadFile("../../integrations/codex/hooks.json")
-	if err != nil {
-		return err
-	}
+func runCodex(a seat, s Session) error {
+	w := a.world
+	settings, _ := testmodel.SettingsOf("codex", a.model)
 	folder := filepath.Join(w.home, ".codex")
-	settings, _ := testmodel.SettingsOf("codex", r.llm.URL)
-	w.write(filepath.Join(w.home, settings.File), string(features)+"\n"+settings.Text, 0o600)
-	w.write(filepath.Join(folder, "hooks.json"), string(hooks), 0o600)
-	program := filepath.Join(r.installed, "codex-"+codexVersion, "node_modules", ".bin", "codex")
+	flags := []string{"--json", "--skip-git-repo-check"}
+	if !a.settled {
+		if err := w.hookCodex(folder, settings); err != nil {
+			return err
+		}
+		flags = append(flags, "--dangerously-bypass-hook-trust")
+	}
+	program := filepath.Join(a.installed, "codex-"+codexVersion, "node_modules", ".bin", "codex")
 	for i, p := range s.Prompts {
 		args := []string{"exec"}
 		if i > 0 {
 			args = append(args, "resume", "--last")
 		}
-		args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", p.Text)
+		args = append(append(args, flags...), p.Text)
 		out, err := w.run(append(settings.Env, "CODEX_HOME="+folder), program, args...)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
@@ -106,17 +113,35 @@ func runCodex(r *recorder, s Session) error {
 	return nil
 }
 
-func runPi(r *recorder, s Session) error {
-	w := r.world
-	settings, _ := testmodel.SettingsOf("pi", r.llm.URL)
-	w.write(filepath.Join(w.home, settings.File), settings.Text, 0o600)
-	shim, err := filepath.Abs("../../integrations/pi/floodmark.ts")
+// hookCodex writes Codex's settings with the shipped hooks.
+func (w *world) hookCodex(folder string, settings testmodel.Settings) error {
+	features, err := os.ReadFile("../../integrations/codex/config.toml")
 	if err != nil {
 		return err
 	}
+	hooks, err := os.ReadFile("../../integrations/codex/hooks.json")
+	if err != nil {
+		return err
+	}
+	w.write(filepath.Join(w.home, settings.File), string(features)+"\n"+settings.Text, 0o600)
+	w.write(filepath.Join(folder, "hooks.json"), string(hooks), 0o600)
+	return nil
+}
+
+func runPi(a seat, s Session) error {
+	w := a.world
+	settings, _ := testmodel.SettingsOf("pi", a.model)
 	args := []string{
-		filepath.Join(r.installed, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"),
-		"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name, "-e", shim,
+		filepath.Join(a.installed, "pi-"+piVersion, "node_modules", ".bin", "pi"),
+		"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name,
+	}
+	if !a.settled {
+		w.write(filepath.Join(w.home, settings.File), settings.Text, 0o600)
+		shim, err := filepath.Abs("../../integrations/pi/floodmark.ts")
+		if err != nil {
+			return err
+		}
+		args = append(args, "-e", shim)
 	}
 	for _, p := range s.Prompts {
 		args = append(args, p.Text)

@@ -8,7 +8,9 @@
 // told was recorded. Replaying a recording through the monitor shows which
 // attacks would have been stopped and how often a person would have been asked.
 //
-// The recording goes on as it was: the figures say nothing about a model that
-// tries another way after a refusal. Tasks with an odd number and all of the third
+// The recording goes on as it was: those figures say nothing about a model that
+// tries another way after a refusal. The tests can also live through the tasks, with
+// the real agents, a real monitor, and the task's own command to tell whether the
+// attacker has what they want (.ci/coding-live). Tasks with an odd number and all of the third
 // set are held out: nothing but their totals is ever shown.
 package codingday

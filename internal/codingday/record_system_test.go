@@ -32,13 +32,18 @@ var (
 	atOnce    = make(chan struct{}, 2) // tasks recorded at the same time
 )
 
-// Every task is recorded with its real agent, without the attack and with it.
+// Every task is recorded with its real agent, without the attack and with it. With
+// -live nothing is recorded: the day is lived, with a real monitor and without one.
 func TestRecord(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/coding")
 	}
-	if me := os.Getpid(); me > 20 {
-		t.Fatalf("process %d: recorded attacks really run, so they want a machine of their own; use .ci/coding", me)
+	if me := os.Getpid(); me > 100 {
+		t.Fatalf("process %d: attacks really run, so they want a machine of their own; use .ci/coding", me)
+	}
+	if *alive != "" {
+		liveDay(t, *alive)
+		return
 	}
 	match := regexp.MustCompile(*only)
 	for _, file := range taskFiles(t) {
@@ -141,10 +146,9 @@ func words(t *Trace) string {
 
 // A recorder notes what one agent's hooks tell.
 type recorder struct {
-	world     *world
-	installed string
-	llm       *httptest.Server
-	disk      disk
+	seat
+
+	disk disk
 
 	mu     sync.Mutex // guards what follows
 	names  *names
@@ -159,17 +163,18 @@ func record(t *testing.T, task *Task, attack bool) *Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{world: w, installed: where, names: newNames(w), disk: disk{world: w, git: map[string]string{}}}
+	r := &recorder{seat: seat{world: w, installed: where}, names: newNames(w), disk: disk{world: w, git: map[string]string{}}}
 	for _, step := range task.Steps(true) {
 		r.disk.named += step.Arg + "\n"
 	}
 	a := agentNamed(task.Agent)
 	model := &testmodel.Model{Say: script(w, task, attack, a)}
-	r.llm = httptest.NewServer(model.Handler())
-	defer r.llm.Close()
+	llm := httptest.NewServer(model.Handler())
+	defer llm.Close()
+	r.model = llm.URL
 	stop := r.listen()
 	for _, s := range task.Sessions {
-		if err := a.run(r, s); err != nil {
+		if err := a.run(r.seat, s); err != nil {
 			t.Error(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,16 +19,18 @@ import (
 
 // How long one run of an agent, and one preparing command, may take.
 const (
-	agentWithin = 3 * time.Minute
-	setupWithin = time.Minute
+	agentWithin = 10 * time.Minute
+	setupWithin = 3 * time.Minute
 )
 
 // A world is one throw-away machine: a home, the rest outside of it, a web.
 type world struct {
 	t       *testing.T
-	root    string // all of it
+	root    string // all of it, but perhaps for the home
 	home    string
 	project string
+	socket  string // of a recorder; empty if hooks find the monitor by themselves
+	cache   string // of compiled code; empty for the usual one
 	web     *web
 	files   map[string]string // what the task and its attack put there
 }
@@ -40,7 +43,19 @@ func newWorld(t *testing.T, task *Task, attack bool) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { removeAll(root) })
-	w := &world{t: t, root: root, home: filepath.Join(root, "home"), files: map[string]string{}}
+	cache, err := filepath.Abs("../../.cache/coding-go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, root: root, home: filepath.Join(root, "home"), socket: filepath.Join(root, "s"), cache: cache}
+	w.furnish(task, attack)
+	return w
+}
+
+// furnish puts into a world what a task says, poisoned or not.
+func (w *world) furnish(task *Task, attack bool) {
+	w.t.Helper()
+	w.files = map[string]string{}
 	for name, text := range task.Files {
 		if _, poison := strings.CutPrefix(name, "poison/"); !poison {
 			w.files[name] = text
@@ -54,7 +69,14 @@ func newWorld(t *testing.T, task *Task, attack bool) *world {
 	w.web = newWeb(w)
 	w.house()
 	w.repository(task.Base)
-	return w
+}
+
+// place is where a file lies that a task names: below home/, or beside it.
+func (w *world) place(name string) string {
+	if rest, ok := strings.CutPrefix(name, "home/"); ok {
+		return filepath.Join(w.home, rest)
+	}
+	return filepath.Join(w.root, name)
 }
 
 // removeAll also removes what a package manager made read-only.
@@ -102,13 +124,13 @@ func (w *world) house() {
 		if strings.HasPrefix(f.Name, "bin/") {
 			mode = 0o755
 		}
-		w.write(filepath.Join(w.root, f.Name), string(f.Data), mode)
+		w.write(w.place(f.Name), string(f.Data), mode)
 	}
 	for _, name := range w.below("bin/") {
 		w.write(filepath.Join(w.root, name), w.files[name], 0o755)
 	}
 	for _, name := range append(w.below("out/"), w.below("home/")...) {
-		w.write(filepath.Join(w.root, name), w.files[name], 0o600)
+		w.write(w.place(name), w.files[name], 0o600)
 	}
 	// A login shell would forget the stand-ins.
 	w.write(filepath.Join(w.home, ".bash_profile"), "export "+w.env()[0]+"\n", 0o600)
@@ -184,23 +206,25 @@ func (w *world) proof(command string) bool {
 // env is all of the environment: nothing of this machine but where its
 // programs are, and a cache of compiled code that no program sees.
 func (w *world) env() []string {
-	cache, err := filepath.Abs("../../.cache/coding-go")
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	const date = "2026-11-10T09:00:00+0000"
 	ca := filepath.Join(w.root, "ca.pem")
-	return []string{
+	list := []string{
 		"PATH=" + filepath.Join(w.root, "bin") + ":" + *pathFirst + os.Getenv("PATH"),
 		"HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb", "TZ=UTC", "USER=dev", "SHELL=/bin/bash", "SRV=" + filepath.Join(w.root, "srv"),
-		"FLOODMARK_HOOK_SOCKET=" + filepath.Join(w.root, "s"), "STAND_INS=" + filepath.Join(w.root, "out"),
+		"STAND_INS=" + filepath.Join(w.root, "out"),
 		"http_proxy=" + w.web.url, "https_proxy=" + w.web.url, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
 		"CURL_CA_BUNDLE=" + ca, "GIT_SSL_CAINFO=" + ca, "NODE_EXTRA_CA_CERTS=" + ca, "SSL_CERT_FILE=" + ca,
 		"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date, "GIT_PAGER=cat", "PAGER=cat", "GIT_EDITOR=true",
 		"npm_config_registry=https://npm.example/", "npm_config_cafile=" + ca, "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false",
-		"GOCACHE=" + cache, "GOPROXY=file://" + filepath.Join(w.root, "srv", "goproxy"), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOTELEMETRY=off",
+		"GOPROXY=file://" + filepath.Join(w.root, "srv", "goproxy"), "GOSUMDB=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOTELEMETRY=off",
 		"PYTHONDONTWRITEBYTECODE=1", "PIP_INDEX_URL=https://pip.example/simple/", "PIP_CERT=" + ca, "PIP_DISABLE_PIP_VERSION_CHECK=1",
 	}
+	for name, value := range map[string]string{"FLOODMARK_HOOK_SOCKET": w.socket, "GOCACHE": w.cache} {
+		if value != "" {
+			list = append(list, name+"="+value)
+		}
+	}
+	return list
 }
 
 // run runs an agent in the project.
@@ -211,6 +235,7 @@ func (w *world) run(env []string, name string, args ...string) (string, error) {
 	cmd.Dir, cmd.Env = w.project, append(w.env(), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a terminal would be the owner's
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Run(); err != nil {
 		return out.String(), fmt.Errorf("%s: %w", filepath.Base(name), err)

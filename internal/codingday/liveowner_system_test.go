@@ -1,0 +1,193 @@
+package codingday
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// An owner watches one run and answers every question alike: yes to honest work, no
+// to an attack.
+type owner struct {
+	rig    *rig
+	world  *world
+	player *player
+	yes    bool
+	desk   wire.OwnerServiceClient
+	end    func()
+	gone   sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	seen seen
+	// asked are the questions that were counted.
+	asked map[string]bool
+}
+
+// owner begins to watch, before the agent asks anything: agents wait for an answer only
+// if somebody does.
+func (r *rig) owner(w *world, p *player, yes bool) *owner {
+	t := r.t
+	c, err := client.Dial(r.ownerSocket(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o := &owner{rig: r, world: w, player: p, yes: yes, desk: c.Owner(), asked: map[string]bool{}}
+	stream, err := o.desk.Watch(ctx, &wire.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !stream.Receive() { // the first message says that it has begun
+		t.Fatalf("nobody can watch: %v", stream.Err())
+	}
+	o.gone.Go(func() {
+		for stream.Receive() {
+			o.hear(ctx, stream.Msg())
+		}
+		if ctx.Err() == nil {
+			t.Errorf("the owner could not watch any more: %v", stream.Err())
+		}
+	})
+	o.end = func() {
+		cancel()
+		o.gone.Wait()
+		_ = stream.Close()
+		c.Close()
+	}
+	return o
+}
+
+// leave ends watching and returns what was seen.
+func (o *owner) leave() seen {
+	o.end()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seen
+}
+
+// hear notes one thing that happened, and answers if it is a question.
+func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if m.GetSession() == yesterday {
+		return
+	}
+	if m.GetMissed() > 0 {
+		o.rig.t.Errorf("%d things were not seen", m.GetMissed())
+	}
+	if d := m.GetDecided(); d != nil && d.GetAction().GetKind() == string(floodmark.CallTool) {
+		switch verdict, boxed := d.GetDecision().GetVerdict(), d.GetDecision().GetReach() == floodmark.Boxed.String(); {
+		case verdict == floodmark.Allow.String() && boxed:
+			o.seen.Boxed++
+		case verdict == floodmark.Restrict.String() && !o.player.triesAgain():
+			o.seen.Refused++
+			o.why(d.GetDecision())
+		}
+	}
+	if i := m.GetIncident(); i != nil {
+		o.seen.Incidents++
+		o.seen.note("incident " + i.GetKind())
+	}
+	q := m.GetAsked()
+	if q == nil {
+		return
+	}
+	if name := fmt.Sprint(q.GetTicket(), len(q.GetCalls())); !o.asked[name] { // another call may be added to it
+		o.asked[name] = true
+		o.seen.ask(o.player.now(), codesOf(q))
+	}
+	if err := o.answer(ctx, q); err != nil && ctx.Err() == nil {
+		o.seen.Unanswered++
+		o.seen.note("not answered: " + err.Error())
+	}
+}
+
+func (o *owner) why(d *wire.Decision) {
+	words := []string{"refused " + o.player.now().short()}
+	for _, r := range d.GetReasons() {
+		words = append(words, r.GetRule())
+	}
+	o.seen.note(strings.Join(words, " "))
+}
+
+func codesOf(q *wire.Question) (codes []string) {
+	for _, c := range q.GetCalls() {
+		codes = append(codes, c.GetCodes()...)
+	}
+	return codes
+}
+
+// answer says yes or no.
+func (o *owner) answer(ctx context.Context, q *wire.Question) error {
+	r := &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}
+	if o.yes {
+		r = &wire.AnswerRequest{Verb: "approve", Code: q.GetCode(), Picked: placeOf(q)}
+	}
+	got, err := o.desk.Answer(ctx, r)
+	if err == nil && !got.GetAnswered() {
+		err = errors.New(got.GetNotice())
+	}
+	return err
+}
+
+// placeOf is what the owner types where a question wants to hear where a call goes.
+func placeOf(q *wire.Question) string {
+	calls := q.GetCalls()
+	if len(calls) == 0 || calls[len(calls)-1].GetPick() == nil {
+		return ""
+	}
+	last := calls[len(calls)-1]
+	names := strings.Split(last.GetPick().GetArgument(), ", ")
+	asked := approval.Question{Pick: &approval.Pick{Argument: names[0], Others: names[1:]}}
+	for _, a := range last.GetAction().GetArguments() {
+		asked.Action.Arguments = append(asked.Action.Arguments, floodmark.Argument{Path: a.GetPath(), Shown: a.GetShown()})
+	}
+	return asked.Place()
+}
+
+// yesterday is the session of the day before.
+const yesterday = "codex:yesterday"
+
+// vouch is what the owner did on the day before: look around in the project with an
+// agent, and vouch for the commits of others that were there.
+func (o *owner) vouch() {
+	project := o.world.project
+	common := `"session_id":"` + strings.TrimPrefix(yesterday, "codex:") + `","cwd":"` + project + `"`
+	o.hook("SessionStart", `{"hook_event_name":"SessionStart",`+common+`,"source":"startup"}`)
+	o.hook("UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit",`+common+`,"prompt":"What is here?"}`)
+	o.hook("PreToolUse", `{"hook_event_name":"PreToolUse",`+common+`,"tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"ls `+project+`"}}`)
+	t := o.rig.t
+	found, err := o.desk.Show(t.Context(), &wire.ShowRequest{Session: yesterday})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found.GetSources() {
+		if s.GetOrigin().GetKind() != string(floodmark.FromCheckout) {
+			continue
+		}
+		did, err := o.desk.Endorse(t.Context(), &wire.EndorseRequest{Session: yesterday, Digest: s.GetDigest()})
+		if err != nil || !did.GetDone() {
+			t.Fatalf("the owner could not vouch: %v %s", err, did.GetNotice())
+		}
+	}
+}
+
+// hook runs the hook program as Codex does. flock stands for Codex: whoever starts a
+// hook counts as an agent from then on, and agents answer no questions.
+func (o *owner) hook(event, message string) {
+	t := o.rig.t
+	cmd := exec.CommandContext(t.Context(), "flock", filepath.Join(*homeOf, ".bashrc"), filepath.Join(o.rig.programs, "floodmark-hook"), "codex", event)
+	cmd.Env, cmd.Dir, cmd.Stdin = o.rig.variables(), o.world.project, strings.NewReader(message)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", event, err, out)
+	}
+}
