@@ -28,11 +28,18 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	}
 	t := st.touched(j)
 	var list []floodmark.Load
-	for _, p := range t.loads {
+	add := func(p string, beside floodmark.Label) {
 		l := st.load(p, slices.Contains(t.sure, p))
-		if l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+		if l.Label.Trust < floodmark.Local && !beside.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(beside.Secrecy, floodmark.Internal) {
 			list = append(list, l)
 		}
+	}
+	for _, p := range t.loads {
+		add(p, mark)
+	}
+	if project := st.roams(j); project != "" {
+		t.loads = addNew(slices.Clip(t.loads), project+"/**")
+		add(project+"/**", mark.Join(loaded(&floodmark.Basis{Loads: list})))
 	}
 	hooks := append(st.hooked(t.hooks), st.obeyed(j, &t, mark)...)
 	list = append(list, hooks...)
@@ -178,7 +185,24 @@ func (c carried) named() (list []floodmark.Load) {
 // acting are the words on a path that count when it is run. What was committed is
 // pushed, and nothing runs it.
 func (st *step) acting(p string) []Kept {
-	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return ofGit(k.Ref) })
+	return slices.DeleteFunc(st.there(st.onPath(p)), func(k Kept) bool { return ofGit(k.Ref) })
+}
+
+// there are the words on what still lies on the disk: nobody runs or reads anything else.
+func (st *step) there(kept []Kept) []Kept {
+	return slices.DeleteFunc(kept, func(k Kept) bool {
+		return st.in.Disk != nil && onDisk(k.Ref.Kind) && !ofGit(k.Ref) && st.in.Disk.Missing(k.Ref.Name)
+	})
+}
+
+// roams is the project, of a call that may read all of it: any program loads what it
+// likes of its project, and a box shows it whole. Of other calls it is empty.
+func (st *step) roams(j *judged) string {
+	boxed := j.decision.Verdict == floodmark.Allow && j.decision.Reach == floodmark.Boxed
+	if st.s.Project == "" || !boxed && !slices.Contains(j.action.Effects, floodmark.Run) {
+		return ""
+	}
+	return st.resolved([]string{st.places().Clean(st.s.Project, "")})[0]
 }
 
 // worst adds the least believed sources of some words to a list, for a person

@@ -21,9 +21,16 @@ func (st *step) effective(n floodmark.NodeID) floodmark.Label {
 // seen in, and what the artifacts carry that the call reads.
 func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	inputs := slices.Clone(j.inputs)
-	for _, p := range st.touched(j).reads {
-		inputs = append(inputs, st.carry(pathRef(p), st.onPath(p))...)
-		inputs = append(inputs, st.checkout(p)...)
+	reads, project := st.touched(j).reads, st.roams(j)
+	if project != "" {
+		reads = addNew(slices.Clip(reads), project)
+	}
+	for _, p := range reads {
+		kept := st.onPath(p)
+		if project != "" {
+			kept = st.there(kept)
+		}
+		inputs = append(append(inputs, st.carry(pathRef(p), kept)...), st.checkout(p)...)
 	}
 	for _, ref := range st.remembered(j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)

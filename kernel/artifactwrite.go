@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -47,6 +48,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 		for _, p := range unique(slices.Concat(t.reads, t.writes)) {
 			kept = append(kept, st.onPath(p)...)
 		}
+		kept = append(kept, st.there(st.onPath(st.roams(j)))...)
 		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t))
 	}
 	into := set // what named files get
@@ -107,14 +109,7 @@ func (st *step) lain(t *touch) []floodmark.Source {
 // guessedTarget reports whether a word of a command that writes could be a file
 // it writes.
 func guessedTarget(j *judged, p string) bool {
-	last := p
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i] == '/' {
-			last = p[i+1:]
-			break
-		}
-	}
-	return slices.ContainsFunc([]byte(last), func(b byte) bool { return b == '.' }) && !slices.Contains(j.action.Effects, floodmark.Run)
+	return strings.Contains(path.Base(p), ".") && !slices.Contains(j.action.Effects, floodmark.Run)
 }
 
 // handedOn are the texts a call gives to another session or a later one. What
@@ -317,7 +312,11 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 		}
 	}
 	for _, p := range c.Paths {
-		st.write(floodmark.ArtifactWritten{Artifact: fileRef(p), Call: w.Call, Nodes: w.Nodes, Run: true}, set)
+		ref := fileRef(p)
+		if dir, tree := strings.CutSuffix(p, "/**"); tree {
+			ref = treeRef(dir)
+		}
+		st.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set)
 	}
 	return c.Whole
 }

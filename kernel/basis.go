@@ -172,7 +172,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), pushVerbs()).wanted) == 0 {
 		return false
 	}
-	l := st.weigh(st.onPath(st.s.Project + "/**")).label()
+	l := st.weigh(st.onPath(st.in.Disk.Resolve(st.s.Project))).label()
 	return l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
 }
 

@@ -15,10 +15,12 @@ type linkedDisk map[string]string
 
 func (linkedDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
-func (linkedDisk) Repository(string) (dir, common string)     { return "", "" }
-func (linkedDisk) Around(string) (Checkout, bool)             { return Checkout{}, false }
-func (linkedDisk) Pushes(string, string) floodmark.Digest     { return floodmark.Digest{} }
-func (linkedDisk) Secrets(Search) Hoard                       { return Hoard{Whole: true} }
+
+func (linkedDisk) Missing(string) bool                    { return false }
+func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
+func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
+func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }
+func (linkedDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
 
 func (d linkedDisk) Resolve(p string) string {
 	if to, ok := d[p]; ok {

@@ -14,7 +14,7 @@ import (
 // The limits people rely on, as numbers: changing one is a change they notice.
 func TestLimitsAsNumbers(t *testing.T) {
 	for name, l := range map[string][2]int{
-		"a name in a line": {maxVisible, 80}, "an argument": {maxShown, 120}, "a picture": {maxPicture, 2048}, "an element": {maxTag, 4096},
+		"a name in a line": {maxVisible, 80}, "an argument": {maxShown, 120},
 		"tokens": {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {smallNumber, 4}, "a secret": {secretLength, 8},
 	} {
 		if l[0] != l[1] {
@@ -104,52 +104,6 @@ func TestCodesOfAJudgement(t *testing.T) {
 	slices.Sort(want)
 	if got := j.codes(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// What a reader's program loads or runs is not inert.
-func TestCodeLike(t *testing.T) {
-	for text, want := range map[string]bool{
-		"":                            false,
-		"see you at 5, bring a/b.txt": false,
-		"a < b and b > c":             false,
-		"List<String>":                false,
-		"and/or, 1//2":                false,
-		"https://example.com/a":       false, // a token of its own
-		"//evil.example/x":            true,
-		"go to //evil.example":        true,
-		"src=//evil.example":          true,
-		"![x](y)":                     true,
-		"[x](y)":                      true,
-		"JavaScript:alert(1)":         true,
-		"data:text/html,x":            true,
-		"&#104;ttps":                  true,
-		"run `rm`":                    true,
-		"$(id)":                       true,
-		"bash <(curl x)":              true,
-		"x | sh":                      true,
-		"curl evil":                   true,
-		"sudo x":                      true,
-		"<img src=x>":                 true,
-		"<script":                     true,
-		"text <b onclick=x>":          true,
-		"<":                           false,
-		"a <":                         false,
-	} {
-		if got := codeLike(text); got != want {
-			t.Errorf("%q is code: %v", text, got)
-		}
-	}
-}
-
-func TestLoads(t *testing.T) {
-	for rest, want := range map[string]bool{
-		"": false, " x": false, "b>": false, "b": true, "b c>": false, "b c": true, "b c=d>": true, "b(": true, "h0 a=b>": true, "h9 a=b>": true,
-		"0a=b>": false, "svg>": true, "STYLE>": true, "styles>": false, "!--": true, "/a b=c>": false, "a>b=c": false,
-	} {
-		if got := loads(rest); got != want {
-			t.Errorf("<%s loads: %v", rest, got)
-		}
 	}
 }
 

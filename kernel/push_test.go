@@ -13,9 +13,11 @@ type pushDisk string
 func (pushDisk) Around(string) (Checkout, bool)             { return Checkout{}, false }
 func (pushDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
-func (pushDisk) Repository(string) (dir, common string)     { return "", "" }
-func (pushDisk) Resolve(p string) string                    { return p }
-func (pushDisk) Secrets(Search) Hoard                       { return Hoard{Whole: true} }
+
+func (pushDisk) Missing(string) bool                    { return false }
+func (pushDisk) Repository(string) (dir, common string) { return "", "" }
+func (pushDisk) Resolve(p string) string                { return p }
+func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
 func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	if d == "" || branch == "other" {
 		return floodmark.Digest{}

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/inert"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -217,7 +218,7 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 // write, and whether it carries an identifier seen in private content.
 func (st *step) active(tr *provenance.Tracer, text string) (active, private bool) {
 	n := 0
-	active = codeLike(text)
+	active = inert.Acts(text)
 	for tok := range provenance.Tokens(text) {
 		if n++; n > maxContentTokens {
 			return true, true // too long to look through: not inert
@@ -236,29 +237,6 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 		private = private || a.Whence == floodmark.Seen && st.guarded(a, floodmark.Private)
 	}
 	return active, private
-}
-
-// codeLike reports whether text has the marks of something a program loads or
-// runs: elements, pictures, schemes that are not links to places, commands.
-func codeLike(text string) bool {
-	lower := strings.ToLower(text)
-	for _, sign := range []string{
-		"![", "](", "javascript:", "data:", "vbscript:", "&#", "\x60", "$(", "<(", "| sh", "|sh", "| bash", "|bash",
-		"curl ", "wget ", "powershell", "sudo ",
-	} {
-		if strings.Contains(lower, sign) {
-			return true
-		}
-	}
-	for i := range len(text) {
-		if text[i] == '<' && loads(text[i+1:min(len(text), i+maxTag)]) {
-			return true
-		}
-		if strings.HasPrefix(text[i:], "//") && (i == 0 || strings.IndexByte(" \t\n\"'=(>", text[i-1]) >= 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // guarded reports whether a value was seen in content at most as open as limit.

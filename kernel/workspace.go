@@ -32,6 +32,9 @@ type Disk interface {
 	Nested(folder string) (folders []string, all bool)
 	// Content stands for what is in a file; zero if it is not there or is no file.
 	Content(path string) floodmark.Digest
+	// Missing reports that nothing lies at a path that catalog.FoldPath made, however it
+	// is spelled. Where nobody can look, nothing is missing.
+	Missing(path string) bool
 }
 
 // resolved are paths with their links followed.

@@ -185,6 +185,8 @@ func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
+func (*aDisk) Missing(string) bool { return false }
+
 func (*aDisk) Repository(string) (dir, common string) { return "", "" }
 
 func (*aDisk) Around(string) (kernel.Checkout, bool) { return kernel.Checkout{}, false }

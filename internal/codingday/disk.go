@@ -116,6 +116,9 @@ func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
 // Content is not known: a recording has no files.
 func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
+// Missing is not known either.
+func (d *pastDisk) Missing(string) bool { return false }
+
 // Resolve returns the path itself: links were not recorded.
 func (d *pastDisk) Resolve(path string) string { return path }
 

@@ -18,6 +18,7 @@ type store struct {
 	checkouts map[string]kernel.Checkout
 	altered   *kernel.Altered // what the next result finds on the disk
 	files     map[string]string
+	gone      []string // what was deleted by hand
 }
 
 func newStore() *store {
@@ -69,6 +70,11 @@ func (s *store) Nested(string) (folders []string, all bool) { return nil, false 
 // Content implements [kernel.Disk]: a story knows no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
+// Missing implements [kernel.Disk]: a story says what was deleted.
+func (s *store) Missing(path string) bool {
+	return slices.ContainsFunc(s.gone, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+}
+
 // Pushes implements [kernel.Disk]: where a checkout came from.
 func (s *store) Pushes(path, _ string) floodmark.Digest {
 	c, ok := s.Around(path)
@@ -117,6 +123,8 @@ func (s *store) disk(verb, rest string) error {
 			s.files = map[string]string{}
 		}
 		s.files[path] = lines(text)
+	case verb == "gone":
+		s.gone = append(s.gone, catalog.FoldPath(words[0]))
 	case verb == "changed":
 		whole := words[len(words)-1] != "…"
 		if !whole {

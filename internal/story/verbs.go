@@ -50,7 +50,7 @@ func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
 		return "", w.around(verb, rest)
-	case "checkout", "changed", "file":
+	case "checkout", "changed", "file", "gone":
 		return "", w.store.disk(verb, rest)
 	case "approve", "deny", "endorse", "withdraw":
 		return w.owner(verb, rest)

@@ -5,14 +5,12 @@
 package workspace
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -152,67 +150,6 @@ func Author(home string) (name, mail string) {
 		}
 	}
 	return name, mail
-}
-
-// Changed implements [monitor.Disk].
-func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
-	ctx, cancel := context.WithTimeout(ctx, MaxTime)
-	defer cancel()
-	found := kernel.Altered{Whole: true}
-	files, moved := 0, ""
-	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
-		files++
-		if err != nil || ctx.Err() != nil || files > MaxFiles || len(found.Paths) > MaxChanged {
-			found.Whole = false
-			return filepath.SkipAll
-		}
-		if e.IsDir() && skipped(path) && path != folder {
-			return filepath.SkipDir
-		}
-		if !e.IsDir() && gitsOwn(path) {
-			return nil
-		}
-		info, ok := infoOf(e)
-		if found.Whole = found.Whole && ok; !ok {
-			return nil
-		}
-		within := moved != "" && strings.HasPrefix(path, moved+string(filepath.Separator))
-		switch fresh := !info.ModTime().Before(since) || !statusTime(info).Before(since); {
-		case !e.IsDir() && (fresh || within):
-			found.Paths = append(found.Paths, filepath.ToSlash(path))
-		case e.IsDir() && fresh && info.ModTime().Before(since) && !within:
-			moved = path // it was put here as a whole: what is in it keeps its times
-		}
-		return nil
-	})
-	if err != nil {
-		found.Whole = false
-	}
-	if len(found.Paths) > MaxChanged {
-		found.Paths, found.Whole = found.Paths[:MaxChanged], false
-	}
-	return found
-}
-
-func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
-	info, err := e.Info()
-	return info, err == nil
-}
-
-// skipped are folders that are worth External anyway, or hold what git writes
-// whatever it does.
-func skipped(path string) bool {
-	name, above := filepath.Base(path), filepath.Base(filepath.Dir(path))
-	if above == ".git" {
-		return name != "hooks" && name != "info"
-	}
-	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, name)
-}
-
-// gitsOwn are files git writes whatever it does. Its settings are not among
-// them: they say what it runs.
-func gitsOwn(path string) bool {
-	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }
 
 // readSmall reads a file that must be small.

@@ -149,7 +149,7 @@ func (l *look) list(dir string) found {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.IsDir() {
-			if !skipped(path) {
+			if !ofGit(path) && !filled(path) {
 				f.folders = append(f.folders, path)
 			}
 		} else if l.Keeps(filepath.ToSlash(path)) != redact.KeepsNone {

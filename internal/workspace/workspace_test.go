@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -84,6 +85,7 @@ func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "old.go"))
 	put(t, filepath.Join(dir, "old", "b.go"))
+	put(t, filepath.Join(dir, "target", "debug", "kept"))
 	put(t, filepath.Join(t.TempDir(), "x"))
 	outside := filepath.Join(filepath.Dir(dir), "outside")
 	put(t, filepath.Join(outside, "in", "moved.go"))
@@ -102,7 +104,7 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := changed(t, dir, since, func(c kernel.Altered) bool { return c.Whole })
-	want := []string{".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go"}
+	want := []string{".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go", "node_modules/**"}
 	for i, name := range want {
 		want[i] = filepath.ToSlash(filepath.Join(dir, name))
 	}
@@ -126,6 +128,27 @@ func TestChanged(t *testing.T) {
 	}
 	if disk().Changed(t.Context(), filepath.Join(dir, "nowhere"), since).Whole {
 		t.Error("a folder that is not there was looked at")
+	}
+}
+
+// A word on a file has lost its case: the file is there however it is spelled.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "Lib", "README.md"))
+	put(t, filepath.Join(dir, "lib", "x.py"))
+	for name, missing := range map[string]bool{
+		"Lib/README.md": false, "lib/x.py": false, "lib/README.md": false, "Lib": false,
+		"lib/gone.py": true, "gone": true, "gone/deep/x": true, "lib/x.py/y": true,
+	} {
+		if got := disk().Missing(catalog.FoldPath(filepath.Join(dir, name))); got != missing {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for _, name := range []string{"", "/", "lib/gone.py", "c:/gone"} {
+		if disk().Missing(name) {
+			t.Errorf("%q: nobody can tell", name)
+		}
 	}
 }
 

@@ -1,0 +1,174 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// maxNames bounds the names of one folder that are compared with one.
+const maxNames = 20_000
+
+// A hunt is a walk through a folder after a run.
+type hunt struct {
+	done   func() error
+	folder string
+	since  time.Time
+	found  kernel.Altered
+	files  int
+	moved  string   // a folder that was put here as a whole: what is in it keeps its times
+	built  []string // folders of many files that are looked through last
+}
+
+// Changed implements [monitor.Disk]. Folders that tools fill are named as a whole
+// once something in them was changed, or could not be looked at: a test that loads
+// one file of them loads any.
+func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
+	ctx, cancel := context.WithTimeout(ctx, MaxTime)
+	defer cancel()
+	l := hunt{done: ctx.Err, folder: folder, since: since, found: kernel.Altered{Whole: true}}
+	if err := filepath.WalkDir(folder, l.visit); err != nil {
+		l.found.Whole = false
+	}
+	l.files = 0
+	for _, dir := range l.built {
+		if l.touched(dir) {
+			l.found.Paths = append(l.found.Paths, filepath.ToSlash(dir)+"/**")
+		}
+	}
+	if len(l.found.Paths) > MaxChanged {
+		l.found.Paths, l.found.Whole = l.found.Paths[:MaxChanged], false
+	}
+	return l.found
+}
+
+// visit looks at one file or folder.
+func (l *hunt) visit(path string, e fs.DirEntry, err error) error {
+	if l.files++; err != nil || l.over() || len(l.found.Paths) > MaxChanged {
+		l.found.Whole = false
+		return filepath.SkipAll
+	}
+	switch {
+	case e.IsDir() && path != l.folder && ofGit(path):
+		return filepath.SkipDir
+	case e.IsDir() && path != l.folder && filled(path):
+		l.built = append(l.built, path)
+		return filepath.SkipDir
+	case !e.IsDir() && gitsOwn(path):
+		return nil
+	}
+	info, ok := infoOf(e)
+	if l.found.Whole = l.found.Whole && ok; !ok {
+		return nil
+	}
+	within := l.moved != "" && strings.HasPrefix(path, l.moved+string(filepath.Separator))
+	switch fresh := l.fresh(info); {
+	case !e.IsDir() && (fresh || within):
+		l.found.Paths = append(l.found.Paths, filepath.ToSlash(path))
+	case e.IsDir() && fresh && info.ModTime().Before(l.since) && !within:
+		l.moved = path
+	}
+	return nil
+}
+
+// touched reports whether something in a folder was changed, or nobody can tell.
+func (l *hunt) touched(dir string) bool {
+	changed := false
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if l.files++; err != nil || l.over() {
+			changed = true
+			return filepath.SkipAll
+		}
+		if info, ok := infoOf(e); !ok || l.fresh(info) {
+			changed = true
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	return changed || err != nil
+}
+
+func (l *hunt) over() bool { return l.done() != nil || l.files > MaxFiles }
+
+func (l *hunt) fresh(info fs.FileInfo) bool {
+	return !info.ModTime().Before(l.since) || !statusTime(info).Before(l.since)
+}
+
+func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
+	info, err := e.Info()
+	return info, err == nil
+}
+
+// filled are folders that tools fill with many files, which programs load.
+func filled(path string) bool {
+	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, filepath.Base(path))
+}
+
+// ofGit are folders in which git writes whatever it does.
+func ofGit(path string) bool {
+	name := filepath.Base(path)
+	return filepath.Base(filepath.Dir(path)) == ".git" && name != "hooks" && name != "info"
+}
+
+// gitsOwn are files git writes whatever it does. Its settings are not among
+// them: they say what it runs.
+func gitsOwn(path string) bool {
+	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
+}
+
+// Missing implements [kernel.Disk]: every spelling of the path is looked for.
+func (d *Disk) Missing(path string) bool {
+	rest, rooted := strings.CutPrefix(path, "/")
+	if !rooted || rest == "" {
+		return false
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return false
+	}
+	at := []string{"/"}
+	for segment := range strings.SplitSeq(rest, "/") {
+		var next []string
+		for _, dir := range at {
+			names, all := namesIn(dir)
+			if !all {
+				return false
+			}
+			for _, name := range names {
+				if catalog.FoldPath("/"+name) == "/"+segment {
+					next = append(next, filepath.Join(dir, name))
+				}
+			}
+		}
+		if at = next; len(at) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// namesIn are the names in a folder, and whether these are all. What is no folder
+// has none.
+func namesIn(dir string) (names []string, all bool) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, err == nil || errors.Is(err, fs.ErrNotExist)
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = f.Close() }()
+	names, err = f.Readdirnames(maxNames)
+	if errors.Is(err, io.EOF) {
+		return nil, true
+	}
+	return names, err == nil && len(names) < maxNames
+}
