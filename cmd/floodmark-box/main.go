@@ -47,6 +47,10 @@ func arguments(args []string) (name string, command []string, err error) {
 // killed is the exit code of a command that was ended by force.
 const killed = 137
 
+// codexOffline is the variable by which Codex tells commands that its sandbox lets them
+// open no socket. Whoever sets it has less in the box, and nothing more.
+const codexOffline = "CODEX_SANDBOX_NETWORK_DISABLED"
+
 func run(args []string) (status syscall.WaitStatus, err error) {
 	name, command, err := arguments(args)
 	if err != nil {
@@ -63,6 +67,9 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	}
 	defer r.Close()
 	defer tidy(r.Spec)
+	if os.Getenv(codexOffline) != "" {
+		r.Spec.NoNetwork = true // a loopback cannot be brought up there
+	}
 	end, err := box.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
@@ -72,7 +79,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
 	o := finish(r, end)
-	for _, line := range advice(&o, r.Spec) {
+	for _, line := range advice(&o, r.Spec, command) {
 		fmt.Fprintln(os.Stderr, "floodmark-box:", line)
 	}
 	return end.Status, nil
