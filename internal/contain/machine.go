@@ -36,8 +36,8 @@ type Machine struct {
 	Paths   config.Paths
 	// Proved replaces what «floodmark prove» saw; nil: it counts.
 	Proved func(ctx context.Context, agent string) bool
-	Note    func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
-	Now     func() time.Time
+	Note   func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
+	Now    func() time.Time
 }
 
 // Open returns the door of a machine.
