@@ -15,20 +15,24 @@ func TestAdvice(t *testing.T) {
 		o    boxticket.Outcome
 		s    box.Spec
 		want []string // what each line has
+		run  string
 	}{
-		"nothing":              {want: nil},
-		"failed by itself":     {o: boxticket.Outcome{Exit: 1}},
-		"did without":          {o: boxticket.Outcome{Hosts: []string{"telemetry.example"}}},
-		"wanted a host":        {o: boxticket.Outcome{Exit: 128, Hosts: []string{"github.com"}}, want: []string{"no network in the box: github.com was wanted"}},
-		"ended by a signal":    {o: boxticket.Outcome{Signal: 15, Hosts: []string{"github.com"}}, want: []string{"github.com"}},
-		"many refused":         {o: boxticket.Outcome{Changes: bad}, want: []string{`not kept: AGENTS.md (it is obeyed), "a\nb", c, d (no): `}},
-		"one refused":          {o: boxticket.Outcome{Changes: bad[:2]}, want: []string{"not kept: AGENTS.md (it is obeyed): "}},
-		"unmoved":              {o: boxticket.Outcome{Unmoved: "disk full"}, want: []string{"disk full"}},
-		"background":           {o: boxticket.Outcome{Exit: 1}, s: box.Spec{ReadOnly: true}, want: []string{"read-only"}},
-		"left":                 {o: boxticket.Outcome{Left: true}, want: []string{"background call"}},
-		"refused and a signal": {o: boxticket.Outcome{Exit: 1, Hosts: []string{"h"}, Changes: bad[:2]}, want: []string{"not kept", "no network"}},
+		"nothing":               {want: nil},
+		"failed by itself":      {o: boxticket.Outcome{Exit: 1}},
+		"did without":           {o: boxticket.Outcome{Hosts: []string{"telemetry.example"}}},
+		"wanted a host":         {o: boxticket.Outcome{Exit: 128, Hosts: []string{"github.com"}}, want: []string{"no network in the box: github.com was wanted"}},
+		"ended by a signal":     {o: boxticket.Outcome{Signal: 15, Hosts: []string{"github.com"}}, want: []string{"github.com"}},
+		"many refused":          {o: boxticket.Outcome{Changes: bad}, want: []string{`not kept: AGENTS.md (it is obeyed), "a\nb", c, d (no): `}},
+		"one refused":           {o: boxticket.Outcome{Changes: bad[:2]}, want: []string{"not kept: AGENTS.md (it is obeyed): "}},
+		"unmoved":               {o: boxticket.Outcome{Unmoved: "disk full"}, want: []string{"disk full"}},
+		"background":            {o: boxticket.Outcome{Exit: 1}, s: box.Spec{ReadOnly: true}, want: []string{"read-only"}},
+		"left":                  {o: boxticket.Outcome{Left: true}, want: []string{"background call"}},
+		"a service":             {o: boxticket.Outcome{Exit: 1}, run: "cd x && /usr/bin/docker compose up", want: []string{"so docker has nothing to talk to"}},
+		"a service that works":  {run: "docker --version"},
+		"the name of a service": {o: boxticket.Outcome{Exit: 1}, run: "make dockerfile"},
+		"refused and a signal":  {o: boxticket.Outcome{Exit: 1, Hosts: []string{"h"}, Changes: bad[:2]}, want: []string{"not kept", "no network"}},
 	} {
-		got := advice(&c.o, &c.s)
+		got := advice(&c.o, &c.s, []string{"bash", "-c", c.run})
 		if !slices.EqualFunc(got, c.want, strings.Contains) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

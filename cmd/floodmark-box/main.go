@@ -47,6 +47,10 @@ func arguments(args []string) (name string, command []string, err error) {
 // killed is the exit code of a command that was ended by force.
 const killed = 137
 
+// codexOffline is the variable by which Codex tells commands that its sandbox lets them
+// open no socket. Whoever sets it has less in the box, and nothing more.
+const codexOffline = "CODEX_SANDBOX_NETWORK_DISABLED"
+
 func run(args []string) (status syscall.WaitStatus, err error) {
 	name, command, err := arguments(args)
 	if err != nil {
@@ -66,6 +70,9 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if err := resume(r); err != nil {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
+	if os.Getenv(codexOffline) != "" {
+		r.Spec.NoNetwork = true // a loopback cannot be brought up there
+	}
 	end, err := box.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
@@ -75,7 +82,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
 	o := finish(r, end)
-	for _, line := range advice(&o, r.Spec) {
+	for _, line := range advice(&o, r.Spec, command) {
 		fmt.Fprintln(os.Stderr, "floodmark-box:", line)
 	}
 	return end.Status, nil

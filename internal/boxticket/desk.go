@@ -210,13 +210,13 @@ func (d *Desk) End(name string) error {
 	return f.wait(name + taken)
 }
 
-// A Left is a ticket that the monitor wrote before it started again, and that no
-// box had taken.
+// A Left is a ticket that the monitor wrote before it started again. It still waits, or
+// its box runs: then nobody knows any more of which call it is.
 type Left struct{ Name, Session, Call string }
 
 // TakeOver says that calls are over whose boxes ran when the monitor started again:
-// nobody knows any more which these are, so what they write is not kept. It returns
-// the tickets that still wait.
+// what they write is not kept. It returns the tickets of those that still run, and
+// those that wait.
 func (d *Desk) TakeOver() (list []Left, err error) {
 	f, err := openFolder(d.path, d.uid)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -237,7 +237,9 @@ func (d *Desk) TakeOver() (list []Left, err error) {
 		}
 		switch "." + ending {
 		case taken:
-			_, err = f.claim(name + over)
+			if _, err = f.claim(name + over); f.locked(name + taken) {
+				list = append(list, Left{Name: name})
+			}
 		case waiting:
 			var t ticket
 			if data, unread := f.get(name+waiting, maxTicket); unread == nil && decode(data, &t) == nil {

@@ -58,6 +58,11 @@ type Door struct {
 	known map[journal.Session]belief
 	// refused are calls that nobody judged, because they were refused here.
 	refused map[call]time.Time
+	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
+	// start are of no session that is known.
+	late map[journal.Session][]ticket
+
+	minting sync.Mutex // one ticket is written after the other
 }
 
 // A call is one call of a session.
@@ -73,6 +78,8 @@ type ticket struct {
 	// earlier says that the monitor has been started again since: what the box says
 	// of itself cannot be read any more.
 	earlier bool
+	// shares says that its box has the /tmp of the session.
+	shares bool
 }
 
 // A belief is what is known of a session and its boxes.
@@ -100,7 +107,10 @@ const (
 // New returns a door. Tickets of an earlier start that no box took are remembered:
 // their calls may still give a result.
 func New(cfg Config) (*Door, error) {
-	d := &Door{cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{}}
+	d := &Door{
+		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
+		late: map[journal.Session][]ticket{},
+	}
 	if cfg.Desk == nil {
 		return d, nil
 	}
@@ -109,6 +119,10 @@ func New(cfg Config) (*Door, error) {
 		return nil, err
 	}
 	for _, l := range left {
+		if l.Session == "" {
+			d.late[journal.Session{}] = append(d.late[journal.Session{}], ticket{name: l.Name, earlier: true})
+			continue
+		}
 		c := call{journal.Session{ID: floodmark.SessionID(l.Session)}, floodmark.CallID(l.Call)}
 		d.open[c] = append(d.open[c], ticket{name: l.Name, at: cfg.Now(), earlier: true})
 	}
@@ -159,43 +173,44 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return d.boxless(reply, nil) // it does not run in any case
 	}
-	name, command, err := d.ticket(ctx, s, ev, line)
+	command, err := d.ticket(ctx, s, ev, line)
 	if err != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		b := d.known[s]
-		b.unfit = d.cfg.Now().Add(unfitFor)
-		d.known[s] = b
+		d.unfit(s)
 		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
 			". Make the call again: then a person is asked instead."}, nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.open[c] = append(d.open[c], ticket{name: name, at: d.cfg.Now()})
 	reply.Command = command
 	return reply, nil
 }
 
 // ticket writes the ticket for a call and returns the command that takes it.
-func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string) (name, command string, err error) {
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string) (command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	argv := []string{d.cfg.Shell, "-c", line}
+	d.minting.Lock()
+	defer d.minting.Unlock()
 	now := d.cfg.Now()
-	order := boxticket.Order{Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
-	if sandboxed(ev.Agent) {
+	t := ticket{at: now, shares: !inBackground(ev.Call) && d.alone(s)}
+	argv := []string{d.cfg.Shell, "-c", line}
+	order := boxticket.Order{Spec: *spec, Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
+	switch {
+	case inBackground(ev.Call):
+		order.Spec = spec.InBackground()
+	case !t.shares:
+		order.Spec.Temp, order.Spec.Cache = "", ""
+	case sandboxed(ev.Agent):
 		order.Shared = folderOf(s)
 	}
-	if order.Spec = *spec; inBackground(ev.Call) {
-		order.Spec = spec.InBackground()
+	if t.name, err = d.cfg.Desk.Mint(order, now); err != nil {
+		return "", err
 	}
-	if name, err = d.cfg.Desk.Mint(order, now); err != nil {
-		return "", "", err
+	if command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", t.name, "--"}, argv...)); err != nil {
+		return "", err
 	}
-	command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", name, "--"}, argv...))
-	return name, command, err
+	d.giveBack(call{s, ev.Call.ID}, []ticket{t})
+	return command, nil
 }
 
 // after holds a result against what the box did. What is written down of the
@@ -211,7 +226,7 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
 	}
 	// Before the monitor looks at what changed on disk nothing may change any more.
-	wrong, rest, err := d.end(ctx, list)
+	wrong, rest, err := d.end(ctx, s, list)
 	d.giveBack(c, rest)
 	if err != nil {
 		return hook.Reply{}, err
@@ -240,7 +255,7 @@ const ranOutside = "a command that had to run in a box has a result, and no box 
 
 // end says that a call is over and returns what is wrong with its box, if anything
 // is, and the tickets that a later result may belong to.
-func (d *Door) end(ctx context.Context, list []ticket) (wrong string, rest []ticket, err error) {
+func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (wrong string, rest []ticket, err error) {
 	best := d.likely(list)
 	t := list[best]
 	// A box that moves files into the project is waited for, as long as the caller does.
@@ -254,6 +269,9 @@ func (d *Door) end(ctx context.Context, list []ticket) (wrong string, rest []tic
 	state := boxticket.Lost
 	if err == nil {
 		state, _, err = d.cfg.Desk.Read(t.name)
+	}
+	if state == boxticket.Running {
+		d.ranOn(s, t)
 	}
 	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
 	rest = slices.Delete(slices.Clone(list), best, best+1)

@@ -109,10 +109,16 @@ func TestARestartForgetsNoTicket(t *testing.T) {
 	}
 	waits := h.before(late).Command
 	h.start()
+	if h.door.alone(journal.Session{ID: "any"}) {
+		t.Error("a box that runs on may have the /tmp of any session")
+	}
 	if running.Keep() == nil {
 		t.Error("a box that nobody knows of any more moves files in")
 	}
 	running.Close()
+	if !h.door.alone(journal.Session{ID: "any"}) {
+		t.Error("it has ended")
+	}
 	h.run(waits)
 	h.after(inside)
 	h.after(late)
@@ -187,6 +193,35 @@ func TestABoxThatOutlivesItsCall(t *testing.T) {
 		t.Error("what it wrote is kept")
 	}
 	h.wantIncidents()
+}
+
+// Two boxes that run at once do not share a /tmp.
+func TestBoxesAtOnceShareNothing(t *testing.T) {
+	h := newHouse(t)
+	first := bash("1", "go test ./...")
+	r, err := h.redeem(h.before(first).Command)
+	if err != nil || r.Spec.Temp == "" {
+		t.Fatal(r, err)
+	}
+	for _, when := range []string{"runs", "runs on"} {
+		second := bash(when, "go vet ./...")
+		if spec := h.run(h.before(second).Command); spec.Temp != "" || spec.Cache != "" {
+			t.Errorf("while the first %s: %+v", when, spec)
+		}
+		h.after(second)
+		if when == "runs" {
+			h.after(first)
+		}
+	}
+	r.Close()
+	if spec := h.run(h.before(bash("3", "go vet ./...")).Command); spec.Temp == "" {
+		t.Errorf("afterwards: %+v", spec)
+	}
+	waits := bash("4", "go vet ./...")
+	h.before(waits)
+	if spec := h.run(h.before(bash("5", "go test ./...")).Command); spec.Temp != "" {
+		t.Errorf("while one may begin: %+v", spec)
+	}
 }
 
 // A result waits while its box moves files in, as long as the agent does.
@@ -286,7 +321,7 @@ func TestWhatRunsInTheBackground(t *testing.T) {
 // Codex's sandbox lets nothing be written but the project and /tmp.
 func TestWhatBoxesOfASandboxedAgentShare(t *testing.T) {
 	h := newHouse(t)
-	_, line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, hook.Event{Agent: "codex", Call: bash("1", "true")}, "true")
+	line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, hook.Event{Agent: "codex", Call: bash("1", "true")}, "true")
 	if err != nil {
 		t.Fatal(err)
 	}

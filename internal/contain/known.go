@@ -3,7 +3,9 @@ package contain
 import (
 	"context"
 	"maps"
+	"slices"
 
+	"github.com/floodmark/floodmark/internal/boxticket"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -47,6 +49,53 @@ func (d *Door) fall(s journal.Session) {
 	b := d.known[s]
 	b.fell = true
 	d.known[s] = b
+}
+
+// unfit lets a session have no box for a while.
+func (d *Door) unfit(s journal.Session) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b := d.known[s]
+	b.unfit = d.cfg.Now().Add(unfitFor)
+	d.known[s] = b
+}
+
+// alone reports whether no other box has the /tmp of a session, or may get it: two
+// that run at once could hand each other what they have open.
+func (d *Door) alone(s journal.Session) bool {
+	d.mu.Lock()
+	var list []ticket
+	for c, of := range d.open {
+		if c.session == s {
+			list = append(list, of...)
+		}
+	}
+	list = slices.Concat(list, d.late[s], d.late[journal.Session{}])
+	d.mu.Unlock()
+	return !slices.ContainsFunc(list, func(t ticket) bool {
+		if !t.shares && !t.earlier {
+			return false
+		}
+		state, _, err := d.cfg.Desk.Read(t.name)
+		return err != nil && !t.earlier || state == boxticket.Running || state == boxticket.Unredeemed && d.cfg.Now().Sub(t.at) < life
+	})
+}
+
+// ranOn notes that a box runs on though its call is over.
+func (d *Door) ranOn(s journal.Session, t ticket) {
+	if !t.shares {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.late) >= maxOpen {
+		clear(d.late)
+	}
+	over := func(t ticket) bool {
+		state, _, err := d.cfg.Desk.Read(t.name)
+		return err == nil && state != boxticket.Running
+	}
+	d.late[s] = append(slices.DeleteFunc(d.late[s], over), t)
 }
 
 // take returns the tickets of a call whose result is here.

@@ -34,8 +34,10 @@ type Machine struct {
 	Disk    monitor.Disk
 	Program string
 	Paths   config.Paths
-	Note    func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
-	Now     func() time.Time
+	// Proved replaces what «floodmark prove» saw; nil: it counts.
+	Proved func(ctx context.Context, agent string) bool
+	Note   func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
+	Now    func() time.Time
 }
 
 // Open returns the door of a machine.
@@ -51,8 +53,11 @@ func Open(m Machine) (*Door, error) {
 	}
 	kept := shared(filepath.Join(m.Disk.Resolve(filepath.Dir(m.Paths.Proofs)), "boxes"))
 	kept.sweep(m.Now())
-	proofs := &proofs{now: m.Now, look: (&prove.Rewrites{Proofs: m.Paths.Proofs, Records: m.Paths.Originals, Box: m.Program}).Boxes}
-	cfg.Desk, cfg.Program, cfg.Shell, cfg.Proved, cfg.Fell = desk, m.Program, shell(), proofs.proved, fell(m.Journal)
+	seen := &proofs{now: m.Now, look: (&prove.Rewrites{Proofs: m.Paths.Proofs, Records: m.Paths.Originals, Box: m.Program}).Boxes}
+	if cfg.Proved = m.Proved; cfg.Proved == nil {
+		cfg.Proved = seen.proved
+	}
+	cfg.Desk, cfg.Program, cfg.Shell, cfg.Fell = desk, m.Program, shell(), fell(m.Journal)
 	cfg.Ended = kept.forget
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)

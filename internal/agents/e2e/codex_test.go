@@ -44,6 +44,9 @@ func runCodex(w *world, h how) string { return w.codexHears(h, prompt()) }
 func (w *world) codexHears(h how, text string) string {
 	scripted := w.scripted("codex")
 	settings := w.features + "\n" + scripted.Text
+	if w.sandbox != "" {
+		settings = strings.Replace(settings, "danger-full-access", w.sandbox, 1)
+	}
 	for _, s := range w.servers() { // it does not wait for servers that are not required
 		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\nrequired = true\n", s.name, s.command[0], object(s.command[1:]))
 	}

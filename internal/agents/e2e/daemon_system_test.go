@@ -21,7 +21,10 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/contain"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
@@ -97,7 +100,12 @@ func (w *world) inMemory() (kill func()) {
 		w.t.Fatal(err)
 	}
 	w.journal = journal.NewMemory()
+	var disk monitor.Disk
+	if w.boxes != "" {
+		disk = workspace.New(workspace.Options{Home: w.home})
+	}
 	m, err := monitor.New(monitor.Config{
+		Disk:      disk,
 		Journal:   w.journal,
 		Rules:     func() kernel.Rules { return kernel.NewRules(p, c) },
 		Key:       func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
@@ -110,7 +118,15 @@ func (w *world) inMemory() (kill func()) {
 		w.t.Fatal(err)
 	}
 	w.monitor = m
-	door := agents.Door{Hooks: rewriting{m, w.rewrite}, Await: w.await, Native: agents.NewNative(w.native, w.inWindow), Rewrites: agents.NewRewrites()}
+	boxes, err := contain.Open(contain.Machine{
+		Hooks: m, Journal: w.journal, View: m.View, Disk: disk, Program: w.boxes, Paths: config.DirPaths(filepath.Join(w.home, daemonFolder)),
+		Rules:  func(journal.Session, floodmark.SessionID) kernel.Rules { return kernel.NewRules(p, c) },
+		Proved: func(context.Context, string) bool { return true }, Note: m.Note, Now: time.Now,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	door := agents.Door{Hooks: rewriting{boxes, w.rewrite}, Await: w.await, Native: agents.NewNative(w.native, w.inWindow), Rewrites: agents.NewRewrites()}
 	frames, web := hookframe.Split(listen(w.t, w.memorySocket()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup

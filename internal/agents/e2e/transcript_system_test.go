@@ -161,6 +161,7 @@ func (w *world) covered(a agent) {
 
 // An agent that is run without its hooks is told of, loudly.
 func TestTranscriptWithoutHooks(t *testing.T) {
+	t.Run("typing", transcriptOfTyping)
 	for _, a := range agentsHere() {
 		if !slices.Contains(transcript.Agents(), a.name) || *gateOnly && !a.quick() {
 			continue
@@ -179,7 +180,7 @@ func TestTranscriptWithoutHooks(t *testing.T) {
 }
 
 // What Codex types into a running command is found, though no hook was told.
-func TestTranscriptOfTyping(t *testing.T) {
+func transcriptOfTyping(t *testing.T) {
 	w := newWorld(t)
 	w.stop = w.inMemory()
 	w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}

@@ -67,6 +67,10 @@ type world struct {
 	env      []string            // more of the agent's environment
 	rules    string              // more of the policy
 	native   []string            // the agents that ask by themselves
+	// sandbox is Codex's own, if not empty.
+	sandbox string
+	// boxes is floodmark-box if a monitor in memory lets commands run in boxes.
+	boxes string
 	// rewrite, if not nil, is what a monitor in memory lets run instead of a command.
 	rewrite func(command string) string
 	await   func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error)

@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+var boxProgram = flag.String("box", "", "the built floodmark-box; without it each test builds it")
+
+// script is what the project's own code does: it writes where it may and where it may
+// not, and looks for a key.
+const script = `echo "built $NODE_ENV" > made.txt
+echo evil > "$HOME/evil.txt"
+cat "$HOME/.ssh/id" .env 2>/dev/null | grep KEY || echo nothing found
+sh -c 'kill -TERM $$'; echo "signal $?"
+exit 7
+`
+
+// A command of the project, after a page was read, runs in a box: what it makes in the
+// project is there, what it does elsewhere is not, and the model reads its output and
+// how it ended. Codex runs it in its own sandbox, too.
+func TestBoxed(t *testing.T) {
+	for _, a := range agentsHere() {
+		sandboxes := []string{""}
+		if a.name == "codex" {
+			sandboxes = append(sandboxes, "workspace-write")
+		}
+		for _, sandbox := range sandboxes {
+			t.Run(strings.TrimSpace(a.name+" "+sandbox), func(t *testing.T) {
+				if *gateOnly && !a.quick() {
+					t.Skip("the gate tries two that are quick; make soak SUITE=agents tries all")
+				}
+				if sandbox != "" && os.Getuid() == 0 {
+					t.Skip("as root a box needs a control group, and Codex's sandbox has none to write to")
+				}
+				w := newWorld(t)
+				w.sandbox = sandbox
+				w.boxedRun(a)
+			})
+		}
+	}
+}
+
+func (w *world) boxedRun(a agent) {
+	w.t.Helper()
+	w.boxes = *boxProgram
+	if w.boxes == "" {
+		w.boxes = filepath.Join(w.home, "bin", "floodmark-box")
+		build := exec.CommandContext(w.t.Context(), "go", "build", "-o", w.boxes, "github.com/floodmark/floodmark/cmd/floodmark-box")
+		if text, err := build.CombinedOutput(); err != nil {
+			w.t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	w.write(".ssh/id", "KEY of the owner")
+	w.write("project/.env", "KEY=1")
+	w.write("project/build.sh", script)
+	w.inMemory()
+	w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
+	w.calls(a, nil, work, read, "NODE_ENV=test sh build.sh")
+	a.run(w, how{protected: true})
+	got := w.results()
+	w.t.Logf("the model read %q", got)
+	if len(got) != 3 || !strings.Contains(got[2], "nothing found") || !strings.Contains(got[2], "signal 143") || strings.Contains(got[2], "KEY") {
+		w.t.Errorf("the model read %q\n%s", got, tail(w.output))
+	}
+	if made, err := os.ReadFile(filepath.Join(w.project, "made.txt")); err != nil || string(made) != "built test\n" {
+		w.t.Errorf("what it made: %q, %v", made, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.home, "evil.txt")); err == nil {
+		w.t.Error("it wrote to the home")
+	}
+	boxed := 0
+	for _, f := range w.decided() {
+		if f.Decision.Verdict == floodmark.Allow && f.Decision.Reach == floodmark.Boxed {
+			boxed++
+		}
+	}
+	if kinds := w.incidents(); boxed != 1 || len(kinds) > 0 {
+		w.t.Errorf("%d calls in a box; %v", boxed, kinds)
+	}
+}
+
+// decided are all decisions on calls.
+func (w *world) decided() (list []floodmark.ActionDecided) {
+	w.t.Helper()
+	for head, err := range w.journal.Recent(w.t.Context(), "") {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for entry, err := range w.journal.Read(w.t.Context(), head.Session, 0) {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			fact, err := entry.Fact()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if d, is := fact.(floodmark.ActionDecided); is && d.Action.Tool.Name != "" {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
