@@ -178,8 +178,9 @@ type ContentArrived struct {
 	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	Links   int          `json:"links,omitempty"`
-	// BoxFailed is set if the call ran in a box and failed there; Wanted are the names
-	// of what it asked for in vain.
+	// BoxTicket names the ticket by which it ran in a box, which is spent. BoxFailed is set
+	// if it failed there; Wanted are the names of what it asked for in vain.
+	BoxTicket string   `json:"boxTicket,omitempty"`
 	BoxFailed bool     `json:"boxFailed,omitempty"`
 	Wanted    []string `json:"wanted,omitempty"`
 }

@@ -159,6 +159,7 @@ func (c *plain) contentArrived(f *ContentArrived) {
 	list(c, "inputs", &f.Inputs, numberValue[NodeID])
 	list(c, "secrets", &f.Secrets, (*plain).secretSpan)
 	someNumber(c, "links", &f.Links)
+	someText(c, "boxTicket", &f.BoxTicket)
 	c.flag("boxFailed", &f.BoxFailed)
 	list(c, "wanted", &f.Wanted, textValue[string])
 	c.shut('}')

@@ -112,9 +112,9 @@ type Event struct {
 	// it is read from nobody's bytes.
 	Boxes bool `json:"-"`
 
-	// Box is how a command ended that ran in a box, at after_tool_call: nil if it ran
-	// elsewhere, or well. The daemon says it, as it says Boxes.
-	Box *BoxFailed `json:"-"`
+	// Box is how a command ended that ran in a box, at after_tool_call. The daemon says it,
+	// as it says Boxes.
+	Box *BoxEnd `json:"-"`
 
 	// Audience says who will read the answer at before_response_emit. More says
 	// that the agent works on after it: the turn does not end there.

@@ -54,11 +54,11 @@ func (st *step) failedInBox(a *floodmark.Action) bool {
 	return st.ev.Boxes && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
 }
 
-// boxFailed writes down that a call failed in its box and tells the agent what it can do.
-func (st *step) boxFailed(f *floodmark.ContentArrived) {
+// boxEnded writes down how a call ended in its box, and tells the agent what it can do.
+func (st *step) boxEnded(f *floodmark.ContentArrived) {
 	if st.ev.Box == nil {
 		return
 	}
-	f.BoxFailed, st.out.Reply.Warning = true, st.ev.Box.Line()
+	f.BoxTicket, f.BoxFailed, st.out.Reply.Warning = st.ev.Box.Ticket, st.ev.Box.Failed, st.ev.Box.Line()
 	f.Wanted = slices.DeleteFunc(st.ev.Box.Names(), func(name string) bool { return len(st.found(name)) > 0 })
 }

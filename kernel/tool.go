@@ -92,7 +92,7 @@ func (st *step) afterTool() {
 		found := st.found(st.ev.Result.Text)
 		src, _ := st.s.Ledger.Source(n)
 		came := floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)}
-		st.boxFailed(&came)
+		st.boxEnded(&came)
 		st.keep(came)
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)

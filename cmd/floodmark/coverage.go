@@ -203,19 +203,11 @@ func take(r *transcript.Record, e *wire.Entry) error {
 	if r.Opened.IsZero() {
 		r.Opened = time.Unix(0, e.GetAt())
 	}
-	if e.GetKind() != floodmark.KindOf(floodmark.ActionDecided{}) {
-		return nil
-	}
 	f, err := floodmark.DecodeFact(e.GetKind(), []byte(e.GetBody()))
 	if err != nil {
 		return err
 	}
-	if one, ok := f.(floodmark.ActionDecided); ok && one.Action.Kind == floodmark.CallTool {
-		r.Decisions = append(r.Decisions, transcript.Decision{
-			Call: one.Action.Call, Tool: one.Action.Tool, Args: one.Action.ArgsDigest,
-			Allowed: one.Decision.Verdict == floodmark.Allow,
-		})
-	}
+	r.Take(f)
 	return nil
 }
 

@@ -111,19 +111,23 @@ func FuzzAnswer(f *testing.F) {
 		req := message(f, file)
 		f.Add(req.Agent, req.Event, []byte(req.Raw), byte(3))
 		f.Add(req.Agent, req.Event, []byte(req.Raw), byte(1))
+		f.Add(req.Agent, req.Event, []byte(req.Raw), byte(7))
 	}
 	f.Add("codex", "PreToolUse", []byte(`{"hook_event_name":"PreToolUse"}`), byte(3))
 	f.Add("codex", "Unknown", []byte(`{"hook_event_name":"Unknown","session_id":"s"}`), byte(3))
 	f.Add("other", "x", []byte(`null`), byte(3))
 	f.Fuzz(func(t *testing.T, agent, event string, raw []byte, verdict byte) {
-		v := floodmark.Verdict(verdict % 4)
-		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v}}}
+		v, reach := floodmark.Verdict(verdict%4), floodmark.Free
+		if verdict&4 != 0 {
+			reach = floodmark.Boxed // and no command that starts a box
+		}
+		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v, Reach: reach}}}
 		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
 		resp := agents.Door{Hooks: j}.Answer(t.Context(), req)
 		if ofCursor(agent, raw) || wraps(agent, raw) {
 			return
 		}
-		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && asks(event) && lets(t, req, resp) {
+		if allowed := v == floodmark.Allow && reach == floodmark.Free && len(j.saw) > 0; !allowed && gates(event) && asks(event) && lets(t, req, resp) {
 			t.Errorf("%s %s %q: %+v", agent, event, raw, resp)
 		}
 		if resp.Exit != 0 && strings.TrimSpace(resp.Stderr) == "" {

@@ -281,7 +281,7 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 		}
 		ev.Result = hook.Result{Text: lines(rest), Error: verb != "returns"}
 		if verb == "fails-in-box" {
-			ev.Box, ev.Result.Text = &hook.BoxFailed{Hosts: strings.Fields(rest)}, "failed"
+			ev.Box, ev.Result.Text = &hook.BoxEnd{Failed: true, Hosts: strings.Fields(rest)}, "failed"
 		}
 		return ev, nil
 	}

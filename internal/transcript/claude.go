@@ -68,7 +68,7 @@ func (b claudeBlock) take(g *gather, e claudeEntry) {
 	at := stamp(e.At)
 	switch {
 	case b.Type == "tool_use" && e.Type == "assistant":
-		g.call(Call{ID: b.ID, Tool: b.Name, Args: digest(b.Input), At: at})
+		g.call(Call{ID: b.ID, Tool: b.Name, Args: digest(b.Input), Box: ticket(b.Input), At: at})
 	case b.Type == "server_tool_use" && e.Type == "assistant":
 		g.call(Call{ID: b.ID, Tool: b.Name, Args: digest(b.Input), At: at, Outcome: Ran, Hosted: true})
 	case b.Type == "tool_result" && e.Type == "user":

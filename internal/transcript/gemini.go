@@ -94,7 +94,7 @@ func (m geminiMessage) take(g *gather) {
 		if at.IsZero() {
 			at = stamp(c.At)
 		}
-		g.call(Call{ID: c.ID, Tool: c.Name, Args: digest(c.Args), At: at})
+		g.call(Call{ID: c.ID, Tool: c.Name, Args: digest(c.Args), Box: ticket(c.Args), At: at})
 		switch c.Status {
 		case "success", "error", "cancelled":
 			g.result(c.ID, c.Name, at, geminiOutcome(c.Name, c.Status, geminiSaid(c.Result)))

@@ -14,8 +14,10 @@ type Decision struct {
 	Call floodmark.CallID
 	Tool floodmark.ToolRef
 	Args floodmark.Digest
-	// Allowed says that the call might run.
-	Allowed bool
+	// Allowed says that the call might run, Boxed that it might only in a box: then as
+	// the command that takes the ticket.
+	Allowed, Boxed bool
+	Ticket         string
 }
 
 // A Record is what the journal knows of one session.
@@ -24,6 +26,35 @@ type Record struct {
 	Decisions []Decision
 	// Erased is until when what was decided is gone; zero if nothing is.
 	Erased time.Time
+
+	calls map[floodmark.NodeID]floodmark.CallID // by the results that were announced
+}
+
+// Take adds one fact of the session.
+func (r *Record) Take(f floodmark.Fact) {
+	switch f := f.(type) {
+	case floodmark.ActionDecided:
+		if f.Action.Kind != floodmark.CallTool {
+			return
+		}
+		r.Decisions = append(r.Decisions, Decision{
+			Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest,
+			Allowed: f.Decision.Verdict == floodmark.Allow, Boxed: f.Decision.Word() == floodmark.Contain,
+		})
+	case floodmark.ContentSeen:
+		if r.calls == nil {
+			r.calls = map[floodmark.NodeID]floodmark.CallID{}
+		}
+		r.calls[f.Node] = f.Call
+	case floodmark.ContentArrived:
+		for i := len(r.Decisions) - 1; i >= 0 && f.BoxTicket != ""; i-- {
+			if d := &r.Decisions[i]; d.Boxed && d.Call == r.calls[f.Node] {
+				d.Ticket = f.BoxTicket
+				return
+			}
+		}
+	default:
+	}
 }
 
 // The kinds of findings, as incidents are called.
@@ -126,6 +157,7 @@ type key struct {
 	call string
 	args floodmark.Digest
 	tool string
+	box  string // the ticket of a command that ran in a box
 }
 
 // settle finds for every call that ran a decision that allowed it. Of those that
@@ -133,8 +165,11 @@ type key struct {
 func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wrong []Finding) {
 	byArgs := !tellsCalls(s.Agent)
 	allowed, others := map[key]int{}, map[key]int{}
-	seen := map[key]map[floodmark.Digest]bool{}
+	seen, tickets := map[key]map[floodmark.Digest]bool{}, map[string]string{}
 	for _, d := range decisions {
+		if d.Ticket != "" {
+			tickets[d.Ticket] = wrapping(string(d.Call))
+		}
 		for _, k := range d.keys(byArgs) {
 			// A call may be judged again when a person has answered. Where calls
 			// have names that is no other call.
@@ -162,7 +197,7 @@ func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wr
 	for _, c := range ran {
 		k := c.key(byArgs)
 		switch {
-		case c.Hosted:
+		case c.Hosted, !byArgs && c.Box != "" && tickets[c.Box] != c.ID:
 			wrong = append(wrong, Finding{Kind: Unmediated, Call: c, Calls: 1})
 		case allowed[k] > 0:
 			allowed[k]--
@@ -184,7 +219,10 @@ func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wr
 func tellsCalls(agent string) bool { return agent != geminiName }
 
 func (c Call) key(byArgs bool) key {
-	if byArgs {
+	switch {
+	case byArgs && c.Box != "":
+		return key{box: c.Box}
+	case byArgs:
 		return key{args: c.Args, tool: c.Tool}
 	}
 	return key{call: cmp.Or(c.ID, "args:"+c.Args.Short())}
@@ -213,6 +251,9 @@ func wrapping(call string) string {
 func (d Decision) keys(byArgs bool) []key {
 	if !byArgs {
 		return []key{{call: wrapping(string(d.Call))}}
+	}
+	if d.Boxed { // had it run as it was, or by a ticket that nobody wrote, it would not be judged
+		return []key{{box: cmp.Or(d.Ticket, "none")}}
 	}
 	list := []key{{args: d.Args, tool: d.Tool.Name}}
 	if d.Tool.Server != "" {

@@ -55,7 +55,7 @@ func (g *gather) opencode(data []byte, at time.Time) error {
 	if start := stamp(p.State.Time.Start); !start.IsZero() {
 		at = start
 	}
-	g.call(Call{ID: p.Call, Tool: p.Tool, Args: digest(p.State.Input), At: at})
+	g.call(Call{ID: p.Call, Tool: p.Tool, Args: digest(p.State.Input), Box: ticket(p.State.Input), At: at})
 	switch p.State.Status {
 	case "completed", "error":
 		g.result(p.Call, p.Tool, at, opencodeOutcome(p))

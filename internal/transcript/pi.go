@@ -68,7 +68,7 @@ func (e piEntry) calls(g *gather) error {
 	}
 	for _, p := range parts {
 		if p.Type == "toolCall" {
-			g.call(Call{ID: p.ID, Tool: p.Name, Args: digest(p.Args), At: stamp(e.At)})
+			g.call(Call{ID: p.ID, Tool: p.Name, Args: digest(p.Args), Box: ticket(p.Args), At: stamp(e.At)})
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +57,9 @@ type Call struct {
 	ID   string
 	Tool string
 	// Args identifies the arguments as the journal does.
-	Args    floodmark.Digest
+	Args floodmark.Digest
+	// Box is the ticket by which its command runs in a box; empty if it is another command.
+	Box     string
 	At      time.Time // zero if the transcript does not say
 	Outcome Outcome
 	// Hosted says that the model's own service ran it: no hook can see it.
@@ -211,4 +214,32 @@ func (p place) walk(found func(File)) error {
 // digest identifies arguments as the journal does.
 func digest(args json.RawMessage) floodmark.Digest {
 	return kernel.ArgsDigest(hook.Call{Args: args})
+}
+
+// ticketName is how many letters the name of a ticket has.
+const ticketName = 32
+
+// ticket returns the one that the command of a call takes: it is the command that a monitor
+// gives in place of another, each word in quotes as it is given.
+func ticket(args json.RawMessage) string {
+	var call struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(args, &call) != nil {
+		return ""
+	}
+	// Quotes and backslashes of the words themselves stand outside of the quotes.
+	line := strings.NewReplacer(`'\''`, "", `'\\'`, "").Replace(call.Command)
+	inner, begins := strings.CutPrefix(line, "'")
+	inner, ends := strings.CutSuffix(inner, "'")
+	words := strings.Split(inner, "' '")
+	if !begins || !ends || len(words) < 5 || strings.ContainsAny(strings.Join(words, ""), `'\`) {
+		return ""
+	}
+	name := words[2]
+	if !path.IsAbs(words[0]) || path.Base(words[0]) != "floodmark-box" || words[1] != "--ticket" || words[3] != "--" ||
+		len(name) != ticketName || strings.Trim(name, "0123456789abcdef") != "" {
+		return ""
+	}
+	return name
 }

@@ -120,7 +120,7 @@ func serving(t *testing.T, socket string, serve func(net.Conn)) {
 type always floodmark.Verdict
 
 func (v always) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Verdict(v)}, Line: "because."}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Verdict(v), Reach: floodmark.Free}, Line: "because."}, nil
 }
 
 func answering(v floodmark.Verdict) func(net.Conn) {
@@ -303,6 +303,8 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		"nothing to do": says(frame(`{"v":1,"stdout":"{}","stderr":"","exit":0}`)),
 		"no command":    says(frame(`{"v":1,"stdout":"{\"block\":true,\"command\":\"\"}","stderr":"","exit":0}`)),
 		"no text":       says(frame(`{"v":1,"stdout":"{\"block\":true,\"command\":[\"ls\"]}","stderr":"","exit":0}`)),
+		"yes, and none": says(frame(`{"v":1,"stdout":"{\"block\":false,\"command\":\"\"}","stderr":"","exit":0}`)),
+		"yes, no text":  says(frame(`{"v":1,"stdout":"{\"block\":false,\"command\":[\"ls\"]}","stderr":"","exit":0}`)),
 		"a word":        says(frame(`{"v":1,"stdout":"\"yes\"","stderr":"","exit":0}`)),
 	} {
 		within := long

@@ -7,10 +7,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// BoxFailed says that a command failed in its box, and what of the box kept from it is
-// known: the names of hosts that it asked for, and paths that it was refused. The names are
-// the command's, which can name anything.
-type BoxFailed struct{ Hosts, Paths []string }
+// A BoxEnd is how a command ended that ran in a box.
+type BoxEnd struct {
+	// Ticket is the name of the one that started the box.
+	Ticket string
+	// Failed says that the command did. Hosts are names that it asked for in vain, Paths
+	// what it was refused: the names are the command's, which can name anything.
+	Failed       bool
+	Hosts, Paths []string
+}
 
 // What is told of it: so many names, of so many characters.
 const (
@@ -18,9 +23,12 @@ const (
 	maxWanting = 100
 )
 
-// Names are what it wanted, as a person may read them. A host that is none by its letters
-// is left out.
-func (b *BoxFailed) Names() []string {
+// Names are what a command that failed wanted, as a person may read them. A host that is
+// none by its letters is left out.
+func (b *BoxEnd) Names() []string {
+	if !b.Failed {
+		return nil
+	}
 	names := slices.DeleteFunc(slices.Clone(b.Hosts), func(h string) bool {
 		return h == "" || len(h) > maxWanting || strings.Trim(strings.ToLower(h), "abcdefghijklmnopqrstuvwxyz0123456789.-_:") != ""
 	})
@@ -34,9 +42,12 @@ func (b *BoxFailed) Names() []string {
 	return names[:min(len(names), maxWanted)]
 }
 
-// Line tells the agent what it can do.
-func (b *BoxFailed) Line() string {
-	if len(b.Hosts) > 0 {
+// Line tells the agent what it can do after a failure.
+func (b *BoxEnd) Line() string {
+	switch {
+	case !b.Failed:
+		return ""
+	case len(b.Hosts) > 0:
 		return "no network in the box: ask for the push, or whatever needs it, in a call of its own. If the same call is made again at once, a person is asked whether it may run outside the box."
 	}
 	return "it failed in a box, which has no network and only this project. If the same call is made again at once, a person is asked whether it may run outside the box."
