@@ -108,6 +108,7 @@ func TestBox(t *testing.T) {
 	t.Run("mounted", p.mounted)
 	t.Run("killed", p.killed)
 	t.Run("beside another", p.besideAnother)
+	t.Run("streams", p.streams)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
