@@ -109,6 +109,7 @@ func TestBox(t *testing.T) {
 	t.Run("killed", p.killed)
 	t.Run("beside another", p.besideAnother)
 	t.Run("works", p.works)
+	t.Run("streams", p.streams)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

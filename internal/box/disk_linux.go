@@ -17,14 +17,24 @@ const (
 	diskAgain = 100 * time.Millisecond
 )
 
-// guardDisk ends a box when others would soon find no room. It looks until stop is
-// called, which says whether it did.
+// guardDisk ends a box when others would soon find no room on a disk that it writes
+// to. It looks until stop is called, which says whether it did.
 func (s *Spec) guardDisk(end func()) (stop func() (full bool), err error) {
-	bytes, files, err := left(s.Folder)
-	if err != nil {
-		return nil, err
+	var enough []func() bool
+	for _, dir := range []string{s.Folder, s.Temp, s.Cache} {
+		if dir == "" {
+			continue
+		}
+		bytes, files, err := left(dir)
+		if err != nil {
+			return nil, err
+		}
+		least, leastFiles := min(reserve, bytes/2), min(files/2, 100_000)
+		enough = append(enough, func() bool {
+			bytes, files, err := left(dir)
+			return err == nil && bytes >= least && files >= leastFiles
+		})
 	}
-	least, leastFiles := min(reserve, bytes/2), min(files/2, 100_000)
 	done, ended := make(chan struct{}), make(chan bool, 1)
 	go func() {
 		tick := time.NewTicker(diskAgain)
@@ -36,10 +46,12 @@ func (s *Spec) guardDisk(end func()) (stop func() (full bool), err error) {
 				return
 			case <-tick.C:
 			}
-			if bytes, files, err := left(s.Folder); err != nil || bytes < least || files < leastFiles {
-				end()
-				ended <- true
-				return
+			for _, is := range enough {
+				if !is() {
+					end()
+					ended <- true
+					return
+				}
 			}
 		}
 	}()

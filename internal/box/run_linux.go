@@ -96,8 +96,10 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		ExtraFiles: append([]*os.File{told, fail}, locks...), SysProcAttr: walls(),
+	}
+	if err := s.streams(cmd); err != nil {
+		return End{}, err
 	}
 	if err := cmd.Start(); err != nil {
 		return End{}, fmt.Errorf("this machine lets nobody make a box: %w", err)
@@ -118,11 +120,11 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	_ = tell.Close()
 	stop := pass(cmd.Process)
 	defer stop()
-	err = cmd.Wait()
+	err = cmd.Wait() // also where what was said could not be written
 	if full() {
 		return End{}, ErrFull
 	}
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+	if cmd.ProcessState == nil {
 		return End{}, err
 	}
 	var end ending

@@ -295,6 +295,44 @@ func (p *programs) besideAnother(t *testing.T) {
 	}
 }
 
+// A command has its standard streams, and not the files behind them.
+func (p *programs) streams(t *testing.T) {
+	t.Parallel()
+	s := room(t)
+	at := func(name string) string { return filepath.Join(filepath.Dir(s.Home), name) }
+	put(t, at("input"), "given")
+	put(t, at("log"), "earlier\n")
+	in, err := os.Open(at("input"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	log, err := os.OpenFile(at("log"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	c, _ := p.boxed(t, s, "bash", "-c", `echo evil 3>&1 >> /proc/self/fd/0; cat; for i in 1 2 3; do echo out; echo err >&2; done
+python3 -c 'import os; print(os.read(os.open("/proc/self/fd/1",os.O_RDONLY|os.O_NONBLOCK),99))' 2>/dev/null; : > /proc/self/fd/1; exit 3`)
+	c.Stdin, c.Stdout, c.Stderr = in, log, log
+	_ = c.Run()
+	said := look(at("log"))
+	if exitOf(c) != 3 || look(at("input")) != "given" || !strings.HasPrefix(said, "earlier\n") || strings.Count(said, "earlier") != 1 || !strings.Contains(said, "given") || !strings.Contains(said, "out\nerr\nout\nerr\n") {
+		t.Errorf("exit %d, input %q, log %q", exitOf(c), look(at("input")), said)
+	}
+	put(t, at("secret"), "K")
+	folder, err := os.Open(s.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	c, _ = p.boxed(t, s, "bash", "-c", `cat /proc/self/fd/0/../../secret`)
+	c.Stdin = folder
+	if said, exit := result(c); exit != box.Refused || strings.Contains(said, "K") {
+		t.Errorf("a folder as input: exit %d, %s", exit, said)
+	}
+}
+
 // begin prepares a shell command in a box, with its output to read.
 func (p *programs) begin(t *testing.T, s *box.Spec, command string) (*exec.Cmd, io.Reader) {
 	t.Helper()

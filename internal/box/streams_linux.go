@@ -1,0 +1,55 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// streams gives a command this process's standard streams. Through /proc a command
+// can open the file behind a descriptor anew: to read what was in a log before, to
+// empty it, or to write to its input. So files stay outside, and the command has
+// pipes. A folder would be a way out and is refused.
+func (s *Spec) streams(cmd *exec.Cmd) error {
+	var was [3]os.FileInfo
+	for i, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if info.IsDir() || info.Mode()&(os.ModeDevice|os.ModeCharDevice) == os.ModeDevice {
+			return fmt.Errorf("standard stream %d is a folder or a disk", i)
+		}
+		was[i] = info
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if was[0].Mode().IsRegular() {
+		cmd.Stdin = struct{ io.Reader }{os.Stdin}
+	}
+	if was[1].Mode().IsRegular() {
+		cmd.Stdout = &bounded{os.Stdout, s.Disk}
+	}
+	if was[2].Mode().IsRegular() {
+		cmd.Stderr = &bounded{os.Stderr, s.Disk}
+		if os.SameFile(was[1], was[2]) {
+			cmd.Stderr = cmd.Stdout // one pipe, so that lines stay in order
+		}
+	}
+	return nil
+}
+
+// bounded writes to a file what a box may write to one.
+type bounded struct {
+	to   io.Writer
+	left int64
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errors.Join(errors.New("the command has said too much"), syscall.EFBIG)
+	}
+	return b.to.Write(p)
+}
