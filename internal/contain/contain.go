@@ -226,8 +226,9 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
 	}
 	// Before the monitor looks at what changed on disk nothing may change any more.
-	wrong, rest, err := d.end(ctx, s, list)
+	done, wrong, rest, err := d.end(ctx, s, list)
 	d.giveBack(c, rest)
+	ev.Box = done
 	if err != nil {
 		return hook.Reply{}, err
 	}
@@ -253,9 +254,9 @@ const NotUsed = "box-not-used"
 
 const ranOutside = "a command that had to run in a box has a result, and no box ran it"
 
-// end says that a call is over and returns what is wrong with its box, if anything
-// is, and the tickets that a later result may belong to.
-func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (wrong string, rest []ticket, err error) {
+// end says that a call is over and returns how its box ended, what is wrong with it, if
+// anything is, and the tickets that a later result may belong to.
+func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done *hook.BoxEnd, wrong string, rest []ticket, err error) {
 	best := d.likely(list)
 	t := list[best]
 	// A box that moves files into the project is waited for, as long as the caller does.
@@ -264,11 +265,11 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (wrong
 	select {
 	case err = <-over:
 	case <-ctx.Done():
-		return "", list, ctx.Err()
+		return nil, "", list, ctx.Err()
 	}
-	state := boxticket.Lost
+	state, o := boxticket.Lost, (*boxticket.Outcome)(nil)
 	if err == nil {
-		state, _, err = d.cfg.Desk.Read(t.name)
+		state, o, err = d.cfg.Desk.Read(t.name)
 	}
 	if state == boxticket.Running {
 		d.ranOn(s, t)
@@ -277,11 +278,26 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (wrong
 	rest = slices.Delete(slices.Clone(list), best, best+1)
 	switch {
 	case state == boxticket.Unredeemed:
-		return ranOutside, rest, nil
+		return nil, ranOutside, rest, nil
 	case err != nil && !t.earlier:
-		return "what a box did cannot be read: " + floodmark.OneLine(err.Error(), maxWhy), rest, nil
+		return nil, "what a box did cannot be read: " + floodmark.OneLine(err.Error(), maxWhy), rest, nil
 	}
-	return "", rest, nil
+	return boxEnd(t.name, state, o), "", rest, nil
+}
+
+// boxEnd is what the monitor is told of a box.
+func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxEnd {
+	b := &hook.BoxEnd{Ticket: name}
+	if state != boxticket.Ran || o == nil {
+		return b
+	}
+	b.Failed, b.Hosts = o.Exit != 0 || o.Signal != 0, o.Hosts
+	for _, c := range o.Changes {
+		if c.Refused != "" {
+			b.Paths = append(b.Paths, c.Path)
+		}
+	}
+	return b
 }
 
 // likely is the ticket that a result most likely belongs to. Which it is only matters
