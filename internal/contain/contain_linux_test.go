@@ -417,3 +417,23 @@ func TestProofsAreLookedAtNowAndThen(t *testing.T) {
 		t.Errorf("%d looks", looks)
 	}
 }
+
+// A call that failed in its box and comes again is a question that says what it wanted.
+func TestACallThatFailedInItsBox(t *testing.T) {
+	h := newHouse(t)
+	c := bash("1", "npm test")
+	r, err := h.redeem(h.before(c).Command)
+	if err == nil {
+		err = r.Report(boxticket.Outcome{Stage: boxticket.StageEnded, Exit: 1, Hosts: []string{"api.example"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	h.after(c)
+	again := h.before(bash("2", "npm test"))
+	if again.Decision.Verdict != floodmark.Confirm || again.Command != "" || !strings.Contains(again.Line, "api.example") {
+		t.Errorf("%+v", again)
+	}
+	h.wantIncidents()
+}
