@@ -48,7 +48,10 @@ func (w *world) daemon() (kill func()) {
 func (w *world) served() (kill func()) {
 	w.t.Helper()
 	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n"+w.rules)
-	cmd := exec.CommandContext(w.t.Context(), *program, "serve", "--dir", filepath.Join(w.home, daemonFolder), "--policy", policy)
+	cmd := exec.CommandContext(w.t.Context(), *program, "serve", "--policy", policy)
+	if !w.own {
+		cmd.Args = append(cmd.Args, "--dir", filepath.Join(w.home, daemonFolder))
+	}
 	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
 	output, err := cmd.StderrPipe()
 	if err != nil {

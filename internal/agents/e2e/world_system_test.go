@@ -69,6 +69,8 @@ type world struct {
 	native   []string            // the agents that ask by themselves
 	// sandbox is Codex's own, if not empty.
 	sandbox string
+	// own says that the real program keeps its files where a person has them.
+	own bool
 	// boxes is floodmark-box if a monitor in memory lets commands run in boxes.
 	boxes string
 	// rewrite, if not nil, is what a monitor in memory lets run instead of a command.
@@ -180,6 +182,13 @@ func (w *world) write(name, text string) string {
 const daemonFolder = "fm"
 
 func (w *world) socket() string {
+	if w.own {
+		path, err := hookframe.SocketPath(func(name string) string { return map[string]string{"HOME": w.home}[name] })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return path
+	}
 	if *program != "" {
 		return filepath.Join(w.home, daemonFolder, "run", "hook.sock")
 	}
