@@ -175,6 +175,10 @@ func (j *judge) touched(r *shellscan.Report) {
 			j.use.Repositories = addFolder(j.use.Repositories, e.Path)
 		case shellscan.Environment:
 			j.most = floodmark.Secret
+			// The same line may tell it. What kubectl shows comes from where it asks.
+			if e.Command != "kubectl" && (slices.Contains(j.use.Effects, floodmark.Fetch) || slices.Contains(j.use.Effects, floodmark.Send)) {
+				j.guards |= isSecret
+			}
 		case shellscan.Fetch, shellscan.Send:
 			if e.URL != "" {
 				if !slices.Contains(j.use.URLs, e.URL) {
@@ -389,15 +393,10 @@ func (j *judge) programs(words []string) {
 // the same; it is arbitrary code anyway.
 func outward(line string) bool {
 	low := strings.ToLower(line)
-	for rest := low; ; {
-		_, after, found := strings.Cut(rest, "://")
-		if !found {
-			break
-		}
+	for _, after := range strings.Split(low, "://")[1:] {
 		if !ownMachine(after) {
 			return true
 		}
-		rest = after
 	}
 	for _, word := range [...]string{
 		"/dev/tcp/", "/dev/udp/", "socket.", "socket(", "urllib", "http.client", "httplib", "requests.", "aiohttp", "httpx", "smtplib", "ftplib", "telnetlib",

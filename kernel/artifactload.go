@@ -23,11 +23,12 @@ const (
 // owner's own work, and than what the session has seen anyway. It is judged below
 // that. What others left there is noted.
 func (st *step) loads(j *judged, mark floodmark.Label) {
-	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks)+len(j.use.Repositories) == 0 {
+	tells := j.basis.Network && len(j.use.Reads) > 0
+	if !tells && !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks)+len(j.use.Repositories) == 0 {
 		return
 	}
 	t := st.touched(j)
-	var list []floodmark.Load
+	list := st.leaking(t.reads, tells && !t.guessed, mark)
 	add := func(p string, beside floodmark.Label) {
 		l := st.load(p, slices.Contains(t.sure, p))
 		if l.Label.Trust < floodmark.Local && !beside.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(beside.Secrecy, floodmark.Internal) {
@@ -63,6 +64,18 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 		list = list[:maxLoads]
 	}
 	j.basis.Loads = list
+}
+
+// leaking are the files that a line reads and may tell the host it reaches: they count as
+// if they had been read before, with how private they are.
+func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list []floodmark.Load) {
+	for _, p := range reads {
+		l := st.weigh(st.onPath(p)).label().Join(st.lies(strings.TrimSuffix(p, "/**")))
+		if l.Trust = floodmark.Clean().Trust; tells && l.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+			list = append(list, floodmark.Load{Artifact: pathRef(p), Label: l})
+		}
+	}
+	return list
 }
 
 // A yes to a run is a yes to what it loads, as that lies there. What a program

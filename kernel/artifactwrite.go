@@ -89,21 +89,25 @@ func (st *step) lain(t *touch) []floodmark.Source {
 	var list []floodmark.Source
 	for _, p := range t.reads {
 		at := strings.TrimSuffix(p, "/**")
-		kind, _ := st.r.Catalog.Where(at, st.places())
-		l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
-		switch {
-		case kind == catalog.Foreign:
-			l = st.pathLabel(at)
-		case kind == catalog.Elsewhere && !catalog.OfSystem(at):
-			l.Secrecy = floodmark.Private
-		}
-		if l.Trust < floodmark.Local || l.Secrecy < floodmark.Internal {
+		if l := st.lies(at); l.Trust < floodmark.Local || l.Secrecy < floodmark.Internal {
 			list = append(list, floodmark.Source{
 				Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "file", Place: at}, Label: l,
 			})
 		}
 	}
 	return list
+}
+
+// lies is what the place of a file is worth to whoever reads it.
+func (st *step) lies(at string) floodmark.Label {
+	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
+	switch kind, _ := st.r.Catalog.Where(at, st.places()); {
+	case kind == catalog.Foreign:
+		l = st.pathLabel(at)
+	case kind == catalog.Elsewhere && !catalog.OfSystem(at):
+		l.Secrecy = floodmark.Private
+	}
+	return l
 }
 
 // guessedTarget reports whether a word of a command that writes could be a file

@@ -232,9 +232,9 @@ func (s *scanner) told(name string) {
 // keyName reports a variable whose name says that it holds a key.
 func keyName(name string) bool {
 	name = strings.ToLower(name)
-	for _, hint := range [...]string{"key", "token", "secret", "passw", "credential", "auth"} {
+	for _, hint := range [...]string{"key", "token", "secret", "pass", "cred", "auth", "pwd", "dsn", "cookie", "database", "postgres", "mysql", "redis", "mongo", "amqp"} {
 		if strings.Contains(name, hint) {
-			return true
+			return name != "pwd" && name != "oldpwd"
 		}
 	}
 	return false
