@@ -41,6 +41,7 @@ func TestSecrets(t *testing.T) {
 		if err := os.Chmod(filepath.Join(s.Project, "closed"), 0o111); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = os.Chmod(filepath.Join(s.Project, "closed"), 0o700) })
 		want = slices.Insert(want, 5, "closed")
 	}
 	got, err := s.secrets()
