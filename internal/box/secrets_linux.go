@@ -14,8 +14,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
 // A box looks for secrets itself, right before the command begins: what was made
@@ -33,18 +31,18 @@ const (
 type secretNames struct {
 	exact map[string]bool
 	ends  [][2]string // what stands before and after a star
-	other [][]string  // patterns of whole paths
+	other [][]string  // patterns of the last parts of a path
 }
 
 func newSecretNames(patterns []string) *secretNames {
 	n := &secretNames{exact: map[string]bool{}}
 	for _, p := range patterns {
 		p = strings.ToLower(p)
-		name, anywhere := strings.CutPrefix(p, "**/")
+		name := strings.TrimPrefix(p, "**/")
 		before, after, star := strings.Cut(name, "*")
 		switch {
-		case !anywhere || strings.ContainsAny(name, `\[?/`) || strings.Contains(after, "*"):
-			n.other = append(n.other, strings.Split(p, "/"))
+		case strings.ContainsAny(name, `\[?/`) || strings.Contains(after, "*"):
+			n.other = append(n.other, strings.Split(name, "/"))
 		case star:
 			n.ends = append(n.ends, [2]string{before, after})
 		default:
@@ -69,7 +67,21 @@ func (n *secretNames) keep(dir, name string) bool {
 		return false
 	}
 	parts := strings.Split(path.Join(strings.ToLower(filepath.ToSlash(dir)), low), "/")
-	return slices.ContainsFunc(n.other, func(p []string) bool { return boxwrites.Matches(p, parts) })
+	return slices.ContainsFunc(n.other, func(p []string) bool { return endsAs(p, parts) })
+}
+
+// endsAs reports whether the last parts of a path match a pattern. One that cannot be
+// read matches all.
+func endsAs(pattern, parts []string) bool {
+	if len(parts) < len(pattern) {
+		return false
+	}
+	for i, part := range parts[len(parts)-len(pattern):] {
+		if ok, err := path.Match(pattern[i], part); !ok && err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // secrets are the files and folders of the project that are hidden.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/floodmark/floodmark/internal/boxwrites"
 )
@@ -31,8 +32,8 @@ type Spec struct {
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
-	// Secret are patterns of files that keep secrets, such as «**/.env*». The box looks
-	// for them when it begins, and hides what it finds as well.
+	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*».
+	// The box looks for them when it begins, and hides what it finds as well.
 	Secret []string `json:"secret,omitempty"`
 	// Keep says what of the written files may be moved into the project.
 	Keep Keep `json:"keep"`
@@ -123,6 +124,11 @@ func (s *Spec) check() error {
 			return fmt.Errorf("a hidden path does not lie in the project: %q", h)
 		}
 	}
+	for _, p := range s.Secret {
+		if name, anywhere := strings.CutPrefix(p, "**/"); !anywhere || name == "" || strings.Contains(name, "**") {
+			return fmt.Errorf("a box cannot look for secrets by %q", p)
+		}
+	}
 	if s.Processes == 0 {
 		s.Processes = defaultProcesses
 	}
@@ -140,4 +146,14 @@ func whole(p string) bool { return filepath.IsAbs(p) && p == filepath.Clean(p) }
 // below reports whether a path is a folder or lies in it.
 func below(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// An End is what is known of a command when all processes of its box are gone.
+type End struct {
+	Status syscall.WaitStatus
+	// Hosts are names that the command looked up, in the order of the first time.
+	// None was found. Inside another sandbox, with [Spec.NoNetwork], none is known.
+	Hosts []string
+	// Left says that processes still ran when the command ended. They ended too.
+	Left bool
 }

@@ -6,7 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // streams gives a command this process's standard streams. Through /proc a command
@@ -52,4 +55,26 @@ func (b *bounded) Write(p []byte) (int, error) {
 		return 0, errors.Join(errors.New("the command has said too much"), syscall.EFBIG)
 	}
 	return b.to.Write(p)
+}
+
+// terminal returns which standard stream is the terminal that this process is in
+// the foreground of, plus one; zero if none is.
+func terminal() int {
+	for fd := range 3 {
+		if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group == unix.Getpgrp() {
+			return fd + 1
+		}
+	}
+	return 0
+}
+
+// takeBack makes this process's group the one that the keys of a terminal send
+// signals to, which was the command's: what follows in the same shell may read.
+func takeBack(terminal int) {
+	if terminal == 0 {
+		return
+	}
+	signal.Ignore(syscall.SIGTTOU) // it would stop a process in the background
+	defer signal.Reset(syscall.SIGTTOU)
+	_ = unix.IoctlSetPointerInt(terminal-1, unix.TIOCSPGRP, unix.Getpgrp())
 }

@@ -267,6 +267,10 @@ func (p *programs) besideAnother(t *testing.T) {
 	root := filepath.Dir(s.Home)
 	s.Temp, s.Cache = filepath.Join(root, "tmp"), filepath.Join(root, "cache")
 	put(t, filepath.Join(s.Temp, "there"), "before")
+	t.Cleanup(func() { // so that the folder can be removed
+		_ = os.Chmod(s.Temp, 0o700)
+		_ = os.Chmod(s.Cache, 0o700)
+	})
 	other, out := p.begin(t, s, `echo begun; read a`)
 	in, err := other.StdinPipe()
 	if err == nil {
@@ -278,7 +282,7 @@ func (p *programs) besideAnother(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	const run = `cat /tmp/there; echo x > /tmp/mine; echo x > ~/.cache/mine; chmod 0 /tmp ~/.cache; echo`
+	const run = `cat /tmp/there; echo x > /tmp/mine; echo x > ~/.cache/mine; chmod 500 /tmp ~/.cache; echo`
 	if exit, said := p.start(t, s, run); exit != 0 || !strings.Contains(said, "before") {
 		t.Errorf("exit %d, %s", exit, said)
 	}

@@ -42,7 +42,12 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 
 // Rules are those that hold for every project.
 func Rules(c *catalog.Catalog) box.Spec {
-	return box.Spec{Secret: anywhere(c.Listed("secret")), Keep: Keep(c)}
+	// A pattern with more stars is left to the search by the monitor.
+	secret := slices.DeleteFunc(anywhere(c.Listed("secret")), func(p string) bool {
+		name := strings.TrimPrefix(p, "**/")
+		return name == "" || strings.Contains(name, "**")
+	})
+	return box.Spec{Secret: secret, Keep: Keep(c)}
 }
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs

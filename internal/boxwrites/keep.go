@@ -63,7 +63,7 @@ func (k *Keep) Refuses(p string, folder bool) string {
 		}
 	}
 	for _, g := range k.Guarded {
-		if Matches(strings.Split(strings.ToLower(g), "/"), parts) {
+		if matches(strings.Split(strings.ToLower(g), "/"), parts) {
 			return "something runs or obeys it without being asked to"
 		}
 	}
@@ -80,7 +80,7 @@ func (k *Keep) Leads(p string) bool {
 	for _, g := range k.Guarded {
 		pattern := strings.Split(strings.ToLower(g), "/")
 		for n := 1; n < len(pattern); n++ {
-			if pattern[n-1] != "**" && Matches(pattern[:n], parts) {
+			if pattern[n-1] != "**" && matches(pattern[:n], parts) {
 				return true
 			}
 		}
@@ -96,20 +96,20 @@ func (k *Keep) plain(parts []string, folder bool) bool {
 		if folder && len(parts) < len(pattern) {
 			pattern = pattern[:len(parts)]
 		}
-		if !strings.Contains(d, "[") && Matches(pattern, parts) {
+		if !strings.Contains(d, "[") && matches(pattern, parts) {
 			return true
 		}
 	}
 	return false
 }
 
-// Matches reports whether a path matches a pattern. «**» stands for any number
+// matches reports whether a path matches a pattern. «**» stands for any number
 // of folders, none among them.
-func Matches(pattern, parts []string) bool {
+func matches(pattern, parts []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
 			for i := range len(parts) + 1 {
-				if Matches(pattern[1:], parts[i:]) {
+				if matches(pattern[1:], parts[i:]) {
 					return true
 				}
 			}

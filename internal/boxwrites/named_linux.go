@@ -64,7 +64,7 @@ func (w *Writes) guarded(rel string) bool {
 func isOneOf(patterns [][]string, rel string) bool {
 	parts := strings.Split(strings.ToLower(rel), "/")
 	for _, pattern := range patterns {
-		if Matches(pattern, parts) {
+		if matches(pattern, parts) {
 			return true
 		}
 	}
