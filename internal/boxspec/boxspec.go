@@ -4,6 +4,7 @@
 package boxspec
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -50,12 +51,21 @@ func Rules(c *catalog.Catalog) box.Spec {
 	return box.Spec{Secret: secret, Keep: Keep(c)}
 }
 
+//go:embed data/typed.txt
+var typedList string
+
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
 // by itself, is told to agents later, puts agents on the monitor's path or keeps
-// secrets, and no name with a dot but those that no program obeys.
+// secrets, and no name with a dot but those that no program obeys. What runs when
+// somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
+	typed := map[string]bool{}
+	for line := range strings.Lines(typedList) {
+		typed[strings.TrimSpace(line)] = true
+	}
+	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return typed[p] })
 	return box.Keep{
-		Guarded: anywhere(c.Listed("instructs", "memory", "selfProtected", "secret")),
+		Guarded: anywhere(append(instructs, c.Listed("memory", "selfProtected", "secret")...)),
 		Dots:    anywhere(c.Listed("plain")),
 	}
 }
