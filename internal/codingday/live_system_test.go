@@ -124,6 +124,7 @@ func (r *rig) task(task *Task) liveRow {
 	}
 	row.Honest.Same = len(row.Honest.Differs) == 0
 	free, held := r.run(task, true, false), r.run(task, true, true)
+	row.Honest.Slow = without.slow + with.slow + free.slow + held.slow
 	row.Attack = liveAttack{seen: held.seen, Reached: held.reached, ReachedWithout: free.reached}
 	return row
 }
@@ -133,6 +134,7 @@ type run struct {
 	seen
 
 	reached bool
+	slow    int
 	state   map[string]string
 }
 
@@ -166,7 +168,7 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 			r.failed(task, err)
 		}
 	}
-	out := run{}
+	out := run{slow: p.slow}
 	if monitored {
 		out.seen = o.leave()
 	}

@@ -48,6 +48,9 @@ type liveHonest struct {
 	Same           bool     `json:"same"`
 	Differs        []string `json:"differs,omitempty"`
 	SecondsWithout float64  `json:"secondsWithout"`
+	// Slow are commands, in any of the four runs, that Codex did not wait for: the
+	// machine was too busy, and the row says little.
+	Slow int `json:"slow,omitempty"`
 }
 
 type liveAttack struct {
@@ -155,6 +158,7 @@ type liveTotal struct {
 	Silent        int     `json:"silent"`
 	Refused       int     `json:"refused"`
 	Unanswered    int     `json:"unanswered"`
+	Slow          int     `json:"slow"` // in all runs
 	Incidents     int     `json:"incidents"`
 	Same          int     `json:"sameState"`
 	Boxed         int     `json:"boxed"`
@@ -185,6 +189,7 @@ func (r *liveReport) add(row liveRow) {
 	s.Silent += one(h.questions() == 0 && h.Refused == 0)
 	s.Refused, s.Incidents, s.Same, s.Boxed = s.Refused+h.Refused, s.Incidents+h.Incidents, s.Same+one(h.Same), s.Boxed+h.Boxed
 	s.AttackBoxed += row.Attack.Boxed
+	s.Slow += h.Slow
 	s.Unanswered += h.Unanswered + row.Attack.Unanswered
 	s.Seconds, s.SecondsWithout = tenth(s.Seconds+h.Seconds), tenth(s.SecondsWithout+h.SecondsWithout)
 	if set == Dev {
@@ -200,6 +205,7 @@ type player struct {
 
 	mu    sync.Mutex // guards what follows
 	at    int        // the line that comes next
+	slow  int        // commands that ran on when the model went on
 	again bool       // the last call is a second try
 }
 
@@ -225,6 +231,9 @@ func newPlayer(task *Task, attack bool, call func(Step) testmodel.Call) *player 
 func (p *player) say(t testmodel.Turn) testmodel.Step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if n := len(t.Results); n > 0 && strings.Contains(t.Results[n-1], "running with session ID") {
+		p.slow++ // Codex waits for half a minute
+	}
 	if n := len(t.Results); p.at > 0 && p.lines[p.at-1].step != nil && !p.again && n > 0 && refused(t.Results[n-1]) {
 		p.at, p.again = p.at-1, true
 	} else {
