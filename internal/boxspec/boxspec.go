@@ -40,11 +40,11 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 }
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
-// by itself, is told to agents later, puts agents on the monitor's path or keeps
-// secrets, and no name with a dot but those that no program obeys.
+// by itself, is told to agents later, puts agents on the monitor's path, keeps
+// secrets or leaves them out of releases, and no name with a dot but those that no program obeys.
 func Keep(c *catalog.Catalog) box.Keep {
 	return box.Keep{
-		Guarded: anywhere(c.Listed("instructs", "memory", "selfProtected", "secret")),
+		Guarded: anywhere(c.Listed("instructs", "memory", "selfProtected", "secret", "leavesOut")),
 		Dots:    anywhere(c.Listed("plain")),
 	}
 }

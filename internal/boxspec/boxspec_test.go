@@ -26,7 +26,7 @@ func shipped(t *testing.T) *catalog.Catalog {
 func TestKeep(t *testing.T) {
 	c, k := shipped(t), boxspec.Keep(shipped(t))
 	for p, want := range map[string]bool{
-		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
+		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": false, "sub/.npmignore": false, ".ignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
 		"AGENTS.md": false, "sub/claude.md": false, "package.json": false, "Makefile": false, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
 		".vscode/tasks.json": false, ".mcp.json": false, "mcp.json": false, "memory/a.md": false, "USER.md": false, ".env": false, "deploy/prod.pem": false, "config/secrets.yaml": false,
 		".npmrc": false, ".newtool/x": false, "build.rs": false, "tools/lefthook.yml": false,
