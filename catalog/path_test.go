@@ -317,7 +317,6 @@ func TestWhereIsWritten(t *testing.T) {
 		{"/home/u/w", "/home/u/w/sub/.foo/a.md", all, false},
 		{"/home/u/w", "/home/u/w/\u200b.foo", all, false},
 		{"/home/u/w", "/home/u/w/.gitignore", only, false},
-		{"/home/u/w", "/home/u/w/sub/.gitignore", only, false},
 		{"/home/u/w", "/home/u/w/.editorconfig", nil, false},
 		{"/home/u/w", "/home/u/w/.gitignore/a", all, false},
 		{"/home/u/w", "/home/u/w/.foo/.gitignore", all, false},
