@@ -64,7 +64,7 @@ func (g guard) placed() []floodmark.Effect {
 	switch {
 	case g&(isDotted|isLoaded|isMemory) != 0:
 		return []floodmark.Effect{floodmark.Admin}
-	case g&isOutside != 0:
+	case g&(isOmits|isOutside) != 0:
 		return []floodmark.Effect{floodmark.Change}
 	}
 	return nil

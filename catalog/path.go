@@ -54,20 +54,21 @@ const (
 	isExample // shows how a secret file is written
 	isDotted  // in the project or scratch, with a dot, and no name that nothing obeys
 	isHidden  // elsewhere, with a dot
+	isOmits   // says what is left out of commits and releases
 	isOutside // neither in the project nor scratch
 	isHere    // on the disks of this machine
 	isAway    // elsewhere, for all that is known: its name may be one of another machine
 )
 
 // whereWritten are those that say something only of what is written.
-const whereWritten = isInstructs | isShared | isLoaded | isMemory | isDotted | isHidden | isOutside
+const whereWritten = isInstructs | isShared | isLoaded | isMemory | isDotted | isHidden | isOmits | isOutside
 
 // guardLists are the lists by their names in a file.
 func guardLists() map[string]guard {
 	return map[string]guard{
 		"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret,
 		"shared": isShared | isForeign, "served": isShared, "loaded": isLoaded, "memory": isMemory, "scratch": isScratch, "plain": isPlain,
-		"maybeSecret": isSuspect, "examples": isExample, "here": isHere,
+		"maybeSecret": isSuspect, "examples": isExample, "here": isHere, "leavesOut": isOmits,
 	}
 }
 

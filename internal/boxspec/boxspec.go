@@ -55,9 +55,9 @@ func Rules(c *catalog.Catalog) box.Spec {
 var typedList string
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
-// by itself, is told to agents later, puts agents on the monitor's path or keeps
-// secrets, and no name with a dot but those that no program obeys. What runs when
-// somebody types a command is source.
+// by itself, is told to agents later, puts agents on the monitor's path, keeps
+// secrets or leaves them out of releases, and no name with a dot but those that no
+// program obeys. What runs when somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
 	typed := map[string]bool{}
 	for line := range strings.Lines(typedList) {
@@ -65,7 +65,7 @@ func Keep(c *catalog.Catalog) box.Keep {
 	}
 	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return typed[p] })
 	return box.Keep{
-		Guarded: anywhere(append(instructs, c.Listed("memory", "selfProtected", "secret")...)),
+		Guarded: anywhere(append(instructs, c.Listed("memory", "selfProtected", "secret", "leavesOut")...)),
 		Dots:    anywhere(c.Listed("plain")),
 	}
 }

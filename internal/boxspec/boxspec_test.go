@@ -27,7 +27,7 @@ func shipped(t *testing.T) *catalog.Catalog {
 func TestKeep(t *testing.T) {
 	c, k := shipped(t), boxspec.Keep(shipped(t))
 	for p, want := range map[string]bool{
-		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
+		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": false, "sub/.npmignore": false, ".ignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
 		"AGENTS.md": false, "sub/claude.md": false, "package.json": true, "sub/Makefile": true, "Dockerfile": true, ".opencode/package.json": false,
 		"eslint.config.mjs": false, "web/prettier.config.js": false, "a.code-workspace": false, "flake.nix": false, "mise.local.toml": false, "QWEN.md": false, "lint-staged.config.cjs": false,
 		"appveyor.yml": false, "ci/azure-pipelines.yaml": false, "Jenkinsfile": false, "action.yml": false, "rust-toolchain.toml": false, "git-hooks/pre-commit": false, "sitecustomize.py": false,

@@ -145,7 +145,7 @@ func TestOtherLinesThatMustBeRefused(t *testing.T) {
 		{`iteration 1x`, `"1x" is no number of a round; write «iteration N», such as «iteration 0»`},
 		{`end now`, differs + `; write «end», such as «end»`},
 		{`cal read {}`, `unknown verb "cal"; did you mean call?` + howCall},
-		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, fails-in-box, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, verifier, file, checkout, changed, pause, resume, wait, restart, hook, mark, expect)`},
+		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, fails-in-box, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, verifier, file, checkout, gone, changed, pause, resume, wait, restart, hook, mark, expect)`},
 	})
 }
 
