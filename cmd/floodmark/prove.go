@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -60,11 +61,7 @@ afterwards. No monitor is needed. It takes a few seconds.`,
 
 // proveBox tries to get out of a box on this machine.
 func (c *console) proveBox(ctx context.Context, p place, form string) error {
-	m, err := c.machine(p)
-	if err != nil {
-		return err
-	}
-	program, err := c.besides(m, boxName)
+	program, err := c.boxProgram(p)
 	if err != nil {
 		return err
 	}
@@ -97,6 +94,27 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 		return errNo
 	}
 	return &failure{code: exitNo, text: r.Why, hint: r.Hint}
+}
+
+// boxProgram is the full path of floodmark-box.
+func (c *console) boxProgram(p place) (string, error) {
+	m, err := c.machine(p)
+	if err != nil {
+		return "", err
+	}
+	return c.besides(m, boxName)
+}
+
+// noBox says in one line why no box can be made here, and what to do about it; nothing
+// if one can.
+func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
+	program, err := c.boxProgram(p)
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.text, f.hint
+	} else if err != nil {
+		return reason(err), ""
+	}
+	return escape.Here(ctx, program)
 }
 
 // A proveReport is the answer for programs: fields are only added.
