@@ -20,8 +20,8 @@ func newDoctor(c *console) *cobra.Command {
 		Use:   "doctor",
 		Short: "Find out what is wrong with an installation",
 		Long: `Look at everything the monitor needs: its folders and who may write to them, its
-settings and policy, both sockets, the hooks of the agents on this machine, its keys,
-the clock, and room on the disk. Each line says ok, note or problem, and for a problem
+settings and policy, both sockets, the hooks of the agents on this machine, whether a
+box can be made, its keys, the clock, and room on the disk. Each line says ok, note or problem, and for a problem
 what to do. Nothing is changed and nothing is written to the journal: hook.sock is
 sent something that must be refused, which proves that somebody answers.`,
 		Example: `  floodmark doctor
@@ -93,6 +93,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		func() []finding { return c.checkHooks(paths) },
 		func() []finding { return c.checkAgents(ctx, p) },
 		func() []finding { return c.checkServers(p) },
+		func() []finding { return c.checkBox(ctx, p) },
 		func() []finding { return c.checkLogins(p) },
 		func() []finding { return checkClock(ctx, d, c.clock()) },
 		func() []finding { return checkRoom(paths) },
@@ -100,6 +101,14 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		list = append(list, check()...)
 	}
 	return c.tell(list, form)
+}
+
+// checkBox looks whether commands can run in a box.
+func (c *console) checkBox(ctx context.Context, p place) []finding {
+	if why, todo := c.noBox(ctx, p); why != "" {
+		return []finding{note("box", todo, "%s; commands that would run in a box are asked about", why)}
+	}
+	return []finding{ok("box", "commands can run in one")}
 }
 
 // lookAtService says what a look at service.yaml finds.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/box/escape"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
@@ -58,11 +60,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 
 // proveBox tries to get out of a box on this machine.
 func (c *console) proveBox(ctx context.Context, p place, form string) error {
-	m, err := c.machine(p)
-	if err != nil {
-		return err
-	}
-	program, err := c.besides(m, boxName)
+	program, err := c.boxProgram(p)
 	if err != nil {
 		return err
 	}
@@ -95,6 +93,27 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 		return errNo
 	}
 	return &failure{code: exitNo, text: r.Why, hint: r.Hint}
+}
+
+// boxProgram is the full path of floodmark-box.
+func (c *console) boxProgram(p place) (string, error) {
+	m, err := c.machine(p)
+	if err != nil {
+		return "", err
+	}
+	return c.besides(m, boxName)
+}
+
+// noBox says in one line why no box can be made here, and what to do about it; nothing
+// if one can.
+func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
+	program, err := c.boxProgram(p)
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.text, f.hint
+	} else if err != nil {
+		return reason(err), ""
+	}
+	return escape.Here(ctx, program)
 }
 
 // A proveReport is the answer for programs: fields are only added.

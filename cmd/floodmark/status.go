@@ -23,8 +23,9 @@ func newStatus(c *console) *cobra.Command {
 journal, how many sessions it knows and how many questions wait, and what you
 should look at. Then the agents on this machine: which are protected, what is and
 what is not covered, and what changed since; and which MCP servers of which client
-go through the gateway, and which do not. If the policy file was changed and is
-wrong, the old rules stay; what is wrong with the new ones is shown here.`,
+go through the gateway, and which do not. Where no box can be made, it says why. If the
+policy file was changed and is wrong, the old rules stay; what is wrong with the new
+ones is shown here.`,
 		Example: `  floodmark status
   floodmark status --dir ./try
   floodmark status --output json`,
@@ -53,6 +54,8 @@ type statusReport struct {
 	Logins []string `json:"logins,omitempty"`
 	// Fleets are the owner's logins at fleets.
 	Fleets []fleetReport `json:"fleets,omitempty"`
+	// Box says why no box can be made here; missing if one can.
+	Box string `json:"box,omitempty"`
 	// Clients are the programs here that use MCP servers, which may be agents.
 	Clients []clientReport `json:"clients"`
 }
@@ -77,9 +80,11 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	if looked != nil {
 		return looked
 	}
+	report := statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Clients: clients}
+	report.Box, _ = c.noBox(ctx, p)
 	if form == asJSON && (err == nil || absent(err)) {
-		fleets, _ := c.loginsAt(p) // what is wrong with them is told to people
-		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Fleets: fleets, Clients: clients})
+		report.Fleets, _ = c.loginsAt(p) // what is wrong with them is told to people
+		return c.statusJSON(d, s, report)
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
@@ -88,10 +93,13 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	if err == nil || absent(err) {
 		agentsText(page, agents, p)
 		clientsText(page, clients, p, c.getenv("HOME"))
-		if held := c.heldLine(p); held != "" {
-			page.painted(0, held+".", page.st.yellow)
+		if report.MCP != "" {
+			page.painted(0, report.MCP+".", page.st.yellow)
 		}
-		for _, line := range c.loginLines(p) {
+		if report.Box != "" {
+			page.painted(0, "Commands that would run in a box are asked about: "+plain(report.Box)+" («floodmark doctor"+p.flags()+"» says what to do).", page.st.yellow)
+		}
+		for _, line := range report.Logins {
 			page.painted(0, line+".", page.st.yellow)
 		}
 		for _, line := range c.fleetLines(p) {

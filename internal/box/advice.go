@@ -21,6 +21,8 @@ func advise(said string, setting func(string) string) string {
 		return "run it as an ordinary user, or give root a control group for processes (mount cgroup2, enable pids)"
 	case strings.Contains(said, "only Linux has"):
 		return "boxes need Linux; here commands that would be boxed are asked about"
+	case strings.HasSuffix(setting("kernel/osrelease"), "-Microsoft"):
+		return "WSL 1 has no namespaces: use WSL 2 (in Windows: wsl --set-version NAME 2)"
 	case setting("user/max_user_namespaces") == "0":
 		return "allow user namespaces: sysctl user.max_user_namespaces=10000"
 	case setting("kernel/unprivileged_userns_clone") == "0":

@@ -28,6 +28,9 @@ func TestNothingGetsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	list = slices.DeleteFunc(list, func(a escape.Attempt) bool { return !strings.Contains(a.Name, *only) })
+	if *against == "box" {
+		here(t)
+	}
 	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list)
 	if err != nil {
 		t.Fatal(err)
@@ -53,17 +56,45 @@ func TestNothingGetsOut(t *testing.T) {
 	}
 }
 
+// Whether a box can be made is known without any attempt: with a floodmark-box, with one
+// in a sandbox that allows no namespaces, and with none.
+func here(t *testing.T) {
+	t.Helper()
+	program := built(t)
+	if why, hint := escape.Here(t.Context(), program); why != "" || hint != "" {
+		t.Errorf("%s: %s", why, hint)
+	}
+	around := filepath.Join(t.TempDir(), "floodmark-box")
+	script := "#!/bin/sh\nexec unshare --user --map-current-user --keep-caps sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$0\" \"$@\"' " + program + " \"$@\"\n"
+	if err := os.WriteFile(around, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if why, hint := escape.Here(t.Context(), around); !strings.Contains(why, "no box works here: this machine lets nobody make a box") || hint == "" {
+		t.Errorf("%s: %s", why, hint)
+	}
+	if why, hint := escape.Here(t.Context(), "/no/such/program"); !strings.Contains(why, "no such file") || hint == "" {
+		t.Errorf("%s: %s", why, hint)
+	}
+}
+
+// built is the floodmark-box to try.
+func built(t *testing.T) string {
+	t.Helper()
+	if *given != "" {
+		return *given
+	}
+	program := filepath.Join(t.TempDir(), "floodmark-box")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/floodmark-box").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
 func enclosure(t *testing.T) escape.Enclosure {
 	t.Helper()
 	switch *against {
 	case "box":
-		program := *given
-		if program == "" {
-			program = filepath.Join(t.TempDir(), "floodmark-box")
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/floodmark-box").CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-		}
+		program := built(t)
 		shipped, err := catalog.Shipped()
 		if err != nil {
 			t.Fatal(err)

@@ -75,6 +75,24 @@ func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) 
 	return Summary(outcomes), err
 }
 
+// Here tries whether a box can be made on this machine, for a command that does
+// nothing. It returns in one line why not, and what to do about it; else nothing.
+func Here(ctx context.Context, program string) (why, hint string) {
+	folder, err := os.MkdirTemp("", "floodmark-here-")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		err = nothing(ctx, program, folder)
+	}
+	if err == nil {
+		return "", ""
+	}
+	no, ok := errors.AsType[*NoBoxError](err)
+	if !ok {
+		no = &NoBoxError{Said: err.Error()}
+	}
+	return no.Error(), box.Advice(no.Said)
+}
+
 // Lines are the report for people.
 func (r Report) Lines() (lines []string) {
 	if r.Attempts > 0 {
@@ -103,5 +121,5 @@ func (e *NoBoxError) Error() string {
 	if first == "" {
 		first = "it said nothing"
 	}
-	return "no box works here: " + strings.TrimPrefix(first, "floodmark-box: ")
+	return "no box works here: " + strings.TrimPrefix(strings.TrimPrefix(first, "floodmark-box: "), "nothing ran: ")
 }

@@ -15,6 +15,11 @@ type Enclosure func(home, project, command string, call Call) (program []string,
 // Box encloses nothing.
 func Box(string, box.Spec) Enclosure { return nil }
 
+// nothing runs nothing.
+func nothing(context.Context, string, string) error {
+	return &NoBoxError{Said: "boxes are made of what only Linux has"}
+}
+
 // Try makes no attempt.
 func Try(context.Context, Enclosure, string, []Attempt) ([]Outcome, error) {
 	return nil, &NoBoxError{Said: "boxes are made of what only Linux has"}

@@ -1,0 +1,43 @@
+package escape
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/box"
+)
+
+// startTime is how long a box may take to run nothing, on a busy machine.
+const startTime = 10 * time.Second
+
+// nothing runs a command that does nothing in a box, in a home and a project of its own.
+func nothing(ctx context.Context, program, folder string) error {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return err
+	}
+	home := filepath.Join(folder, "home")
+	project := filepath.Join(home, "ws")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		return err
+	}
+	args, _, err := Box(program, box.Spec{})(home, project, "true", Call{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Dir, c.WaitDelay = project, time.Second
+	out, err := c.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return &NoBoxError{Said: "it was not done in time"}
+	case err != nil && len(out) > 0:
+		return &NoBoxError{Said: string(out)}
+	}
+	return err
+}
