@@ -4,6 +4,7 @@
 package boxspec
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -39,14 +40,34 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 	return &box.Spec{Project: at.Project, Home: at.Home, Folder: folder, Hidden: hidden, Keep: Keep(c)}, nil
 }
 
+var (
+	//go:embed data/typed.txt
+	typedList string
+	//go:embed data/loaded.txt
+	loadedList string
+)
+
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
 // by itself, is told to agents later, puts agents on the monitor's path or keeps
-// secrets, and no name with a dot but those that no program obeys.
+// secrets, and no name with a dot but those that no program obeys. What runs when
+// somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
+	typed := lines(typedList)
+	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return slices.Contains(typed, p) })
 	return box.Keep{
-		Guarded: anywhere(c.Listed("instructs", "memory", "selfProtected", "secret")),
+		Guarded: anywhere(slices.Concat(instructs, lines(loadedList), c.Listed("memory", "selfProtected", "secret"))),
 		Dots:    anywhere(c.Listed("plain")),
 	}
+}
+
+// lines are those of a list without its comments.
+func lines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // anywhere are the patterns that may match within a project. A box reads brackets

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
@@ -27,7 +28,10 @@ func TestKeep(t *testing.T) {
 	c, k := shipped(t), boxspec.Keep(shipped(t))
 	for p, want := range map[string]bool{
 		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
-		"AGENTS.md": false, "sub/claude.md": false, "package.json": false, "Makefile": false, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
+		"AGENTS.md": false, "sub/claude.md": false, "package.json": true, "sub/Makefile": true, "Dockerfile": true, ".opencode/package.json": false,
+		"eslint.config.mjs": false, "web/prettier.config.js": false, "a.code-workspace": false, "flake.nix": false, "web/tailwind.config.ts": false, "mise.local.toml": false, "QWEN.md": false, "lint-staged.config.cjs": false,
+		"appveyor.yml": false, "ci/azure-pipelines.yaml": false, "Jenkinsfile": false, "action.yml": false, "rust-toolchain.toml": false, "git-hooks/pre-commit": false, "sitecustomize.py": false,
+		"go.mod": true, "Cargo.toml": true, "tsconfig.json": true, "vite.config.ts": true, "src/hooks/use.ts": true, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
 		".vscode/tasks.json": false, ".mcp.json": false, "mcp.json": false, "memory/a.md": false, "USER.md": false, ".env": false, "deploy/prod.pem": false, "config/secrets.yaml": false,
 		".npmrc": false, ".newtool/x": false, "build.rs": false, "tools/lefthook.yml": false,
 		".git/index": true, ".git/hooks/pre-commit": false, ".git/config": false,
@@ -36,8 +40,23 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s: %q", p, why)
 		}
 		instructs, protected, _ := c.Guards("/p/"+p, false, catalog.Places{Project: "/p", Home: "/h"})
-		if want && (instructs || protected) && p != ".git/index" {
+		if want && (instructs && !slices.Contains([]string{"package.json", "sub/Makefile", "Dockerfile"}, p) || protected) && p != ".git/index" {
 			t.Errorf("%s is kept, and the catalog guards it", p)
+		}
+	}
+}
+
+// A box may write a file that is run when somebody types a command, and each such line
+// is one of the catalog's.
+func TestTyped(t *testing.T) {
+	listed := shipped(t).Listed("instructs")
+	text, err := os.ReadFile("data/typed.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") && !slices.Contains(listed, line) {
+			t.Errorf("%s: the catalog does not guard it any more", line)
 		}
 	}
 }
