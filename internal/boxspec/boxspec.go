@@ -51,23 +51,34 @@ func Rules(c *catalog.Catalog) box.Spec {
 	return box.Spec{Secret: secret, Keep: Keep(c)}
 }
 
-//go:embed data/typed.txt
-var typedList string
+var (
+	//go:embed data/typed.txt
+	typedList string
+	//go:embed data/loaded.txt
+	loadedList string
+)
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
 // by itself, is told to agents later, puts agents on the monitor's path, keeps
 // secrets or leaves them out of releases, and no name with a dot but those that no
 // program obeys. What runs when somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
-	typed := map[string]bool{}
-	for line := range strings.Lines(typedList) {
-		typed[strings.TrimSpace(line)] = true
-	}
-	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return typed[p] })
+	typed := lines(typedList)
+	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return slices.Contains(typed, p) })
 	return box.Keep{
-		Guarded: anywhere(append(instructs, c.Listed("memory", "selfProtected", "secret", "leavesOut")...)),
+		Guarded: anywhere(slices.Concat(instructs, lines(loadedList), c.Listed("memory", "selfProtected", "secret", "leavesOut"))),
 		Dots:    anywhere(c.Listed("plain")),
 	}
+}
+
+// lines are those of a list without its comments.
+func lines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // anywhere are the patterns that may match within a project. A box reads brackets

@@ -29,7 +29,7 @@ func TestKeep(t *testing.T) {
 	for p, want := range map[string]bool{
 		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": false, "sub/.npmignore": false, ".ignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
 		"AGENTS.md": false, "sub/claude.md": false, "package.json": true, "sub/Makefile": true, "Dockerfile": true, ".opencode/package.json": false,
-		"eslint.config.mjs": false, "web/prettier.config.js": false, "a.code-workspace": false, "flake.nix": false, "mise.local.toml": false, "QWEN.md": false, "lint-staged.config.cjs": false,
+		"eslint.config.mjs": false, "web/prettier.config.js": false, "a.code-workspace": false, "flake.nix": false, "web/tailwind.config.ts": false, "mise.local.toml": false, "QWEN.md": false, "lint-staged.config.cjs": false,
 		"appveyor.yml": false, "ci/azure-pipelines.yaml": false, "Jenkinsfile": false, "action.yml": false, "rust-toolchain.toml": false, "git-hooks/pre-commit": false, "sitecustomize.py": false,
 		"go.mod": true, "Cargo.toml": true, "tsconfig.json": true, "vite.config.ts": true, "src/hooks/use.ts": true, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
 		".vscode/tasks.json": false, ".mcp.json": false, "mcp.json": false, "memory/a.md": false, "USER.md": false, ".env": false, "deploy/prod.pem": false, "config/secrets.yaml": false,
