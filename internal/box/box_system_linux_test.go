@@ -145,7 +145,7 @@ func (p *programs) killed(t *testing.T) {
 	}
 	s := &box.Spec{Project: filepath.Join(root, "home", "p"), Home: filepath.Join(root, "home"), Folder: filepath.Join(root, "box")}
 	put(t, filepath.Join(s.Project, "README"), "hi")
-	const command = `echo one > one; (setsid bash -c 'echo two > two; exec sleep 600' &); until [ -e two ]; do :; done; echo begun`
+	const command = `echo one > one; (setsid bash -c 'echo two > two; exec sleep 600' &); until [ -s two ]; do :; done; echo begun`
 	for i := range 24 {
 		c, out := p.begin(t, s, command+"; exec sleep 600")
 		if err := c.Start(); err != nil {

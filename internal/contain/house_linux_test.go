@@ -164,18 +164,14 @@ func (h *house) after(c hook.Call) hook.Reply {
 // words takes a command line apart as a shell does.
 func (h *house) words(line string) []string {
 	h.Helper()
-	var call *syntax.CallExpr
-	err := syntax.NewParser().Words(strings.NewReader(line), func(w *syntax.Word) bool {
-		if call == nil {
-			call = &syntax.CallExpr{}
+	var parts []*syntax.Word
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(line)) {
+		if err != nil {
+			h.Fatal(err)
 		}
-		call.Args = append(call.Args, w)
-		return true
-	})
-	if err != nil {
-		h.Fatal(err)
+		parts = append(parts, w)
 	}
-	list, err := expand.Fields(nil, call.Args...)
+	list, err := expand.Fields(nil, parts...)
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -150,13 +150,11 @@ func fell(j journal.Journal) func(ctx context.Context, s journal.Session) (bool,
 				if err != nil {
 					return true, err
 				}
-				switch f := f.(type) {
-				case floodmark.SessionForked:
-					parent = f.Parent
-				case floodmark.IncidentSeen:
-					if f.Kind == NotUsed {
-						return true, nil
-					}
+				if forked, is := f.(floodmark.SessionForked); is {
+					parent = forked.Parent
+				}
+				if seen, is := f.(floodmark.IncidentSeen); is && seen.Kind == NotUsed {
+					return true, nil
 				}
 			}
 			if parent == "" {

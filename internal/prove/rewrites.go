@@ -64,6 +64,10 @@ func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 // it is given, and «floodmark prove --box» saw on this machine that this very
 // floodmark-box holds, under the kernel that runs now.
 func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
+	return r.boxHolds() && r.Proved(ctx, agent)
+}
+
+func (r *Rewrites) boxHolds() bool {
 	if r == nil || r.Box == "" {
 		return false
 	}
@@ -72,7 +76,7 @@ func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
 		return false
 	}
 	now, err := r.digest(r.Box)
-	return err == nil && now == known.Box.Program && kernelRelease() == known.Box.Kernel && r.Proved(ctx, agent)
+	return err == nil && now == known.Box.Program && kernelRelease() == known.Box.Kernel
 }
 
 // isScript reports whether a program is a text for another one, or cannot be read:
