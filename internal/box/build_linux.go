@@ -17,6 +17,8 @@ var (
 	systemList string
 	//go:embed data/home.txt
 	homeList string
+	//go:embed data/caches.txt
+	cacheList string
 )
 
 // build makes what the command sees: an empty root, and in it what is named.
@@ -232,10 +234,7 @@ func (s *Spec) homes() error {
 	if err := os.WriteFile(s.at(filepath.Join(s.Home, ".gitconfig")), []byte(text), 0o644); err != nil {
 		return err
 	}
-	if s.Cache == "" {
-		return nil
-	}
-	return s.share(s.Cache, filepath.Join(s.Home, ".cache"))
+	return s.caches()
 }
 
 // quote writes a value of git's settings.
@@ -298,7 +297,7 @@ func (s *Spec) folders() error {
 	if s.Temp == "" {
 		return s.mount("/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
 	}
-	return s.share(s.Temp, "/tmp")
+	return s.share(s.Temp, s.Temp, "/tmp")
 }
 
 // turn makes what was built the root, and lets go of the machine's.

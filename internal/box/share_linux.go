@@ -36,17 +36,49 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 
 func (s *Spec) beside() string { return filepath.Join(s.Folder, "beside") }
 
-// share shows a folder of the session's at a path.
-func (s *Spec) share(from, to string) error {
-	if !slices.Contains(s.busy, from) {
+// share shows a folder at a path that lies in one of the session's.
+func (s *Spec) share(taken, from, to string) error {
+	if !slices.Contains(s.busy, taken) {
 		return s.bind(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
-	own := filepath.Join(s.beside(), filepath.Base(to))
-	upper, work := filepath.Join(own, "written"), filepath.Join(own, "work")
+	return s.above(to, from, filepath.Join(s.beside(), filepath.Base(to)))
+}
+
+// above shows a folder at a path, under a layer that lies in another.
+func (s *Spec) above(to, from, layer string) error {
+	upper, work := filepath.Join(layer, "written"), filepath.Join(layer, "work")
 	for _, p := range []string{upper, work} {
 		if err := os.MkdirAll(p, 0o700); err != nil {
 			return err
 		}
 	}
 	return s.overlay(to, from, upper, work)
+}
+
+// caches shows what boxes of the session left in the owner's cache folder, and build
+// caches of the owner's, each under a layer of the session's.
+func (s *Spec) caches() error {
+	layers := filepath.Join(s.beside(), "caches")
+	if s.Cache != "" {
+		own := filepath.Join(s.Cache, "own")
+		if err := os.MkdirAll(own, 0o700); err != nil {
+			return err
+		}
+		if err := s.share(s.Cache, own, filepath.Join(s.Home, ".cache")); err != nil {
+			return err
+		}
+		if !slices.Contains(s.busy, s.Cache) {
+			layers = filepath.Join(s.Cache, "layers") // not shown: nobody changes a layer beside its overlay
+		}
+	}
+	for _, name := range lines(cacheList) {
+		p := filepath.Join(s.Home, name)
+		if there, err := filepath.EvalSymlinks(p); err != nil || there != p {
+			continue // nothing there, or a way to somewhere else
+		}
+		if err := s.above(p, p, filepath.Join(layers, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
