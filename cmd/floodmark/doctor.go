@@ -21,9 +21,10 @@ func newDoctor(c *console) *cobra.Command {
 		Short: "Find out what is wrong with an installation",
 		Long: `Look at everything the monitor needs: its folders and who may write to them, its
 settings and policy, both sockets, the hooks of the agents on this machine, whether a
-box can be made, its keys, the clock, and room on the disk. Each line says ok, note or problem, and for a problem
-what to do. Nothing is changed and nothing is written to the journal: hook.sock is
-sent something that must be refused, which proves that somebody answers.`,
+box can be made, its keys, the clock, and room on the disk. Each line says ok, note or
+problem, and for a problem what to do. Nothing is changed and nothing is written to
+the journal: hook.sock is sent something that must be refused, which proves that
+somebody answers.`,
 		Example: `  floodmark doctor
   floodmark doctor --system
   floodmark doctor --output json | jq '.checks[] | select(.state == "problem")'`,
