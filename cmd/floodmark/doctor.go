@@ -21,9 +21,10 @@ func newDoctor(c *console) *cobra.Command {
 		Short: "Find out what is wrong with an installation",
 		Long: `Look at everything the monitor needs: its folders and who may write to them, its
 settings and policy, both sockets, the hooks of the agents on this machine, whether a
-box can be made, its keys, the clock, and room on the disk. Each line says ok, note or problem, and for a problem
-what to do. Nothing is changed and nothing is written to the journal: hook.sock is
-sent something that must be refused, which proves that somebody answers.`,
+box can be made, its keys, the clock, and room on the disk. Each line says ok, note or
+problem, and for a problem what to do. Nothing is changed and nothing is written to
+the journal: hook.sock is sent something that must be refused, which proves that
+somebody answers.`,
 		Example: `  floodmark doctor
   floodmark doctor --system
   floodmark doctor --output json | jq '.checks[] | select(.state == "problem")'`,
@@ -81,26 +82,12 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		return err
 	}
 	defer d.end()
-	var list []finding
-	for _, check := range []func() []finding{
-		func() []finding { return checkFolders(paths) },
-		func() []finding { return checkSettings(paths) },
-		func() []finding { return checkPolicy(paths) },
-		func() []finding { return checkAuditor(paths) },
-		func() []finding { return checkKeys(paths) },
-		func() []finding { return checkOwnerSocket(ctx, d, c.build) },
-		func() []finding { return checkHookSocket(ctx, paths, p) },
-		func() []finding { return c.checkHooks(paths) },
-		func() []finding { return c.checkAgents(ctx, p) },
-		func() []finding { return c.checkServers(p) },
-		func() []finding { return c.checkBox(ctx, p) },
-		func() []finding { return c.checkLogins(p) },
-		func() []finding { return checkClock(ctx, d, c.clock()) },
-		func() []finding { return checkRoom(paths) },
-	} {
-		list = append(list, check()...)
-	}
-	return c.tell(list, form)
+	return c.tell(slices.Concat(
+		checkFolders(paths), checkSettings(paths), checkPolicy(paths), checkAuditor(paths), checkKeys(paths),
+		checkOwnerSocket(ctx, d, c.build), checkHookSocket(ctx, paths, p),
+		c.checkHooks(paths), c.checkAgents(ctx, p), c.checkServers(p), c.checkBox(ctx, p), c.checkLogins(p),
+		checkClock(ctx, d, c.clock()), checkRoom(paths),
+	), form)
 }
 
 // checkBox looks whether commands can run in a box.

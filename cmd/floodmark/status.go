@@ -96,7 +96,7 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		if report.MCP != "" {
 			page.painted(0, report.MCP+".", page.st.yellow)
 		}
-		if report.Box != "" {
+		if err == nil && report.Box != "" {
 			page.painted(0, "Commands that would run in a box are asked about: "+plain(report.Box)+" («floodmark doctor"+p.flags()+"» says what to do).", page.st.yellow)
 		}
 		for _, line := range report.Logins {

@@ -2,6 +2,7 @@ package box_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -160,4 +161,46 @@ func (p *programs) play(t *testing.T, s *box.Spec, r row) (int, string) {
 	rest, _ := io.ReadAll(lines)
 	_ = c.Wait()
 	return exitOf(c), first + string(rest)
+}
+
+// BenchmarkLarge shows how a box grows with the files of a project, and with those that
+// its command changes.
+//
+//	go test ./internal/box -run - -bench Large -benchtime 5x
+func BenchmarkLarge(b *testing.B) {
+	program := *given
+	if program == "" {
+		program = filepath.Join(b.TempDir(), "floodmark-box")
+		if out, err := exec.Command("go", "build", "-o", program, "../../cmd/floodmark-box").CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+	p := newPrograms(b, program)
+	for _, files := range []int{5_000, 50_000} {
+		root, err := filepath.EvalSymlinks(b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := &box.Spec{Project: filepath.Join(root, "home", "p"), Home: filepath.Join(root, "home"), Folder: filepath.Join(root, "box")}
+		for i := range files {
+			dir := filepath.Join(s.Project, strconv.Itoa(i/100))
+			if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), []byte("text\n"), 0o600)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, changed := range []int{0, 500} {
+			run := []string{"bash", "-c", "ls -d [0-9]*/* | head -" + strconv.Itoa(changed) + " | while read f; do echo x >> $f; done"}
+			if changed == 0 {
+				run = []string{"true"}
+			}
+			b.Run(strconv.Itoa(files)+" files/"+strconv.Itoa(changed)+" changed", func(b *testing.B) {
+				for b.Loop() {
+					c, _ := p.boxed(b, s, run...)
+					if out, err := c.CombinedOutput(); err != nil {
+						b.Fatalf("%v: %s", err, out)
+					}
+				}
+			})
+		}
+	}
 }
