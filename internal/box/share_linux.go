@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func (s *Spec) caches() error {
 	layers := filepath.Join(s.beside(), "caches")
 	if s.Cache != "" {
 		own := filepath.Join(s.Cache, "own")
-		if err := os.MkdirAll(own, 0o700); err != nil {
+		if err := errors.Join(os.MkdirAll(own, 0o700), os.Chmod(own, 0o700)); err != nil {
 			return err
 		}
 		if err := s.share(s.Cache, own, filepath.Join(s.Home, ".cache")); err != nil {

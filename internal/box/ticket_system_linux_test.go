@@ -269,7 +269,7 @@ func (p *programs) besideAnother(t *testing.T) {
 	put(t, filepath.Join(s.Temp, "there"), "before")
 	t.Cleanup(func() { // so that the folder can be removed
 		_ = os.Chmod(s.Temp, 0o700)
-		_ = os.Chmod(s.Cache, 0o700)
+		_ = os.Chmod(filepath.Join(s.Cache, "own"), 0o700)
 	})
 	other, out := p.begin(t, s, `echo begun; read a`)
 	in, err := other.StdinPipe()
@@ -288,12 +288,12 @@ func (p *programs) besideAnother(t *testing.T) {
 	}
 	_ = in.Close()
 	_ = other.Wait()
-	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "mine")) != "" {
+	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "own", "mine")) != "" {
 		t.Error("a box wrote to what another had")
 	}
 	// When it is alone again, it does write there, whatever was done to the folder.
 	for range 2 {
-		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "mine")) != "x\n" {
+		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "own", "mine")) != "x\n" {
 			t.Errorf("exit %d, %s", exit, said)
 		}
 	}
