@@ -182,8 +182,12 @@ func TestWorksDecisions(t *testing.T) {
 // parts are those of the page, by the first word of a row's name.
 func parts() [][2]string {
 	return [][2]string{
-		{"build", "Building and testing"}, {"git", "Git"}, {"packages", "Packages and caches"},
-		{"servers", "Servers, databases and browsers"}, {"keys", "Keys and displays"}, {"shell", "Shells and processes"},
+		{"build", "Building and testing"},
+		{"git", "Git"},
+		{"packages", "Packages and caches"},
+		{"servers", "Servers, databases and browsers"},
+		{"keys", "Keys and displays"},
+		{"shell", "Shells and processes"},
 	}
 }
 

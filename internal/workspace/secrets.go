@@ -112,7 +112,7 @@ func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 // folder looks through a folder and those below it.
 func (l *look) folder(dir string, depth int) {
 	info, err := os.Lstat(dir)
-	if err != nil || depth > l.bounds.depth || len(l.is.folders) >= l.folders {
+	if err != nil || depth > l.depth || len(l.is.folders) >= l.folders {
 		l.hoard.Whole = false
 		return
 	}
