@@ -250,7 +250,7 @@ func (s *Spec) snapshot() error {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // it went away
+			return nil //nolint:nilerr // it went away
 		}
 		if files, room = files-1, room-info.Size(); files < 0 || room < 0 {
 			return fmt.Errorf("the project is too large for the background: a box copies at most %d files and %d MB, dependencies aside", maxSnapshot, maxSnapshotBytes>>20)

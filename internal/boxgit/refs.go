@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,9 +135,7 @@ func (r *refs) drop(p string) {
 // must not be made, if so.
 func (r *refs) after(changes []Change) (*refs, error) {
 	next := &refs{loose: map[string]string{}, packed: r.packed, head: r.head}
-	for name, id := range r.loose {
-		next.loose[name] = id
-	}
+	maps.Copy(next.loose, r.loose)
 	for _, c := range changes { // folders come before what is in them
 		kind := c.part()
 		switch {

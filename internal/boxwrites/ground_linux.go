@@ -43,7 +43,7 @@ func (g *ground) within(p string, do func(dir int, name string) error) error {
 		var again error
 		fd, again = unix.Openat2(int(g.root.Fd()), path.Dir(p), &how)
 		if again == nil {
-			defer unix.Close(fd)
+			defer func() { _ = unix.Close(fd) }()
 			return do(fd, path.Base(p))
 		}
 		if !errors.As(again, &err) {
@@ -119,7 +119,7 @@ func (g *ground) chmod(p string, mode fs.FileMode) error {
 		if err != nil {
 			return err
 		}
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 		return unix.Fchmod(fd, uint32(mode))
 	})
 }

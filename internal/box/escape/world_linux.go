@@ -87,8 +87,11 @@ func newPattern(ctx context.Context, root string) (pattern, error) {
 		}
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "a"},
-		{"config", "core.hooksPath", "ci"}, {"config", "include.path", "../gitsettings"},
+		{"init", "-q", "-b", "main"},
+		{"add", "-A"},
+		{"commit", "-qm", "a"},
+		{"config", "core.hooksPath", "ci"},
+		{"config", "include.path", "../gitsettings"},
 	} {
 		c := exec.CommandContext(ctx, "git", args...)
 		c.Dir, c.Env = filepath.Join(home, "ws"), append(os.Environ(), "HOME="+home)
