@@ -33,7 +33,9 @@ func (r *Repository) Check(changes []Change) []string {
 	room, history := int64(maxContent), false
 	for i, c := range changes {
 		kind := c.part()
-		why[i] = Refuses(c.Path, c.Is == AFolder || c.Is == AFreshFolder)
+		if kind != ended {
+			why[i] = Refuses(c.Path, c.Is == AFolder || c.Is == AFreshFolder)
+		}
 		history = history || c.history()
 		switch {
 		case kind == undone || kind == packed:

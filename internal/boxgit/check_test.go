@@ -241,6 +241,14 @@ func names() []try {
 			d.put(false, "rebase-merge/git-rebase-todo", "pick x\n")
 			d.put(false, "HEAD", first+"\n")
 		}, []string{"rebase-merge/git-rebase-todo", "HEAD"}},
+		{"a rebase that ends", func(d *desk, first string) {
+			d.put(false, "HEAD", "ref: refs/heads/main\n")
+			d.changes = append(d.changes, Change{Path: "rebase-merge", Is: Gone}, Change{Path: "BISECT_LOG", Is: Gone})
+		}, nil},
+		{"a step of a rebase that is gone", func(d *desk, first string) {
+			d.put(false, "HEAD", first+"\n")
+			d.changes = append(d.changes, Change{Path: "rebase-merge/git-rebase-todo", Is: Gone})
+		}, []string{"HEAD", "rebase-merge/git-rebase-todo"}},
 		{"a pack", func(d *desk, first string) {
 			d.put(false, "objects/pack/pack-x.pack", "x")
 			d.put(false, "refs/heads/new", first+"\n")

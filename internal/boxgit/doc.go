@@ -44,9 +44,18 @@ const (
 	index
 	list // packed-refs
 	log
+	ended // what git was in the middle of, and has finished
 )
 
-func (c *Change) part() part { return partOf(c.Path, c.Is == AFolder || c.Is == AFreshFolder) }
+func (c *Change) part() part {
+	if c.Is == Gone && Ends(c.Path) {
+		return ended
+	}
+	return partOf(c.Path, c.Is == AFolder || c.Is == AFreshFolder)
+}
+
+// Ends reports whether git finishes something by removing a path as a whole.
+func Ends(p string) bool { return !strings.Contains(p, "/") && partOf(p, false) == undone }
 
 // history reports whether a change is kept with all others or not at all.
 func (c *Change) history() bool {

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
 // maxChanges bounds what one command may leave.
@@ -133,7 +135,8 @@ func (w *Writes) refuses(c *Change, p string, all *found) string {
 	if !utf8.ValidString(c.Path) { // it would be another one in the plan
 		return "its name is no text"
 	}
-	if why := w.Keep.Refuses(c.Path, c.Kind == Folder); why != "" {
+	ended := c.Kind == Gone && strings.HasPrefix(c.Path, ".git/") && boxgit.Ends(c.Path[len(".git/"):])
+	if why := w.Keep.Refuses(c.Path, c.Kind == Folder); why != "" && !ended {
 		return why
 	}
 	if !strings.HasPrefix(c.Path, ".git/") {
