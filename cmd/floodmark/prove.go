@@ -113,7 +113,14 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	} else if err != nil {
 		return reason(err), ""
 	}
-	return escape.Here(ctx, program)
+	if why, todo = escape.Here(ctx, program); why != "" {
+		return why, todo
+	}
+	paths, err := c.paths(p)
+	if r := (&prove.Rewrites{Proofs: paths.Proofs, Box: program}); err != nil || !r.BoxHolds() {
+		return "nobody tried whether this floodmark-box holds on this kernel", "floodmark prove --box"
+	}
+	return "", ""
 }
 
 // A proveReport is the answer for programs: fields are only added.

@@ -29,7 +29,7 @@ func TestABoxThatHeld(t *testing.T) {
 	}
 	want := func(what string, want bool) {
 		t.Helper()
-		if r.boxHolds() != want {
+		if r.BoxHolds() != want {
 			t.Errorf("%s: %v", what, !want)
 		}
 		if r.Boxes(t.Context(), "pi") {
@@ -55,7 +55,7 @@ func TestABoxThatHeld(t *testing.T) {
 	want("the same again", true)
 	keep(digest, false)
 	want("it got out", false)
-	if (*Rewrites)(nil).boxHolds() || (&Rewrites{Proofs: r.Proofs}).boxHolds() {
+	if (*Rewrites)(nil).BoxHolds() || (&Rewrites{Proofs: r.Proofs}).BoxHolds() {
 		t.Error("there is no box")
 	}
 }

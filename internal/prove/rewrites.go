@@ -64,10 +64,12 @@ func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 // it is given, and «floodmark prove --box» saw on this machine that this very
 // floodmark-box holds, under the kernel that runs now.
 func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
-	return r.boxHolds() && r.Proved(ctx, agent)
+	return r.BoxHolds() && r.Proved(ctx, agent)
 }
 
-func (r *Rewrites) boxHolds() bool {
+// BoxHolds reports whether nothing got out of a box of this very program, on this
+// kernel, when that was tried last.
+func (r *Rewrites) BoxHolds() bool {
 	if r == nil || r.Box == "" {
 		return false
 	}
