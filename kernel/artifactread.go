@@ -188,7 +188,12 @@ func (s *State) artifact(f floodmark.Fact) error {
 			s.Written = last(append(s.Written, f), maxWritten)
 		}
 	case floodmark.ArtifactSettled:
-		s.Written = without(s.Written, func(w floodmark.ArtifactWritten) bool { return w.Call == f.Call && w.Artifact == f.Artifact })
+		done := false // the same call may have been made twice
+		s.Written = without(s.Written, func(w floodmark.ArtifactWritten) bool {
+			was := done
+			done = done || w.Call == f.Call && w.Artifact == f.Artifact
+			return done && !was
+		})
 	default:
 	}
 	return nil

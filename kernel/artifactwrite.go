@@ -37,6 +37,9 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 		st.give(j.mark, j.action.Call, min(st.authority(j.action).Nodes, result))
 	}
 	t := st.touched(j)
+	if p := st.roams(j); p != "" && (j.decision.Reach == floodmark.Boxed || under(t.runs, st.s.Project)) {
+		t.runs = p // wherever in the project it stands, it may write anywhere there
+	}
 	others := append(st.remembered(j, true), handedOn(j)...)
 	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {
 		return
@@ -68,7 +71,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked
+		w.Whole = len(st.find(w.Artifact)) == 0 || st.runsIn(w.Artifact) > 0 // then it is gone once somebody has looked
 		st.write(w, set)
 		st.out.Watch = t.runs
 	}
@@ -281,16 +284,20 @@ func (st *step) settle(call floodmark.CallID) {
 	if st.in.Artifacts == nil || st.ev.Result.Error {
 		return
 	}
+	looked := false
 	for _, w := range st.s.Written {
-		if w.Call != call {
+		tree := w.Artifact.Kind == floodmark.TreeArtifact
+		if w.Call != call || tree && looked { // of the same call made twice, one is over
 			continue
 		}
 		set := st.s.Ledger.Set(w.Nodes)
-		if w.Artifact.Kind == floodmark.TreeArtifact {
+		if looked = looked || tree; tree {
 			if !st.altered(w) {
 				continue
 			}
-			st.forget(w.Artifact)
+			if st.runsIn(w.Artifact) == 1 { // else another one may still write
+				st.forget(w.Artifact)
+			}
 		} else if !st.lowers(w.Artifact, set) && len(w.Over) == 0 && !st.vouches(w) {
 			st.forget(w.Artifact)
 		} else {
@@ -300,6 +307,21 @@ func (st *step) settle(call floodmark.CallID) {
 		}
 		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
 	}
+}
+
+// runsIn is how many runs of the session that write to a folder are not known to be
+// done; more than one where some may have been forgotten.
+func (st *step) runsIn(folder floodmark.ArtifactRef) int {
+	n := 0
+	for _, w := range st.s.Written {
+		if w.Artifact == folder {
+			n++
+		}
+	}
+	if n > 0 && len(st.s.Written) >= maxWritten {
+		n++
+	}
+	return n
 }
 
 // altered notes what a run was found to have changed, and reports whether that

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -134,6 +135,7 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	}
 	defer lock.Close()
 	wrote := r.Spec.Writes()
+	wrote.Starts, wrote.Loads = folders(os.Getenv("PATH")), folders(os.Getenv("VIRTUAL_ENV"))
 	changes, err := wrote.Changes()
 	if err != nil || len(changes) == 0 {
 		return err
@@ -149,4 +151,20 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 		return err
 	}
 	return wrote.MoveIn(changes)
+}
+
+// folders are those of a list such as PATH, as whole paths, also by what links in them
+// lead to.
+func folders(list string) (all []string) {
+	for _, f := range filepath.SplitList(list) {
+		f, err := filepath.Abs(f) // an empty one is the folder that a program stands in
+		if err != nil {
+			continue
+		}
+		all = append(all, f)
+		if there, err := filepath.EvalSymlinks(f); err == nil && there != f {
+			all = append(all, there)
+		}
+	}
+	return all
 }

@@ -42,6 +42,10 @@ func (r *Repository) Check(changes []Change) []string {
 			torn = errors.New(oneLine(path.Base(c.Path)) + " is not kept: " + why[i])
 		case strings.HasPrefix(c.Path, "objects/") && c.Is == Gone:
 			why[i] = "no object is removed"
+		case c.Path == "logs" || c.Path == "logs/HEAD":
+			if err := r.grows(&c); err != nil {
+				torn = err
+			}
 		case kind == object:
 			var err error
 			if room, err = verify(c.From, strings.ReplaceAll(strings.TrimPrefix(c.Path, "objects/"), "/", ""), room); err != nil {
@@ -63,6 +67,22 @@ func (r *Repository) Check(changes []Change) []string {
 		}
 	}
 	return why
+}
+
+// grows says why the notes of where HEAD was are not those that were there, and more, if
+// so: they tell whether a repository was cloned from somewhere.
+func (r *Repository) grows(c *Change) error {
+	was, err := read(filepath.Join(r.Git, "logs", "HEAD"), maxList)
+	if c.Is == AFolder || os.IsNotExist(err) {
+		return nil
+	}
+	if c.Is == AFile && err == nil {
+		var is []byte
+		if is, err = read(c.From, maxList); err == nil && bytes.HasPrefix(is, was) {
+			return nil
+		}
+	}
+	return errors.Join(errors.New("the notes of where HEAD was were rewritten"), err)
 }
 
 // longest is how long git may look; it is far more than it needs.

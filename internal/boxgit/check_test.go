@@ -249,6 +249,21 @@ func names() []try {
 			d.put(false, "HEAD", first+"\n")
 			d.changes = append(d.changes, Change{Path: "rebase-merge/git-rebase-todo", Is: Gone})
 		}, []string{"HEAD", "rebase-merge/git-rebase-todo"}},
+		{"notes of HEAD that grow", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.put(false, "logs/HEAD", "a clone\na commit\n")
+			d.put(false, "refs/heads/new", first+"\n")
+		}, nil},
+		{"notes of HEAD that are rewritten", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.put(false, "logs/HEAD", "a commit\n")
+			d.put(false, "refs/heads/new", first+"\n")
+		}, []string{"logs/HEAD", "refs/heads/new"}},
+		{"notes of HEAD that are gone", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.changes = append(d.changes, Change{Path: "logs", Is: Gone})
+			d.put(false, "refs/heads/new", first+"\n")
+		}, []string{"logs", "refs/heads/new"}},
 		{"a pack", func(d *desk, first string) {
 			d.put(false, "objects/pack/pack-x.pack", "x")
 			d.put(false, "refs/heads/new", first+"\n")

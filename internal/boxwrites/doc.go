@@ -6,7 +6,11 @@
 // are gone when this package looks.
 package boxwrites
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // A Writes is what one box wrote.
 type Writes struct {
@@ -15,6 +19,18 @@ type Writes struct {
 	Home    string // the owner's, for settings of git
 	Disk    int64  // how many bytes may be moved in; zero: any number
 	Keep    Keep
+	// Starts are folders that programs are started from by name, as PATH has them, and
+	// Loads such from which interpreters load what lies there.
+	Starts, Loads []string
+}
+
+// started reports a change of what is run or loaded by its name alone: by whatever looks
+// for a program, without a path and without anybody who asked for this one.
+func (w *Writes) started(c *Change) bool {
+	p := filepath.Join(w.Project, c.Path)
+	leads := func(to string) bool { return c.Kind != Folder && strings.HasPrefix(to+"/", p+"/") }
+	return slices.ContainsFunc(w.Starts, func(f string) bool { return filepath.Dir(p) == f && c.Kind != Folder || leads(f) }) ||
+		slices.ContainsFunc(w.Loads, func(f string) bool { return strings.HasPrefix(p, f+"/") || leads(f) })
 }
 
 func (w *Writes) upper() string { return filepath.Join(w.Folder, "written") }

@@ -281,3 +281,27 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// What is started or loaded by its name alone is not moved in.
+func TestStartedByName(t *testing.T) {
+	root := t.TempDir()
+	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box")}
+	s.Starts, s.Loads = []string{filepath.Join(root, "p/tools/bin"), "/usr/bin"}, []string{filepath.Join(root, "p/env")}
+	put(t, root, map[string]string{
+		"p/a": "", "box/written/tools/bin/cat": "", "box/written/tools/bin/sub/x": "", "box/written/tools/x": "",
+		"box/written/env/lib/a.py": "", "box/written/envy/a": "",
+	})
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		if want := c.Path == "tools/bin/cat" || c.Path == "env/lib" || c.Path == "env/lib/a.py"; (c.Refused != "") != want {
+			t.Errorf("%s: %q", c.Path, c.Refused)
+		}
+	}
+	link := &Change{Path: "tools", Kind: Link}
+	if !s.started(link) || s.started(&Change{Path: "tools", Kind: Folder}) {
+		t.Error("a link to elsewhere takes the place of a folder that programs are started from")
+	}
+}

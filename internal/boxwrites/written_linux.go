@@ -140,6 +140,9 @@ func (w *Writes) refuses(c *Change, p string, all *found) string {
 		return why
 	}
 	if !strings.HasPrefix(c.Path, ".git/") {
+		if w.started(c) {
+			return "programs are started or loaded from there by name"
+		}
 		if w.ofRepository(c.Path, all.heads) {
 			return "it lies in a folder with a HEAD, which git takes for a repository"
 		}
