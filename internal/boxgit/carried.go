@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// commits refuses history in which an object is missing, and commits that carry a
-// file which the project would not keep.
+// commits refuses history in which an object is missing, commits that carry a file which
+// the project would not keep, and new ones at the end of a branch whose files do not lie in
+// the project: only what lies there is looked at and labelled.
 func (r *Repository) commits(g *scratch, before, after *refs, tips []string) error {
 	var lines []string
 	for name := range before.names() {
@@ -20,19 +22,19 @@ func (r *Repository) commits(g *scratch, before, after *refs, tips []string) err
 	if id := before.commit(); isID(id) {
 		lines = append(lines, "^"+id)
 	}
-	var pairs []string
+	var pairs, ends []string
 	for name := range after.names() {
 		was, is := before.at(name), after.at(name)
 		if !isID(is) || is == was {
 			continue
 		}
-		tips = append(tips, is)
+		tips, ends = append(tips, is), append(ends, is)
 		if isID(was) && name != "refs/stash" {
 			pairs = append(pairs, is+" "+was)
 		}
 	}
 	if was, is := before.commit(), after.commit(); isID(is) && is != was {
-		tips = append(tips, is)
+		tips, ends = append(tips, is), append(ends, is)
 		if isID(was) {
 			pairs = append(pairs, is+" "+was)
 		}
@@ -48,6 +50,9 @@ func (r *Repository) commits(g *scratch, before, after *refs, tips []string) err
 	if err != nil {
 		return err
 	}
+	if err := r.lie(g, before.commit(), ends, strings.Fields(string(list))); err != nil {
+		return err
+	}
 	// Each new commit as it differs from all its parents, and each name that moved as
 	// it differs from what it stood for.
 	pairs = append(pairs, strings.Fields(string(list))...)
@@ -55,13 +60,47 @@ func (r *Repository) commits(g *scratch, before, after *refs, tips []string) err
 	if err != nil {
 		return err
 	}
-	return r.differences(out)
+	return differences(out, r.carries)
 }
 
-// differences refuses files that the project would not keep, in git's list of how
+// lie refuses new commits at the ends of branches that differ from what HEAD was by files
+// that do not lie in the project so.
+func (r *Repository) lie(g *scratch, head string, ends, fresh []string) error {
+	var pairs []string
+	for _, id := range ends {
+		switch {
+		case !slices.Contains(fresh, id):
+		case isID(head):
+			pairs = append(pairs, id+" "+head)
+		default:
+			pairs = append(pairs, id)
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	out, err := g.run(pairs, nil, "diff-tree", "--stdin", "-r", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-commit-id", "-z")
+	if err != nil {
+		return err
+	}
+	return differences(out, r.lies)
+}
+
+// lies refuses a file of a commit or of the index that the project does not have so.
+func (r *Repository) lies(name, mode, id string) error {
+	if mode == "000000" {
+		mode, id = "", ""
+	}
+	if r.Lies(name, mode, id) {
+		return nil
+	}
+	return fmt.Errorf("it holds %s otherwise than the project does: commit all of it, on the branch that is checked out", oneLine(name))
+}
+
+// differences asks about every file in git's list of how
 // trees differ: «:mode mode id id status», with one mode and id more for each parent
 // beyond the first, and the path.
-func (r *Repository) differences(out []byte) error {
+func differences(out []byte, about func(name, mode, id string) error) error {
 	for len(out) > 0 {
 		entry, rest, _ := bytes.Cut(out, []byte{0})
 		if len(entry) == 0 {
@@ -75,7 +114,7 @@ func (r *Repository) differences(out []byte) error {
 		if parents == 0 || len(f) != 2*parents+3 || len(name) == 0 {
 			return errors.New("git's answer cannot be read")
 		}
-		if err := r.carries(string(name), f[parents], f[2*parents+1]); err != nil {
+		if err := about(string(name), f[parents], f[2*parents+1]); err != nil {
 			return err
 		}
 	}
@@ -120,6 +159,11 @@ func (r *Repository) entries(g *scratch, file string) error {
 		}
 		if err := r.carries(key.name, entry.mode, entry.id); err != nil {
 			return err
+		}
+		if key.stage == "0" {
+			if err := r.lies(key.name, entry.mode, entry.id); err != nil {
+				return err
+			}
 		}
 	}
 	for key := range was {

@@ -22,6 +22,8 @@ type Repository struct {
 	// Has reports whether the project has a file of this mode and content, by git's
 	// names for both. An empty mode asks whether it has none.
 	Has func(path, mode, id string) bool
+	// Lies does so for the project as it will be once all is moved in.
+	Lies func(path, mode, id string) bool
 }
 
 // Check says of each change why it is not kept, if so. All processes that could

@@ -123,6 +123,7 @@ func newDesk(t *testing.T) (d *desk, first string) {
 func (d *desk) check() map[string]string {
 	r := Repository{
 		Git: d.git, Folder: filepath.Join(d.upper, "look"), Guards: func(p string) bool { return p == "AGENTS.md" || p == ".hook" },
+		Lies: func(p, _, _ string) bool { return p != "elsewhere.txt" },
 		Has: func(p, mode, id string) bool {
 			data, err := os.ReadFile(filepath.Join(d.worktree, p))
 			if err != nil {
@@ -264,6 +265,9 @@ func names() []try {
 			d.changes = append(d.changes, Change{Path: "logs", Is: Gone})
 			d.put(false, "refs/heads/new", first+"\n")
 		}, []string{"logs", "refs/heads/new"}},
+		{"a commit on a branch that is not checked out", func(d *desk, first string) {
+			d.put(false, "refs/heads/new", d.commit(false, with("elsewhere.txt", "100644 c"), first)+"\n")
+		}, []string{"refs/heads/new"}},
 		{"a pack", func(d *desk, first string) {
 			d.put(false, "objects/pack/pack-x.pack", "x")
 			d.put(false, "refs/heads/new", first+"\n")

@@ -58,6 +58,7 @@ func (w *Writes) history(all *found) {
 		Has: func(p, mode, id string) bool {
 			return holds(filepath.Join(w.Project, p), mode, id) || links[p] && holds(w.written(p), mode, id)
 		},
+		Lies: func(p, mode, id string) bool { return w.lies(list, p, mode, id) },
 	}
 	if len(changes) > 0 {
 		_ = os.RemoveAll(r.Folder) // of a box that was killed
@@ -66,6 +67,26 @@ func (w *Writes) history(all *found) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Change) int { return cmp.Compare(turn(a.Path), turn(b.Path)) })
+}
+
+// lies reports whether a file will have a mode and content once the changes that are not
+// refused are made.
+func (w *Writes) lies(list []Change, p, mode, id string) bool {
+	gone := false
+	for i := range list {
+		c := &list[i]
+		switch {
+		case c.Refused != "":
+		case c.Path == p && (c.Kind == File || c.Kind == Link):
+			return holds(w.written(p), mode, id)
+		case c.Kind == Gone || c.fresh:
+			gone = gone || c.Path == p || strings.HasPrefix(p, c.Path+"/")
+		}
+	}
+	if gone {
+		return mode == ""
+	}
+	return holds(filepath.Join(w.Project, p), mode, id)
 }
 
 // turn is when a change is made.
