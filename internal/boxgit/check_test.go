@@ -250,21 +250,6 @@ func names() []try {
 			d.put(false, "HEAD", first+"\n")
 			d.changes = append(d.changes, Change{Path: "rebase-merge/git-rebase-todo", Is: Gone})
 		}, []string{"HEAD", "rebase-merge/git-rebase-todo"}},
-		{"notes of HEAD that grow", func(d *desk, first string) {
-			d.put(true, "logs/HEAD", "a clone\n")
-			d.put(false, "logs/HEAD", "a clone\na commit\n")
-			d.put(false, "refs/heads/new", first+"\n")
-		}, nil},
-		{"notes of HEAD that are rewritten", func(d *desk, first string) {
-			d.put(true, "logs/HEAD", "a clone\n")
-			d.put(false, "logs/HEAD", "a commit\n")
-			d.put(false, "refs/heads/new", first+"\n")
-		}, []string{"logs/HEAD", "refs/heads/new"}},
-		{"notes of HEAD that are gone", func(d *desk, first string) {
-			d.put(true, "logs/HEAD", "a clone\n")
-			d.changes = append(d.changes, Change{Path: "logs", Is: Gone})
-			d.put(false, "refs/heads/new", first+"\n")
-		}, []string{"logs", "refs/heads/new"}},
 		{"a commit on a branch that is not checked out", func(d *desk, first string) {
 			d.put(false, "refs/heads/new", d.commit(false, with("elsewhere.txt", "100644 c"), first)+"\n")
 		}, []string{"refs/heads/new"}},
@@ -286,11 +271,32 @@ func names() []try {
 	}
 }
 
+// notes are tries with the notes of where HEAD was.
+func notes() []try {
+	return []try{
+		{"notes of HEAD that grow", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.put(false, "logs/HEAD", "a clone\na commit\n")
+			d.put(false, "refs/heads/new", first+"\n")
+		}, nil},
+		{"notes of HEAD that are rewritten", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.put(false, "logs/HEAD", "a commit\n")
+			d.put(false, "refs/heads/new", first+"\n")
+		}, []string{"logs/HEAD", "refs/heads/new"}},
+		{"notes of HEAD that are gone", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a clone\n")
+			d.changes = append(d.changes, Change{Path: "logs", Is: Gone})
+			d.put(false, "refs/heads/new", first+"\n")
+		}, []string{"logs", "refs/heads/new"}},
+	}
+}
+
 func TestCheck(t *testing.T) {
 	if !exists("/usr/bin/git") && !exists("/usr/local/bin/git") {
 		t.Skip("there is no git")
 	}
-	for _, c := range slices.Concat(commits(), others(), names()) {
+	for _, c := range slices.Concat(commits(), others(), names(), notes()) {
 		d, first := newDesk(t)
 		c.do(d, first)
 		var got []string
