@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,24 +139,7 @@ func (w *world) boxedRun(a agent) {
 }
 
 // decided are all decisions on calls.
-func (w *world) decided() (list []floodmark.ActionDecided) {
+func (w *world) decided() []floodmark.ActionDecided {
 	w.t.Helper()
-	for head, err := range w.journal.Recent(w.t.Context(), "") {
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for entry, err := range w.journal.Read(w.t.Context(), head.Session, 0) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			fact, err := entry.Fact()
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			if d, is := fact.(floodmark.ActionDecided); is && d.Action.Tool.Name != "" {
-				list = append(list, d)
-			}
-		}
-	}
-	return list
+	return slices.DeleteFunc(written[floodmark.ActionDecided](w), func(d floodmark.ActionDecided) bool { return d.Action.Tool.Name == "" })
 }

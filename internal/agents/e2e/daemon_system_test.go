@@ -206,6 +206,15 @@ func (w *world) events() (list []string) {
 // incidents are the kinds of what a monitor in memory wrote down.
 func (w *world) incidents() (kinds []string) {
 	w.t.Helper()
+	for _, seen := range written[floodmark.IncidentSeen](w) {
+		kinds = append(kinds, seen.Kind+": "+seen.Text)
+	}
+	return kinds
+}
+
+// written are all facts of one kind in the journal of a monitor in memory.
+func written[F floodmark.Fact](w *world) (list []F) {
+	w.t.Helper()
 	for head, err := range w.journal.Recent(w.t.Context(), "") {
 		if err != nil {
 			w.t.Fatal(err)
@@ -218,12 +227,12 @@ func (w *world) incidents() (kinds []string) {
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			if seen, is := fact.(floodmark.IncidentSeen); is {
-				kinds = append(kinds, seen.Kind+": "+seen.Text)
+			if f, is := fact.(F); is {
+				list = append(list, f)
 			}
 		}
 	}
-	return kinds
+	return list
 }
 
 func random() string {
