@@ -58,6 +58,9 @@ type Checkout struct {
 	// Own says that every commit that counts is by one of the owner's
 	// identities. Nothing else is known to be the owner's.
 	Own bool
+	// Team says that it is the owner's team's, by the owner's word, at what the team
+	// has. It runs as the owner's own does; what is read of it is shared.
+	Team bool
 	// Commit is the newest commit by somebody else, Remote where it was cloned
 	// from, for a person to read.
 	Commit, Remote string
@@ -77,9 +80,13 @@ func (c Checkout) source() floodmark.Source {
 	if c.Commit != "" {
 		name += " at " + c.Commit[:min(len(c.Commit), 12)]
 	}
+	worth := floodmark.External
+	if c.Team {
+		name, worth = "the team's "+name, floodmark.Shared
+	}
 	return floodmark.Source{
 		Kind: floodmark.NodeInput, Digest: c.Digest(),
-		Label:  floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Public},
+		Label:  floodmark.Label{Trust: worth, Secrecy: floodmark.Public},
 		Origin: floodmark.Origin{Kind: floodmark.FromCheckout, Name: name, Place: c.Root},
 	}
 }
@@ -154,7 +161,7 @@ type worthy struct {
 // the owner vouched for it at this commit.
 func (st *step) repository(p string) []worthy {
 	c, ok := st.foreign(p)
-	if !ok {
+	if !ok || c.Team {
 		return nil
 	}
 	src := c.source()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,57 @@ vouch for.`,
 	}
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
+	return cmd
+}
+
+func newTrust(c *console) *cobra.Command {
+	var p place
+	var end bool
+	cmd := &cobra.Command{
+		Use:   "trust [PATH]",
+		Short: "Say that a repository is your team's",
+		Long: `Say that the checkout at PATH is your team's, or list those that are. Commits on the
+default branch of its remote «origin» then count as shared, today and after every
+pull, and run as your own do. The monitor fetches the branch itself to know which
+those are. A branch or pull request that is not merged stays a stranger's.
+You must say it at a terminal: a script cannot.`,
+		Example: `  floodmark trust .
+  floodmark trust
+  floodmark trust --end .`,
+		Annotations: exits("it is the team's, or they are listed", "it is not"),
+		Args:        cobra.MaximumNArgs(1),
+		RunE: guard(func(cmd *cobra.Command, args []string) (err error) {
+			q := &wire.TrustRequest{End: end}
+			switch {
+			case len(args) > 0:
+				if q.Path, err = filepath.Abs(args[0]); err == nil {
+					q.Path, err = filepath.EvalSymlinks(q.Path)
+				}
+				if err != nil {
+					return err
+				}
+			case end:
+				return refuse("floodmark trust --end PATH", "--end needs the PATH of a repository")
+			}
+			a, err := ask(cmd.Context(), c, p, (*desk).Trust, q)
+			switch {
+			case err != nil:
+				return err
+			case format(cmd) == asJSON:
+				return c.message(a)
+			case end:
+				c.say("%s is a stranger's again, for what reads it from now on", q.Path)
+			case len(a.GetRepositories()) == 0:
+				c.say("no repository is your team's")
+			}
+			for _, r := range a.GetRepositories() {
+				c.say("%s is your team's: what is on the default branch of %s, now at %.12s", r.GetPath(), r.GetAddress(), r.GetTip())
+			}
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().BoolVar(&end, "end", false, "it is your team's no longer")
 	return cmd
 }
 

@@ -48,6 +48,8 @@ type Paths struct {
 	// Cards is which messages in Telegram show which questions; a bot's number
 	// stands behind it.
 	Cards string
+	// Teams is the folder of what is known of the repositories of the owner's teams.
+	Teams string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -126,6 +128,7 @@ func under(config, data, state, runtime string) Paths {
 		Logins:      filepath.Join(state, "mcp-logins.json"),
 		Checked:     filepath.Join(state, "checked.json"),
 		Cards:       filepath.Join(state, "telegram"),
+		Teams:       filepath.Join(state, "teams"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

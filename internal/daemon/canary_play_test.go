@@ -137,7 +137,10 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	if _, err := o.Resume(t.Context(), &wire.ResumeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume"} {
+	if _, err := o.Trust(t.Context(), &wire.TrustRequest{Path: "/" + word("a folder")}); err == nil {
+		t.Error("a folder that is not there is the team's")
+	}
+	for _, name := range []string{"Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume", "Trust"} {
 		s.called[name] = true
 	}
 }

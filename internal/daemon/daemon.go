@@ -34,7 +34,6 @@ import (
 	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
-	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/verify"
@@ -112,6 +111,7 @@ type Daemon struct {
 	// windows knows what clients of gateways are asked in their own windows.
 	windows *windows
 	door    agents.Door
+	teams   *owner.Teams
 	boxes   *contain.Door // the hooks of agents on this machine
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
@@ -218,7 +218,7 @@ func (d *Daemon) openMonitor() error {
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.boxes, err = contain.Open(contain.Machine{
-		Hooks: d.hooksDoor(), Journal: d.store, View: d.monitor.View, Rules: d.rulesOf, Disk: disk, Program: d.opts.Box,
+		Hooks: d.teams.Door(d.hooksDoor(), d.monitor.View), Journal: d.store, View: d.monitor.View, Rules: d.rulesOf, Disk: disk, Program: d.opts.Box,
 		Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now,
 	})
 	d.door = agents.Door{
@@ -236,7 +236,8 @@ func (d *Daemon) disk() monitor.Disk {
 	if d.opts.Paths.Home == "" || len(d.opts.Service.Listen) > 0 {
 		return nil
 	}
-	return workspace.New(workspace.Options{Home: d.opts.Paths.Home})
+	d.teams = owner.NewTeams(d.opts.Paths.Teams, d.opts.Paths.Home, d.opts.Now)
+	return d.teams.Disk
 }
 
 // lookBack finds out what happened while nobody watched: a daemon that was

@@ -31,6 +31,7 @@ type Owner interface {
 	Withdraw(ctx context.Context, who Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error)
 	Grants(ctx context.Context, who Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error)
 	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
+	Trust(ctx context.Context, who Identity, r *wire.TrustRequest) (*wire.TrustResponse, error)
 	Pause(ctx context.Context, who Identity, r *wire.PauseRequest) (*wire.PauseResponse, error)
 	Resume(ctx context.Context, who Identity, r *wire.ResumeRequest) (*wire.ResumeResponse, error)
 	ReloadPolicy(ctx context.Context, who Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error)

@@ -64,6 +64,10 @@ func (s ownerService) EndGrant(ctx context.Context, r *wire.EndGrantRequest) (*w
 	return s.owner.EndGrant(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Trust(ctx context.Context, r *wire.TrustRequest) (*wire.TrustResponse, error) {
+	return s.owner.Trust(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Pause(ctx context.Context, r *wire.PauseRequest) (*wire.PauseResponse, error) {
 	return s.owner.Pause(ctx, IdentityOf(ctx), r)
 }

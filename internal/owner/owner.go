@@ -44,6 +44,8 @@ type Desk struct {
 	Now      func() time.Time
 	// Fleet is the way to join one and to leave it; nil where that cannot be.
 	Fleet Fleet
+	// Teams are the repositories of teams; nil where no disk is looked at.
+	Teams *Teams
 	// Elsewhere finds what other nodes asked; nil where there are none.
 	Elsewhere Elsewhere
 	// Laptops ask the people of a fleet; nil where none can.

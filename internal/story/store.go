@@ -133,6 +133,8 @@ func (s *store) disk(verb, rest string) error {
 		s.altered = &kernel.Altered{Paths: words, Whole: whole}
 	case len(words) == 2 && words[1] == "own":
 		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Own: true}
+	case len(words) == 4 && words[3] == "team":
+		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Remote: words[1], Commit: words[2], Team: true}
 	case len(words) == 3:
 		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Remote: words[1], Commit: words[2]}
 	default:

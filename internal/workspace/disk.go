@@ -35,6 +35,14 @@ type Options struct {
 	Home string
 	// Identities are further mail addresses of the owner.
 	Identities []string
+	// Teams knows the commits of the owner's team; nil knows none.
+	Teams Teams
+}
+
+// Teams says whether a checkout at a path that came from an address is of a repository
+// that the owner called the team's, and whether a commit is on its default branch.
+type Teams interface {
+	Has(path, address, commit string) (team, has bool)
 }
 
 // A Disk answers for one machine. It is safe for concurrent use.
@@ -105,10 +113,10 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	d.mu.Lock()
 	k, seen := d.roots[root]
 	d.mu.Unlock()
-	if seen && k.head == head {
+	if seen && k.head == head && !k.checkout.Team && !r.teams(d.opts.Teams) { // what is the team's changes while the head stays
 		return k.checkout, k.ok
 	}
-	k = known{head: head, ok: true, checkout: r.whose(head, d.identities())}
+	k = known{head: head, ok: true, checkout: r.whose(head, d.identities(), d.opts.Teams)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.roots) >= maxRoots {

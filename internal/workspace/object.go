@@ -3,9 +3,11 @@ package workspace
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1" //nolint:gosec // git names objects by it
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,7 +65,7 @@ func (o *objects) commit(id string) (commit, bool) {
 		if err != nil || !ok {
 			return commit{}, false
 		}
-		return parseCommit(body)
+		return verified(raw, body)
 	}
 	o.open()
 	for _, p := range o.packs {
@@ -72,10 +74,19 @@ func (o *objects) commit(id string) (commit, bool) {
 			if err != nil || kind != commitObject {
 				return commit{}, false
 			}
-			return parseCommit(body)
+			return verified(raw, body)
 		}
 	}
 	return commit{}, false
+}
+
+// verified reads a commit if it is the one of that name.
+func verified(name, body []byte) (commit, bool) {
+	sum := sha1.Sum(fmt.Appendf(nil, "commit %d\x00%s", len(body), body)) //nolint:gosec // git's name for it
+	if !bytes.Equal(sum[:], name) {
+		return commit{}, false
+	}
+	return parseCommit(body)
 }
 
 // open opens the packs, once.

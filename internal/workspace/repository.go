@@ -161,13 +161,16 @@ func isID(s string) bool {
 // whose says whose a checkout is: the owner's if every commit since it was made
 // is by one of the owner's identities and it was not cloned. Anybody can write a
 // name on a commit, so of a clone even those need the owner's word, once.
-func (r repository) whose(head string, owner []string) kernel.Checkout {
+func (r repository) whose(head string, owner []string, teams Teams) kernel.Checkout {
 	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
 	if r.borrowed {
 		c.Commit = head
 		return c
 	}
 	log, _ := readSmall(filepath.Join(r.dir, "logs", "HEAD"))
+	if r.teams(teams) {
+		return r.teamwork(c, head, owner, log, teams)
+	}
 	base := clonedAt(log)
 	objects := newObjects(r.common)
 	defer objects.close()

@@ -162,6 +162,9 @@ func TestRepositories(t *testing.T) {
 		{"settings of a work tree steer a push", settingsOfAWorkTreeSteerAPush},
 		{"settings elsewhere steer a push", settingsElsewhereSteerAPush},
 		{"only the branch that is checked out", onlyTheBranchThatIsCheckedOut},
+		{"a teams repository tomorrow", aTeamsRepositoryTomorrow},
+		{"what is not the teams", whatIsNotTheTeams},
+		{"a torn store", aTornStore},
 	} {
 		t.Run(c.name, c.test)
 	}

@@ -1,0 +1,81 @@
+package owner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/teams"
+	"github.com/floodmark/floodmark/internal/workspace"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Teams are the repositories of the owner's teams on this machine, with the disk they
+// are on.
+type Teams struct {
+	Disk  *workspace.Disk
+	Store *teams.Store
+}
+
+// NewTeams reads what is known of them. What cannot be read is a stranger's.
+func NewTeams(dir, home string, now func() time.Time) *Teams {
+	store, _ := teams.Open(dir, home, now)
+	return &Teams{Store: store, Disk: workspace.New(workspace.Options{Home: home, Teams: store})}
+}
+
+// Door looks where a project came from before what happens there is judged.
+func (t *Teams) Door(next teams.Hooks, view func(context.Context, journal.Session) (monitor.View, error)) teams.Hooks {
+	if t == nil {
+		return next
+	}
+	return &teams.Door{Hooks: next, Store: t.Store, Behind: t.Disk.Behind, Project: func(ctx context.Context, tenant string, ev hook.Event) string {
+		if v, err := view(ctx, journal.Session{Tenant: tenant, ID: ev.Session}); err == nil && v.State.Project != "" {
+			return v.State.Project
+		}
+		return ev.Project
+	}}
+}
+
+// Trust implements [httpapi.Owner].
+func (d *Desk) Trust(ctx context.Context, who httpapi.Identity, r *wire.TrustRequest) (*wire.TrustResponse, error) {
+	if d.Teams == nil {
+		return nil, fmt.Errorf("%w: this monitor does not look at the disk that agents work on", httpapi.ErrInvalid)
+	}
+	if r.GetPath() == "" {
+		return listed(d.Teams.Store.List()), nil
+	}
+	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
+		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; a script cannot", httpapi.ErrInvalid)
+	}
+	root, address, ok := workspace.Origin(r.GetPath())
+	if !ok {
+		return nil, fmt.Errorf("%w: %s is in no checkout that has a remote called origin", httpapi.ErrInvalid, r.GetPath())
+	}
+	if r.GetEnd() {
+		if err := d.Teams.Store.End(root); err != nil {
+			return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+		}
+		return &wire.TrustResponse{}, nil
+	}
+	one, err := d.Teams.Store.Add(ctx, root, address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+	}
+	return listed([]teams.Repository{one}), nil
+}
+
+func listed(list []teams.Repository) *wire.TrustResponse {
+	out := &wire.TrustResponse{}
+	for _, r := range list {
+		out.Repositories = append(out.Repositories, &wire.TeamRepository{
+			Path: r.Path, Address: r.Address, First: r.First, Tip: r.Tip, Fetched: timestamppb.New(r.Fetched), Since: timestamppb.New(r.Since),
+		})
+	}
+	return out
+}

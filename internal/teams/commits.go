@@ -1,0 +1,91 @@
+package teams
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// commits are those of one branch. Their file has one a line, in order.
+type commits struct {
+	width int
+	rows  string // of equal width, in order
+}
+
+const maxFile = 512 << 20
+
+func newCommits(list []string) *commits {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return &commits{width: len(list[0]) + 1, rows: strings.Join(list, "\n") + "\n"}
+}
+
+// has looks a commit up.
+func (c *commits) has(id string) bool {
+	if len(id)+1 != c.width {
+		return false
+	}
+	low, high := 0, len(c.rows)/c.width
+	for low < high {
+		middle := (low + high) / 2
+		if c.row(middle) < id {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low < len(c.rows)/c.width && c.row(low) == id
+}
+
+func (c *commits) row(i int) string { return c.rows[i*c.width : (i+1)*c.width-1] }
+
+func (c *commits) write(name string) error { return replace(name, []byte(c.rows)) }
+
+// readCommits reads a file of commits, which has to hold the tip.
+func readCommits(name, tip string) (*commits, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: not a file of commits", name)
+	}
+	rows, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &commits{width: len(tip) + 1, rows: string(rows)}
+	if len(rows)%c.width != 0 || bytes.Count(rows, []byte("\n")) != len(rows)/c.width || !c.has(tip) {
+		return nil, fmt.Errorf("%s: not the commits of %.12s", name, tip)
+	}
+	return c, nil
+}
+
+func isID(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && (len(s) == 40 || len(s) == 64)
+}
+
+// replace writes a file whole or not at all.
+func replace(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	return err
+}

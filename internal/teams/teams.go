@@ -1,0 +1,246 @@
+// Package teams knows which repositories are those of the owner's team, by the owner's
+// word, and which commits are on their default branch. It fetches these itself, from the
+// address that the owner saw, into a folder of its own: what the branches of a checkout
+// say, any program that writes there could have said.
+package teams
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// The limits of a store.
+const (
+	MaxRepositories = 256
+	maxEntry        = 64 << 10
+	// Pause is how long nothing is fetched for a repository after the last time.
+	Pause = time.Minute
+)
+
+// What can be wrong with a repository.
+var (
+	ErrAddress = errors.New("nothing can be fetched from this address")
+	ErrOther   = errors.New("another repository lies at this address now")
+	ErrUnknown = errors.New("nobody said that this is a team's repository")
+	errFull    = errors.New("there are too many repositories of teams: end one first")
+)
+
+// A Repository is one that the owner called the team's.
+type Repository struct {
+	// Path is the folder of the checkout, Address where its default branch is fetched
+	// from, First its first commit.
+	Path    string `json:"path"`
+	Address string `json:"address"`
+	First   string `json:"first"`
+	// Since is when the owner said so, Fetched when Tip was the newest commit.
+	Since   time.Time `json:"since"`
+	Fetched time.Time `json:"fetched"`
+	Tip     string    `json:"tip"`
+}
+
+// A Store keeps repositories in a folder that no agent may write to. It is safe for
+// concurrent use.
+type Store struct {
+	dir string
+	git git
+	now func() time.Time
+
+	mu    sync.Mutex // guards list, tried and commits
+	list  map[string]*Repository
+	tried map[string]time.Time
+	known map[string]*commits
+
+	fetching sync.Mutex // held by the one that fetches
+}
+
+// Open reads a store. What cannot be read is no team's, and an error says so.
+func Open(dir, home string, now func() time.Time) (*Store, error) {
+	s := &Store{dir: dir, git: git{home: home}, now: now, list: map[string]*Repository{}, tried: map[string]time.Time{}, known: map[string]*commits{}}
+	names, err := filepath.Glob(filepath.Join(dir, "*", "team.json"))
+	if err != nil {
+		return s, err
+	}
+	var wrong []error
+	for _, name := range names[:min(len(names), MaxRepositories)] {
+		r, err := readEntry(name)
+		if err == nil && filepath.Base(filepath.Dir(name)) != folderOf(r.Path) {
+			err = fmt.Errorf("%s: it belongs to another folder", name)
+		}
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		s.list[r.Path] = r
+	}
+	return s, errors.Join(wrong...)
+}
+
+func readEntry(name string) (*Repository, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxEntry {
+		return nil, fmt.Errorf("%s: not a small file", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var r Repository
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !filepath.IsAbs(r.Path) || !plain(r.Address) || !isID(r.First) || !isID(r.Tip) {
+		return nil, fmt.Errorf("%s: a field is missing", name)
+	}
+	return &r, nil
+}
+
+// folderOf is the name of the folder that a repository's commits are kept in.
+func folderOf(path string) string { return floodmark.DigestOf("team\x00" + path).String()[:32] }
+
+// List returns all repositories in the order of their folders.
+func (s *Store) List() []Repository {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Repository, 0, len(s.list))
+	for _, r := range s.list {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Repository) int { return cmp.Compare(a.Path, b.Path) })
+	return list
+}
+
+// Add takes the owner's word that the checkout at a path, which came from an address, is
+// the team's, and fetches its default branch.
+func (s *Store) Add(ctx context.Context, path, address string) (Repository, error) {
+	if !plain(address) {
+		return Repository{}, fmt.Errorf("%w: %q", ErrAddress, address)
+	}
+	s.mu.Lock()
+	_, again := s.list[path]
+	full := !again && len(s.list) >= MaxRepositories
+	s.mu.Unlock()
+	if full {
+		return Repository{}, errFull
+	}
+	r := Repository{Path: path, Address: address, Since: s.now().UTC()}
+	return s.fetch(ctx, r)
+}
+
+// End takes the owner's word back.
+func (s *Store) End(path string) error {
+	s.fetching.Lock()
+	defer s.fetching.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.list[path] == nil {
+		return fmt.Errorf("%w: %s", ErrUnknown, path)
+	}
+	dir := filepath.Join(s.dir, folderOf(path))
+	if err := os.Remove(filepath.Join(dir, "team.json")); err != nil {
+		return err
+	}
+	delete(s.list, path)
+	delete(s.known, path)
+	return os.RemoveAll(dir)
+}
+
+// Has reports whether a commit is on the default branch of the team's repository whose
+// checkout lies at a path and came from an address. It answers team false for any other.
+func (s *Store) Has(path, address, commit string) (team, has bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.list[path]
+	if r == nil || r.Address != address {
+		return false, false
+	}
+	c := s.known[path]
+	if c == nil {
+		var err error
+		if c, err = readCommits(filepath.Join(s.dir, folderOf(path), "commits"), r.Tip); err != nil {
+			return true, false
+		}
+		s.known[path] = c
+	}
+	return true, c.has(commit)
+}
+
+// Refresh fetches again, unless that was tried a moment ago.
+func (s *Store) Refresh(ctx context.Context, path string) error {
+	s.mu.Lock()
+	r := s.list[path]
+	tried := s.tried[path]
+	if r != nil && s.now().Sub(tried) >= Pause {
+		s.tried[path] = s.now()
+	}
+	s.mu.Unlock()
+	switch {
+	case r == nil:
+		return fmt.Errorf("%w: %s", ErrUnknown, path)
+	case s.now().Sub(tried) < Pause:
+		return nil
+	}
+	_, err := s.fetch(ctx, *r)
+	return err
+}
+
+// fetch brings the default branch, writes down its commits and then the repository.
+func (s *Store) fetch(ctx context.Context, r Repository) (Repository, error) {
+	s.fetching.Lock()
+	defer s.fetching.Unlock()
+	dir := filepath.Join(s.dir, folderOf(r.Path))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, err
+	}
+	tip, list, first, err := s.git.fetch(ctx, filepath.Join(dir, "git"), r.Address, r.First)
+	if err != nil {
+		return r, err
+	}
+	r.Tip, r.First, r.Fetched = tip, first, s.now().UTC()
+	c := newCommits(list)
+	if err := c.write(filepath.Join(dir, "commits")); err != nil {
+		return r, err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return r, err
+	}
+	if err := replace(filepath.Join(dir, "team.json"), append(text, '\n')); err != nil {
+		return r, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list[r.Path], s.known[r.Path] = &r, c
+	return r, nil
+}
+
+// ways are those on which git may reach a repository.
+func ways() []string { return []string{"https", "http", "ssh", "git", "file"} }
+
+// plain reports an address that git reaches by one of its usual ways, and that holds no
+// password: it is written down and shown.
+func plain(address string) bool {
+	if address == "" || len(address) > 1024 || address[0] == '-' || strings.ContainsFunc(address, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return false
+	}
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		host, path, short := strings.Cut(address, ":") // git@host:path
+		return filepath.IsAbs(address) || short && path != "" && host != "" && !strings.Contains(host, "/") && !strings.HasPrefix(path, ":")
+	}
+	who, _, named := strings.Cut(strings.SplitN(rest, "/", 2)[0], "@")
+	return slices.Contains(ways(), scheme) && (!named || !strings.Contains(who, ":")) && !strings.HasPrefix(rest, "-")
+}

@@ -1,0 +1,99 @@
+package workspace
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// address is where git fetches the checkout's default branch from, as its settings have it.
+func (r repository) address() string {
+	text, err := readSmall(filepath.Join(r.common, "config"))
+	if err != nil {
+		return ""
+	}
+	return setting(text, `remote "origin"`, "url")
+}
+
+// teams reports a checkout of a repository that the owner called the team's.
+func (r repository) teams(t Teams) bool {
+	if t == nil || r.borrowed {
+		return false
+	}
+	team, _ := t.Has(r.root, r.address(), "")
+	return team
+}
+
+// teamwork says whether a checkout of a team's repository is at what the team has: each
+// commit is on the default branch as the monitor fetched it, or was made in this checkout
+// in the owner's name. A name on a commit alone says nothing: it may have come with a
+// stranger's branch.
+func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log string, teams Teams) kernel.Checkout {
+	address, made := r.address(), madeHere(log)
+	objects := newObjects(r.common)
+	defer objects.close()
+	seen := map[string]bool{}
+	next := []string{head}
+	for len(next) > 0 {
+		id := next[0]
+		next = next[1:]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if _, has := teams.Has(r.root, address, id); has {
+			continue
+		}
+		commit, ok := objects.commit(id)
+		if !ok || !made[id] || len(seen) > maxCommits || !by(commit.author, owner) || !by(commit.committer, owner) {
+			c.Commit = id
+			return c
+		}
+		next = append(next, commit.parents...)
+	}
+	c.Commit, c.Team = head, true
+	return c
+}
+
+// madeHere are the commits that were typed in a checkout, by git's log of its head. Those
+// that a rebase, a cherry-pick or a patch made hold somebody's work, nobody knows whose.
+func madeHere(log string) map[string]bool {
+	made := map[string]bool{}
+	for line := range strings.Lines(log) {
+		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		ids := strings.Fields(who)
+		verb, text, _ := strings.Cut(what, ":")
+		verb, _, _ = strings.Cut(verb, " ")
+		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(text, " Merge made by ") // of parents that count each
+		if ok && len(ids) > 1 && (verb == "commit" || merged) {
+			made[ids[1]] = true
+		}
+	}
+	return made
+}
+
+// Behind reports that the checkout around a path is of a team's repository and at
+// something that the team may have by now: it is worth a look at where it came from.
+func (d *Disk) Behind(path string) (root string, behind bool) {
+	at, gitDir, ok := locate(path)
+	if !ok {
+		return "", false
+	}
+	if r := open(at, gitDir); !r.teams(d.opts.Teams) {
+		return "", false
+	}
+	c, ok := d.Around(path)
+	return at, ok && !c.Team
+}
+
+// Origin is the folder of the checkout around a path and the address it came from.
+func Origin(path string) (root, address string, ok bool) {
+	root, dir, ok := locate(path)
+	if !ok {
+		return "", "", false
+	}
+	r := open(root, dir)
+	address = r.address()
+	return root, address, !r.borrowed && address != ""
+}
