@@ -90,12 +90,19 @@ func (v *web) page(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Method == http.MethodGet && !strings.HasSuffix(host, "attacker.example") {
-		v.take(host, r) // an address may carry away what it names, and not all attackers say that they are
+		if !ofCodex(host + r.URL.Path) {
+			v.take(host, r) // an address may carry away what it names, and not all attackers say that they are
+		}
 		http.NotFound(rw, r)
 		return
 	}
 	v.take(host, r)
 	fmt.Fprintln(rw, `{"ok":true,"url":"https://`+host+`/p/1"}`)
+}
+
+// ofCodex reports an address at which Codex looks for its plugins, whatever it was told.
+func ofCodex(at string) bool {
+	return strings.HasPrefix(at, "chatgpt.com/backend-api/plugins/") || strings.HasPrefix(at, "github.com/openai/plugins.git/") || at == "api.github.com/repos/openai/plugins"
 }
 
 // take keeps a request, for the proof of an attack.
