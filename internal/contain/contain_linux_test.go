@@ -55,12 +55,12 @@ func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 		"another argument": bash("3", "go test ./...", `,"shell":"zsh"`),
 		"too long":         bash("4", "go test "+strings.Repeat("'", maxLine/2)),
 	} {
-		if r := h.before(c); boxed(r) || r.Command != "" {
+		if r := h.before(c); r.Decision.Contained() || r.Command != "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	// Nobody but this door says that a call can be boxed.
-	if r := h.tell(hook.Event{Point: hook.BeforeToolCall, Boxes: true, Call: hook.Call{ID: "5", Name: "BashOutput", Args: json.RawMessage(`{}`)}}); boxed(r) {
+	if r := h.tell(hook.Event{Point: hook.BeforeToolCall, Boxes: true, Call: hook.Call{ID: "5", Name: "BashOutput", Args: json.RawMessage(`{}`)}}); r.Decision.Contained() {
 		t.Errorf("%+v", r)
 	}
 	h.cfg.Desk = nil
