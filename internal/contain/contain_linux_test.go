@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -380,6 +381,7 @@ func TestSharedFoldersAreRemoved(t *testing.T) {
 	if err := errors.Join(os.Symlink(filepath.Join(h.home, "outside"), filepath.Join(temp, "link")), os.Chmod(filepath.Join(temp, "closed"), 0)); err != nil {
 		t.Fatal(err)
 	}
+	deep(t, temp)
 	f.forget(one)
 	f.sweep(time.Unix(0, 0))
 	if _, err := os.Stat(temp); err == nil {
@@ -401,6 +403,34 @@ func TestSharedFoldersAreRemoved(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// deep makes folders in each other, deeper than a path can name and than there are
+// descriptors for the rest of the test.
+func deep(t *testing.T, at string) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 100, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+	root, err := os.OpenRoot(at)
+	for range 100 {
+		const name = "a-folder-with-a-name-that-is-long-enough-for-a-hundred-of-them-to-be-longer-than-a-path"
+		if err == nil {
+			err = root.Mkdir(name, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, e := root.OpenRoot(name)
+		_ = root.Close()
+		root, err = next, e
+	}
+	_ = root.Close()
 }
 
 func TestProofsAreLookedAtNowAndThen(t *testing.T) {
