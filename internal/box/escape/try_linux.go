@@ -36,6 +36,7 @@ func Box(program string, rules box.Spec) (Enclosure, error) {
 		run := []string{"bash", "-c", command}
 		s := rules
 		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(call.Number)), filepath.Join(root, "tmp")
+		s.Git = filepath.Join(home, "main", ".git")
 		s.Author, s.Mail, s.Processes = "a", "a@b.example", 512
 		if call.Background {
 			s = s.InBackground()

@@ -147,6 +147,7 @@ func (w *world) listen() error {
 		{"unix", filepath.Join(w.home, ".agent/sock"), ""},
 		{"unix", filepath.Join(w.project, "project.sock"), ""},
 		{"unix", filepath.Join(w.home, ".local/bin/tool.sock"), ""},
+		{"unix", filepath.Join(w.home, "main/.git/ipc"), ""},
 		{"unix", w.names["HOST_DOCKER"], ""},
 	} {
 		ln, err := new(net.ListenConfig).Listen(w.ctx, l.network, l.at)
