@@ -46,6 +46,31 @@ func TestACommandRunsInABox(t *testing.T) {
 	}
 }
 
+// A worktree sees the repository that names it as one of its own, and no other folder that
+// a file in the project names.
+func TestABoxOfAWorktree(t *testing.T) {
+	h := newHouse(t)
+	rel, err := filepath.Rel(h.home, h.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := filepath.Join(h.home, "main", ".git")
+	h.write(rel+"/.git", "gitdir: "+git+"/worktrees/w\n")
+	h.write("main/.git/worktrees/w/commondir", "../..\n")
+	h.write("main/.git/objects/x", "")
+	for id, back := range map[string]string{"1": "elsewhere", "2": h.project} {
+		h.write("main/.git/worktrees/w/gitdir", back+"/.git\n")
+		c, want := bash(id, "go test ./..."), ""
+		if back == h.project {
+			want = git
+		}
+		if spec := h.run(h.before(c).Command); spec.Git != want {
+			t.Errorf("%s: it sees %q, want %q", back, spec.Git, want)
+		}
+		h.after(c)
+	}
+}
+
 func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 	h := newHouse(t)
 	h.proved = false
