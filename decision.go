@@ -137,8 +137,12 @@ type Decision struct {
 // Word is the decision in one word: that of its verdict, or contain for what is
 // allowed in a box alone.
 func (d Decision) Word() string {
-	if d.Verdict == Allow && d.Reach == Boxed {
+	if d.Contained() {
 		return Contain
 	}
 	return d.Verdict.String()
 }
+
+// Contained reports whether the call may run, in a box alone. What is not allowed yet
+// does not run there either, whatever its Reach.
+func (d Decision) Contained() bool { return d.Verdict == Allow && d.Reach == Boxed }

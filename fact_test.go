@@ -155,8 +155,8 @@ func TestADecisionInOneWord(t *testing.T) {
 		"confirm":  {Verdict: floodmark.Confirm},
 		"restrict": {Reach: floodmark.Free},
 	} {
-		if d.Word() != want {
-			t.Errorf("%+v is %q, want %q", d, d.Word(), want)
+		if d.Word() != want || d.Contained() != (want == floodmark.Contain) {
+			t.Errorf("%+v is %q, contained: %t; want %q", d, d.Word(), d.Contained(), want)
 		}
 	}
 }

@@ -55,4 +55,4 @@ func isYes(data []byte) bool {
 		len(whole.Decision.Verifiers) == 0 && !whole.BlockTurn && whole.Command == ""
 }
 
-func boxed(d floodmark.Decision) bool { return d.Word() == floodmark.Contain }
+func boxed(d floodmark.Decision) bool { return d.Contained() }

@@ -137,11 +137,8 @@ var (
 // allows nothing. It is for callers that put its command in the place of the call's
 // own; all others ask [Reply.Allows].
 func (r Reply) Check(at Point) error {
-	boxed := func(d floodmark.Decision) bool {
-		return d.Verdict == floodmark.Allow && d.Reach == floodmark.Boxed
-	}
 	switch {
-	case r.Command == "" && boxed(r.Decision), slices.ContainsFunc(r.Calls, boxed):
+	case r.Command == "" && r.Decision.Contained(), slices.ContainsFunc(r.Calls, floodmark.Decision.Contained):
 		return ErrNoBox
 	case r.Command == "":
 		return nil

@@ -211,8 +211,7 @@ func (st *step) there(kept []Kept) []Kept {
 // roams is the project, of a call that may read all of it: any program loads what it
 // likes of its project, and a box shows it whole. Of other calls it is empty.
 func (st *step) roams(j *judged) string {
-	boxed := j.decision.Verdict == floodmark.Allow && j.decision.Reach == floodmark.Boxed
-	if st.s.Project == "" || !boxed && !slices.Contains(j.action.Effects, floodmark.Run) {
+	if st.s.Project == "" || !j.decision.Contained() && !slices.Contains(j.action.Effects, floodmark.Run) {
 		return ""
 	}
 	return st.resolved([]string{st.places().Clean(st.s.Project, "")})[0]

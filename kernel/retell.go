@@ -66,7 +66,7 @@ func retoldLine(st *step, j *judged) string {
 	switch {
 	case waits(j.decision):
 		return what + ": waits for the verifiers " + visible(strings.Join(j.decision.Verifiers, ", "))
-	case j.decision.Word() == floodmark.Contain:
+	case j.decision.Contained():
 		return what + ": allowed in a box"
 	case j.decision.Verdict == floodmark.Allow:
 		return what + ": allowed"

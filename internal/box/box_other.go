@@ -5,6 +5,7 @@ package box
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -22,6 +23,11 @@ func Run(*Spec, []string, []string, string) (End, error) { return End{}, errSyst
 
 // Clear has nothing to remove.
 func (s *Spec) Clear() error { return nil }
+
+// Remove removes what lies in a folder under a name. No command of a box left it.
+func Remove(folder *os.File, name string, _ int) error {
+	return os.RemoveAll(filepath.Join(folder.Name(), name))
+}
 
 // ErrFull is never returned.
 var ErrFull = errors.New("it was ended, because the disk is nearly full")

@@ -29,7 +29,7 @@ func (s *Spec) build() error {
 	if err := unix.Mount("root", s.root(), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=256m"); err != nil {
 		return err
 	}
-	for _, step := range []func() error{s.system, s.devices, s.processes, s.folders, s.homes, s.project} {
+	for _, step := range []func() error{s.system, s.devices, s.processes, s.folders, s.homes, s.repository, s.project} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -240,6 +240,15 @@ func (s *Spec) homes() error {
 // quote writes a value of git's settings.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(text) + `"`
+}
+
+// repository shows what a worktree shares with others, read-only. A link on the way
+// would lead to something that nobody named.
+func (s *Spec) repository() error {
+	if there, err := filepath.EvalSymlinks(s.Git); s.Git == "" || err != nil || there != s.Git {
+		return nil //nolint:nilerr // without it git does not work, and nothing else is different
+	}
+	return s.show(s.Git)
 }
 
 // project shows the project: what is written goes to a layer above it, which the

@@ -75,3 +75,31 @@ func TestRemove(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What an earlier box began to move in is neither removed nor shown to another command:
+// whoever keeps other boxes of the project waiting finishes it first.
+func TestNothingRunsBeforeAnEarlierBoxIsFinished(t *testing.T) {
+	root := t.TempDir()
+	s := &Spec{Project: filepath.Join(root, "home", "p"), Home: filepath.Join(root, "home"), Folder: filepath.Join(root, "box")}
+	left := filepath.Join(s.upper(), "a")
+	for _, p := range []string{s.Project, left} {
+		if err := os.MkdirAll(p, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := filepath.Join(s.Folder, "moving")
+	if err := os.WriteFile(plan, []byte(`{"changes":[],"fresh":[],"half":".floodmark-x"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Writes().Pending() {
+		t.Fatal("nothing is to be finished")
+	}
+	if _, err := Run(s, []string{"true"}, nil, s.Project); err == nil || !strings.Contains(err.Error(), "still to be moved in") {
+		t.Errorf("%v", err)
+	}
+	for _, p := range []string{plan, left} {
+		if _, err := os.Lstat(p); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -194,11 +194,12 @@ func walls() *syscall.SysProcAttr {
 	}
 }
 
-// prepare makes the folders of a box. What an earlier box left there is finished,
-// if it was about to be moved in, and else removed: it is not this command's.
+// prepare makes the folders of a box. What an earlier box left there is removed: it is
+// not this command's. What was about to be moved in is finished by the caller, who can
+// keep other boxes of the project waiting; until then there is no box.
 func (s *Spec) prepare() error {
-	if err := s.Writes().Resume(); err != nil {
-		return err
+	if s.Writes().Pending() {
+		return errors.New("what an earlier box wrote is still to be moved in")
 	}
 	if err := s.Clear(); err != nil {
 		return err

@@ -30,6 +30,9 @@ type Spec struct {
 	// ReadOnly shows the project as it was when the box began; nothing can be written
 	// there.
 	ReadOnly bool `json:"readOnly,omitempty"`
+	// Git is the folder of git's that a project which is a worktree shares with others.
+	// It is shown read-only. Empty: the project has its own, or none.
+	Git string `json:"git,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
 	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*».
@@ -103,12 +106,12 @@ func (s *Spec) check() error {
 			return fmt.Errorf("the %s of the box is no whole path: %q", name, p)
 		}
 	}
-	for name, p := range map[string]string{"temp": s.Temp, "cache": s.Cache} {
+	for name, p := range map[string]string{"temp": s.Temp, "cache": s.Cache, "git": s.Git} {
 		if p != "" && (!whole(p) || p == "/") {
 			return fmt.Errorf("the %s folder of the box is no whole path: %q", name, p)
 		}
 	}
-	apart := []string{s.Project, s.Folder, s.Temp, s.Cache}
+	apart := []string{s.Project, s.Folder, s.Temp, s.Cache, s.Git}
 	for i, a := range apart {
 		for _, b := range apart[:i] {
 			if a != "" && b != "" && (below(a, b) || below(b, a)) {
@@ -116,8 +119,10 @@ func (s *Spec) check() error {
 			}
 		}
 	}
-	if below(s.Home, s.Project) {
-		return fmt.Errorf("the project %s holds the whole home %s", s.Project, s.Home)
+	for name, p := range map[string]string{"project": s.Project, "git": s.Git} {
+		if p != "" && below(s.Home, p) {
+			return fmt.Errorf("the %s folder %s holds the whole home %s", name, p, s.Home)
+		}
 	}
 	for _, h := range s.Hidden {
 		if !filepath.IsLocal(h) || h == "." || h != filepath.Clean(h) {

@@ -44,7 +44,7 @@ func (p *programs) works(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.Author, spec.Mail, spec.Cache = s.Author, s.Mail, cache
+			spec.Author, spec.Mail, spec.Cache, spec.Git = s.Author, s.Mail, cache, workspace.Shared(s.Project)
 			if r.background {
 				*spec = spec.InBackground()
 			}

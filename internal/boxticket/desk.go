@@ -193,8 +193,9 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 	return Lost, o, nil
 }
 
-// End says that the call of a ticket is over. A box that has not begun to move what
-// it wrote into the project by then never does; one that has is waited for.
+// End says that the call of a ticket is over. A box that has not taken it by then never
+// does, one that has not begun to move what it wrote into the project neither; one that
+// has is waited for.
 func (d *Desk) End(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -204,8 +205,12 @@ func (d *Desk) End(name string) error {
 		return err
 	}
 	defer f.close()
-	if first, err := f.claim(name + over); err != nil || first {
+	first, err := f.claim(name + over)
+	switch {
+	case err != nil:
 		return err
+	case first:
+		return f.remove(name + waiting) // who has not taken it never will
 	}
 	return f.wait(name + taken)
 }
@@ -268,23 +273,67 @@ func (d *Desk) Forget(name string) error {
 }
 
 func forget(f *folder, name string) error {
-	if f.locked(name + taken) {
-		return nil
-	}
-	// The name stays taken until nothing else is left.
-	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, over, taken} {
-		if !f.exists(name + ending) {
-			continue
-		}
-		remove := f.remove
-		if ending == ownSpace {
-			remove = f.removeTree
-		}
-		if err := remove(name + ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	g := &forgetting{f: f, name: name}
+	defer g.release()
+	for _, step := range g.steps() {
+		if err := step(); err != nil {
+			if errors.Is(err, errRuns) {
+				return nil
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+// errRuns says that the box of a ticket still runs.
+var errRuns = errors.New("its box runs")
+
+// A forgetting is the removal of a ticket that a box may be about to take. First nobody
+// can take it any more. One that was taken is locked, so that its box, which locks it
+// too, either runs and is left alone or never does. That its call is over is known
+// until nothing else is left.
+type forgetting struct {
+	f    *folder
+	name string
+	lock io.Closer
+}
+
+func (g *forgetting) steps() []func() error {
+	return []func() error{
+		func() error { return g.f.remove(g.name + waiting) },
+		g.hold,
+		g.rest,
+		func() error { return g.f.remove(g.name + taken) },
+		func() error { return g.f.remove(g.name + over) },
+	}
+}
+
+func (g *forgetting) hold() error {
+	lock, used := g.f.hold(g.name + taken)
+	if used {
+		return errRuns
+	}
+	g.lock = lock
+	return nil
+}
+
+func (g *forgetting) rest() error {
+	for _, ending := range []string{waiting + ".half", outcome, outcome + ".half"} {
+		if err := g.f.remove(g.name + ending); err != nil {
+			return err
+		}
+	}
+	if !g.f.exists(g.name + ownSpace) {
+		return nil
+	}
+	return g.f.removeTree(g.name + ownSpace)
+}
+
+func (g *forgetting) release() {
+	if g.lock != nil {
+		_ = g.lock.Close()
+	}
 }
 
 // sweep forgets tickets that are old, then the oldest of too many, and returns

@@ -186,25 +186,78 @@ var errTaken = errors.New("there is no such ticket, or it was used before: make 
 // content. The file stays, empty and locked until lock is closed: while it has
 // the new name, nothing can be taken under it again.
 func (f *folder) take(name, taken string, limit int64) (data []byte, lock io.Closer, err error) {
-	err = unix.Renameat2(f.fd(), name, f.fd(), taken, unix.RENAME_NOREPLACE)
+	t := &taking{f: f, name: name, taken: taken, limit: limit}
+	for _, step := range t.steps() {
+		if err := step(); err != nil {
+			if t.file != nil {
+				_ = t.file.Close()
+			}
+			return nil, nil, err
+		}
+	}
+	return t.data, t.file, nil
+}
+
+// A taking is a ticket on its way to the process that takes it. Another one may forget
+// the ticket between any two steps.
+type taking struct {
+	f           *folder
+	name, taken string
+	limit       int64
+	file        *os.File
+	data        []byte
+}
+
+func (t *taking) steps() []func() error { return []func() error{t.rename, t.open, t.lock, t.read} }
+
+func (t *taking) rename() error {
+	err := unix.Renameat2(t.f.fd(), t.name, t.f.fd(), t.taken, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EEXIST) {
-		return nil, nil, errTaken
+		return errTaken
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("take the ticket: %w", err)
+		return fmt.Errorf("take the ticket: %w", err)
 	}
-	file, err := f.open(taken, unix.O_RDWR, limit)
-	if err != nil {
-		return nil, nil, err
+	return nil
+}
+
+func (t *taking) open() (err error) {
+	t.file, err = t.f.open(t.taken, unix.O_RDWR, t.limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errTaken
 	}
-	if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
-		data, err = readAll(file, limit)
+	return err
+}
+
+// lock waits for those who look whether it is locked, which takes them no time. One
+// who forgot the ticket had the lock while its file was removed.
+func (t *taking) lock() error {
+	if err := flock(t.file, unix.LOCK_EX); err != nil {
+		return err
 	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(t.file.Fd()), &st); err != nil {
+		return err
+	}
+	if st.Nlink == 0 {
+		return errTaken
+	}
+	return nil
+}
+
+func (t *taking) read() (err error) {
+	t.data, err = readAll(t.file, t.limit)
 	// The key in it must not be found by those who come later.
-	if err = errors.Join(err, file.Truncate(0)); err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+	return errors.Join(err, t.file.Truncate(0))
+}
+
+// flock locks a file, also if signals arrive meanwhile.
+func flock(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
+			return err
+		}
 	}
-	return data, file, nil
 }
 
 // locked reports whether a file that was taken is still in use.
@@ -217,6 +270,20 @@ func (f *folder) locked(name string) bool {
 	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
+// hold locks a file that was taken, and reports whether it is in use instead. One that
+// is not there, or that no box would open either, is neither.
+func (f *folder) hold(name string) (lock io.Closer, used bool) {
+	file, err := f.open(name, unix.O_RDONLY, maxTicket)
+	if err != nil {
+		return nil, false
+	}
+	if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, true // also where the disk knows no locks
+	}
+	return file, false
+}
+
 // wait returns when a file that was taken is in use no longer.
 func (f *folder) wait(name string) error {
 	file, err := f.open(name, unix.O_RDONLY, maxTicket)
@@ -227,7 +294,7 @@ func (f *folder) wait(name string) error {
 		return err
 	}
 	defer file.Close()
-	return unix.Flock(int(file.Fd()), unix.LOCK_SH)
+	return flock(file, unix.LOCK_SH)
 }
 
 // claim makes an empty file, which only the first who tries can do.
@@ -253,11 +320,8 @@ func (f *folder) lock(name string) (io.Closer, error) {
 	if err = unix.Fstat(fd, &st); err == nil {
 		err = f.checkFile(&st, 0)
 	}
-	for err == nil {
-		if err = unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
-		}
-		err = nil // a signal is no reason to move in beside another box
+	if err == nil {
+		err = flock(file, unix.LOCK_EX)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -270,7 +334,13 @@ func (f *folder) exists(name string) bool {
 	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
-func (f *folder) remove(name string) error { return unix.Unlinkat(f.fd(), name, 0) }
+// remove removes a file, if there is one.
+func (f *folder) remove(name string) error {
+	if err := unix.Unlinkat(f.fd(), name, 0); !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return nil
+}
 
 // maxRemoved is how much of a folder is removed at once. A command can leave so much
 // that the next call would wait for it.

@@ -26,6 +26,7 @@ func (f *folder) get(string, int64) ([]byte, error)                     { return
 func (f *folder) locked(string) bool                                    { return false }
 func (f *folder) wait(string) error                                     { return errSystem }
 func (f *folder) claim(string) (bool, error)                            { return false, errSystem }
+func (f *folder) hold(string) (io.Closer, bool)                         { return nil, false }
 func (f *folder) lock(string) (io.Closer, error)                        { return nil, errSystem }
 func (f *folder) exists(string) bool                                    { return false }
 func (f *folder) remove(string) error                                   { return errSystem }

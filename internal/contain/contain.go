@@ -147,14 +147,10 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 
 // boxless lets no reply pass that wants a box and brings none.
 func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
-	if err == nil && boxed(r) && r.Command == "" {
+	if err == nil && r.Decision.Contained() && r.Command == "" {
 		return hook.Reply{Line: "nothing runs, because it may only run in a box and there is none."}, nil
 	}
 	return r, err
-}
-
-func boxed(r hook.Reply) bool {
-	return r.Decision.Verdict == floodmark.Allow && r.Decision.Reach == floodmark.Boxed
 }
 
 // before lets a call be judged and gives it its box.
@@ -167,7 +163,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
-	if err != nil || !boxed(reply) {
+	if err != nil || !reply.Decision.Contained() {
 		return reply, err
 	}
 	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +46,31 @@ func TestACommandRunsInABox(t *testing.T) {
 	}
 }
 
+// A worktree sees the repository that names it as one of its own, and no other folder that
+// a file in the project names.
+func TestABoxOfAWorktree(t *testing.T) {
+	h := newHouse(t)
+	rel, err := filepath.Rel(h.home, h.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := filepath.Join(h.home, "main", ".git")
+	h.write(rel+"/.git", "gitdir: "+git+"/worktrees/w\n")
+	h.write("main/.git/worktrees/w/commondir", "../..\n")
+	h.write("main/.git/objects/x", "")
+	for id, back := range map[string]string{"1": "elsewhere", "2": h.project} {
+		h.write("main/.git/worktrees/w/gitdir", back+"/.git\n")
+		c, want := bash(id, "go test ./..."), ""
+		if back == h.project {
+			want = git
+		}
+		if spec := h.run(h.before(c).Command); spec.Git != want {
+			t.Errorf("%s: it sees %q, want %q", back, spec.Git, want)
+		}
+		h.after(c)
+	}
+}
+
 func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 	h := newHouse(t)
 	h.proved = false
@@ -55,12 +81,12 @@ func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 		"another argument": bash("3", "go test ./...", `,"shell":"zsh"`),
 		"too long":         bash("4", "go test "+strings.Repeat("'", maxLine/2)),
 	} {
-		if r := h.before(c); boxed(r) || r.Command != "" {
+		if r := h.before(c); r.Decision.Contained() || r.Command != "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	// Nobody but this door says that a call can be boxed.
-	if r := h.tell(hook.Event{Point: hook.BeforeToolCall, Boxes: true, Call: hook.Call{ID: "5", Name: "BashOutput", Args: json.RawMessage(`{}`)}}); boxed(r) {
+	if r := h.tell(hook.Event{Point: hook.BeforeToolCall, Boxes: true, Call: hook.Call{ID: "5", Name: "BashOutput", Args: json.RawMessage(`{}`)}}); r.Decision.Contained() {
 		t.Errorf("%+v", r)
 	}
 	h.cfg.Desk = nil
@@ -380,6 +406,7 @@ func TestSharedFoldersAreRemoved(t *testing.T) {
 	if err := errors.Join(os.Symlink(filepath.Join(h.home, "outside"), filepath.Join(temp, "link")), os.Chmod(filepath.Join(temp, "closed"), 0)); err != nil {
 		t.Fatal(err)
 	}
+	deep(t, temp)
 	f.forget(one)
 	f.sweep(time.Unix(0, 0))
 	if _, err := os.Stat(temp); err == nil {
@@ -401,6 +428,34 @@ func TestSharedFoldersAreRemoved(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// deep makes folders in each other, deeper than a path can name and than there are
+// descriptors for the rest of the test.
+func deep(t *testing.T, at string) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 100, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+	root, err := os.OpenRoot(at)
+	for range 100 {
+		const name = "a-folder-with-a-name-that-is-long-enough-for-a-hundred-of-them-to-be-longer-than-a-path"
+		if err == nil {
+			err = root.Mkdir(name, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, e := root.OpenRoot(name)
+		_ = root.Close()
+		root, err = next, e
+	}
+	_ = root.Close()
 }
 
 func TestProofsAreLookedAtNowAndThen(t *testing.T) {

@@ -140,7 +140,7 @@ func (h *house) tell(ev hook.Event) hook.Reply {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if boxed(reply) && reply.Command == "" {
+	if reply.Decision.Contained() && reply.Command == "" {
 		h.Fatalf("a reply without its box: %+v", reply)
 	}
 	return reply

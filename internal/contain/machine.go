@@ -87,6 +87,7 @@ func (m Machine) spec(ctx context.Context, s journal.Session, kept shared) (*box
 		return nil, err
 	}
 	spec.Temp, spec.Cache = kept.of(s)
+	spec.Git = workspace.Shared(at.Project)
 	spec.Author, spec.Mail = workspace.Author(m.Paths.Home)
 	return spec, nil
 }

@@ -3,13 +3,13 @@ package contain
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -56,19 +56,13 @@ func (f shared) sweep(now time.Time) {
 }
 
 // remove removes a folder with all that commands left in it, such as folders that not
-// even their owner may look into. No link is followed out of it. What cannot be
-// removed stays until the next time.
+// even their owner may look into, or that lie too deep in each other to be named. No
+// link is followed out of it. What cannot be removed stays until the next time.
 func (f shared) remove(name string) {
-	root, err := os.OpenRoot(string(f))
+	dir, err := os.Open(string(f))
 	if err != nil {
 		return
 	}
-	defer root.Close()
-	_ = fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = root.Chmod(p, 0o700) // before it is read
-		}
-		return nil
-	})
-	_ = root.RemoveAll(name)
+	defer dir.Close()
+	_ = box.Remove(dir, name, 0)
 }

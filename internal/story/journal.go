@@ -161,7 +161,7 @@ func decided(f floodmark.ActionDecided) string {
 		fmt.Fprintf(&b, " trust %s", f.Trust)
 	}
 	fmt.Fprintf(&b, " -> %s", verdict(f.Decision))
-	if f.Decision.Reach == floodmark.Boxed && f.Decision.Word() != floodmark.Contain {
+	if f.Decision.Reach == floodmark.Boxed && !f.Decision.Contained() {
 		b.WriteString(" boxed")
 	}
 	for _, r := range f.Decision.Reasons {

@@ -97,10 +97,11 @@ type (
 
 // word is the decision in one word, as [floodmark.Decision.Word] has it.
 func (d *decided) word() string {
-	if d.Decision.Verdict == floodmark.Allow && d.Decision.Reach == floodmark.Boxed.String() {
-		return floodmark.Contain
+	reach := floodmark.Free // also where it is not written
+	if d.Decision.Reach == floodmark.Boxed.String() {
+		reach = floodmark.Boxed
 	}
-	return d.Decision.Verdict.String()
+	return floodmark.Decision{Verdict: d.Decision.Verdict, Reach: reach}.Word()
 }
 
 func (d *decided) agent() string { return d.Action.Tool.Agent }

@@ -39,7 +39,7 @@ func (r *Record) Take(f floodmark.Fact) {
 		}
 		r.Decisions = append(r.Decisions, Decision{
 			Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest,
-			Allowed: f.Decision.Verdict == floodmark.Allow, Boxed: f.Decision.Word() == floodmark.Contain,
+			Allowed: f.Decision.Verdict == floodmark.Allow, Boxed: f.Decision.Contained(),
 		})
 	case floodmark.ContentSeen:
 		if r.calls == nil {

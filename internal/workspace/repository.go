@@ -34,6 +34,29 @@ func open(root, dir string) repository {
 	return r
 }
 
+// Shared is the folder of git's that a working tree shares with others; empty: it has its
+// own. The file in the working tree that names it could be anybody's, so what counts is
+// that the folder itself has this working tree among its own.
+func Shared(root string) string {
+	dir, ok := pointer(root)
+	if !ok {
+		return ""
+	}
+	if there, err := filepath.EvalSymlinks(dir); err != nil || there != dir {
+		return ""
+	}
+	r := open(root, dir)
+	own := filepath.Join(r.common, "worktrees", filepath.Base(dir))
+	info, err := os.Lstat(filepath.Join(r.common, "objects"))
+	if r.borrowed || own != dir || err != nil || !info.IsDir() || within(r.common, root) || within(root, r.common) {
+		return ""
+	}
+	return r.common
+}
+
+// within reports whether a path is a folder or lies in it.
+func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+
 // locate finds the checkout around a path: the nearest folder with git's files.
 func locate(path string) (root, dir string, ok bool) {
 	for at, n := path, 0; n < maxFolders; n++ {

@@ -177,6 +177,52 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// A working tree shares git's files with others only if they name it in turn: a file
+// called «.git» could be anybody's.
+func shared(t *testing.T, dir string) {
+	t.Helper()
+	write := func(file, text string) {
+		put(t, dir+file)
+		if err := os.WriteFile(dir+file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, dir+"/main/.git/objects/x")
+	want := func(why, tree, common string) {
+		t.Helper()
+		if common != "" {
+			common = dir + common
+		}
+		if got := workspace.Shared(dir + tree); got != common {
+			t.Errorf("%s: %q, want %q", why, got, common)
+		}
+	}
+	back := "/main/.git/worktrees/w/gitdir"
+	want("nothing names it", "/tree", "")
+	write(back, dir+"/elsewhere/.git\n")
+	want("another one is named", "/tree", "")
+	write(back, dir+"/tree/.git\n")
+	want("it is named", "/tree", "/main/.git")
+	want("a folder of its own", "/main", "")
+	want("none", "/none", "")
+	write("/main/.git/worktrees/w/commondir", dir+"/main\n")
+	want("it is shared from another folder", "/tree", "")
+	write("/main/.git/worktrees/w/commondir", "../..\n")
+	if err := os.Symlink(dir+"/main", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	write("/tree/.git", "gitdir: "+dir+"/link/.git/worktrees/w\n")
+	want("it is reached by a link", "/tree", "")
+	write("/tree/.git", "gitdir: "+dir+"/main/.git/worktrees/w\n")
+	want("it is named again", "/tree", "/main/.git")
+	// What lies in the working tree is nobody's word but its own.
+	write("/tree/own/worktrees/w/gitdir", dir+"/tree/.git\n")
+	write("/tree/own/worktrees/w/commondir", "../..\n")
+	put(t, dir+"/tree/own/objects/x")
+	write("/tree/.git", "gitdir: "+dir+"/tree/own/worktrees/w\n")
+	want("it lies in the working tree", "/tree", "")
+}
+
 // Git takes the nearest folder with its files, whatever that is called, and goes
 // where a file called «.git» points.
 func TestRepository(t *testing.T) {
@@ -221,6 +267,7 @@ func TestRepository(t *testing.T) {
 			t.Errorf("%s: %s, shared %s", path, strings.TrimPrefix(at, dir), strings.TrimPrefix(common, dir))
 		}
 	}
+	shared(t, dir)
 	nested, all := disk().Nested(dir + "/main")
 	if want := []string{dir + "/main/empty", dir + "/main/forged", dir + "/main/lost"}; !all || !slices.Equal(nested, want) {
 		t.Errorf("nested: %q, all %v", nested, all)

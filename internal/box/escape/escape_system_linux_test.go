@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/box/escape"
 	"github.com/floodmark/floodmark/internal/boxspec"
+	"github.com/floodmark/floodmark/internal/boxticket"
 )
 
 var (
@@ -30,6 +31,7 @@ func TestNothingGetsOut(t *testing.T) {
 	list = slices.DeleteFunc(list, func(a escape.Attempt) bool { return !strings.Contains(a.Name, *only) })
 	if *against == "box" {
 		here(t)
+		nothingLeft(t)
 	}
 	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list)
 	if err != nil {
@@ -77,6 +79,34 @@ func here(t *testing.T) {
 	}
 }
 
+// Of a ticket nothing is left when its box has ended: each later one would look through
+// that again.
+func nothingLeft(t *testing.T) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, project := filepath.Join(root, "home"), filepath.Join(root, "home", "ws")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program, done, err := enclosure(t)(home, project, "true", escape.Call{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() []string {
+		list, _ := filepath.Glob(filepath.Join(boxticket.Folder(os.Getuid()), program[2]+"*"))
+		return list
+	}
+	if out, err := exec.CommandContext(t.Context(), program[0], program[1:]...).CombinedOutput(); err != nil || len(left()) == 0 {
+		t.Fatalf("%v: %s; %v", err, out, left())
+	}
+	if done(); len(left()) > 0 {
+		t.Errorf("%v is left", left())
+	}
+}
+
 // built is the floodmark-box to try.
 func built(t *testing.T) string {
 	t.Helper()
@@ -99,18 +129,22 @@ func enclosure(t *testing.T) escape.Enclosure {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return escape.Box(program, boxspec.Rules(shipped))
+		in, err := escape.Box(program, boxspec.Rules(shipped))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
 	case "bwrap":
-		return func(_, project, command string, _ escape.Call) ([]string, []*os.File, error) {
+		return func(_, project, command string, _ escape.Call) ([]string, func(), error) {
 			return append(strings.Fields("bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --bind /tmp /tmp"),
-				"--bind", project, project, "--chdir", project, "bash", "-c", command), nil, nil
+				"--bind", project, project, "--chdir", project, "bash", "-c", command), func() {}, nil
 		}
 	}
 	return srt
 }
 
 // srt is sandbox-runtime, told to hide and guard what a box does.
-func srt(home, project, command string, _ escape.Call) ([]string, []*os.File, error) {
+func srt(home, project, command string, _ escape.Call) ([]string, func(), error) {
 	type list = []string
 	var hidden list
 	for _, name := range strings.Fields(".ssh .gnupg .aws .config/floodmark .codex .claude .git-credentials .npmrc .cargo/credentials.toml .mozilla .bash_history notes other") {
@@ -127,5 +161,5 @@ func srt(home, project, command string, _ escape.Call) ([]string, []*os.File, er
 		return nil, nil, err
 	}
 	file := filepath.Join(filepath.Dir(home), "srt.json")
-	return []string{"node", *against, "--settings", file, "-c", command}, nil, os.WriteFile(file, settings, 0o600)
+	return []string{"node", *against, "--settings", file, "-c", command}, func() {}, os.WriteFile(file, settings, 0o600)
 }

@@ -24,10 +24,15 @@ func nothing(ctx context.Context, program, folder string) error {
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		return err
 	}
-	args, _, err := Box(program, box.Spec{})(home, project, "true", Call{})
+	in, err := Box(program, box.Spec{})
 	if err != nil {
 		return err
 	}
+	args, done, err := in(home, project, "true", Call{})
+	if err != nil {
+		return err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	c := exec.CommandContext(ctx, args[0], args[1:]...)

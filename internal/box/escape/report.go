@@ -66,7 +66,11 @@ func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	outcomes, err := Try(ctx, Box(program, rules), folder, list)
+	in, err := Box(program, rules)
+	if err != nil {
+		return Report{}, err
+	}
+	outcomes, err := Try(ctx, in, folder, list)
 	if no := (*NoBoxError)(nil); errors.As(err, &no) && ctx.Err() == nil {
 		r := Summary(nil)
 		r.Why, r.Hint = no.Error(), box.Advice(no.Said)

@@ -4,16 +4,15 @@ package escape
 
 import (
 	"context"
-	"os"
 
 	"github.com/floodmark/floodmark/internal/box"
 )
 
 // An Enclosure says how a shell command is run enclosed.
-type Enclosure func(home, project, command string, call Call) (program []string, files []*os.File, err error)
+type Enclosure func(home, project, command string, call Call) (program []string, done func(), err error)
 
 // Box encloses nothing.
-func Box(string, box.Spec) Enclosure { return nil }
+func Box(string, box.Spec) (Enclosure, error) { return nil, nil }
 
 // nothing runs nothing.
 func nothing(context.Context, string, string) error {

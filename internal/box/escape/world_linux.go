@@ -38,8 +38,9 @@ type world struct {
 	heard bool // guarded by mu
 
 	victim  *exec.Cmd
-	gone    chan struct{} // closed when the victim has ended
-	files   []*os.File    // handed down as 7, 8 and 9
+	speak   io.Writer  // to the victim
+	answer  io.Reader  // it says the same
+	files   []*os.File // handed down as 7, 8 and 9
 	pipes   []*os.File
 	closers []io.Closer
 
@@ -52,7 +53,7 @@ const longest = 10 * time.Minute
 
 // newWorld makes a world below a folder, for one attempt.
 func newWorld(ctx context.Context, root string, from pattern, a Attempt) (*world, error) {
-	w := &world{ctx: ctx, root: root, home: filepath.Join(root, "home"), names: map[string]string{}, gone: make(chan struct{})}
+	w := &world{ctx: ctx, root: root, home: filepath.Join(root, "home"), names: map[string]string{}}
 	w.project = filepath.Join(w.home, "ws")
 	steps := []func() error{func() error { return from.copyTo(w.home) }, w.links, w.listen, w.descriptors}
 	if a.Worked[0] == "dead" || strings.Contains(a.Command, "HOST_PID") || strings.Contains(a.Command, "/proc/") {
@@ -87,7 +88,7 @@ func newPattern(ctx context.Context, root string) (pattern, error) {
 		}
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"},
+		{"init", "-q", "-b", "main", "--template="}, // samples would be copied for each world
 		{"add", "-A"},
 		{"commit", "-qm", "a"},
 		{"config", "core.hooksPath", "ci"},
@@ -146,6 +147,7 @@ func (w *world) listen() error {
 		{"unix", filepath.Join(w.home, ".agent/sock"), ""},
 		{"unix", filepath.Join(w.project, "project.sock"), ""},
 		{"unix", filepath.Join(w.home, ".local/bin/tool.sock"), ""},
+		{"unix", filepath.Join(w.home, "main/.git/ipc"), ""},
 		{"unix", w.names["HOST_DOCKER"], ""},
 	} {
 		ln, err := new(net.ListenConfig).Listen(w.ctx, l.network, l.at)
@@ -283,16 +285,18 @@ func (w *world) descriptors() error {
 }
 
 // someone starts a process outside that has a secret.
-func (w *world) someone() error {
-	w.victim = exec.CommandContext(w.ctx, "bash", "-c", "exec -a canary-host-sleep sleep 60")
+func (w *world) someone() (err error) {
+	w.victim = exec.CommandContext(w.ctx, "bash", "-c", "exec -a canary-host-cat cat")
 	w.victim.Env = []string{"TOPSECRET=hostenv-secret", "PATH=" + os.Getenv("PATH")}
+	if w.speak, err = w.victim.StdinPipe(); err != nil {
+		return err
+	}
+	if w.answer, err = w.victim.StdoutPipe(); err != nil {
+		return err
+	}
 	if err := w.victim.Start(); err != nil {
 		return err
 	}
-	go func() {
-		_ = w.victim.Wait()
-		close(w.gone)
-	}()
 	w.names["HOST_PID"] = strconv.Itoa(w.victim.Process.Pid)
 	w.names["HOST_NAME"], _ = os.Hostname()
 	w.names["HOST_MNT"], _ = os.Readlink("/proc/self/ns/mnt")
@@ -320,7 +324,7 @@ func (k key) Close() error {
 func (w *world) close() {
 	if w.victim != nil && w.victim.Process != nil {
 		_ = w.victim.Process.Kill()
-		<-w.gone
+		_ = w.victim.Wait()
 	}
 	for _, c := range w.closers {
 		_ = c.Close()
@@ -366,13 +370,12 @@ func (w *world) attempt(a Attempt, run func(number int) (said, not string)) (sai
 
 // run runs a program in this world and returns what it said, and why it was not run
 // to its end, if so.
-func (w *world) run(ctx context.Context, program []string, more ...*os.File) (said, not string) {
+func (w *world) run(ctx context.Context, program []string) (said, not string) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	c := exec.CommandContext(ctx, program[0], program[1:]...)
 	c.Dir, c.Env, c.WaitDelay = w.project, w.environment(), time.Second
-	c.ExtraFiles = append(append(make([]*os.File, 0, 7), more...), make([]*os.File, 4-len(more))...)
-	c.ExtraFiles = append(c.ExtraFiles, w.files...) // 7, 8, 9
+	c.ExtraFiles = append(make([]*os.File, 4, 7), w.files...) // 7, 8, 9
 	out := &editor{w: w}
 	c.Stdout, c.Stderr = out, out
 	_ = c.Run()
@@ -436,7 +439,10 @@ func (w *world) worked(a Attempt, said string) bool {
 	case "alive":
 		return runs(a.Worked[1])
 	case "dead":
-		return unix.Kill(w.victim.Process.Pid, 0) != nil
+		// One that was told to end says nothing any more, also if it is still there.
+		_, _ = w.speak.Write([]byte("settle"))
+		_, err := w.answer.Read(make([]byte, 8))
+		return err != nil
 	}
 	return true // a word that nobody knows shows nothing
 }
