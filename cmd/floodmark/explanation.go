@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"
@@ -21,6 +22,8 @@ type hypothesis struct {
 	label          floodmark.Label
 	owner, content string
 	project, home  string
+	// boxes says that the agent runs it in a box if told to.
+	boxes bool
 }
 
 // hypothetical names the made-up session.
@@ -52,7 +55,7 @@ func (h hypothesis) decide(rules kernel.Rules) (floodmark.ActionDecided, error) 
 			return none, err
 		}
 	}
-	facts, err := p.step(hook.Event{Point: hook.BeforeToolCall, Agent: h.agent, Call: h.call})
+	facts, err := p.step(hook.Event{Point: hook.BeforeToolCall, Agent: h.agent, Call: h.call, Boxes: h.boxes})
 	if err != nil {
 		return none, err
 	}
@@ -103,6 +106,8 @@ type explanation struct {
 	Trust     floodmark.Trust      `json:"trust"`
 	Arguments []floodmark.Argument `json:"arguments"`
 	Verdict   floodmark.Verdict    `json:"verdict"`
+	// InBox says that it runs in a box instead, if the agent was seen to do so.
+	InBox bool `json:"inBox,omitempty"`
 	// Would is the verdict of a policy that only watches.
 	Would   string             `json:"would,omitempty"`
 	Reasons []floodmark.Reason `json:"reasons"`
@@ -160,7 +165,11 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 		e.Verifiers = append(e.Verifiers, rules.Gate(h.agent, name).Tell(kernel.GateTime, rules.Gates != nil && !rules.Gates.Has(name)))
 	}
 	e.Unverified = len(e.Verifiers) == 0 && len(rules.Gates)+len(rules.Policy.Verifiers(h.agent)) > 0
-	e.Levels, err = h.levels(rules)
+	h.boxes = agents.CanRewrite(h.agent, h.call)
+	if e.Levels, err = h.levels(rules); err == nil {
+		d, err = h.decide(rules)
+	}
+	e.InBox = verdictWord(d.Decision) == floodmark.Contain
 	return e, err
 }
 
@@ -201,5 +210,5 @@ func verdictWord(d floodmark.Decision) string {
 	if d.Would != "" {
 		return d.Would
 	}
-	return d.Verdict.String()
+	return d.Word()
 }

@@ -84,6 +84,9 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	default:
 		page := &sheet{st: c.outStyle()}
 		page.list(0, "The box", append(r.Lines(), fmt.Sprintf("%.1f seconds", c.clock().Sub(begun).Seconds())))
+		if agents, err := c.agents(ctx, p); err == nil && r.Verified {
+			page.line(0, prove.Next(true, boxable(agents)))
+		}
 		fmt.Fprint(c.stdout, page)
 	}
 	switch {
@@ -128,6 +131,8 @@ type proveReport struct {
 	// Verified says that something was tried and all of it held.
 	Verified bool           `json:"verified"`
 	Agents   []prove.Result `json:"agents"`
+	// Next is what comes next, in one line; missing if something did not hold.
+	Next string `json:"next,omitempty"`
 }
 
 func (c *console) prove(ctx context.Context, p place, names []string, form string) error {
@@ -161,6 +166,10 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 	}
 	if err := prove.KeepAll(ctx, paths.Proofs, m, report.Agents); err != nil {
 		c.say("what was seen could not be kept: %s", reason(err))
+	}
+	if report.Verified {
+		why, _ := c.noBox(ctx, p)
+		report.Next = prove.Next(why == "", prove.Boxables(report.Agents))
 	}
 	if form == asJSON {
 		err = c.json(report)
@@ -243,6 +252,9 @@ func proveText(st style, r proveReport, where place) string {
 		for _, h := range a.Holes {
 			p.line(2, "- NOT COVERED: "+h.Text)
 		}
+	}
+	if r.Next != "" {
+		p.line(0, r.Next)
 	}
 	return p.String()
 }
