@@ -108,3 +108,18 @@ func TestTicketOfACommand(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What ran in a box and what was asked about is counted, as the journal says.
+func TestCountsOfBoxesAndQuestions(t *testing.T) {
+	known := boxedRecord("a", "bash", "ticket")
+	known.Take(floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Call: "b"}, Decision: floodmark.Decision{Verdict: floodmark.Confirm}})
+	known.Take(floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Call: "c"}, Decision: floodmark.Decision{Verdict: floodmark.Restrict}})
+	r := Match(Session{Agent: geminiName, Names: []string{"s"}}, []*Record{known}, base())
+	if r.Boxed != 1 || r.Asked != 1 {
+		t.Errorf("%d in boxes, %d asked", r.Boxed, r.Asked)
+	}
+	sum := Summarise([]Coverage{{Agent: geminiName, Reports: []Report{r, r}}}, 0)
+	if line := sum.Agents[0].Lines()[0]; line != "2 sessions, 0 calls ran, 0 judged and allowed, 2 in a box; 2 asked about, 0 refused" {
+		t.Error(line)
+	}
+}
