@@ -176,6 +176,9 @@ func (c *console) printLevels(e *explanation, st style) {
 		cells := []string{row.Trust.String()}
 		for _, s := range columns {
 			word := row.Verdicts[s]
+			if slices.Contains(row.InBox, s) {
+				word = floodmark.Contain
+			}
 			if row.Trust == e.Context.Trust && s == e.Context.Secrecy.String() {
 				word = "[" + word + "]"
 			}

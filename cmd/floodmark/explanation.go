@@ -140,6 +140,8 @@ type toolFacts struct {
 type levelRow struct {
 	Trust    floodmark.Trust   `json:"trust"`
 	Verdicts map[string]string `json:"verdicts"`
+	// InBox are the levels of secrecy at which it runs in a box instead, if the agent can.
+	InBox []string `json:"inBox,omitempty"`
 }
 
 func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
@@ -165,11 +167,10 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 		e.Verifiers = append(e.Verifiers, rules.Gate(h.agent, name).Tell(kernel.GateTime, rules.Gates != nil && !rules.Gates.Has(name)))
 	}
 	e.Unverified = len(e.Verifiers) == 0 && len(rules.Gates)+len(rules.Policy.Verifiers(h.agent)) > 0
-	h.boxes = agents.CanRewrite(h.agent, h.call)
-	if e.Levels, err = h.levels(rules); err == nil {
-		d, err = h.decide(rules)
+	if e.InBox, err = h.inBox(rules); err != nil {
+		return nil, err
 	}
-	e.InBox = verdictWord(d.Decision) == floodmark.Contain
+	e.Levels, err = h.levels(rules)
 	return e, err
 }
 
@@ -199,6 +200,11 @@ func (h hypothesis) levels(rules kernel.Rules) ([]levelRow, error) {
 				return nil, err
 			}
 			row.Verdicts[s.String()] = verdictWord(d.Decision)
+			if in, err := h.inBox(rules); err != nil {
+				return nil, err
+			} else if in {
+				row.InBox = append(row.InBox, s.String())
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -210,5 +216,12 @@ func verdictWord(d floodmark.Decision) string {
 	if d.Would != "" {
 		return d.Would
 	}
-	return d.Word()
+	return d.Verdict.String()
+}
+
+// inBox reports whether the call would run in a box, if its agent runs what it is given.
+func (h hypothesis) inBox(rules kernel.Rules) (bool, error) {
+	h.boxes = agents.CanRewrite(h.agent, h.call)
+	d, err := h.decide(rules)
+	return d.Decision.Word() == floodmark.Contain && d.Decision.Would == "", err
 }

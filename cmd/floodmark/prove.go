@@ -73,6 +73,10 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	}
 	begun := c.clock()
 	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC())
+	next := ""
+	if agents, err := c.agents(ctx, p); err == nil && r.Verified {
+		next = prove.Next(true, boxable(agents))
+	}
 	switch {
 	case ctx.Err() != nil:
 		c.say("stopped")
@@ -80,12 +84,15 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	case err != nil:
 		return err
 	case form == asJSON:
-		err = c.json(r)
+		err = c.json(struct {
+			escape.Report
+			Next string `json:"next,omitempty"` // in one line, if nothing got out
+		}{r, next})
 	default:
 		page := &sheet{st: c.outStyle()}
 		page.list(0, "The box", append(r.Lines(), fmt.Sprintf("%.1f seconds", c.clock().Sub(begun).Seconds())))
-		if agents, err := c.agents(ctx, p); err == nil && r.Verified {
-			page.line(0, prove.Next(true, boxable(agents)))
+		if next != "" {
+			page.line(0, next)
 		}
 		fmt.Fprint(c.stdout, page)
 	}
@@ -118,6 +125,9 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	}
 	if why, todo = escape.Here(ctx, program); why != "" {
 		return why, todo
+	}
+	if p.dir != "" || p.system {
+		return "a monitor with --dir, or of the whole machine, makes none", ""
 	}
 	paths, err := c.paths(p)
 	if r := (&prove.Rewrites{Proofs: paths.Proofs, Box: program}); err != nil || !r.BoxHolds() {

@@ -180,7 +180,7 @@ func endText(d *wire.Decided) string {
 
 // boxedText counts commands in boxes.
 func boxedText(n, failed int) string {
-	text := count(n, "command", "commands") + " ran in a box"
+	text := fmt.Sprint(n) + " ran in a box"
 	if failed > 0 {
 		text += fmt.Sprintf(" (%d failed there)", failed)
 	}

@@ -77,7 +77,7 @@ func whyText(st style, a *wire.WhyResponse, whole bool) string {
 	}
 	if s := a.GetSession(); whole && s != nil {
 		p.title("In all")
-		p.line(2, fmt.Sprintf("%s: %d asked about, %d refused; %s", count(int(s.GetDecisions()), "decision", "decisions"), s.GetAsked(), s.GetStopped()-s.GetAsked(), boxedText(int(s.GetBoxed()), int(s.GetBoxFailed()))))
+		p.line(2, fmt.Sprintf("%s: %d asked about, %d refused, %s", count(int(s.GetDecisions()), "decision", "decisions"), s.GetAsked(), s.GetStopped()-s.GetAsked(), boxedText(int(s.GetBoxed()), int(s.GetBoxFailed()))))
 	}
 	return p.String()
 }

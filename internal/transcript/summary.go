@@ -31,12 +31,12 @@ type AgentSummary struct {
 	NotRun   int `json:"notRun"`
 	NoResult int `json:"noResult"`
 	// Before ran before the agent was watched, of Erased the decisions are gone.
-	Before   int            `json:"before"`
-	Erased   int            `json:"erased"`
-	Unread   int            `json:"unread"`
-	More     bool           `json:"more,omitempty"`
-	Failed   []string       `json:"failed,omitempty"`
-	Findings []Found `json:"findings"`
+	Before   int      `json:"before"`
+	Erased   int      `json:"erased"`
+	Unread   int      `json:"unread"`
+	More     bool     `json:"more,omitempty"`
+	Failed   []string `json:"failed,omitempty"`
+	Findings []Found  `json:"findings"`
 }
 
 // A Found is one thing that ran and should not have.
@@ -93,7 +93,10 @@ func (a *AgentSummary) add(r Report) {
 
 // Lines say what else is known, in plain words.
 func (a AgentSummary) Lines() []string {
-	list := []string{fmt.Sprintf("%s, %s ran, %d judged and allowed, %d in a box; %d asked about, %d refused", count(a.Sessions, "session", "sessions"), count(a.Ran, "call", "calls"), a.Judged, a.Boxed, a.Asked, a.Refused)}
+	list := []string{fmt.Sprintf("%s, %s ran, %d judged and allowed, %d refused", count(a.Sessions, "session", "sessions"), count(a.Ran, "call", "calls"), a.Judged, a.Refused)}
+	if a.Boxed+a.Asked > 0 {
+		list = append(list, fmt.Sprintf("the journal says: %d ran in a box, %d asked about", a.Boxed, a.Asked))
+	}
 	add := func(n int, one, many string) {
 		if n > 0 {
 			list = append(list, count(n, one, many))
