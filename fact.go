@@ -178,12 +178,29 @@ type ContentArrived struct {
 	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	Links   int          `json:"links,omitempty"`
-	// BoxTicket names the ticket by which it ran in a box, which is spent. BoxFailed is set
-	// if it failed there; Wanted are the names of what it asked for in vain.
+	// BoxTicket names the ticket by which it ran in a box, which is spent. BoxEnd says what
+	// became of it, and is empty if that is not known, as in older entries.
 	BoxTicket string   `json:"boxTicket,omitempty"`
+	BoxEnd    BoxState `json:"boxEnd,omitempty"`
+	// BoxFailed is set if the command failed there, and BoxExit is its exit code: 128 and
+	// the number of the signal that ended it, if one did. Wanted are hosts that it asked
+	// for in vain, in older entries also what was not kept.
 	BoxFailed bool     `json:"boxFailed,omitempty"`
+	BoxExit   int      `json:"boxExit,omitempty"`
 	Wanted    []string `json:"wanted,omitempty"`
+	// NotKept are paths of the project that it wrote and that were not moved in.
+	NotKept []string `json:"notKept,omitempty"`
 }
+
+// A BoxState is what became of a call that was to run in a box.
+type BoxState string
+
+// The states.
+const (
+	BoxEnded   BoxState = "ended"
+	BoxRunsOn  BoxState = "runs-on" // in the background, when the agent got its result
+	BoxRefused BoxState = "refused" // no box could be made, so nothing ran
+)
 
 // ModelAnswered says which calls one model response proposed. They are judged
 // at the mark of that response, because their arguments were fixed by it.

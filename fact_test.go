@@ -35,7 +35,7 @@ func examples() []floodmark.Fact {
 		floodmark.TurnClosed{Turn: 1},
 		floodmark.IterationOpened{Iteration: 2},
 		floodmark.ContentSeen{Source: src, Text: "hello", Preview: "he"},
-		floodmark.ContentArrived{Node: 3, Digest: digest, Label: label, Inputs: []floodmark.NodeID{1}, BoxTicket: "b", BoxFailed: true, Wanted: []string{"w"}},
+		floodmark.ContentArrived{Node: 3, Digest: digest, Label: label, Inputs: []floodmark.NodeID{1}, BoxTicket: "b", BoxEnd: floodmark.BoxEnded, BoxFailed: true, BoxExit: 3, Wanted: []string{"w"}, NotKept: []string{"k"}},
 		floodmark.ModelAnswered{Calls: []floodmark.Proposed{{Call: "c", Tool: tool, ArgsDigest: digest}}, Hosted: true},
 		floodmark.ActionDecided{
 			Action: floodmark.Action{

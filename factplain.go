@@ -160,8 +160,11 @@ func (c *plain) contentArrived(f *ContentArrived) {
 	list(c, "secrets", &f.Secrets, (*plain).secretSpan)
 	someNumber(c, "links", &f.Links)
 	someText(c, "boxTicket", &f.BoxTicket)
+	someText(c, "boxEnd", &f.BoxEnd)
 	c.flag("boxFailed", &f.BoxFailed)
+	someNumber(c, "boxExit", &f.BoxExit)
 	list(c, "wanted", &f.Wanted, textValue[string])
+	list(c, "notKept", &f.NotKept, textValue[string])
 	c.shut('}')
 }
 

@@ -16,7 +16,9 @@ type Boxed struct {
 	Tool   floodmark.ToolRef `json:"tool"`
 	Args   floodmark.Digest  `json:"args"`
 	Failed bool              `json:"failed,omitempty"`
-	Wanted []string          `json:"wanted,omitempty"` // in vain
+	Wanted []string          `json:"wanted,omitempty"` // hosts, in vain
+	// NotKept are files that it wrote and that were not moved into the project.
+	NotKept []string `json:"notKept,omitempty"`
 }
 
 // Boxes takes note of a call that was let through.
@@ -31,7 +33,7 @@ func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 // BoxEnded takes note of how a call ended.
 func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 	if was := b.Boxed; was != nil && f.BoxFailed && was.Call == c {
-		b.Boxed = &Boxed{Call: c, Tool: was.Tool, Args: was.Args, Failed: true, Wanted: f.Wanted}
+		b.Boxed = &Boxed{Call: c, Tool: was.Tool, Args: was.Args, Failed: true, Wanted: f.Wanted, NotKept: f.NotKept}
 	}
 }
 
@@ -41,11 +43,39 @@ func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
 	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
 }
 
-// Reason says why a person is asked about it.
+// Reason says why a person is asked about it. What the command chose stands between quotation
+// marks: a card sets it apart.
 func (b *Boxed) Reason() floodmark.Reason {
-	text := "it ran in a box and failed there"
-	if len(b.Wanted) > 0 {
-		text += ": it wanted " + strings.Join(b.Wanted, ", ")
+	text := "it failed in its box, which has no network, no secrets and only this project"
+	switch {
+	case len(b.Wanted) > 0:
+		text = "it failed in its box: it wanted " + quoted(b.Wanted) + ", and a box has no network"
+	case len(b.NotKept) > 0:
+		text = "it failed in its box: " + quoted(b.NotKept) + " cannot be written from there"
 	}
-	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text + "; it would now run outside of one"}
+	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text}
+}
+
+func quoted(names []string) string {
+	marked := make([]string, len(names))
+	for i, n := range names {
+		marked[i] = Phrase{{Text: n, Foreign: true}}.String()
+	}
+	return strings.Join(marked, ", ")
+}
+
+// maxBoxed bounds what a card says of a box: it may be from the journal of another machine.
+const maxBoxed = 500
+
+// boxed is the line about a box on a card.
+func boxed(line string) (p Phrase) {
+	for line = capital(floodmark.Shorten(floodmark.Visible(line), maxBoxed)); ; {
+		ours, rest, found := strings.Cut(line, "“")
+		p = p.say(ours)
+		name, after, closed := strings.Cut(rest, "”")
+		if !found || !closed {
+			return p
+		}
+		p, line = append(p, Part{Text: name, Foreign: true}), after
+	}
 }

@@ -91,7 +91,7 @@ func (q Question) Card(brief bool) Card {
 		c.Body = append(c.Body, Phrase{}.say("(!) "+b))
 	}
 	if q.Box != "" {
-		c.Body = append(c.Body, Phrase{}.say(q.Box))
+		c.Body = append(c.Body, boxed(q.Box))
 	}
 	if q.Consequence != "" || len(q.Action.Effects) > 0 {
 		c.Body = append(c.Body, append(Phrase{}.say("After a yes: "), q.consequence(false)...))

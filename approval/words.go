@@ -306,6 +306,9 @@ func (q Question) sum() string {
 // not said elsewhere.
 func (q Question) consequence(named bool) Phrase {
 	p := Phrase{}
+	if len(q.Offers) > 0 && q.Offers[0].Scope == floodmark.GrantOutside {
+		return p.say("it runs once more, outside the box, with your rights.")
+	}
 	if q.Unknown || len(q.Action.Effects) == 0 {
 		return p.say("nobody has said what this does: it can be anything.")
 	}

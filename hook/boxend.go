@@ -11,9 +11,13 @@ import (
 type BoxEnd struct {
 	// Ticket is the name of the one that started the box.
 	Ticket string
-	// Failed says that the command did. Hosts are names that it asked for in vain, Paths
-	// what it was refused: the names are the command's, which can name anything.
+	// State says what became of it; empty if that is not known.
+	State floodmark.BoxState
+	// Failed says that the command did, Exit how: 128 and a signal's number, if one ended
+	// it. Hosts are names that it asked for in vain, Paths what it wrote and was not kept:
+	// the names are the command's, which can name anything.
 	Failed       bool
+	Exit         int
 	Hosts, Paths []string
 }
 
@@ -23,20 +27,28 @@ const (
 	maxWanting = 100
 )
 
-// Names are what a command that failed wanted, as a person may read them. A host that is
-// none by its letters is left out.
-func (b *BoxEnd) Names() []string {
+// Wanted are the hosts that a command asked for which failed, as a person may read them. One
+// that is none by its letters is left out.
+func (b *BoxEnd) Wanted() []string {
 	if !b.Failed {
 		return nil
 	}
-	names := slices.DeleteFunc(slices.Clone(b.Hosts), func(h string) bool {
+	return few(slices.DeleteFunc(slices.Clone(b.Hosts), func(h string) bool {
 		return h == "" || len(h) > maxWanting || strings.Trim(strings.ToLower(h), "abcdefghijklmnopqrstuvwxyz0123456789.-_:") != ""
-	})
+	}))
+}
+
+// NotKept are the paths that were not kept, as a person may read them.
+func (b *BoxEnd) NotKept() (names []string) {
 	for _, p := range b.Paths[:min(len(b.Paths), maxWanted)] {
 		if p = floodmark.Inert(p, maxWanting); p != "" {
 			names = append(names, p)
 		}
 	}
+	return few(names)
+}
+
+func few(names []string) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	return names[:min(len(names), maxWanted)]

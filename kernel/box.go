@@ -43,10 +43,11 @@ func boxWords(d *floodmark.Decision) string {
 	if d.Reach == floodmark.Boxed {
 		return inBox
 	}
-	if slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.OutsideBox }) {
-		return "Would run outside a box."
+	at := slices.IndexFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.OutsideBox })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return d.Reasons[at].Text + "."
 }
 
 // failedInBox reports the call that failed in its box just now, where it could run in one.
@@ -59,6 +60,8 @@ func (st *step) boxEnded(f *floodmark.ContentArrived) {
 	if st.ev.Box == nil {
 		return
 	}
-	f.BoxTicket, f.BoxFailed, st.out.Reply.Warning = st.ev.Box.Ticket, st.ev.Box.Failed, st.ev.Box.Line()
-	f.Wanted = slices.DeleteFunc(st.ev.Box.Names(), func(name string) bool { return len(st.found(name)) > 0 })
+	f.BoxTicket, f.BoxEnd, f.BoxExit = st.ev.Box.Ticket, st.ev.Box.State, st.ev.Box.Exit
+	f.BoxFailed, st.out.Reply.Warning = st.ev.Box.Failed, st.ev.Box.Line()
+	secret := func(name string) bool { return len(st.found(name)) > 0 }
+	f.Wanted, f.NotKept = slices.DeleteFunc(st.ev.Box.Wanted(), secret), slices.DeleteFunc(st.ev.Box.NotKept(), secret)
 }

@@ -211,7 +211,7 @@ func (st *step) conclude(j *judged) {
 	if j.ruling.Outside && st.failedInBox(&j.action) {
 		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason()}, d.Reasons...)
 	} else if st.ev.Boxes && j.ruling.Outside {
-		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box here gives it, so it would run outside of one"})
+		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box gives it, so it would run outside of one"})
 	}
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict

@@ -103,7 +103,9 @@ type StatusResponse struct {
 	Ends *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=ends,proto3" json:"ends,omitempty"`
 	// What is usual for a while in a fleet, in one sentence: that nodes run different
 	// programs, because they are being upgraded; empty if there is nothing.
-	Nodes         string `protobuf:"bytes,25,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	Nodes string `protobuf:"bytes,25,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// How many commands were let run in a box since midnight; at a fleet none.
+	BoxedToday    int64 `protobuf:"varint,26,opt,name=boxed_today,json=boxedToday,proto3" json:"boxed_today,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -269,6 +271,13 @@ func (x *StatusResponse) GetNodes() string {
 		return x.Nodes
 	}
 	return ""
+}
+
+func (x *StatusResponse) GetBoxedToday() int64 {
+	if x != nil {
+		return x.BoxedToday
+	}
+	return 0
 }
 
 // Asks to join a fleet.
@@ -1510,7 +1519,9 @@ func (x *WhyRequest) GetOf() string {
 type WhyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One for each decision, the newest first.
-	Explanations  []*Explanation `protobuf:"bytes,1,rep,name=explanations,proto3" json:"explanations,omitempty"`
+	Explanations []*Explanation `protobuf:"bytes,1,rep,name=explanations,proto3" json:"explanations,omitempty"`
+	// The session in numbers.
+	Session       *Session `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1548,6 +1559,13 @@ func (*WhyResponse) Descriptor() ([]byte, []int) {
 func (x *WhyResponse) GetExplanations() []*Explanation {
 	if x != nil {
 		return x.Explanations
+	}
+	return nil
+}
+
+func (x *WhyResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
 	}
 	return nil
 }
@@ -2655,6 +2673,7 @@ type WatchResponse struct {
 	//	*WatchResponse_Incident
 	//	*WatchResponse_Paused
 	//	*WatchResponse_Resumed
+	//	*WatchResponse_Boxed
 	What isWatchResponse_What `protobuf_oneof:"what"`
 	// So many observations were left out because the caller read too slowly.
 	Missed        int64 `protobuf:"varint,8,opt,name=missed,proto3" json:"missed,omitempty"`
@@ -2774,6 +2793,15 @@ func (x *WatchResponse) GetResumed() *PauseSummary {
 	return nil
 }
 
+func (x *WatchResponse) GetBoxed() *Decided {
+	if x != nil {
+		if x, ok := x.What.(*WatchResponse_Boxed); ok {
+			return x.Boxed
+		}
+	}
+	return nil
+}
+
 func (x *WatchResponse) GetMissed() int64 {
 	if x != nil {
 		return x.Missed
@@ -2815,6 +2843,11 @@ type WatchResponse_Resumed struct {
 	Resumed *PauseSummary `protobuf:"bytes,10,opt,name=resumed,proto3,oneof"`
 }
 
+type WatchResponse_Boxed struct {
+	// A command ended that ran in a box.
+	Boxed *Decided `protobuf:"bytes,11,opt,name=boxed,proto3,oneof"`
+}
+
 func (*WatchResponse_Decided) isWatchResponse_What() {}
 
 func (*WatchResponse_Asked) isWatchResponse_What() {}
@@ -2826,6 +2859,8 @@ func (*WatchResponse_Incident) isWatchResponse_What() {}
 func (*WatchResponse_Paused) isWatchResponse_What() {}
 
 func (*WatchResponse_Resumed) isWatchResponse_What() {}
+
+func (*WatchResponse_Boxed) isWatchResponse_What() {}
 
 // Asks for a check of the journal.
 type VerifyRequest struct {
@@ -3117,7 +3152,11 @@ func (x *VerifyReport) GetLimits() []string {
 
 // Asks that the policy be read again.
 type ReloadPolicyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Nothing is read yet: `floodmark protect` is about to change what is guarded, and to
+	// write the policy that it writes where there is none. If that is what changes within
+	// a minute, it is a note and no incident.
+	Protecting    bool `protobuf:"varint,1,opt,name=protecting,proto3" json:"protecting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3150,6 +3189,13 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
 	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ReloadPolicyRequest) GetProtecting() bool {
+	if x != nil {
+		return x.Protecting
+	}
+	return false
 }
 
 // What became of it.
@@ -3558,7 +3604,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x19floodmark/v1/bundle.proto\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\xbb\x04\n" +
+	"\rStatusRequest\"\xdc\x04\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -3579,7 +3625,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06caller\x18\x12 \x01(\tR\x06caller\x12\x10\n" +
 	"\x03may\x18\x13 \x03(\tR\x03may\x12.\n" +
 	"\x04ends\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\x04ends\x12\x14\n" +
-	"\x05nodes\x18\x19 \x01(\tR\x05nodes\"\x8e\x01\n" +
+	"\x05nodes\x18\x19 \x01(\tR\x05nodes\x12\x1f\n" +
+	"\vboxed_today\x18\x1a \x01(\x03R\n" +
+	"boxedToday\"\x8e\x01\n" +
 	"\vJoinRequest\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1e\n" +
@@ -3664,9 +3712,10 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x04hash\x18\x06 \x01(\tR\x04hash\"\x1c\n" +
 	"\n" +
 	"WhyRequest\x12\x0e\n" +
-	"\x02of\x18\x01 \x01(\tR\x02of\"L\n" +
+	"\x02of\x18\x01 \x01(\tR\x02of\"}\n" +
 	"\vWhyResponse\x12=\n" +
-	"\fexplanations\x18\x01 \x03(\v2\x19.floodmark.v1.ExplanationR\fexplanations\"@\n" +
+	"\fexplanations\x18\x01 \x03(\v2\x19.floodmark.v1.ExplanationR\fexplanations\x12/\n" +
+	"\asession\x18\x02 \x01(\v2\x15.floodmark.v1.SessionR\asession\"@\n" +
 	"\fGraphRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06format\x18\x02 \x01(\tR\x06format\"B\n" +
@@ -3732,7 +3781,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x04done\x18\x01 \x01(\bR\x04done\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\"(\n" +
 	"\fWatchRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"\xc1\x03\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\xf0\x03\n" +
 	"\rWatchResponse\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -3743,7 +3792,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\bincident\x18\a \x01(\v2\x16.floodmark.v1.IncidentH\x00R\bincident\x12-\n" +
 	"\x06paused\x18\t \x01(\v2\x13.floodmark.v1.PauseH\x00R\x06paused\x126\n" +
 	"\aresumed\x18\n" +
-	" \x01(\v2\x1a.floodmark.v1.PauseSummaryH\x00R\aresumed\x12\x16\n" +
+	" \x01(\v2\x1a.floodmark.v1.PauseSummaryH\x00R\aresumed\x12-\n" +
+	"\x05boxed\x18\v \x01(\v2\x15.floodmark.v1.DecidedH\x00R\x05boxed\x12\x16\n" +
 	"\x06missed\x18\b \x01(\x03R\x06missedB\x06\n" +
 	"\x04what\")\n" +
 	"\rVerifyRequest\x12\x18\n" +
@@ -3762,8 +3812,11 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06erased\x18\x04 \x01(\x03R\x06erased\x12 \n" +
 	"\vcheckpoints\x18\x05 \x01(\x03R\vcheckpoints\x12\x1a\n" +
 	"\bproblems\x18\x06 \x03(\tR\bproblems\x12\x16\n" +
-	"\x06limits\x18\a \x03(\tR\x06limits\"\x15\n" +
-	"\x13ReloadPolicyRequest\"b\n" +
+	"\x06limits\x18\a \x03(\tR\x06limits\"5\n" +
+	"\x13ReloadPolicyRequest\x12\x1e\n" +
+	"\n" +
+	"protecting\x18\x01 \x01(\bR\n" +
+	"protecting\"b\n" +
 	"\x14ReloadPolicyResponse\x12\x16\n" +
 	"\x06loaded\x18\x01 \x01(\bR\x06loaded\x122\n" +
 	"\x06policy\x18\x02 \x01(\v2\x1a.floodmark.v1.PolicyStatusR\x06policy\";\n" +
@@ -3935,86 +3988,88 @@ var file_floodmark_v1_owner_proto_depIdxs = []int32{
 	61, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
 	18, // 22: floodmark.v1.ShowResponse.copy:type_name -> floodmark.v1.MachineCopy
 	62, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	56, // 24: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	63, // 25: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	63, // 26: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	33, // 27: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
-	52, // 28: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
-	52, // 29: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
-	57, // 30: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	52, // 31: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	55, // 32: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	56, // 33: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	64, // 34: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	59, // 35: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 36: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 37: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	42, // 38: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	43, // 39: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 40: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	61, // 41: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	59, // 42: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	60, // 43: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	61, // 44: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 45: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 46: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 47: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	19, // 48: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	21, // 49: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	23, // 50: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	25, // 51: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	27, // 52: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	29, // 53: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	31, // 54: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
-	34, // 55: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	36, // 56: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 57: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 58: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	38, // 59: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	40, // 60: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	44, // 61: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 62: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 63: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	65, // 64: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	66, // 65: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	67, // 66: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	68, // 67: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	69, // 68: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	46, // 69: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	48, // 70: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	50, // 71: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 72: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 73: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 74: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	20, // 75: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	22, // 76: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	24, // 77: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	26, // 78: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	28, // 79: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	30, // 80: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	32, // 81: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
-	35, // 82: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	37, // 83: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 84: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 85: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	39, // 86: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	41, // 87: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	45, // 88: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 89: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 90: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	70, // 91: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	71, // 92: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	72, // 93: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	73, // 94: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	74, // 95: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	47, // 96: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	49, // 97: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	51, // 98: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	72, // [72:99] is the sub-list for method output_type
-	45, // [45:72] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	53, // 24: floodmark.v1.WhyResponse.session:type_name -> floodmark.v1.Session
+	56, // 25: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	63, // 26: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	63, // 27: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	33, // 28: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
+	52, // 29: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
+	52, // 30: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
+	57, // 31: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	52, // 32: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	55, // 33: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	56, // 34: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	64, // 35: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	59, // 36: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 37: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 38: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	55, // 39: floodmark.v1.WatchResponse.boxed:type_name -> floodmark.v1.Decided
+	42, // 40: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	43, // 41: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 42: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	61, // 43: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	59, // 44: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	60, // 45: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	61, // 46: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 47: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 48: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 49: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	19, // 50: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	21, // 51: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	23, // 52: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	25, // 53: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	27, // 54: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	29, // 55: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	31, // 56: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
+	34, // 57: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	36, // 58: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 59: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 60: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	38, // 61: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	40, // 62: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	44, // 63: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 64: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 65: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	65, // 66: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	66, // 67: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	67, // 68: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	68, // 69: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	69, // 70: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	46, // 71: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	48, // 72: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	50, // 73: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 74: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 75: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 76: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	20, // 77: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	22, // 78: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	24, // 79: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	26, // 80: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	28, // 81: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	30, // 82: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	32, // 83: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
+	35, // 84: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	37, // 85: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 86: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 87: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	39, // 88: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	41, // 89: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	45, // 90: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 91: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 92: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	70, // 93: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	71, // 94: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	72, // 95: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	73, // 96: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	74, // 97: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	47, // 98: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	49, // 99: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	51, // 100: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	74, // [74:101] is the sub-list for method output_type
+	47, // [47:74] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -4032,6 +4087,7 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Incident)(nil),
 		(*WatchResponse_Paused)(nil),
 		(*WatchResponse_Resumed)(nil),
+		(*WatchResponse_Boxed)(nil),
 	}
 	file_floodmark_v1_owner_proto_msgTypes[41].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),

@@ -55,7 +55,13 @@ type Session struct {
 	Incidents int64 `protobuf:"varint,13,opt,name=incidents,proto3" json:"incidents,omitempty"`
 	// Why it cannot be told, or not all of it: a copy that was changed, or that a
 	// newer program wrote; empty if it can.
-	Problem       string `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
+	// How many of the decisions were questions to a person.
+	Asked int64 `protobuf:"varint,15,opt,name=asked,proto3" json:"asked,omitempty"`
+	// How many of them let a command run in a box.
+	Boxed int64 `protobuf:"varint,16,opt,name=boxed,proto3" json:"boxed,omitempty"`
+	// How many of those commands failed there.
+	BoxFailed     int64 `protobuf:"varint,17,opt,name=box_failed,json=boxFailed,proto3" json:"box_failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -188,6 +194,27 @@ func (x *Session) GetProblem() string {
 	return ""
 }
 
+func (x *Session) GetAsked() int64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *Session) GetBoxed() int64 {
+	if x != nil {
+		return x.Boxed
+	}
+	return 0
+}
+
+func (x *Session) GetBoxFailed() int64 {
+	if x != nil {
+		return x.BoxFailed
+	}
+	return 0
+}
+
 // One decision in its place.
 type Decided struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -202,7 +229,9 @@ type Decided struct {
 	// The mark's trust after the arguments were looked at.
 	Trust string `protobuf:"bytes,5,opt,name=trust,proto3" json:"trust,omitempty"`
 	// The answer.
-	Decision      *Decision `protobuf:"bytes,6,opt,name=decision,proto3" json:"decision,omitempty"`
+	Decision *Decision `protobuf:"bytes,6,opt,name=decision,proto3" json:"decision,omitempty"`
+	// What ran in a box, and how it ended; missing if nothing was to.
+	Box           *BoxRun `protobuf:"bytes,7,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -279,6 +308,114 @@ func (x *Decided) GetDecision() *Decision {
 	return nil
 }
 
+func (x *Decided) GetBox() *BoxRun {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
+// A command that was to run in a box.
+type BoxRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `ended`; `runs-on`: it is in the background; `refused`: no box could be made, so
+	// nothing ran. Empty if it has no result yet, or if it is not known.
+	End string `protobuf:"bytes,1,opt,name=end,proto3" json:"end,omitempty"`
+	// It failed.
+	Failed bool `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Its exit code; 128 and the number of a signal that ended it.
+	Exit int32 `protobuf:"varint,3,opt,name=exit,proto3" json:"exit,omitempty"`
+	// Hosts that it asked for in vain.
+	Wanted []string `protobuf:"bytes,4,rep,name=wanted,proto3" json:"wanted,omitempty"`
+	// Files of the project that it wrote and that were not kept.
+	NotKept []string `protobuf:"bytes,5,rep,name=not_kept,json=notKept,proto3" json:"not_kept,omitempty"`
+	// The command line, as far as it is shown.
+	Command string `protobuf:"bytes,6,opt,name=command,proto3" json:"command,omitempty"`
+	// How it ended, in words.
+	Line          string `protobuf:"bytes,7,opt,name=line,proto3" json:"line,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BoxRun) Reset() {
+	*x = BoxRun{}
+	mi := &file_floodmark_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BoxRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BoxRun) ProtoMessage() {}
+
+func (x *BoxRun) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BoxRun.ProtoReflect.Descriptor instead.
+func (*BoxRun) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *BoxRun) GetEnd() string {
+	if x != nil {
+		return x.End
+	}
+	return ""
+}
+
+func (x *BoxRun) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *BoxRun) GetExit() int32 {
+	if x != nil {
+		return x.Exit
+	}
+	return 0
+}
+
+func (x *BoxRun) GetWanted() []string {
+	if x != nil {
+		return x.Wanted
+	}
+	return nil
+}
+
+func (x *BoxRun) GetNotKept() []string {
+	if x != nil {
+		return x.NotKept
+	}
+	return nil
+}
+
+func (x *BoxRun) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *BoxRun) GetLine() string {
+	if x != nil {
+		return x.Line
+	}
+	return ""
+}
+
 // One decision in plain words. Each list is in the order to be read.
 type Explanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -302,14 +439,16 @@ type Explanation struct {
 	Remedies []string `protobuf:"bytes,9,rep,name=remedies,proto3" json:"remedies,omitempty"`
 	// What followed from an approval: the calls it let through, with what they
 	// wrote and where they went.
-	Followed      []string `protobuf:"bytes,10,rep,name=followed,proto3" json:"followed,omitempty"`
+	Followed []string `protobuf:"bytes,10,rep,name=followed,proto3" json:"followed,omitempty"`
+	// What ran in a box, and how it ended; missing if nothing was to.
+	Box           *BoxRun `protobuf:"bytes,11,opt,name=box,proto3" json:"box,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[2]
+	mi := &file_floodmark_v1_state_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +460,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[2]
+	mi := &file_floodmark_v1_state_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +473,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Explanation) GetDecision() string {
@@ -407,6 +546,13 @@ func (x *Explanation) GetFollowed() []string {
 	return nil
 }
 
+func (x *Explanation) GetBox() *BoxRun {
+	if x != nil {
+		return x.Box
+	}
+	return nil
+}
+
 // A question that waits for a person.
 type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -441,7 +587,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[3]
+	mi := &file_floodmark_v1_state_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +599,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[3]
+	mi := &file_floodmark_v1_state_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +612,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Question) GetTicket() string {
@@ -581,7 +727,7 @@ type AskedCall struct {
 
 func (x *AskedCall) Reset() {
 	*x = AskedCall{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[4]
+	mi := &file_floodmark_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -593,7 +739,7 @@ func (x *AskedCall) String() string {
 func (*AskedCall) ProtoMessage() {}
 
 func (x *AskedCall) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[4]
+	mi := &file_floodmark_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -606,7 +752,7 @@ func (x *AskedCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedCall.ProtoReflect.Descriptor instead.
 func (*AskedCall) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AskedCall) GetAction() *Action {
@@ -710,7 +856,7 @@ type Offer struct {
 
 func (x *Offer) Reset() {
 	*x = Offer{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +868,7 @@ func (x *Offer) String() string {
 func (*Offer) ProtoMessage() {}
 
 func (x *Offer) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +881,7 @@ func (x *Offer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Offer.ProtoReflect.Descriptor instead.
 func (*Offer) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Offer) GetWords() string {
@@ -782,7 +928,7 @@ type Pick struct {
 
 func (x *Pick) Reset() {
 	*x = Pick{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -794,7 +940,7 @@ func (x *Pick) String() string {
 func (*Pick) ProtoMessage() {}
 
 func (x *Pick) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -807,7 +953,7 @@ func (x *Pick) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pick.ProtoReflect.Descriptor instead.
 func (*Pick) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Pick) GetArgument() string {
@@ -848,7 +994,7 @@ type Answered struct {
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +1006,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +1019,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Answered) GetTicket() string {
@@ -938,7 +1084,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1096,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1109,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Grant) GetTicket() string {
@@ -1065,7 +1211,7 @@ type Endorsement struct {
 
 func (x *Endorsement) Reset() {
 	*x = Endorsement{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1223,7 @@ func (x *Endorsement) String() string {
 func (*Endorsement) ProtoMessage() {}
 
 func (x *Endorsement) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1236,7 @@ func (x *Endorsement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endorsement.ProtoReflect.Descriptor instead.
 func (*Endorsement) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Endorsement) GetDigest() string {
@@ -1133,7 +1279,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1291,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1304,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Incident) GetKind() string {
@@ -1219,7 +1365,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[11]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1377,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[11]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1390,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Entry) GetSession() string {
@@ -1319,7 +1465,7 @@ type Tombstone struct {
 
 func (x *Tombstone) Reset() {
 	*x = Tombstone{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[12]
+	mi := &file_floodmark_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1477,7 @@ func (x *Tombstone) String() string {
 func (*Tombstone) ProtoMessage() {}
 
 func (x *Tombstone) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[12]
+	mi := &file_floodmark_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1490,7 @@ func (x *Tombstone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tombstone.ProtoReflect.Descriptor instead.
 func (*Tombstone) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Tombstone) GetSession() string {
@@ -1400,7 +1546,7 @@ var File_floodmark_v1_state_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\x03\n" +
+	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf7\x03\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -1416,14 +1562,27 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\astopped\x18\v \x01(\x03R\astopped\x12\x18\n" +
 	"\apending\x18\f \x01(\x03R\apending\x12\x1c\n" +
 	"\tincidents\x18\r \x01(\x03R\tincidents\x12\x18\n" +
-	"\aproblem\x18\x0e \x01(\tR\aproblem\"\xe6\x01\n" +
+	"\aproblem\x18\x0e \x01(\tR\aproblem\x12\x14\n" +
+	"\x05asked\x18\x0f \x01(\x03R\x05asked\x12\x14\n" +
+	"\x05boxed\x18\x10 \x01(\x03R\x05boxed\x12\x1d\n" +
+	"\n" +
+	"box_failed\x18\x11 \x01(\x03R\tboxFailed\"\x8e\x02\n" +
 	"\aDecided\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12,\n" +
 	"\x06action\x18\x03 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12'\n" +
 	"\x04mark\x18\x04 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12\x14\n" +
 	"\x05trust\x18\x05 \x01(\tR\x05trust\x122\n" +
-	"\bdecision\x18\x06 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\"\xa7\x02\n" +
+	"\bdecision\x18\x06 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\x12&\n" +
+	"\x03box\x18\a \x01(\v2\x14.floodmark.v1.BoxRunR\x03box\"\xa7\x01\n" +
+	"\x06BoxRun\x12\x10\n" +
+	"\x03end\x18\x01 \x01(\tR\x03end\x12\x16\n" +
+	"\x06failed\x18\x02 \x01(\bR\x06failed\x12\x12\n" +
+	"\x04exit\x18\x03 \x01(\x05R\x04exit\x12\x16\n" +
+	"\x06wanted\x18\x04 \x03(\tR\x06wanted\x12\x19\n" +
+	"\bnot_kept\x18\x05 \x03(\tR\anotKept\x12\x18\n" +
+	"\acommand\x18\x06 \x01(\tR\acommand\x12\x12\n" +
+	"\x04line\x18\a \x01(\tR\x04line\"\xcf\x02\n" +
 	"\vExplanation\x12\x1a\n" +
 	"\bdecision\x18\x01 \x01(\tR\bdecision\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
@@ -1435,7 +1594,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
 	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
 	"\bfollowed\x18\n" +
-	" \x03(\tR\bfollowed\"\xf4\x02\n" +
+	" \x03(\tR\bfollowed\x12&\n" +
+	"\x03box\x18\v \x01(\v2\x14.floodmark.v1.BoxRunR\x03box\"\xf4\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1532,57 +1692,60 @@ func file_floodmark_v1_state_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_state_proto_rawDescData
 }
 
-var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_floodmark_v1_state_proto_goTypes = []any{
 	(*Session)(nil),               // 0: floodmark.v1.Session
 	(*Decided)(nil),               // 1: floodmark.v1.Decided
-	(*Explanation)(nil),           // 2: floodmark.v1.Explanation
-	(*Question)(nil),              // 3: floodmark.v1.Question
-	(*AskedCall)(nil),             // 4: floodmark.v1.AskedCall
-	(*Offer)(nil),                 // 5: floodmark.v1.Offer
-	(*Pick)(nil),                  // 6: floodmark.v1.Pick
-	(*Answered)(nil),              // 7: floodmark.v1.Answered
-	(*Grant)(nil),                 // 8: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 9: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 10: floodmark.v1.Incident
-	(*Entry)(nil),                 // 11: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 12: floodmark.v1.Tombstone
-	(*Label)(nil),                 // 13: floodmark.v1.Label
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*Action)(nil),                // 15: floodmark.v1.Action
-	(*Decision)(nil),              // 16: floodmark.v1.Decision
-	(*Source)(nil),                // 17: floodmark.v1.Source
-	(*ToolRef)(nil),               // 18: floodmark.v1.ToolRef
+	(*BoxRun)(nil),                // 2: floodmark.v1.BoxRun
+	(*Explanation)(nil),           // 3: floodmark.v1.Explanation
+	(*Question)(nil),              // 4: floodmark.v1.Question
+	(*AskedCall)(nil),             // 5: floodmark.v1.AskedCall
+	(*Offer)(nil),                 // 6: floodmark.v1.Offer
+	(*Pick)(nil),                  // 7: floodmark.v1.Pick
+	(*Answered)(nil),              // 8: floodmark.v1.Answered
+	(*Grant)(nil),                 // 9: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 10: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 11: floodmark.v1.Incident
+	(*Entry)(nil),                 // 12: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 13: floodmark.v1.Tombstone
+	(*Label)(nil),                 // 14: floodmark.v1.Label
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*Action)(nil),                // 16: floodmark.v1.Action
+	(*Decision)(nil),              // 17: floodmark.v1.Decision
+	(*Source)(nil),                // 18: floodmark.v1.Source
+	(*ToolRef)(nil),               // 19: floodmark.v1.ToolRef
 }
 var file_floodmark_v1_state_proto_depIdxs = []int32{
-	13, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
-	14, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
-	14, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
-	14, // 3: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
-	15, // 4: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
-	13, // 5: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
-	16, // 6: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
-	14, // 7: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	14, // 8: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
-	14, // 9: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
-	4,  // 10: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
-	14, // 11: floodmark.v1.Question.held:type_name -> google.protobuf.Timestamp
-	15, // 12: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
-	17, // 13: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
-	13, // 14: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
-	5,  // 15: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
-	6,  // 16: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
-	18, // 17: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
-	13, // 18: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
-	14, // 19: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
-	18, // 20: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
-	14, // 21: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	13, // 22: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	14, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
+	15, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
+	15, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
+	15, // 3: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
+	16, // 4: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
+	14, // 5: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
+	17, // 6: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
+	2,  // 7: floodmark.v1.Decided.box:type_name -> floodmark.v1.BoxRun
+	15, // 8: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	2,  // 9: floodmark.v1.Explanation.box:type_name -> floodmark.v1.BoxRun
+	15, // 10: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
+	15, // 11: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
+	5,  // 12: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
+	15, // 13: floodmark.v1.Question.held:type_name -> google.protobuf.Timestamp
+	16, // 14: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
+	18, // 15: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
+	14, // 16: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
+	6,  // 17: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
+	7,  // 18: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
+	19, // 19: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
+	14, // 20: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
+	15, // 21: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
+	19, // 22: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
+	15, // 23: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	14, // 24: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_state_proto_init() }
@@ -1597,7 +1760,7 @@ func file_floodmark_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_state_proto_rawDesc), len(file_floodmark_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

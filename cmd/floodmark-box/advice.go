@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
@@ -16,7 +19,7 @@ const maxNamed = 3
 // advice is what an agent should know at the end of a command's output: what was
 // written and is not there, and why the command may have failed. A command that
 // did not fail is not told of what it did without.
-func advice(o *boxticket.Outcome, s *box.Spec, command []string) (lines []string) {
+func advice(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string) (lines []string) {
 	if refused := notKept(o.Changes); len(refused) > 0 {
 		lines = append(lines, "not kept: "+some(refused)+": if it is wanted, write it in a call of its own")
 	}
@@ -31,6 +34,12 @@ func advice(o *boxticket.Outcome, s *box.Spec, command []string) (lines []string
 		lines = append(lines, "no service of the machine can be reached from the box, so "+service(command)+" has nothing to talk to: leave this to the person, or do without it")
 	case failed && s.ReadOnly:
 		lines = append(lines, "the project is read-only for a command in the background: let it write below /tmp")
+	}
+	if missing := hidden(s, command, dir); failed && len(missing) > 0 {
+		lines = append(lines, some(missing)+" is empty in the box, because it keeps secrets: leave what needs it to the person, or do without it")
+	}
+	if missing := unset(command, env); failed && len(missing) > 0 {
+		lines = append(lines, "not set in the box, because variables may hold logins: "+some(missing)+": if it is no secret, write it before the command (NAME=value command)")
 	}
 	if o.Left {
 		lines = append(lines, "processes that were left running have ended with the command: start a server in a background call")
@@ -57,11 +66,48 @@ func notKept(changes []boxticket.Change) (list []string) {
 	return list
 }
 
+// words are those of a command line, without what a shell reads.
+func words(command []string) []string {
+	return strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>'\"", r) })
+}
+
+// hidden are the files that a command line names and a box shows empty, if it runs in dir.
+func hidden(s *box.Spec, command []string, dir string) (list []string) {
+	for _, word := range words(command) {
+		_, value, _ := strings.Cut(word, "=") // --env-file=.env
+		for _, name := range []string{word, value} {
+			at := name
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(dir, at)
+			}
+			rel, err := filepath.Rel(s.Project, at)
+			if err == nil && name != "" && s.Hides(rel) && !slices.Contains(list, shown(name)) {
+				list = append(list, shown(name))
+			}
+		}
+	}
+	return list
+}
+
+// unset are the variables that a command line names, that the agent has and a box has not.
+// What the line sets itself is there.
+func unset(command, env []string) (list []string) {
+	const shortest = 3 // of a name that is no accident
+	line := strings.Join(command, " ")
+	named := strings.FieldsFunc(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for _, name := range box.Dropped(env) {
+		if len(name) >= shortest && slices.Contains(named, name) && !strings.Contains(line, name+"=") {
+			list = append(list, shown(name))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // service is a program in a command line that only speaks with a service of the
 // machine, or empty.
 func service(command []string) string {
-	words := strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"", r) })
-	for _, word := range words {
+	for _, word := range words(command) {
 		switch name := path.Base(word); name {
 		case "docker", "docker-compose", "podman", "nerdctl", "systemctl":
 			return name

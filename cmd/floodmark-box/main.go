@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,6 +24,10 @@ import (
 func main() {
 	if box.Inside() {
 		box.Enter()
+	}
+	if args := os.Args[1:]; len(args) == 1 && slices.Contains([]string{"--help", "-help", "-h", "help"}, args[0]) {
+		fmt.Print(help)
+		return
 	}
 	status, err := run(os.Args[1:])
 	if errors.Is(err, box.ErrFull) {
@@ -35,6 +40,13 @@ func main() {
 	}
 	box.EndAs(status)
 }
+
+const help = `floodmark-box runs one command in a box: it sees the system and one project, has no
+network and none of your secrets, and writes to a copy of that project.
+Nobody calls it by hand. Floodmark's monitor lets an agent run it in place of a command,
+with a ticket that is valid once: floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]
+«floodmark prove --box» tries whether boxes hold on this machine; docs/guide/box.md says more.
+`
 
 // arguments returns the ticket's name and the command.
 func arguments(args []string) (name string, command []string, err error) {
@@ -83,7 +95,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
 	o := finish(r, end)
-	for _, line := range advice(&o, r.Spec, command) {
+	for _, line := range advice(&o, r.Spec, command, os.Environ(), dir) {
 		fmt.Fprintln(os.Stderr, "floodmark-box:", line)
 	}
 	return end.Status, nil

@@ -74,6 +74,16 @@ func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]a
 	return list, nil
 }
 
+// boxable are the protected ones of these agents.
+func boxable(agents []agentReport) (list []prove.Boxable) {
+	for _, a := range agents {
+		if a.State == string(protect.Protected) {
+			list = append(list, prove.Boxable{Name: a.Name, Title: a.Title, Version: a.Version, Proof: a.Proof})
+		}
+	}
+	return list
+}
+
 // warnings say why what is known may not hold for the agent that is here.
 func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	switch {

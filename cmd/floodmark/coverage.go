@@ -50,12 +50,6 @@ agent was watched are counted and are no incidents.`,
 	return cmd
 }
 
-// A covered is one agent's transcripts held against the journal.
-type covered struct {
-	transcript.Coverage
-	began time.Time
-}
-
 func (c *console) coverage(ctx context.Context, p place, agents []string, since time.Time, form string) error {
 	if len(agents) == 1 && !slices.Contains(transcript.Agents(), agents[0]) {
 		return refuse("name one of "+strings.Join(transcript.Agents(), ", "), "transcripts of %q are not known", agents[0])
@@ -68,7 +62,7 @@ func (c *console) coverage(ctx context.Context, p place, agents []string, since 
 		return err
 	}
 	defer d.end()
-	var list []covered
+	var list []transcript.Coverage
 	written := int64(0)
 	for _, agent := range agents {
 		one, err := c.cover(ctx, d, agent, since)
@@ -85,7 +79,7 @@ func (c *console) coverage(ctx context.Context, p place, agents []string, since 
 		written += n
 		list = append(list, one)
 	}
-	report := coverageOf(list, written)
+	report := transcript.Summarise(list, written)
 	if form == asJSON {
 		err = c.json(report)
 	} else {
@@ -105,14 +99,14 @@ func (c *console) folders() transcript.Folders {
 	}
 }
 
-func (c *console) cover(ctx context.Context, d *desk, agent string, since time.Time) (covered, error) {
+func (c *console) cover(ctx context.Context, d *desk, agent string, since time.Time) (transcript.Coverage, error) {
 	began, err := d.watched(ctx, agent)
 	if err != nil {
-		return covered{}, err
+		return transcript.Coverage{}, err
 	}
 	m, err := c.machine(d.place)
 	if err != nil {
-		return covered{}, err
+		return transcript.Coverage{}, err
 	}
 	// Hooks that are installed and never called are the worst of all.
 	if at := m.Since(agent); began.IsZero() || !at.IsZero() && at.Before(began) {
@@ -132,11 +126,11 @@ func (c *console) cover(ctx context.Context, d *desk, agent string, since time.T
 	})
 	if err != nil {
 		if _, ok := errors.AsType[*failure](err); ok {
-			return covered{}, err
+			return transcript.Coverage{}, err
 		}
-		return covered{}, refuse("check that you may read it", "%s", err)
+		return transcript.Coverage{}, refuse("check that you may read it", "%s", err)
 	}
-	return covered{got, began}, nil
+	return got, nil
 }
 
 // watched is when an agent was first heard of; zero if it never was.
@@ -212,12 +206,12 @@ func take(r *transcript.Record, e *wire.Entry) error {
 }
 
 // report has the findings written down.
-func (d *desk) report(ctx context.Context, one covered) (written int64, err error) {
+func (d *desk) report(ctx context.Context, one transcript.Coverage) (written int64, err error) {
 	for _, r := range one.Reports {
 		list := incidents(one.Agent, r)
 		for part := range slices.Chunk(list, 500) {
 			ctx, cancel := context.WithTimeout(ctx, askTime)
-			a, err := d.Report(ctx, &wire.ReportRequest{Session: sessionName(one.Agent, r), Incidents: part})
+			a, err := d.Report(ctx, &wire.ReportRequest{Session: transcript.SessionName(one.Agent, r), Incidents: part})
 			cancel()
 			if err != nil {
 				return written, d.unanswered(err)
@@ -228,17 +222,9 @@ func (d *desk) report(ctx context.Context, one covered) (written int64, err erro
 	return written, nil
 }
 
-// sessionName is what the journal calls a session.
-func sessionName(agent string, r transcript.Report) string {
-	if r.Session.Names[0] == "" {
-		return agent + ":unknown"
-	}
-	return agent + ":" + r.Session.Names[0]
-}
-
 func incidents(agent string, r transcript.Report) (list []*wire.Incident) {
 	for _, f := range r.Findings {
-		i := &wire.Incident{Kind: f.Kind, Call: f.Call.ID, Text: findingText(f), Tool: &wire.ToolRef{Agent: agent, Name: f.Call.Tool}}
+		i := &wire.Incident{Kind: f.Kind, Call: f.Call.ID, Text: f.Text(), Tool: &wire.ToolRef{Agent: agent, Name: f.Call.Tool}}
 		if f.Kind == transcript.Unseen {
 			i.Call = "" // the session is one incident, however long it gets
 		}
@@ -247,15 +233,36 @@ func incidents(agent string, r transcript.Report) (list []*wire.Incident) {
 	return list
 }
 
-// findingText says what happened, in one sentence.
-func findingText(f transcript.Finding) string {
+// coverageText is the answer for people.
+func coverageText(st style, r transcript.Summary) string {
+	p := &sheet{st: st}
 	switch {
-	case f.Kind == transcript.Unseen:
-		return count(f.Calls, "call", "calls") + " ran, and nothing was judged in this session: the hooks are not on its path"
-	case f.Kind == transcript.RefusedRan:
-		return "the transcript shows that " + f.Call.Tool + " ran although it was refused"
-	case f.Call.Hosted:
-		return "the model's own service ran " + f.Call.Tool + ", which no hook is told of"
+	case len(r.Agents) == 0:
+		p.title("No agent has written a transcript here.")
+	case r.Unseen > 0:
+		p.title(count(r.Unseen, "call", "calls") + " ran that nobody allowed.")
+	default:
+		p.title("All that ran since floodmark watches was judged.")
 	}
-	return "the transcript shows that " + f.Call.Tool + " ran, and nothing was decided about it"
+	for _, a := range r.Agents {
+		p.title(a.Agent)
+		for _, f := range a.Findings {
+			p.painted(2, findingLine(f), st.red)
+			if f.Kind == transcript.Unseen {
+				p.line(6, "hint: see that its hooks are installed and trusted, then start the agent anew («floodmark doctor»)")
+			}
+		}
+		for _, line := range a.Lines() {
+			p.line(2, line)
+		}
+	}
+	return p.String()
+}
+
+func findingLine(f transcript.Found) string {
+	line := f.Session + ", " + f.At.Local().Format("2006-01-02 15:04:05") + ": " + f.Text
+	if f.Kind == transcript.Unseen {
+		return "NOT WATCHED " + line
+	}
+	return line
 }

@@ -118,6 +118,13 @@ func standsIn(text, value string) bool {
 
 // decided is the verdict in words.
 func (e *explanation) decided() string {
+	if e.InBox {
+		other := "asked"
+		if e.Verdict != floodmark.Confirm {
+			other = verdictMeaning(e.Verdict)
+		}
+		return floodmark.Contain + ": in a box, if the agent can; else " + other
+	}
 	text := verdictMeaning(e.Verdict)
 	if e.Verdict == floodmark.Allow && len(e.Verifiers) > 0 {
 		text += " once every verifier below agrees"
@@ -169,6 +176,9 @@ func (c *console) printLevels(e *explanation, st style) {
 		cells := []string{row.Trust.String()}
 		for _, s := range columns {
 			word := row.Verdicts[s]
+			if slices.Contains(row.InBox, s) {
+				word = floodmark.Contain
+			}
 			if row.Trust == e.Context.Trust && s == e.Context.Secrecy.String() {
 				word = "[" + word + "]"
 			}
@@ -197,6 +207,9 @@ func (e *explanation) advice() []string {
 		return nil
 	}
 	var list []string
+	if e.InBox {
+		list = append(list, "«floodmark prove» and «floodmark prove --box» try whether this agent and this machine can do it in a box.")
+	}
 	if e.Remedy.Person != "" {
 		list = append(list, e.Remedy.Person)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"
@@ -21,6 +22,8 @@ type hypothesis struct {
 	label          floodmark.Label
 	owner, content string
 	project, home  string
+	// boxes says that the agent runs it in a box if told to.
+	boxes bool
 }
 
 // hypothetical names the made-up session.
@@ -52,7 +55,7 @@ func (h hypothesis) decide(rules kernel.Rules) (floodmark.ActionDecided, error) 
 			return none, err
 		}
 	}
-	facts, err := p.step(hook.Event{Point: hook.BeforeToolCall, Agent: h.agent, Call: h.call})
+	facts, err := p.step(hook.Event{Point: hook.BeforeToolCall, Agent: h.agent, Call: h.call, Boxes: h.boxes})
 	if err != nil {
 		return none, err
 	}
@@ -103,6 +106,8 @@ type explanation struct {
 	Trust     floodmark.Trust      `json:"trust"`
 	Arguments []floodmark.Argument `json:"arguments"`
 	Verdict   floodmark.Verdict    `json:"verdict"`
+	// InBox says that it runs in a box instead, if the agent was seen to do so.
+	InBox bool `json:"inBox,omitempty"`
 	// Would is the verdict of a policy that only watches.
 	Would   string             `json:"would,omitempty"`
 	Reasons []floodmark.Reason `json:"reasons"`
@@ -135,6 +140,8 @@ type toolFacts struct {
 type levelRow struct {
 	Trust    floodmark.Trust   `json:"trust"`
 	Verdicts map[string]string `json:"verdicts"`
+	// InBox are the levels of secrecy at which it runs in a box instead, if the agent can.
+	InBox []string `json:"inBox,omitempty"`
 }
 
 func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
@@ -160,6 +167,9 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 		e.Verifiers = append(e.Verifiers, rules.Gate(h.agent, name).Tell(kernel.GateTime, rules.Gates != nil && !rules.Gates.Has(name)))
 	}
 	e.Unverified = len(e.Verifiers) == 0 && len(rules.Gates)+len(rules.Policy.Verifiers(h.agent)) > 0
+	if e.InBox, err = h.inBox(rules); err != nil {
+		return nil, err
+	}
 	e.Levels, err = h.levels(rules)
 	return e, err
 }
@@ -190,6 +200,11 @@ func (h hypothesis) levels(rules kernel.Rules) ([]levelRow, error) {
 				return nil, err
 			}
 			row.Verdicts[s.String()] = verdictWord(d.Decision)
+			if in, err := h.inBox(rules); err != nil {
+				return nil, err
+			} else if in {
+				row.InBox = append(row.InBox, s.String())
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -202,4 +217,11 @@ func verdictWord(d floodmark.Decision) string {
 		return d.Would
 	}
 	return d.Verdict.String()
+}
+
+// inBox reports whether the call would run in a box, if its agent runs what it is given.
+func (h hypothesis) inBox(rules kernel.Rules) (bool, error) {
+	h.boxes = agents.CanRewrite(h.agent, h.call)
+	d, err := h.decide(rules)
+	return d.Decision.Word() == floodmark.Contain && d.Decision.Would == "", err
 }

@@ -119,7 +119,7 @@ func TestStatusOfAChangedMembership(t *testing.T) {
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for fleet, want := range map[string]string{"STRICT: fleet.json is not as it was": "It is STRICT: fleet.json", "joined https://f.example as machine 1": "It joined https://f.example"} {
 		p := &sheet{}
-		statusText(p, &wire.StatusResponse{Started: timestamppb.New(now), Fleet: fleet}, now)
+		statusText(p, &wire.StatusResponse{Started: timestamppb.New(now), Fleet: fleet}, now, "")
 		if !strings.Contains(p.String(), want) {
 			t.Error(p.String())
 		}

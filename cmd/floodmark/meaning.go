@@ -94,7 +94,7 @@ func verdictMeaning(v floodmark.Verdict) string {
 func verdictStyle(st style, text string) string {
 	word := strings.TrimPrefix(text, "[")
 	switch {
-	case strings.HasPrefix(word, floodmark.Allow.String()):
+	case strings.HasPrefix(word, floodmark.Allow.String()), strings.HasPrefix(word, floodmark.Contain), strings.HasPrefix(word, inBox):
 		return st.green(text)
 	case strings.HasPrefix(word, floodmark.Restrict.String()):
 		return st.red(text)

@@ -148,6 +148,7 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 		return err
 	}
 	if yes {
+		_ = c.reload(ctx, f.place, true) // else the monitor takes it for somebody else's change
 		if err := applied(plan, rules); err != nil {
 			return protectError(err)
 		}
@@ -380,19 +381,25 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("take it back with «floodmark unprotect%s»", f.flags())
 		c.sayRules(f, plan)
 	}
-	d, err := c.desk(f.place)
-	if err != nil {
-		return
-	}
-	defer d.end()
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
 	// It reads again what it has to look after.
-	switch _, err := d.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{}); {
+	switch err := c.reload(ctx, f.place, false); {
 	case err == nil || !absent(err):
 	case f.dir == "" && !f.system:
 		c.say("no monitor runs yet. An agent's first hook starts one, if it can; «floodmark service install --start» does so for good")
 	default:
 		c.say("no monitor runs yet, and without one the agents may do nothing: start it with «floodmark service install --start%s», or «floodmark serve%s»", f.flags(), f.flags())
 	}
+}
+
+// reload has the monitor read its rules again, or tells it that they are about to change.
+func (c *console) reload(ctx context.Context, p place, protecting bool) error {
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err = d.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{Protecting: protecting})
+	return err
 }

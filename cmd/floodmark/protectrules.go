@@ -8,17 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
-
-// codingPolicy are the rules protect writes where there are none and only agents
-// that work on code. As long as they stay so they are ours to take back.
-const codingPolicy = `# Written by «floodmark protect», because only agents that work on code were found.
-# Edit it as you like. Left as it is, «floodmark unprotect» takes it away again.
-version: 1
-profile: coding
-`
 
 // A rulesChange is what is to become of the owner's rules.
 type rulesChange struct {
@@ -73,7 +66,7 @@ func rulesAt(path string) (there, ours bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, false, nil // a link that leads nowhere is somebody's
 	}
-	return true, string(text) == codingPolicy, err
+	return true, string(text) == config.CodingPolicy, err
 }
 
 // othersStay reports whether an agent stays protected that a plan is not about.
@@ -100,7 +93,7 @@ func (r *rulesChange) apply() error {
 	if there, _, err := rulesAt(r.Path); err != nil || there {
 		return err // somebody wrote rules meanwhile
 	}
-	return wholefile.Replace(r.Path, []byte(codingPolicy), 0o600)
+	return wholefile.Replace(r.Path, []byte(config.CodingPolicy), 0o600)
 }
 
 // text shows it as the rest of the plan is shown.

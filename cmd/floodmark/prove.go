@@ -73,6 +73,10 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	}
 	begun := c.clock()
 	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC())
+	next := ""
+	if agents, err := c.agents(ctx, p); err == nil && r.Verified {
+		next = prove.Next(true, boxable(agents))
+	}
 	switch {
 	case ctx.Err() != nil:
 		c.say("stopped")
@@ -80,10 +84,16 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	case err != nil:
 		return err
 	case form == asJSON:
-		err = c.json(r)
+		err = c.json(struct {
+			escape.Report
+			Next string `json:"next,omitempty"` // in one line, if nothing got out
+		}{r, next})
 	default:
 		page := &sheet{st: c.outStyle()}
 		page.list(0, "The box", append(r.Lines(), fmt.Sprintf("%.1f seconds", c.clock().Sub(begun).Seconds())))
+		if next != "" {
+			page.line(0, next)
+		}
 		fmt.Fprint(c.stdout, page)
 	}
 	switch {
@@ -116,6 +126,9 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	if why, todo = escape.Here(ctx, program); why != "" {
 		return why, todo
 	}
+	if p.dir != "" || p.system {
+		return "a monitor with --dir, or of the whole machine, makes none", ""
+	}
 	paths, err := c.paths(p)
 	if r := (&prove.Rewrites{Proofs: paths.Proofs, Box: program}); err != nil || !r.BoxHolds() {
 		return "nobody tried whether this floodmark-box holds on this kernel", "floodmark prove --box"
@@ -128,6 +141,8 @@ type proveReport struct {
 	// Verified says that something was tried and all of it held.
 	Verified bool           `json:"verified"`
 	Agents   []prove.Result `json:"agents"`
+	// Next is what comes next, in one line; missing if something did not hold.
+	Next string `json:"next,omitempty"`
 }
 
 func (c *console) prove(ctx context.Context, p place, names []string, form string) error {
@@ -161,6 +176,10 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 	}
 	if err := prove.KeepAll(ctx, paths.Proofs, m, report.Agents); err != nil {
 		c.say("what was seen could not be kept: %s", reason(err))
+	}
+	if report.Verified {
+		why, _ := c.noBox(ctx, p)
+		report.Next = prove.Next(why == "", prove.Boxables(report.Agents))
 	}
 	if form == asJSON {
 		err = c.json(report)
@@ -243,6 +262,9 @@ func proveText(st style, r proveReport, where place) string {
 		for _, h := range a.Holes {
 			p.line(2, "- NOT COVERED: "+h.Text)
 		}
+	}
+	if r.Next != "" {
+		p.line(0, r.Next)
 	}
 	return p.String()
 }

@@ -56,7 +56,7 @@ func pages() map[string]string {
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Asked{Asked: nastyQuestion()}})
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}})
 	status, agents := &sheet{}, &sheet{}
-	statusText(status, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now)
+	statusText(status, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now, nasty)
 	agentsText(agents, []agentReport{{Title: nasty, Version: nasty, State: "changed", Why: nasty, Warnings: many}}, place{dir: nasty})
 	all := map[string]string{
 		"status":   status.String(),
@@ -65,8 +65,8 @@ func pages() map[string]string {
 		"sessions": sessionsText(st, &wire.SessionsResponse{Sessions: []*wire.Session{nastyShow().GetSession()}}),
 		"show":     showText(st, nastyShow(), place{dir: nasty}, now),
 		"why": whyText(st, &wire.WhyResponse{Explanations: []*wire.Explanation{{
-			Decision: nasty, Verdict: nasty, Sources: many, Arguments: many, Actions: many, Reasons: many, Remedies: many,
-		}}}),
+			Decision: nasty, Verdict: nasty, Sources: many, Arguments: many, Actions: many, Reasons: many, Remedies: many, Box: &wire.BoxRun{Command: nasty, Line: nasty},
+		}}}, true),
 		"verify": verifyText(st, &wire.VerifyReport{Problems: many, Limits: many}),
 		"doctor": doctorText(st, diagnosis{Checks: []finding{wrong(nasty, nasty, "%s", nasty)}}),
 		"tokens": tokensText(st, []httpapi.Token{{ID: nasty, Name: nasty, Tenant: nasty, Certificate: nasty, Kind: nasty}}, now),

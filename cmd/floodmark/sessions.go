@@ -16,8 +16,8 @@ func newSessions(c *console) *cobra.Command {
 		Short: "List the sessions of your agents",
 		Long: `List the conversations of your agents that the monitor knows, the last one written
 to first. The mark is the lowest trust and secrecy a session has ever seen: it
-decides what the agent may still do. STOPPED counts what was refused or asked
-about.
+decides what the agent may still do. ASKED counts what a person was asked about,
+REFUSED what nobody was, and BOXED the commands that ran in a box.
 
 At a fleet, --machine lists the copies of one laptop's sessions instead, as it
 uploaded them: «show», «why» and «graph» take the names they have there.`,
@@ -62,26 +62,27 @@ uploaded them: «show», «why» and «graph» take the names they have there.`,
 // sessionsText is the list for people.
 func sessionsText(st style, a *wire.SessionsResponse) string {
 	p := &sheet{st: st}
-	head := cells("SESSION", "AGENT", "MARK", "LAST", "DECIDED", "STOPPED", "")
+	head := cells("SESSION", "AGENT", "MARK", "LAST", "DECIDED", "ASKED", "REFUSED", "BOXED", "")
 	for i := range head {
 		head[i].paint = st.dim
 	}
 	rows := [][]cell{head}
 	for _, s := range a.GetSessions() {
-		row := cells(s.GetId(), s.GetAgent(), labelText(s.GetMark()), stamp(s.GetWritten()), fmt.Sprint(s.GetDecisions()), fmt.Sprint(s.GetStopped()), "")
+		row := cells(s.GetId(), s.GetAgent(), labelText(s.GetMark()), stamp(s.GetWritten()), fmt.Sprint(s.GetDecisions()),
+			fmt.Sprint(s.GetAsked()), fmt.Sprint(s.GetStopped()-s.GetAsked()), fmt.Sprint(s.GetBoxed()), "")
 		row[2].paint = markPaint(st, s.GetMark())
 		switch {
 		case s.GetIncidents() > 0:
-			row[6] = cell{count(int(s.GetIncidents()), "incident", "incidents"), st.red}
+			row[8] = cell{count(int(s.GetIncidents()), "incident", "incidents"), st.red}
 		case s.GetPending() > 0:
-			row[6] = cell{count(int(s.GetPending()), "question", "questions"), st.yellow}
+			row[8] = cell{count(int(s.GetPending()), "question", "questions"), st.yellow}
 		case forgotten(s):
-			row[6] = cell{"forgotten", st.dim}
+			row[8] = cell{"forgotten", st.dim}
 		case s.GetClosed():
-			row[6] = cell{"ended", st.dim}
+			row[8] = cell{"ended", st.dim}
 		}
 		if s.GetProblem() != "" {
-			row[6] = cell{"not whole: see «show»", st.red}
+			row[8] = cell{"not whole: see «show»", st.red}
 		}
 		rows = append(rows, row)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -133,8 +134,8 @@ func decisionsText(p *sheet, list []*wire.Decided) {
 			{text: number(d.GetId())},
 			{text: stamp(d.GetAt())},
 			verdictCell(p.st, d.GetDecision()),
-			{text: actionText(d.GetAction())},
-			{text: reasonCode(d.GetDecision())},
+			{text: decidedText(d)},
+			{text: endText(d)},
 		})
 	}
 	p.table(2, rows)
@@ -146,6 +147,9 @@ func number(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 // verdictCell is a verdict in its colour.
 func verdictCell(st style, d *wire.Decision) cell {
 	text := d.GetVerdict()
+	if text == floodmark.Allow.String() && d.GetReach() == floodmark.Boxed.String() {
+		text = inBox
+	}
 	if len(d.GetVerifiers()) > 0 {
 		text += " (if " + strings.Join(d.GetVerifiers(), ", ") + " agrees)"
 	}
@@ -153,6 +157,34 @@ func verdictCell(st style, d *wire.Decision) cell {
 		text += " (would: " + d.GetWould() + ")"
 	}
 	return cell{text, func(s string) string { return verdictStyle(st, s) }}
+}
+
+// inBox stands for allow where a call runs in a box.
+const inBox = "in a box"
+
+// decidedText names what an agent wanted; of a command in a box, the command.
+func decidedText(d *wire.Decided) string {
+	if b := d.GetBox(); b.GetCommand() != "" {
+		return toolText(d.GetAction().GetTool()) + ": " + b.GetCommand()
+	}
+	return actionText(d.GetAction())
+}
+
+// endText is why something was decided, or how a command in a box ended.
+func endText(d *wire.Decided) string {
+	if b := d.GetBox(); b != nil {
+		return b.GetLine()
+	}
+	return reasonCode(d.GetDecision())
+}
+
+// boxedText counts commands in boxes.
+func boxedText(n, failed int) string {
+	text := fmt.Sprint(n) + " ran in a box"
+	if failed > 0 {
+		text += fmt.Sprintf(" (%d failed there)", failed)
+	}
+	return text
 }
 
 // reasonCode is the code of what decided.

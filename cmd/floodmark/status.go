@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -23,7 +24,8 @@ func newStatus(c *console) *cobra.Command {
 journal, how many sessions it knows and how many questions wait, and what you
 should look at. Then the agents on this machine: which are protected, what is and
 what is not covered, and what changed since; and which MCP servers of which client
-go through the gateway, and which do not. Where no box can be made, it says why. If the
+go through the gateway, and which do not. One line says how many commands ran in boxes
+today, and where none do, why. If the
 policy file was changed and is wrong, the old rules stay; what is wrong with the new
 ones is shown here.`,
 		Example: `  floodmark status
@@ -54,8 +56,10 @@ type statusReport struct {
 	Logins []string `json:"logins,omitempty"`
 	// Fleets are the owner's logins at fleets.
 	Fleets []fleetReport `json:"fleets,omitempty"`
-	// Box says why no box can be made here; missing if one can.
-	Box string `json:"box,omitempty"`
+	// Box says why no box can be made here; missing if one can. Boxes says in one line how
+	// many commands ran in boxes today, and where none do.
+	Box   string `json:"box,omitempty"`
+	Boxes string `json:"boxes,omitempty"`
 	// Clients are the programs here that use MCP servers, which may be agents.
 	Clients []clientReport `json:"clients"`
 }
@@ -81,23 +85,23 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		return looked
 	}
 	report := statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Clients: clients}
-	report.Box, _ = c.noBox(ctx, p)
+	off, todo := c.noBox(ctx, p)
+	if report.Box = off; s != nil {
+		report.Boxes = prove.BoxesLine(s.GetBoxedToday(), off, todo, boxable(agents))
+	}
 	if form == asJSON && (err == nil || absent(err)) {
 		report.Fleets, _ = c.loginsAt(p) // what is wrong with them is told to people
 		return c.statusJSON(d, s, report)
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
-		statusText(page, s, c.clock())
+		statusText(page, s, c.clock(), report.Boxes)
 	}
 	if err == nil || absent(err) {
 		agentsText(page, agents, p)
 		clientsText(page, clients, p, c.getenv("HOME"))
 		if report.MCP != "" {
 			page.painted(0, report.MCP+".", page.st.yellow)
-		}
-		if err == nil && report.Box != "" {
-			page.painted(0, "Commands that would run in a box are asked about: "+plain(report.Box)+" («floodmark doctor"+p.flags()+"» says what to do).", page.st.yellow)
 		}
 		for _, line := range report.Logins {
 			page.painted(0, line+".", page.st.yellow)
@@ -123,7 +127,7 @@ func (c *console) fleetStatus(ctx context.Context, p place, form string) error {
 		return c.message(s)
 	}
 	page := &sheet{st: c.outStyle()}
-	statusText(page, s, c.clock())
+	statusText(page, s, c.clock(), "")
 	if s.GetTenant() != "" {
 		page.line(0, "You are of "+s.GetTenant()+".")
 	}
@@ -144,8 +148,8 @@ func (c *console) statusJSON(d *desk, s *wire.StatusResponse, report statusRepor
 	return c.json(report)
 }
 
-// statusText is the answer for people.
-func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
+// statusText is the answer for people. A fleet has no boxes.
+func statusText(p *sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 	p.title("Floodmark runs, for " + span(now.Sub(s.GetStarted().AsTime())) + " now.")
 	for _, one := range s.GetPauses() {
 		p.painted(0, pauseText(one)+".", p.st.yellow)
@@ -175,7 +179,7 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 	if s.GetIncidents() > 0 {
 		incidents.paint = p.st.red
 	}
-	p.table(2, [][]cell{
+	rows := [][]cell{
 		cells("version", s.GetVersion()),
 		cells("since", stamp(s.GetStarted())),
 		cells("mode", modeText(s.GetMode())),
@@ -184,7 +188,11 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 		cells("sessions", fmt.Sprint(s.GetSessions())),
 		{{text: "questions"}, questions},
 		{{text: "incidents"}, incidents},
-	})
+	}
+	if boxes != "" {
+		rows = append(rows, cells("boxes", boxes))
+	}
+	p.table(2, rows)
 	problemsText(p, s.GetPolicy())
 	if len(s.GetWarnings()) > 0 {
 		p.title("Look at")

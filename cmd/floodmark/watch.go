@@ -128,14 +128,16 @@ func eventLine(st style, r *wire.WatchResponse) string {
 	case *wire.WatchResponse_Decided:
 		word := verdictCell(st, w.Decided.GetDecision())
 		text := fmt.Sprintf("%-8s", plain(word.text))
-		rest := " " + actionText(w.Decided.GetAction()) + ", " + w.Decided.GetId()
-		if why := reasonCode(w.Decided.GetDecision()); why != "" {
+		rest := " " + decidedText(w.Decided) + ", " + w.Decided.GetId()
+		if why := reasonCode(w.Decided.GetDecision()); why != "" && w.Decided.GetBox() == nil {
 			rest += ", " + why
 			if why == string(floodmark.Audited) {
 				rest += ": " + w.Decided.GetDecision().GetReasons()[0].GetText()
 			}
 		}
 		return at + word.paint(text) + plain(rest)
+	case *wire.WatchResponse_Boxed:
+		return at + st.bold("box done") + plain(" "+decidedText(w.Boxed)+", "+w.Boxed.GetId()+": "+w.Boxed.GetBox().GetLine())
 	case *wire.WatchResponse_Asked:
 		line := ""
 		for _, call := range w.Asked.GetCalls() {

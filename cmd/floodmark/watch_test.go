@@ -167,3 +167,32 @@ func TestAnAuditIsSeen(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A command in a box is told by what ran, where, and how it ended.
+func TestABoxOnOneLine(t *testing.T) {
+	d := &wire.Decided{
+		Id: "pi:s#8", At: timestamppb.New(time.Unix(1000, 0)), Action: &wire.Action{Kind: "call-tool", Tool: &wire.ToolRef{Agent: "pi", Name: "bash"}},
+		Decision: &wire.Decision{Verdict: "allow", Reach: "boxed", Reasons: []*wire.Reason{{Code: "contained"}}},
+		Box:      &wire.BoxRun{Command: "npm test", Line: "exit code 3; not kept: AGENTS.md"},
+	}
+	for want, r := range map[string]*wire.WatchResponse{
+		" in a box bash of pi: npm test, pi:s#8":                                   {What: &wire.WatchResponse_Decided{Decided: d}},
+		" box done bash of pi: npm test, pi:s#8: exit code 3; not kept: AGENTS.md": {What: &wire.WatchResponse_Boxed{Boxed: d}},
+	} {
+		if got := eventLine(style{}, r); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	p := &sheet{}
+	decisionsText(p, []*wire.Decided{d})
+	if got := strings.Join(strings.Fields(p.String()), " "); !strings.HasSuffix(got, "in a box bash of pi: npm test exit code 3; not kept: AGENTS.md") {
+		t.Error(got)
+	}
+	s := &wire.Session{Decisions: 9, Asked: 2, Stopped: 3, Boxed: 4, BoxFailed: 1}
+	if got := whyText(style{}, &wire.WhyResponse{Session: s}, true); !strings.Contains(got, "9 decisions: 2 asked about, 1 refused, 4 ran in a box (1 failed there)") {
+		t.Error(got)
+	}
+	if got := whyText(style{}, &wire.WhyResponse{Session: s}, false); got != "" {
+		t.Error(got)
+	}
+}

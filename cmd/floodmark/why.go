@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ through, where they went and what they wrote.
 
 DECISION is a session and a number, SESSION#7; «floodmark show SESSION» lists
 them. With a SESSION alone, all that was not allowed is explained, the newest
-first.`,
+first, and then it is counted, with the commands that ran in a box.`,
 		Example: `  floodmark why codex:0199#7
   floodmark why codex:0199
   floodmark why codex:0199 --output json`,
@@ -39,9 +40,8 @@ first.`,
 			}
 			if len(a.GetExplanations()) == 0 {
 				c.say("nothing was refused or asked about in %s", args[0])
-				return nil
 			}
-			fmt.Fprint(c.stdout, whyText(c.outStyle(), a))
+			fmt.Fprint(c.stdout, whyText(c.outStyle(), a, !strings.Contains(args[0], "#")))
 			return nil
 		}),
 		ValidArgsFunction: c.offerSessions(&p),
@@ -51,21 +51,33 @@ first.`,
 	return cmd
 }
 
-// whyText tells each decision from its source to what can be done.
-func whyText(st style, a *wire.WhyResponse) string {
+// whyText tells each decision from its source to what can be done, and of a whole session
+// how much there was.
+func whyText(st style, a *wire.WhyResponse, whole bool) string {
 	p := &sheet{st: st}
 	for i, e := range a.GetExplanations() {
 		if i > 0 {
 			p.b.WriteByte('\n')
 		}
 		p.title(e.GetDecision() + ", " + stamp(e.GetAt()))
-		p.painted(2, verdictSentence(e.GetVerdict()), func(s string) string { return verdictStyle(st, s) })
+		verdict := verdictSentence(e.GetVerdict())
+		if e.GetBox() != nil {
+			verdict += ", in a box"
+		}
+		p.painted(2, verdict, func(s string) string { return verdictStyle(st, s) })
 		p.list(2, "What came in", e.GetSources())
 		p.list(2, "Where the arguments came from", e.GetArguments())
 		p.list(2, "What the agent wanted", e.GetActions())
 		p.list(2, "What decided", e.GetReasons())
+		if b := e.GetBox(); b != nil {
+			p.list(2, "What ran in a box", []string{b.GetCommand() + ": " + b.GetLine()})
+		}
 		p.list(2, "What can be done", remedies(e.GetRemedies()))
 		p.list(2, "What followed from the approval", e.GetFollowed())
+	}
+	if s := a.GetSession(); whole && s != nil {
+		p.title("In all")
+		p.line(2, fmt.Sprintf("%s: %d asked about, %d refused, %s", count(int(s.GetDecisions()), "decision", "decisions"), s.GetAsked(), s.GetStopped()-s.GetAsked(), boxedText(int(s.GetBoxed()), int(s.GetBoxFailed()))))
 	}
 	return p.String()
 }

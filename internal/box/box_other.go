@@ -21,6 +21,9 @@ func Enter() {}
 // Run runs nothing.
 func Run(*Spec, []string, []string, string) (End, error) { return End{}, errSystem }
 
+// Hides reports that nothing is hidden.
+func (s *Spec) Hides(string) bool { return false }
+
 // Clear has nothing to remove.
 func (s *Spec) Clear() error { return nil }
 

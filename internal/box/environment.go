@@ -31,6 +31,16 @@ func environment(env []string) []string {
 	return out
 }
 
+// Dropped are the names of variables that a command in a box does not have.
+func Dropped(env []string) (names []string) {
+	for _, v := range env {
+		if name, _, _ := strings.Cut(v, "="); len(environment([]string{v})) == len(environment(nil)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // lines are the entries of a list that is shipped.
 func lines(list string) (all []string) {
 	for line := range strings.Lines(list) {

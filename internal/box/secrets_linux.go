@@ -84,6 +84,19 @@ func endsAs(pattern, parts []string) bool {
 	return true
 }
 
+// Hides reports whether a file of the project is there and shown empty, because it keeps
+// secrets. The name is relative to the project.
+func (s *Spec) Hides(rel string) bool {
+	rel = filepath.Clean(rel)
+	if !filepath.IsLocal(rel) {
+		return false
+	}
+	if slices.Contains(s.Hidden, rel) {
+		return true
+	}
+	return newSecretNames(s.Secret).keep(filepath.Dir(rel), filepath.Base(rel)) && s.secretAt(rel) != ""
+}
+
 // secrets are the files and folders of the project that are hidden.
 func (s *Spec) secrets() ([]string, error) {
 	list := slices.Clone(s.Hidden)

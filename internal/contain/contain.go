@@ -102,6 +102,8 @@ const (
 	forgotten = 24 * time.Hour
 	maxKnown  = 1 << 14
 	maxWhy    = 300 // bytes of an error that an agent is told
+	// signalled is added to a signal's number, as shells do.
+	signalled = 128
 )
 
 // New returns a door. Tickets of an earlier start that no box took are remembered:
@@ -284,10 +286,19 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 // boxEnd is what the monitor is told of a box.
 func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxEnd {
 	b := &hook.BoxEnd{Ticket: name}
+	if state == boxticket.Running {
+		b.State = floodmark.BoxRunsOn
+	} else if state == boxticket.Refused {
+		b.State = floodmark.BoxRefused
+	}
 	if state != boxticket.Ran || o == nil {
 		return b
 	}
-	b.Failed, b.Hosts = o.Exit != 0 || o.Signal != 0, o.Hosts
+	b.State, b.Exit = floodmark.BoxEnded, o.Exit
+	if o.Signal != 0 {
+		b.Exit = signalled + o.Signal
+	}
+	b.Failed, b.Hosts = b.Exit != 0, o.Hosts
 	for _, c := range o.Changes {
 		if c.Refused != "" {
 			b.Paths = append(b.Paths, c.Path)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -491,4 +492,26 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	h.wantIncidents()
+}
+
+// What the monitor is told of a box is what became of its command.
+func TestHowABoxEnded(t *testing.T) {
+	changes := []boxticket.Change{{Path: "kept"}, {Path: "AGENTS.md", Refused: "it is obeyed"}}
+	for name, c := range map[string]struct {
+		state boxticket.State
+		o     *boxticket.Outcome
+		want  hook.BoxEnd
+	}{
+		"well":     {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Changes: changes}, hook.BoxEnd{State: floodmark.BoxEnded, Paths: []string{"AGENTS.md"}}},
+		"failed":   {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Exit: 3, Hosts: []string{"h"}}, hook.BoxEnd{State: floodmark.BoxEnded, Failed: true, Exit: 3, Hosts: []string{"h"}}},
+		"killed":   {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Signal: 9}, hook.BoxEnd{State: floodmark.BoxEnded, Failed: true, Exit: 137}},
+		"runs on":  {boxticket.Running, nil, hook.BoxEnd{State: floodmark.BoxRunsOn}},
+		"not made": {boxticket.Refused, &boxticket.Outcome{Stage: boxticket.StageRefused, Why: "no"}, hook.BoxEnd{State: floodmark.BoxRefused}},
+		"lost":     {boxticket.Lost, nil, hook.BoxEnd{}},
+	} {
+		c.want.Ticket = "t"
+		if got := boxEnd("t", c.state, c.o); !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, *got, c.want)
+		}
+	}
 }

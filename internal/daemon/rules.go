@@ -31,8 +31,12 @@ func (d *Daemon) rulesChanged(s liverules.Status) {
 	if s.Shut != "" {
 		d.opts.Log.Error("strict rules hold in place of the fleet's", "error", s.Shut)
 	}
-	if s.Fresh {
+	if s.Fresh && s.Announced {
+		d.notes.tell("«floodmark protect» changed the rules; if that was not you, «floodmark unprotect» takes it back")
+	} else if s.Fresh {
 		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.Rules.Policy.Hash().Short())
+	}
+	if s.Fresh {
 		d.opts.Log.Info("a new policy holds", "file", s.Rules.File, "digest", s.Rules.Policy.Hash().Short())
 	}
 }

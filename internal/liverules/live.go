@@ -54,6 +54,8 @@ type Live struct {
 	strict kernel.Rules
 	until  time.Time
 	latest time.Time
+	// expected is until when a change by «floodmark protect» is nobody else's.
+	expected time.Time
 }
 
 // FleetRules are rules that come from a fleet.
@@ -71,6 +73,8 @@ type Status struct {
 	// Refused is why the file as it lies there does not hold; nil if it does.
 	Refused error
 	Fresh   bool // the last try brought other rules
+	// Announced says that these are no other rules than [Live.Protecting] announced.
+	Announced bool
 	// Left is what of the owner's own file does not hold beside a fleet's rules.
 	Left string
 	// Shut is why strict rules hold in place of a fleet's that have not ended; empty
@@ -198,6 +202,27 @@ func (l *Live) Current() Status {
 	return l.status
 }
 
+// protectTime is how long protect may take from its word to its deed.
+const protectTime = time.Minute
+
+// Protecting announces what «floodmark protect» does: the owner wants it.
+func (l *Live) Protecting() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.expected = l.clock().Add(protectTime)
+}
+
+// announced reports whether rules differ from those in force by nothing but what protect
+// does: other places are guarded, and its policy stands where there was none. Whatever else
+// changed meanwhile was somebody else. The caller holds the lock.
+func (l *Live) announced(r config.Rules) bool {
+	if !l.clock().Before(l.expected) {
+		return false
+	}
+	was := l.status.Rules
+	return r.Policy.Hash() == was.Policy.Hash() || was.File == "" && string(r.Text) == config.CodingPolicy
+}
+
 // Reload reads the file again.
 func (l *Live) Reload() Status {
 	l.loading.Lock()
@@ -219,6 +244,7 @@ func (l *Live) Reload() Status {
 		l.status.Refused, l.status.Left, l.status.Shut = got.status.Refused, got.status.Left, got.status.Shut
 		l.strict, l.until = got.strict, got.until
 	default:
+		got.status.Announced = l.announced(r)
 		l.take(got)
 	}
 	after := l.status

@@ -110,7 +110,7 @@ func (d *Desk) Show(ctx context.Context, who httpapi.Identity, r *wire.ShowReque
 func decided(s journal.Session, t told) *wire.Decided {
 	return &wire.Decided{
 		Id: t.id(s), At: timestamppb.New(t.at), Action: wire.FromAction(t.fact.Action),
-		Mark: wire.FromLabel(t.fact.Mark), Trust: t.fact.Trust.String(), Decision: wire.FromDecision(t.fact.Decision),
+		Mark: wire.FromLabel(t.fact.Mark), Trust: t.fact.Trust.String(), Decision: wire.FromDecision(t.fact.Decision), Box: boxRun(t),
 	}
 }
 
@@ -135,7 +135,7 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.WhyResponse{}
+	out := &wire.WhyResponse{Session: t.summary(d.Now())}
 	for _, dec := range slices.Backward(t.decisions) {
 		if dec.why != nil {
 			e := explained(s.Session, dec)
@@ -152,7 +152,7 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 func explained(s journal.Session, t told) *wire.Explanation {
 	return &wire.Explanation{
 		Decision: t.id(s), At: timestamppb.New(t.at), Verdict: t.fact.Decision.Verdict.String(), Line: t.why.Line,
-		Sources: t.why.Sources, Arguments: t.why.Arguments, Actions: t.why.Actions, Reasons: t.why.Reasons, Remedies: t.why.Remedies,
+		Sources: t.why.Sources, Arguments: t.why.Arguments, Actions: t.why.Actions, Reasons: t.why.Reasons, Remedies: t.why.Remedies, Box: boxRun(t),
 	}
 }
 
@@ -314,7 +314,8 @@ func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusR
 			break
 		}
 	}
-	return nil
+	out.BoxedToday, err = d.boxedToday(ctx, tenant)
+	return err
 }
 
 // standing are the limits of this installation that its owner should know.
@@ -345,9 +346,15 @@ func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
 }
 
 // ReloadPolicy implements [httpapi.Owner].
-func (d *Desk) ReloadPolicy(ctx context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
-	r := d.Reload(ctx, who.Tenant)
-	return &wire.ReloadPolicyResponse{Loaded: r.Fresh && !r.Refused, Policy: d.policy(who, r)}, nil
+func (d *Desk) ReloadPolicy(ctx context.Context, who httpapi.Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+	if r.GetProtecting() {
+		if who.Tenant == "" && who.Channel == httpapi.OwnerSocket && d.Protecting != nil {
+			d.Protecting()
+		}
+		return &wire.ReloadPolicyResponse{Policy: d.policy(who, d.Rules(who.Tenant))}, nil
+	}
+	got := d.Reload(ctx, who.Tenant)
+	return &wire.ReloadPolicyResponse{Loaded: got.Fresh && !got.Refused, Policy: d.policy(who, got)}, nil
 }
 
 // Export implements [httpapi.Owner].

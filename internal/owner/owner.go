@@ -31,6 +31,8 @@ type Desk struct {
 	// Rules says which rules hold for a tenant; Reload reads them again.
 	Rules  func(tenant string) Rules
 	Reload func(ctx context.Context, tenant string) Rules
+	// Protecting announces that the owner's own «floodmark protect» is about to change them.
+	Protecting func()
 	// Signed are the rules that their authors signed; nil where there are none.
 	Signed *Bundles
 	// Notes are what a person of a tenant should look at, with how many incidents

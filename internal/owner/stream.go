@@ -88,6 +88,8 @@ func (d *Desk) happened(ctx context.Context, who httpapi.Identity, o monitor.Obs
 		out.What = &wire.WatchResponse_Incident{Incident: &wire.Incident{
 			Kind: f.Kind, Call: string(f.Call), Tool: wire.FromToolRef(f.Tool), Text: f.Text, At: timestamppb.New(e.Time()),
 		}}
+	case floodmark.ContentArrived:
+		return d.boxOver(ctx, o, f, out)
 	default:
 		return pausing(o, f, out)
 	}

@@ -31,8 +31,10 @@ type tale struct {
 	lost      int // so many sources came in nobody knows when
 	decisions []told
 	incidents []*wire.Incident
-	stopped   int64
-	asked     askedCalls
+	// stopped are the decisions that refused or asked, questions those that asked; boxed
+	// let a command run in a box, and boxFailed are those that failed there.
+	stopped, questions, boxed, boxFailed int64
+	asked                                askedCalls
 	// copy says whose copy it is, problem what is wrong with that; both are empty
 	// for a session of this monitor's own.
 	copy    *wire.MachineCopy
@@ -65,6 +67,7 @@ type told struct {
 	at   time.Time
 	fact floodmark.ActionDecided
 	why  *kernel.Explanation
+	box  *floodmark.ContentArrived // the result that came from its box
 }
 
 func (t told) id(s journal.Session) string { return string(s.ID) + "#" + strconv.FormatUint(t.seq, 10) }
@@ -125,9 +128,9 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 			one.why = &why
 		}
 		t.decisions = append(t.decisions, one)
-		if f.Decision.Verdict < floodmark.Allow {
-			t.stopped++
-		}
+		t.count(f)
+	case floodmark.ContentArrived:
+		t.boxEnded(f)
 	case floodmark.IncidentSeen:
 		t.incidents = append(t.incidents, &wire.Incident{
 			Kind: f.Kind, Call: string(f.Call), Tool: wire.FromToolRef(f.Tool), Text: f.Text, At: timestamppb.New(e.Time()),
@@ -169,7 +172,7 @@ func (t *tale) summary(now time.Time) *wire.Session {
 	s := &wire.Session{
 		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
 		Mark: wire.FromLabel(t.state.Mark()), Facts: t.link.Seq, Closed: t.closed || t.forgotten(),
-		Decisions: int64(len(t.decisions)), Stopped: t.stopped,
+		Decisions: int64(len(t.decisions)), Stopped: t.stopped, Asked: t.questions, Boxed: t.boxed, BoxFailed: t.boxFailed,
 		Pending: int64(t.state.Book.Waiting(now)), Incidents: int64(len(t.incidents)),
 	}
 	if t.forgotten() {

@@ -3,6 +3,7 @@ package story
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -233,5 +234,5 @@ func inBox(f floodmark.ContentArrived) string {
 	if !f.BoxFailed {
 		return ""
 	}
-	return strings.TrimRight(" failed in its box "+strings.Join(f.Wanted, " "), " ")
+	return strings.TrimRight(" failed in its box "+strings.Join(append(slices.Clip(f.Wanted), f.NotKept...), " "), " ")
 }

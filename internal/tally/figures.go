@@ -31,6 +31,11 @@ type Figures struct {
 	Resolved []Share `json:"resolved"`
 	// Paused are calls that only a pause let through.
 	Paused int `json:"paused"`
+	// Boxed are commands that were let run in a box instead of being asked about, BoxFailed
+	// those that failed there. Refused are calls that nobody was asked about.
+	Boxed     int `json:"boxed"`
+	BoxFailed int `json:"boxFailed"`
+	Refused   int `json:"refused"`
 	// Auditor is what an auditor answered, and about which tools.
 	Auditor AuditorFigures `json:"auditor"`
 	// Answers say how fast a person was.
@@ -66,6 +71,7 @@ func (q *Question) Unread() bool {
 func (a *Account) Figures() Figures {
 	f := Figures{
 		Since: a.Since, Sessions: a.Sessions, Decisions: a.Decisions, Tasks: a.Tasks, Questions: len(a.Questions), Paused: a.Paused,
+		Boxed: a.Boxed, BoxFailed: a.BoxFailed, Refused: a.Refused,
 		QuestionsPerTask: ratio(len(a.Questions), a.Tasks), Auditor: a.auditor(),
 	}
 	f.Repeats.Joined = a.Joined

@@ -92,7 +92,10 @@ type Account struct {
 	// given for; Audited those an auditor did; Verified those that a verifier
 	// answered about; Paused those that only a pause let through.
 	Granted, Audited, Verified, Paused int
-	Auditor                            AuditorFigures
+	// Boxed are commands that were let run in a box, and BoxFailed those that failed there;
+	// Refused are calls that nobody was asked about.
+	Boxed, BoxFailed, Refused int
+	Auditor                   AuditorFigures
 }
 
 // Count reads sessions. What happened before since is taken into account and not
@@ -195,6 +198,10 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 				q.Outcome = Denied // who takes a yes back has said no
 			}
 		}
+	case floodmark.ContentArrived:
+		if counts && f.BoxFailed {
+			r.BoxFailed++
+		}
 	case floodmark.OpinionGiven:
 		if counts {
 			r.opinion(f)
@@ -210,6 +217,12 @@ func (r *reader) decided(at time.Time, f floodmark.ActionDecided, counts bool) {
 		r.counted = true
 		r.Decisions++
 		r.tasks[r.state.Turn] = true
+		if f.Decision.Verdict == floodmark.Restrict {
+			r.Refused++
+		}
+		if f.Decision.Word() == floodmark.Contain {
+			r.Boxed++
+		}
 		for _, reason := range f.Decision.Reasons {
 			if reason.Code == floodmark.Verified {
 				r.Verified++

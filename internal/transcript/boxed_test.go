@@ -108,3 +108,21 @@ func TestTicketOfACommand(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What ran in a box and what was asked about is counted, as the journal says.
+func TestCountsOfBoxesAndQuestions(t *testing.T) {
+	known := boxedRecord("a", "bash", "ticket")
+	known.Take(floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Call: "b"}, Decision: floodmark.Decision{Verdict: floodmark.Confirm}})
+	known.Take(floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Call: "c"}, Decision: floodmark.Decision{Verdict: floodmark.Restrict}})
+	r := Match(Session{Agent: geminiName, Names: []string{"s"}}, []*Record{known}, base())
+	if r.Boxed != 1 || r.Asked != 1 {
+		t.Errorf("%d in boxes, %d asked", r.Boxed, r.Asked)
+	}
+	sum := Summarise([]Coverage{{Agent: geminiName, Reports: []Report{r, r}}}, 0)
+	if lines := sum.Agents[0].Lines(); lines[1] != "the journal says: 2 ran in a box, 2 asked about" {
+		t.Errorf("%q", lines)
+	}
+	if lines := Summarise([]Coverage{{Agent: geminiName}}, 0).Agents[0].Lines(); len(lines) != 1 {
+		t.Errorf("%q", lines)
+	}
+}

@@ -20,7 +20,9 @@ type Question struct {
 
 // A Coverage is all transcripts of one agent held against the journal.
 type Coverage struct {
-	Agent   string
+	Agent string
+	// Began is when the agent was first watched; zero: never.
+	Began   time.Time
 	Reports []Report // the newest first
 	// More says that there are more transcripts than are read.
 	More bool
@@ -30,7 +32,7 @@ type Coverage struct {
 
 // Cover reads an agent's transcripts and holds them against the journal.
 func Cover(q Question) (Coverage, error) {
-	out := Coverage{Agent: q.Agent}
+	out := Coverage{Agent: q.Agent, Began: q.Began}
 	files, more, err := Find(q.Agent, q.In, q.Since)
 	if err != nil {
 		return out, err

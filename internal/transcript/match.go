@@ -17,7 +17,9 @@ type Decision struct {
 	// Allowed says that the call might run, Boxed that it might only in a box: then as
 	// the command that takes the ticket.
 	Allowed, Boxed bool
-	Ticket         string
+	// Asked says that a person was to be asked.
+	Asked  bool
+	Ticket string
 }
 
 // A Record is what the journal knows of one session.
@@ -39,6 +41,7 @@ func (r *Record) Take(f floodmark.Fact) {
 		}
 		r.Decisions = append(r.Decisions, Decision{
 			Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest,
+			Asked:   f.Decision.Verdict == floodmark.Confirm,
 			Allowed: f.Decision.Verdict == floodmark.Allow, Boxed: f.Decision.Contained(),
 		})
 	case floodmark.ContentSeen:
@@ -85,6 +88,9 @@ type Report struct {
 	Ran, Judged int
 	// Refused and Never did not run; of Unknown nobody can say.
 	Refused, Never, Unknown int
+	// Boxed are calls that ran in a box, and Asked decisions that a person was asked about,
+	// as the journal says.
+	Boxed, Asked int
 	// Before ran before anybody watched; of Erased the decisions are gone.
 	Before, Erased int
 }
@@ -124,6 +130,14 @@ func Match(s Session, known []*Record, began time.Time) Report {
 		case Ran:
 			r.Ran++
 			ran = append(ran, c)
+		}
+	}
+	for _, d := range all.Decisions {
+		if d.Ticket != "" {
+			r.Boxed++
+		}
+		if d.Asked {
+			r.Asked++
 		}
 	}
 	judged, unread, wrong := settle(s, ran, all.Decisions)

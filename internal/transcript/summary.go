@@ -1,45 +1,46 @@
-package main
+package transcript
 
 import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/floodmark/floodmark/internal/transcript"
 )
 
-// A coverageReport is the answer for programs: fields are only added.
-type coverageReport struct {
+// A Summary is what was found, for programs: fields are only added.
+type Summary struct {
 	// Unseen is how many calls ran that should not have.
 	Unseen int `json:"unseen"`
 	// Written is how many incidents were not known before.
 	Written int64          `json:"written"`
-	Agents  []agentCovered `json:"agents"`
+	Agents  []AgentSummary `json:"agents"`
 }
 
-// An agentCovered is one agent in it.
-type agentCovered struct {
+// An AgentSummary is one agent in a [Summary].
+type AgentSummary struct {
 	Agent    string     `json:"agent"`
 	Watched  *time.Time `json:"watchedSince,omitempty"` // missing if it never was
 	Sessions int        `json:"sessions"`
 	Ran      int        `json:"ran"`
 	Judged   int        `json:"judged"`
 	Refused  int        `json:"refused"`
+	// Boxed ran in a box, and Asked were questions to a person, as the journal says.
+	Boxed int `json:"boxed"`
+	Asked int `json:"asked"`
 	// NotRun are calls the agent itself did not run, NoResult those of which
 	// the transcript does not say.
 	NotRun   int `json:"notRun"`
 	NoResult int `json:"noResult"`
 	// Before ran before the agent was watched, of Erased the decisions are gone.
-	Before   int            `json:"before"`
-	Erased   int            `json:"erased"`
-	Unread   int            `json:"unread"`
-	More     bool           `json:"more,omitempty"`
-	Failed   []string       `json:"failed,omitempty"`
-	Findings []findingFound `json:"findings"`
+	Before   int      `json:"before"`
+	Erased   int      `json:"erased"`
+	Unread   int      `json:"unread"`
+	More     bool     `json:"more,omitempty"`
+	Failed   []string `json:"failed,omitempty"`
+	Findings []Found  `json:"findings"`
 }
 
-// A findingFound is one thing that ran and should not have.
-type findingFound struct {
+// A Found is one thing that ran and should not have.
+type Found struct {
 	Kind       string    `json:"kind"`
 	Session    string    `json:"session"`
 	Call       string    `json:"call,omitempty"`
@@ -50,19 +51,19 @@ type findingFound struct {
 	Transcript string    `json:"transcript"`
 }
 
-// coverageOf sums up what was found.
-func coverageOf(list []covered, written int64) coverageReport {
-	out := coverageReport{Written: written, Agents: []agentCovered{}}
+// Summarise sums up what was found.
+func Summarise(list []Coverage, written int64) Summary {
+	out := Summary{Written: written, Agents: []AgentSummary{}}
 	for _, one := range list {
-		a := agentCovered{Agent: one.Agent, Sessions: len(one.Reports), More: one.More, Failed: one.Failed, Findings: []findingFound{}}
-		if !one.began.IsZero() {
-			a.Watched = &one.began
+		a := AgentSummary{Agent: one.Agent, Sessions: len(one.Reports), More: one.More, Failed: one.Failed, Findings: []Found{}}
+		if !one.Began.IsZero() {
+			a.Watched = &one.Began
 		}
 		for _, r := range one.Reports {
 			a.add(r)
 		}
 		// A whole session that nobody saw is the worst there is.
-		slices.SortStableFunc(a.Findings, func(x, y findingFound) int {
+		slices.SortStableFunc(a.Findings, func(x, y Found) int {
 			return order(x.Kind) - order(y.Kind)
 		})
 		for _, f := range a.Findings {
@@ -74,58 +75,28 @@ func coverageOf(list []covered, written int64) coverageReport {
 }
 
 func order(kind string) int {
-	return slices.Index([]string{transcript.Unseen, transcript.RefusedRan, transcript.Unmediated}, kind)
+	return slices.Index([]string{Unseen, RefusedRan, Unmediated}, kind)
 }
 
-func (a *agentCovered) add(r transcript.Report) {
+func (a *AgentSummary) add(r Report) {
 	a.Ran, a.Judged, a.Refused = a.Ran+r.Ran, a.Judged+r.Judged, a.Refused+r.Refused
+	a.Boxed, a.Asked = a.Boxed+r.Boxed, a.Asked+r.Asked
 	a.NotRun, a.NoResult = a.NotRun+r.Never, a.NoResult+r.Unknown
 	a.Before, a.Erased, a.Unread = a.Before+r.Before, a.Erased+r.Erased, a.Unread+r.Session.Unread
 	for _, f := range r.Findings {
-		a.Findings = append(a.Findings, findingFound{
-			Kind: f.Kind, Session: sessionName(a.Agent, r), Call: f.Call.ID, Tool: f.Call.Tool,
-			At: f.Call.At, Calls: f.Calls, Text: findingText(f), Transcript: r.Session.Place,
+		a.Findings = append(a.Findings, Found{
+			Kind: f.Kind, Session: SessionName(a.Agent, r), Call: f.Call.ID, Tool: f.Call.Tool,
+			At: f.Call.At, Calls: f.Calls, Text: f.Text(), Transcript: r.Session.Place,
 		})
 	}
 }
 
-// coverageText is the answer for people.
-func coverageText(st style, r coverageReport) string {
-	p := &sheet{st: st}
-	switch {
-	case len(r.Agents) == 0:
-		p.title("No agent has written a transcript here.")
-	case r.Unseen > 0:
-		p.title(count(r.Unseen, "call", "calls") + " ran that nobody allowed.")
-	default:
-		p.title("All that ran since floodmark watches was judged.")
-	}
-	for _, a := range r.Agents {
-		p.title(a.Agent)
-		for _, f := range a.Findings {
-			p.painted(2, findingLine(f), st.red)
-			if f.Kind == transcript.Unseen {
-				p.line(6, "hint: see that its hooks are installed and trusted, then start the agent anew («floodmark doctor»)")
-			}
-		}
-		for _, line := range a.lines() {
-			p.line(2, line)
-		}
-	}
-	return p.String()
-}
-
-func findingLine(f findingFound) string {
-	line := f.Session + ", " + f.At.Local().Format("2006-01-02 15:04:05") + ": " + f.Text
-	if f.Kind == transcript.Unseen {
-		return "NOT WATCHED " + line
-	}
-	return line
-}
-
-// lines say what else is known, in plain words.
-func (a agentCovered) lines() []string {
+// Lines say what else is known, in plain words.
+func (a AgentSummary) Lines() []string {
 	list := []string{fmt.Sprintf("%s, %s ran, %d judged and allowed, %d refused", count(a.Sessions, "session", "sessions"), count(a.Ran, "call", "calls"), a.Judged, a.Refused)}
+	if a.Boxed+a.Asked > 0 {
+		list = append(list, fmt.Sprintf("the journal says: %d ran in a box, %d asked about", a.Boxed, a.Asked))
+	}
 	add := func(n int, one, many string) {
 		if n > 0 {
 			list = append(list, count(n, one, many))
@@ -143,7 +114,35 @@ func (a agentCovered) lines() []string {
 		list = append(list, "not read: "+f)
 	}
 	if a.More {
-		list = append(list, fmt.Sprintf("there are more than %d transcripts; look at fewer days with --since", transcript.MaxFiles))
+		list = append(list, fmt.Sprintf("there are more than %d transcripts; look at fewer days with --since", MaxFiles))
 	}
 	return list
+}
+
+// SessionName is what the journal calls a session.
+func SessionName(agent string, r Report) string {
+	if r.Session.Names[0] == "" {
+		return agent + ":unknown"
+	}
+	return agent + ":" + r.Session.Names[0]
+}
+
+// Text says what happened, in one sentence.
+func (f Finding) Text() string {
+	switch {
+	case f.Kind == Unseen:
+		return count(f.Calls, "call", "calls") + " ran, and nothing was judged in this session: the hooks are not on its path"
+	case f.Kind == RefusedRan:
+		return "the transcript shows that " + f.Call.Tool + " ran although it was refused"
+	case f.Call.Hosted:
+		return "the model's own service ran " + f.Call.Tool + ", which no hook is told of"
+	}
+	return "the transcript shows that " + f.Call.Tool + " ran, and nothing was decided about it"
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

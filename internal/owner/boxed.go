@@ -1,0 +1,153 @@
+package owner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// inBox reports a decision that let a command run in a box.
+func inBox(f floodmark.ActionDecided) bool { return f.Decision.Word() == floodmark.Contain }
+
+// count adds a decision to the figures of a session.
+func (t *tale) count(f floodmark.ActionDecided) {
+	if f.Decision.Verdict < floodmark.Allow {
+		t.stopped++
+	}
+	if f.Decision.Verdict == floodmark.Confirm {
+		t.questions++
+	}
+	if inBox(f) {
+		t.boxed++
+	}
+}
+
+// boxEnded notes how the command of a decision ended. The ledger knows the call until its
+// result is applied.
+func (t *tale) boxEnded(f floodmark.ContentArrived) {
+	src, ok := t.state.Ledger.Source(f.Node)
+	if !ok || f.BoxTicket == "" {
+		return
+	}
+	for i := range slices.Backward(t.decisions) {
+		if d := &t.decisions[i]; inBox(d.fact) && d.box == nil && d.fact.Action.Call == src.Call {
+			if d.box = &f; f.BoxFailed {
+				t.boxFailed++
+			}
+			return
+		}
+	}
+}
+
+// boxRun tells what ran in a box, and how it ended.
+func boxRun(t told) *wire.BoxRun {
+	if !inBox(t.fact) {
+		return nil
+	}
+	b := &wire.BoxRun{Command: commandOf(t.fact.Action), Line: boxLine(t.box)}
+	if f := t.box; f != nil {
+		b.End, b.Failed, b.Exit, b.Wanted, b.NotKept = string(f.BoxEnd), f.BoxFailed, int32(min(f.BoxExit, 1<<16)), f.Wanted, f.NotKept
+	}
+	return b
+}
+
+// commandOf is the command line of a call, as the journal may show it.
+func commandOf(a floodmark.Action) string {
+	for _, arg := range a.Arguments {
+		if arg.Path == "command" {
+			return arg.Shown
+		}
+	}
+	return ""
+}
+
+// boxLine says in words how a command ended in its box.
+func boxLine(f *floodmark.ContentArrived) string {
+	const signalled = 128 // what a shell adds to the number of a signal
+	switch {
+	case f == nil:
+		return "no result yet"
+	case f.BoxEnd == floodmark.BoxRunsOn:
+		return "it runs on in the background"
+	case f.BoxEnd == floodmark.BoxRefused:
+		return "no box could be made, so nothing ran"
+	case f.BoxEnd != floodmark.BoxEnded && f.BoxFailed:
+		return "it failed"
+	case f.BoxEnd != floodmark.BoxEnded:
+		return "how it ended is not known"
+	}
+	line := fmt.Sprintf("exit code %d", f.BoxExit)
+	if f.BoxExit > signalled {
+		line += fmt.Sprintf(" (signal %d)", f.BoxExit-signalled)
+	}
+	if len(f.Wanted) > 0 {
+		line += "; no network: it wanted " + strings.Join(f.Wanted, ", ")
+	}
+	if len(f.NotKept) > 0 {
+		line += "; not kept: " + strings.Join(f.NotKept, ", ")
+	}
+	return line
+}
+
+// boxOver tells of a result that came from a box.
+func (d *Desk) boxOver(ctx context.Context, o monitor.Observation, f floodmark.ContentArrived, out *wire.WatchResponse) bool {
+	if f.BoxTicket == "" {
+		return false
+	}
+	t, err := d.tell(ctx, o.Session, nil, nil)
+	if err != nil {
+		return false
+	}
+	i := slices.IndexFunc(t.decisions, func(one told) bool { return one.box != nil && one.box.BoxTicket == f.BoxTicket })
+	if i >= 0 {
+		out.What = &wire.WatchResponse_Boxed{Boxed: decided(o.Session, t.decisions[i])}
+	}
+	return i >= 0
+}
+
+// maxToday bounds how many entries are read to count what ran in boxes today.
+const maxToday = 1 << 17
+
+// boxedToday counts the commands that were let run in a box since midnight.
+func (d *Desk) boxedToday(ctx context.Context, tenant string) (n int64, err error) {
+	if tenant != "" {
+		return 0, nil // boxes are made for whoever runs the monitor
+	}
+	y, m, day := d.Now().Date()
+	since, read := time.Date(y, m, day, 0, 0, 0, 0, d.Now().Location()), 0
+	for h, err := range d.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return n, err
+		}
+		if h.At < since.UnixNano() || read >= maxToday {
+			break
+		}
+		for e, err := range d.Journal.Read(ctx, h.Session, 0) {
+			if err != nil {
+				return n, err
+			}
+			if read++; boxedSince(e, since) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
+// boxedSince reports a decision of that time that let a command run in a box.
+func boxedSince(e journal.Entry, since time.Time) bool {
+	if e.Time().Before(since) || !bytes.Contains(e.Body, []byte(floodmark.Boxed.String())) {
+		return false
+	}
+	f, err := e.Fact()
+	d, is := f.(floodmark.ActionDecided)
+	return err == nil && is && inBox(d)
+}

@@ -1,0 +1,76 @@
+package prove
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Boxable is a protected agent whose commands may run in boxes.
+type Boxable struct {
+	Name, Title, Version string
+	Proof                *Proof // nil: it was never tried
+}
+
+// proved reports an agent that was seen to run the command it is given, in this version.
+// The monitor compares the program itself, too: see [Rewrites].
+func (a Boxable) proved() bool {
+	return a.Proof != nil && a.Proof.Grade == HostVerified && a.Proof.Rewrites && (a.Version == "" || a.Version == a.Proof.Version)
+}
+
+// BoxesLine says in one line how many commands ran in boxes today, and where none do, and
+// why. off is why no box can be made here at all, and todo what to do about that.
+func BoxesLine(today int64, off, todo string, agents []Boxable) string {
+	ran := fmt.Sprintf("%d commands ran in boxes today", today)
+	if today == 1 {
+		ran = "1 command ran in a box today"
+	}
+	if off != "" {
+		if todo != "" {
+			off += " (" + todo + ")"
+		}
+		return ran + "; off: " + off + "; what would run in one is asked about"
+	}
+	var not []string
+	for _, a := range agents {
+		_, starts := hostOf(a.Name)
+		switch {
+		case a.proved():
+		case !starts:
+			not = append(not, a.Title+" (it cannot be tried here)")
+		default:
+			not = append(not, a.Title+" («floodmark prove "+a.Name+"»)")
+		}
+	}
+	if len(not) > 0 {
+		ran += "; off for " + strings.Join(not, ", ")
+	}
+	return ran
+}
+
+// Next says in one line what comes after a proof. held says that a box holds here.
+func Next(held bool, agents []Boxable) string {
+	var names []string
+	for _, a := range agents {
+		if a.proved() {
+			names = append(names, a.Title)
+		}
+	}
+	switch {
+	case len(names) == 0 && held:
+		return "Next: «floodmark prove». Commands of an agent that is HOST VERIFIED run in boxes from then on."
+	case len(names) == 0:
+		return "Next: «floodmark status» shows what is covered. No command of these agents runs in a box: that takes HOST VERIFIED."
+	case !held:
+		return "Next: «floodmark prove --box». If the box holds, commands that a stranger's text could have shaped run in boxes, and you are not asked about them."
+	}
+	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status» counts them."
+}
+
+// Boxables are the agents of results.
+func Boxables(results []Result) (list []Boxable) {
+	for _, r := range results {
+		p := Proof{Version: r.Version, Grade: r.Grade, Rewrites: r.Rewrites}
+		list = append(list, Boxable{Name: r.Agent, Title: r.Title, Version: r.Version, Proof: &p})
+	}
+	return list
+}
