@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/sarif"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -123,7 +124,7 @@ func (c *console) printCheck(ch checked, format string, strict bool) error {
 			return err
 		}
 	case asSARIF:
-		if err := c.json(newSARIF(ch, c.build.Version)); err != nil {
+		if err := c.json(sarif.New(ch.files, ch.problems, c.build.Version)); err != nil {
 			return err
 		}
 	default:
