@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (c *Cleaner) Show(ctx context.Context, tenant, folder string, paths []strin
 			return nil, nil, err
 		}
 	}
-	bytes := 0
+	size := 0
 	for _, t := range things {
 		rest := strings.TrimPrefix(strings.TrimPrefix(t.Path, strings.TrimSuffix(catalog.FoldPath(filepath.ToSlash(l.Root)), "/")), "/")
 		if !wanted(rest, paths) || strings.Contains("/"+rest+"/", "/.git/") {
@@ -68,10 +69,10 @@ func (c *Cleaner) Show(ctx context.Context, tenant, folder string, paths []strin
 		case why != "":
 			l.stay(rest, why)
 		case s.Path == "": // it was deleted
-		case len(l.shown) >= MaxShown || bytes+len(s.New)+len(s.Old) > maxShownBytes:
+		case len(l.shown) >= MaxShown || size+len(s.New)+len(s.Old) > maxShownBytes:
 			l.stay(s.Path, "this is enough for one time: it comes with the next call")
 		default:
-			bytes += len(s.New) + len(s.Old)
+			size += len(s.New) + len(s.Old)
 			l.shown = append(l.shown, s)
 		}
 	}
@@ -107,6 +108,9 @@ func show(g *ground, root, rest string, t leftover.Thing, history *workspace.His
 	data, _, err := g.read(names[0])
 	if err != nil {
 		return s, reason(err)
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return s, "it is no text"
 	}
 	s = Shown{Path: names[0], New: data, Session: t.Session, Source: leftover.Words(t.Source)}
 	s.Digest = floodmark.FileVouch(t.Path, floodmark.DigestOf(string(data)))
