@@ -118,6 +118,32 @@ type ArtifactsKept struct {
 	Gone []ArtifactGone `json:"gone,omitempty"`
 }
 
+// FilesCleaned says that the owner has files removed that sessions left behind. It is
+// written before the removal and, with Done, after it for those that are gone: nothing
+// is said of them any more.
+type FilesCleaned struct {
+	Files []CleanedFile `json:"files"`
+	By    string        `json:"by,omitempty"`
+	Done  bool          `json:"done,omitempty"`
+}
+
+// A CleanedFile is a file by its path, with the digest of what was in it. Without a
+// digest it was too large to be read, or is a folder that is gone with all in it.
+type CleanedFile struct {
+	Path   string `json:"path"`
+	Digest Digest `json:"digest,omitzero"`
+}
+
+// FileVouch stands for a content in one file: what an owner vouches for who was shown
+// the file. The same content elsewhere, or another content there, is something else.
+// The path is one that catalog.FoldPath made.
+func FileVouch(path string, content Digest) Digest {
+	if content.IsZero() {
+		return Digest{}
+	}
+	return DigestOf("file\x00" + path + "\x00" + content.String())
+}
+
 // An ArtifactGone is a session's word up to a version, which another has taken in
 // or which holds no longer.
 type ArtifactGone struct {

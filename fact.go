@@ -27,6 +27,8 @@ type SessionOpened struct {
 	// Key names the tenant's key that the session was born with and keeps; empty
 	// for the tenant's first.
 	Key string `json:"key,omitempty"`
+	// Commit is the one that is checked out in the project; empty if nobody knows.
+	Commit string `json:"commit,omitempty"`
 }
 
 // SessionForked starts a session on behalf of another, whose sources and

@@ -37,6 +37,7 @@ func (ArtifactRead) factKind() string     { return "artifact-read" }
 func (ArtifactWritten) factKind() string  { return "artifact-written" }
 func (ArtifactSettled) factKind() string  { return "artifact-settled" }
 func (ArtifactsKept) factKind() string    { return "artifacts-kept" }
+func (FilesCleaned) factKind() string     { return "files-cleaned" }
 func (Endorsed) factKind() string         { return "endorsed" }
 func (Withdrawn) factKind() string        { return "withdrawn" }
 func (IncidentSeen) factKind() string     { return "incident-seen" }
@@ -150,6 +151,8 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[ArtifactSettled](body)
 	case "artifacts-kept":
 		f, err = decode[ArtifactsKept](body)
+	case "files-cleaned":
+		f, err = decode[FilesCleaned](body)
 	case "endorsed":
 		f, err = decode[Endorsed](body)
 	case "withdrawn":

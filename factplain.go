@@ -77,6 +77,7 @@ func (c *plain) sessionOpened(f *SessionOpened) {
 	someText(c, "home", &f.Home)
 	c.digest("pushesTo", &f.PushesTo, f.PushesTo.IsZero())
 	someText(c, "key", &f.Key)
+	someText(c, "commit", &f.Commit)
 	c.shut('}')
 }
 

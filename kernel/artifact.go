@@ -53,16 +53,11 @@ func (st *step) find(refs ...floodmark.ArtifactRef) []Kept {
 	return st.in.Artifacts.Find(slices.Compact(refs))
 }
 
-func fileRef(p string) floodmark.ArtifactRef {
-	return floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: catalog.FoldPath(p)}
-}
-
-func treeRef(p string) floodmark.ArtifactRef {
-	return floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(p)}
-}
-
-func folderRef(p string) floodmark.ArtifactRef {
-	return floodmark.ArtifactRef{Kind: floodmark.FolderArtifact, Name: catalog.FoldPath(p)}
+func fileRef(p string) floodmark.ArtifactRef   { return refOf(floodmark.FileArtifact, p) }
+func treeRef(p string) floodmark.ArtifactRef   { return refOf(floodmark.TreeArtifact, p) }
+func folderRef(p string) floodmark.ArtifactRef { return refOf(floodmark.FolderArtifact, p) }
+func refOf(k floodmark.ArtifactKind, p string) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: k, Name: catalog.FoldPath(p)}
 }
 
 // pathRef is the artifact a path of a call stands for: a file, or everything
@@ -132,6 +127,7 @@ func order(ref floodmark.ArtifactRef) int {
 type carried struct {
 	kept    []Kept
 	vouched map[floodmark.Digest]floodmark.Vouch
+	lying   map[string]floodmark.Digest // see [step.asItLies]
 }
 
 // weigh looks up the owner's last word on everything in the given words.
@@ -139,17 +135,33 @@ func (st *step) weigh(kept []Kept) carried {
 	c := carried{kept: kept}
 	var want []floodmark.Digest
 	for _, k := range kept {
-		want = append(want, k.Digest)
+		want = append(want, k.Digest, st.asItLies(k))
 		for _, s := range k.Sources {
 			want = append(want, s.Digest)
 		}
 	}
-	c.vouched = st.vouched(want)
+	c.vouched, c.lying = st.vouched(want), st.lying
 	return c
 }
 
+// asItLies stands for a file of little trust as it lies on the disk now, in which the
+// owner may have been shown it; zero for anything else.
+func (st *step) asItLies(k Kept) floodmark.Digest {
+	if k.Ref.Kind != floodmark.FileArtifact || st.in.Disk == nil || provenance.SetLabel(k.Sources).Trust >= floodmark.Local {
+		return floodmark.Digest{}
+	}
+	if _, looked := st.lying[k.Ref.Name]; !looked && len(st.lying) < maxBelow {
+		if st.lying == nil {
+			st.lying = map[string]floodmark.Digest{}
+		}
+		st.lying[k.Ref.Name] = floodmark.FileVouch(k.Ref.Name, st.in.Disk.Exactly(k.Ref.Name))
+	}
+	return st.lying[k.Ref.Name]
+}
+
 // sources are what the words carry: for each word its sources, with the word as
-// the way they came. A word on exactly what the owner vouched for carries none.
+// the way they came. A word on exactly what the owner vouched for carries none; a file
+// that he was shown is worth as much as his own, and stays as private as it was.
 func (c carried) sources() []floodmark.Source {
 	var list []floodmark.Source
 	for _, k := range c.kept {
@@ -158,6 +170,9 @@ func (c carried) sources() []floodmark.Source {
 		}
 		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
 		for _, s := range k.Sources {
+			if v, ok := c.vouched[c.lying[k.Ref.Name]]; ok && k.Ref.Kind == floodmark.FileArtifact {
+				s.Label.Trust = max(s.Label.Trust, min(v.Trust, floodmark.Local))
+			}
 			list = append(list, provenance.Passed(s, way))
 		}
 	}

@@ -184,7 +184,7 @@ func (st *step) outside() carried {
 }
 
 // only is one of the words, with what the owner says of them.
-func (c carried) only(k Kept) carried { return carried{kept: []Kept{k}, vouched: c.vouched} }
+func (c carried) only(k Kept) carried { c.kept = []Kept{k}; return c }
 
 // named are words as what is loaded. How private they are counts for who reads them.
 func (c carried) named() (list []floodmark.Load) {

@@ -186,10 +186,11 @@ func ofGit(ref floodmark.ArtifactRef) bool {
 // they speak.
 func pushVerbs() []string { return []string{"push", "pushen", "pushe"} }
 
-// pushesTo is what decides where a push from the project goes, when it begins.
-func (st *step) pushesTo(project string) floodmark.Digest {
+// beginsAt is what decides where a push from the project goes when a session begins, and
+// the commit that is checked out then.
+func (st *step) beginsAt(project string) (pushesTo floodmark.Digest, commit string) {
 	if st.in.Disk == nil || project == "" {
-		return floodmark.Digest{}
+		return floodmark.Digest{}, ""
 	}
-	return st.in.Disk.Pushes(project, "")
+	return st.in.Disk.Pushes(project, ""), st.in.Disk.Head(project)
 }

@@ -17,6 +17,8 @@ func (linkedDisk) Content(string) floodmark.Digest            { return floodmark
 func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
 func (linkedDisk) Missing(string) bool                    { return false }
+func (linkedDisk) Exactly(string) (d floodmark.Digest)    { return d }
+func (linkedDisk) Head(string) string                     { return "" }
 func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
 func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
 func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }

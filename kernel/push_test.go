@@ -14,7 +14,16 @@ func (pushDisk) Around(string) (Checkout, bool)             { return Checkout{},
 func (pushDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
-func (pushDisk) Missing(string) bool                    { return false }
+func (pushDisk) Missing(string) bool                 { return false }
+func (pushDisk) Exactly(string) (d floodmark.Digest) { return d }
+
+// pushesTo is where a push goes from a project when a session begins there.
+func pushesTo(st *step, project string) floodmark.Digest {
+	to, _ := st.beginsAt(project)
+	return to
+}
+
+func (pushDisk) Head(string) string                     { return "" }
 func (pushDisk) Repository(string) (dir, common string) { return "", "" }
 func (pushDisk) Resolve(p string) string                { return p }
 func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
@@ -70,7 +79,7 @@ func TestPushed(t *testing.T) {
 	} {
 		st := checkedStep(t, "profile: coding")
 		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}
-		st.s.PushesTo = st.pushesTo("/p")
+		st.s.PushesTo = pushesTo(st, "/p")
 		c.change(st)
 		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -86,11 +95,11 @@ func TestPushed(t *testing.T) {
 
 func TestPushesTo(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
-	if !st.pushesTo("/p").IsZero() {
+	if !pushesTo(st, "/p").IsZero() {
 		t.Error("without a disk")
 	}
 	st.in.Disk = pushDisk("a")
-	if st.pushesTo("/p") != floodmark.DigestOf("a") || !st.pushesTo("").IsZero() {
+	if pushesTo(st, "/p") != floodmark.DigestOf("a") || !pushesTo(st, "").IsZero() {
 		t.Error("with a disk")
 	}
 }

@@ -41,7 +41,8 @@ func (st *step) ensureOpen() {
 	if st.s.Opened {
 		return
 	}
-	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home, PushesTo: st.pushesTo(st.ev.Project), Key: st.in.KeyName})
+	to, commit := st.beginsAt(st.ev.Project)
+	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home, PushesTo: to, Key: st.in.KeyName, Commit: commit})
 	if st.ev.Point != hook.SessionStart {
 		st.unknownPast()
 	}

@@ -32,7 +32,8 @@ type State struct {
 	Project   string                `json:"project,omitempty"`
 	Home      string                `json:"home,omitempty"`
 	PushesTo  floodmark.Digest      `json:"pushesTo,omitzero"`
-	Key       string                `json:"key,omitempty"` // names the key it was born with
+	Key       string                `json:"key,omitempty"`    // names the key it was born with
+	Commit    string                `json:"commit,omitempty"` // that was checked out when it began
 	Policy    floodmark.Digest      `json:"policy,omitzero"`
 	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
@@ -201,7 +202,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ChildEnded:
 		s.Heard = true
 		return s.adopt(f.Sources)
-	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled, floodmark.ArtifactsKept:
+	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled, floodmark.ArtifactsKept, floodmark.FilesCleaned:
 		return s.artifact(f)
 	case floodmark.Endorsed:
 		s.Ledger.Endorse(f)
@@ -281,7 +282,7 @@ func (s *State) open(f floodmark.Fact) error {
 		s.LastTurnBegan = s.TurnBegan
 	}
 	if o, ok := f.(floodmark.SessionOpened); ok {
-		s.Agent, s.Project, s.Home, s.PushesTo, s.Key = o.Agent, o.Project, o.Home, o.PushesTo, o.Key
+		s.Agent, s.Project, s.Home, s.PushesTo, s.Key, s.Commit = o.Agent, o.Project, o.Home, o.PushesTo, o.Key, o.Commit
 	}
 	s.Opened = true
 	return nil

@@ -160,6 +160,7 @@ type step struct {
 	// brought what nodes of this event are worth that are in no ledger yet.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
+	lying   map[string]floodmark.Digest // files that were looked at; see asItLies
 	hoards  map[string]Hoard
 	loading bool // the call being judged would load what the owner may vouch for
 	// pause is the one that holds at this event, zero if none does; paused says

@@ -32,6 +32,11 @@ type Disk interface {
 	Nested(folder string) (folders []string, all bool)
 	// Content stands for what is in a file; zero if it is not there or is no file.
 	Content(path string) floodmark.Digest
+	// Exactly is the digest of what is in the one file at a path that catalog.FoldPath
+	// made, however it is spelled; zero if there is none, a link, several, or a large one.
+	Exactly(path string) floodmark.Digest
+	// Head is the commit that is checked out at a path; empty if nobody knows.
+	Head(path string) string
 	// Missing reports that nothing lies at a path that catalog.FoldPath made, however it
 	// is spelled. Where nobody can look, nothing is missing.
 	Missing(path string) bool

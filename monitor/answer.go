@@ -17,6 +17,10 @@ import (
 // to no session we know. No agent can write to it.
 const Incidents floodmark.SessionID = "floodmark/incidents"
 
+// Files is the session of every tenant that keeps what its owner did about files that
+// sessions left. No agent can write to it.
+const Files floodmark.SessionID = "floodmark/files"
+
 // CopyPrefix begins the names under which people see what laptops uploaded. No
 // event has a session of such a name, so none hides behind a copy.
 const CopyPrefix = "laptop/"
@@ -61,40 +65,46 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 // [Incidents] if nobody opened that one or its chain is broken. An incident
 // opens no agent's session, which would then look as if its past were known.
 func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
-	if err := m.begin(); err != nil {
-		return refuse(err)
-	}
-	defer m.done()
 	seen.Text = cut(seen.Text)
 	if s.ID != "" && s.ID != Incidents {
 		if err := checkNames(s, ""); err != nil {
 			return err
 		}
-		err := m.note(ctx, s, func(opened bool, _ string) ([]floodmark.Fact, error) {
-			if !opened {
-				return nil, fmt.Errorf("%w: %s", ErrNoSession, s)
+		err := m.note(ctx, s, func(st *kernel.State, _ kernel.Input) (kernel.Output, error) {
+			if !st.Opened {
+				return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
 			}
-			return []floodmark.Fact{seen}, nil
+			return kernel.Output{Facts: []floodmark.Fact{seen}}, nil
 		})
 		if !errors.Is(err, ErrNoSession) && !errors.Is(err, journal.ErrBroken) {
 			return err
 		}
 		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))
 	}
-	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(opened bool, key string) ([]floodmark.Fact, error) {
-		if !opened {
-			return []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: key}, seen}, nil
-		}
-		return []floodmark.Fact{seen}, nil
+	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(*kernel.State, kernel.Input) (kernel.Output, error) {
+		return kernel.Output{Facts: []floodmark.Fact{seen}}, nil
 	})
 }
 
-// note writes facts that follow from nothing but whether the session is open, and
-// the name of its key.
-func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened bool, key string) ([]floodmark.Fact, error)) error {
+// OnFiles writes down what an owner does about files that sessions left; what sees their
+// words in its input. Whoever calls it vouches for who wants that.
+func (m *Monitor) OnFiles(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
+	return m.note(ctx, journal.Session{Tenant: tenant, ID: Files}, what)
+}
+
+// note writes what follows from no rules. With its first facts it opens a session of the
+// monitor's own.
+func (m *Monitor) note(ctx context.Context, s journal.Session, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
+	if err := m.begin(); err != nil {
+		return refuse(err)
+	}
+	defer m.done()
 	judge := func(st *kernel.State, _ kernel.Rules, in kernel.Input) (kernel.Output, error) {
-		facts, err := what(st.Opened, in.KeyName)
-		return kernel.Output{Facts: facts}, err
+		out, err := what(st, in)
+		if err == nil && len(out.Facts) > 0 && !st.Opened {
+			out.Facts = append([]floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: in.KeyName}}, out.Facts...)
+		}
+		return out, err
 	}
 	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: judge, ruleless: true})
 	return err

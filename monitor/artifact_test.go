@@ -185,7 +185,9 @@ func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
-func (*aDisk) Missing(string) bool { return false }
+func (*aDisk) Missing(string) bool                 { return false }
+func (*aDisk) Exactly(string) (d floodmark.Digest) { return d }
+func (*aDisk) Head(string) string                  { return "" }
 
 func (*aDisk) Repository(string) (dir, common string) { return "", "" }
 

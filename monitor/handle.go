@@ -195,7 +195,7 @@ func checkNames(s journal.Session, child floodmark.SessionID) error {
 			return misread(fmt.Errorf("the session %q is called like a copy of a laptop's session", id))
 		}
 	}
-	for _, own := range []floodmark.SessionID{Incidents, Pauses} {
+	for _, own := range []floodmark.SessionID{Incidents, Pauses, Files} {
 		if s.ID == own || child == own {
 			return misread(fmt.Errorf("the session %q is the monitor's own", own))
 		}

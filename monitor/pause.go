@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -67,22 +66,10 @@ func (m *Monitor) Resume(ctx context.Context, tenant string, f floodmark.PauseEn
 
 // notePause writes to the session of pauses and reads it again.
 func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kernel.State, time.Time) ([]floodmark.Fact, error)) error {
-	if err := m.begin(); err != nil {
-		return refuse(err)
-	}
-	defer m.done()
-	judge := func(st *kernel.State, _ kernel.Rules, in kernel.Input) (kernel.Output, error) {
+	err := m.note(ctx, journal.Session{Tenant: tenant, ID: Pauses}, func(st *kernel.State, in kernel.Input) (kernel.Output, error) {
 		facts, err := what(st, in.At)
-		if err != nil {
-			return kernel.Output{}, err
-		}
-		if len(facts) > 0 && !st.Opened {
-			facts = append([]floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: in.KeyName}}, facts...)
-		}
-		return kernel.Output{Facts: facts}, nil
-	}
-	s := journal.Session{Tenant: tenant, ID: Pauses}
-	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: judge, ruleless: true})
+		return kernel.Output{Facts: facts}, err
+	})
 	m.pauses.forget(tenant)
 	return err
 }

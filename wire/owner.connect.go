@@ -54,6 +54,10 @@ const (
 	OwnerServiceWithdrawProcedure = "/floodmark.v1.OwnerService/Withdraw"
 	// OwnerServiceTrustProcedure is the fully-qualified name of the OwnerService's Trust RPC.
 	OwnerServiceTrustProcedure = "/floodmark.v1.OwnerService/Trust"
+	// OwnerServiceLeftoversProcedure is the fully-qualified name of the OwnerService's Leftovers RPC.
+	OwnerServiceLeftoversProcedure = "/floodmark.v1.OwnerService/Leftovers"
+	// OwnerServiceCleanProcedure is the fully-qualified name of the OwnerService's Clean RPC.
+	OwnerServiceCleanProcedure = "/floodmark.v1.OwnerService/Clean"
 	// OwnerServiceGrantsProcedure is the fully-qualified name of the OwnerService's Grants RPC.
 	OwnerServiceGrantsProcedure = "/floodmark.v1.OwnerService/Grants"
 	// OwnerServiceEndGrantProcedure is the fully-qualified name of the OwnerService's EndGrant RPC.
@@ -112,14 +116,20 @@ type OwnerServiceClient interface {
 	// Answer approves or denies what a question asks. The first answer wins; a
 	// deny that arrives before the call runs beats an approval.
 	Answer(context.Context, *AnswerRequest) (*AnswerResponse, error)
-	// Endorse vouches for content with exactly one digest. It raises trust to
-	// `local` at most.
+	// Endorse vouches for content with exactly one digest, or for the files of a list
+	// exactly as they were shown. It raises trust to `local` at most.
 	Endorse(context.Context, *EndorseRequest) (*EndorseResponse, error)
 	// Withdraw takes an endorsement back.
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
 	// Trust takes the owner's word that a repository is the team's, ends it, or lists those
 	// that are. Only a person at a terminal, at the owner's own socket, is heard.
 	Trust(context.Context, *TrustRequest) (*TrustResponse, error)
+	// Leftovers lists the files that sessions of little trust left in a project. Only a
+	// person at a terminal, at the owner's own socket, is told.
+	Leftovers(context.Context, *LeftoversRequest) (*LeftoversResponse, error)
+	// Clean removes some more files of a list. It is called again until none is left. Only
+	// a person at a terminal, at the owner's own socket, is heard.
+	Clean(context.Context, *CleanRequest) (*CleanResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -233,6 +243,18 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			httpClient,
 			baseURL+OwnerServiceTrustProcedure,
 			connect.WithSchema(ownerServiceMethods.ByName("Trust")),
+			connect.WithClientOptions(opts...),
+		),
+		leftovers: connect.NewClient[LeftoversRequest, LeftoversResponse](
+			httpClient,
+			baseURL+OwnerServiceLeftoversProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Leftovers")),
+			connect.WithClientOptions(opts...),
+		),
+		clean: connect.NewClient[CleanRequest, CleanResponse](
+			httpClient,
+			baseURL+OwnerServiceCleanProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Clean")),
 			connect.WithClientOptions(opts...),
 		),
 		grants: connect.NewClient[GrantsRequest, GrantsResponse](
@@ -352,6 +374,8 @@ type ownerServiceClient struct {
 	endorse        *connect.Client[EndorseRequest, EndorseResponse]
 	withdraw       *connect.Client[WithdrawRequest, WithdrawResponse]
 	trust          *connect.Client[TrustRequest, TrustResponse]
+	leftovers      *connect.Client[LeftoversRequest, LeftoversResponse]
+	clean          *connect.Client[CleanRequest, CleanResponse]
 	grants         *connect.Client[GrantsRequest, GrantsResponse]
 	endGrant       *connect.Client[EndGrantRequest, EndGrantResponse]
 	pause          *connect.Client[PauseRequest, PauseResponse]
@@ -455,6 +479,24 @@ func (c *ownerServiceClient) Withdraw(ctx context.Context, req *WithdrawRequest)
 // Trust calls floodmark.v1.OwnerService.Trust.
 func (c *ownerServiceClient) Trust(ctx context.Context, req *TrustRequest) (*TrustResponse, error) {
 	response, err := c.trust.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Leftovers calls floodmark.v1.OwnerService.Leftovers.
+func (c *ownerServiceClient) Leftovers(ctx context.Context, req *LeftoversRequest) (*LeftoversResponse, error) {
+	response, err := c.leftovers.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Clean calls floodmark.v1.OwnerService.Clean.
+func (c *ownerServiceClient) Clean(ctx context.Context, req *CleanRequest) (*CleanResponse, error) {
+	response, err := c.clean.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -621,14 +663,20 @@ type OwnerServiceHandler interface {
 	// Answer approves or denies what a question asks. The first answer wins; a
 	// deny that arrives before the call runs beats an approval.
 	Answer(context.Context, *AnswerRequest) (*AnswerResponse, error)
-	// Endorse vouches for content with exactly one digest. It raises trust to
-	// `local` at most.
+	// Endorse vouches for content with exactly one digest, or for the files of a list
+	// exactly as they were shown. It raises trust to `local` at most.
 	Endorse(context.Context, *EndorseRequest) (*EndorseResponse, error)
 	// Withdraw takes an endorsement back.
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
 	// Trust takes the owner's word that a repository is the team's, ends it, or lists those
 	// that are. Only a person at a terminal, at the owner's own socket, is heard.
 	Trust(context.Context, *TrustRequest) (*TrustResponse, error)
+	// Leftovers lists the files that sessions of little trust left in a project. Only a
+	// person at a terminal, at the owner's own socket, is told.
+	Leftovers(context.Context, *LeftoversRequest) (*LeftoversResponse, error)
+	// Clean removes some more files of a list. It is called again until none is left. Only
+	// a person at a terminal, at the owner's own socket, is heard.
+	Clean(context.Context, *CleanRequest) (*CleanResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -738,6 +786,18 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		OwnerServiceTrustProcedure,
 		svc.Trust,
 		connect.WithSchema(ownerServiceMethods.ByName("Trust")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceLeftoversHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceLeftoversProcedure,
+		svc.Leftovers,
+		connect.WithSchema(ownerServiceMethods.ByName("Leftovers")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceCleanHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceCleanProcedure,
+		svc.Clean,
+		connect.WithSchema(ownerServiceMethods.ByName("Clean")),
 		connect.WithHandlerOptions(opts...),
 	)
 	ownerServiceGrantsHandler := connect.NewUnaryHandlerSimple(
@@ -864,6 +924,10 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceWithdrawHandler.ServeHTTP(w, r)
 		case OwnerServiceTrustProcedure:
 			ownerServiceTrustHandler.ServeHTTP(w, r)
+		case OwnerServiceLeftoversProcedure:
+			ownerServiceLeftoversHandler.ServeHTTP(w, r)
+		case OwnerServiceCleanProcedure:
+			ownerServiceCleanHandler.ServeHTTP(w, r)
 		case OwnerServiceGrantsProcedure:
 			ownerServiceGrantsHandler.ServeHTTP(w, r)
 		case OwnerServiceEndGrantProcedure:
@@ -945,6 +1009,14 @@ func (UnimplementedOwnerServiceHandler) Withdraw(context.Context, *WithdrawReque
 
 func (UnimplementedOwnerServiceHandler) Trust(context.Context, *TrustRequest) (*TrustResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Trust is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Leftovers(context.Context, *LeftoversRequest) (*LeftoversResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Leftovers is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Clean(context.Context, *CleanRequest) (*CleanResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Clean is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Grants(context.Context, *GrantsRequest) (*GrantsResponse, error) {

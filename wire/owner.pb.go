@@ -1972,7 +1972,9 @@ type EndorseRequest struct {
 	// The session the content was seen in.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	// Its digest, or at least the first 8 digits of it.
-	Digest        string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Instead of both: the list of Leftovers whose files were shown.
+	List          string `protobuf:"bytes,3,opt,name=list,proto3" json:"list,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2017,6 +2019,13 @@ func (x *EndorseRequest) GetSession() string {
 func (x *EndorseRequest) GetDigest() string {
 	if x != nil {
 		return x.Digest
+	}
+	return ""
+}
+
+func (x *EndorseRequest) GetList() string {
+	if x != nil {
+		return x.List
 	}
 	return ""
 }
@@ -2085,6 +2094,547 @@ func (x *EndorseResponse) GetMark() *Label {
 	return nil
 }
 
+// Asks what sessions left.
+type LeftoversRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The folder of the project, as a whole path.
+	Folder string `protobuf:"bytes,1,opt,name=folder,proto3" json:"folder,omitempty"`
+	// Show what is in files, so that the owner can vouch for them, instead of listing what
+	// can be removed.
+	Contents bool `protobuf:"varint,2,opt,name=contents,proto3" json:"contents,omitempty"`
+	// Show only these files, or what is in these folders, as paths from the folder; none
+	// means all.
+	Paths         []string `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftoversRequest) Reset() {
+	*x = LeftoversRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftoversRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftoversRequest) ProtoMessage() {}
+
+func (x *LeftoversRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftoversRequest.ProtoReflect.Descriptor instead.
+func (*LeftoversRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *LeftoversRequest) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
+func (x *LeftoversRequest) GetContents() bool {
+	if x != nil {
+		return x.Contents
+	}
+	return false
+}
+
+func (x *LeftoversRequest) GetPaths() []string {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
+// What sessions left.
+type LeftoversResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of this list, for Clean or Endorse.
+	List string `protobuf:"bytes,1,opt,name=list,proto3" json:"list,omitempty"`
+	// The folder, with its links followed.
+	Folder string `protobuf:"bytes,2,opt,name=folder,proto3" json:"folder,omitempty"`
+	// What can be removed.
+	Items []*Leftover `protobuf:"bytes,3,rep,name=items,proto3" json:"items,omitempty"`
+	// What is not, and why.
+	Stays []*Staying `protobuf:"bytes,4,rep,name=stays,proto3" json:"stays,omitempty"`
+	// So many more are not named.
+	More int64 `protobuf:"varint,5,opt,name=more,proto3" json:"more,omitempty"`
+	// Files with what is in them.
+	Files         []*ShownFile `protobuf:"bytes,6,rep,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeftoversResponse) Reset() {
+	*x = LeftoversResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeftoversResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeftoversResponse) ProtoMessage() {}
+
+func (x *LeftoversResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeftoversResponse.ProtoReflect.Descriptor instead.
+func (*LeftoversResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *LeftoversResponse) GetList() string {
+	if x != nil {
+		return x.List
+	}
+	return ""
+}
+
+func (x *LeftoversResponse) GetFolder() string {
+	if x != nil {
+		return x.Folder
+	}
+	return ""
+}
+
+func (x *LeftoversResponse) GetItems() []*Leftover {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *LeftoversResponse) GetStays() []*Staying {
+	if x != nil {
+		return x.Stays
+	}
+	return nil
+}
+
+func (x *LeftoversResponse) GetMore() int64 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
+func (x *LeftoversResponse) GetFiles() []*ShownFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// A file, or a folder with all that is in it, that can be removed.
+type Leftover struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its path from the list's folder.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// It is a folder.
+	Folder bool `protobuf:"varint,2,opt,name=folder,proto3" json:"folder,omitempty"`
+	// How many files it is.
+	Files int64 `protobuf:"varint,3,opt,name=files,proto3" json:"files,omitempty"`
+	// How large they are together.
+	Bytes int64 `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// So many of them have another name elsewhere, which stays.
+	Linked int64 `protobuf:"varint,5,opt,name=linked,proto3" json:"linked,omitempty"`
+	// The session that left it.
+	Session string `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"`
+	// The least believed that it was made from, for people.
+	Source        string `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Leftover) Reset() {
+	*x = Leftover{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Leftover) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Leftover) ProtoMessage() {}
+
+func (x *Leftover) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Leftover.ProtoReflect.Descriptor instead.
+func (*Leftover) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Leftover) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Leftover) GetFolder() bool {
+	if x != nil {
+		return x.Folder
+	}
+	return false
+}
+
+func (x *Leftover) GetFiles() int64 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Leftover) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Leftover) GetLinked() int64 {
+	if x != nil {
+		return x.Linked
+	}
+	return 0
+}
+
+func (x *Leftover) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *Leftover) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+// A file that stays.
+type Staying struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its path from the list's folder.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The reason, for people.
+	Why           string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Staying) Reset() {
+	*x = Staying{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Staying) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Staying) ProtoMessage() {}
+
+func (x *Staying) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Staying.ProtoReflect.Descriptor instead.
+func (*Staying) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Staying) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Staying) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// A file as it is shown to whoever may vouch for it.
+type ShownFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its path from the list's folder.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// What was in it in the commit that is named; without a commit, nothing is known to be
+	// better.
+	Old []byte `protobuf:"bytes,2,opt,name=old,proto3" json:"old,omitempty"`
+	// The commit.
+	Commit string `protobuf:"bytes,3,opt,name=commit,proto3" json:"commit,omitempty"`
+	// What is in it now.
+	New []byte `protobuf:"bytes,4,opt,name=new,proto3" json:"new,omitempty"`
+	// What is vouched for: this content in this file.
+	Digest string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The session that left it.
+	Session string `protobuf:"bytes,6,opt,name=session,proto3" json:"session,omitempty"`
+	// The least believed that it was made from, for people.
+	Source        string `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShownFile) Reset() {
+	*x = ShownFile{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShownFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShownFile) ProtoMessage() {}
+
+func (x *ShownFile) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShownFile.ProtoReflect.Descriptor instead.
+func (*ShownFile) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ShownFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ShownFile) GetOld() []byte {
+	if x != nil {
+		return x.Old
+	}
+	return nil
+}
+
+func (x *ShownFile) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *ShownFile) GetNew() []byte {
+	if x != nil {
+		return x.New
+	}
+	return nil
+}
+
+func (x *ShownFile) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *ShownFile) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *ShownFile) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+// Removes what is on a list.
+type CleanRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The list.
+	List string `protobuf:"bytes,1,opt,name=list,proto3" json:"list,omitempty"`
+	// Which of its items, from 0. Only those of the first call count.
+	Items         []int32 `protobuf:"varint,2,rep,packed,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CleanRequest) Reset() {
+	*x = CleanRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CleanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CleanRequest) ProtoMessage() {}
+
+func (x *CleanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CleanRequest.ProtoReflect.Descriptor instead.
+func (*CleanRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *CleanRequest) GetList() string {
+	if x != nil {
+		return x.List
+	}
+	return ""
+}
+
+func (x *CleanRequest) GetItems() []int32 {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// How far a removal has come.
+type CleanResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// So many files were removed by this call.
+	Removed int64 `protobuf:"varint,1,opt,name=removed,proto3" json:"removed,omitempty"`
+	// So many are to be removed by the next ones.
+	Left int64 `protobuf:"varint,2,opt,name=left,proto3" json:"left,omitempty"`
+	// What was not removed, and why.
+	Stays []*Staying `protobuf:"bytes,3,rep,name=stays,proto3" json:"stays,omitempty"`
+	// So many more are not named.
+	More          int64 `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CleanResponse) Reset() {
+	*x = CleanResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CleanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CleanResponse) ProtoMessage() {}
+
+func (x *CleanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CleanResponse.ProtoReflect.Descriptor instead.
+func (*CleanResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *CleanResponse) GetRemoved() int64 {
+	if x != nil {
+		return x.Removed
+	}
+	return 0
+}
+
+func (x *CleanResponse) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *CleanResponse) GetStays() []*Staying {
+	if x != nil {
+		return x.Stays
+	}
+	return nil
+}
+
+func (x *CleanResponse) GetMore() int64 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
 // Takes an endorsement back.
 type WithdrawRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2098,7 +2648,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2110,7 +2660,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2123,7 +2673,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -2155,7 +2705,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2167,7 +2717,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2180,7 +2730,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -2217,7 +2767,7 @@ type TrustRequest struct {
 
 func (x *TrustRequest) Reset() {
 	*x = TrustRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2779,7 @@ func (x *TrustRequest) String() string {
 func (*TrustRequest) ProtoMessage() {}
 
 func (x *TrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2792,7 @@ func (x *TrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustRequest.ProtoReflect.Descriptor instead.
 func (*TrustRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *TrustRequest) GetPath() string {
@@ -2270,7 +2820,7 @@ type TrustResponse struct {
 
 func (x *TrustResponse) Reset() {
 	*x = TrustResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2282,7 +2832,7 @@ func (x *TrustResponse) String() string {
 func (*TrustResponse) ProtoMessage() {}
 
 func (x *TrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2295,7 +2845,7 @@ func (x *TrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustResponse.ProtoReflect.Descriptor instead.
 func (*TrustResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *TrustResponse) GetRepositories() []*TeamRepository {
@@ -2326,7 +2876,7 @@ type TeamRepository struct {
 
 func (x *TeamRepository) Reset() {
 	*x = TeamRepository{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2888,7 @@ func (x *TeamRepository) String() string {
 func (*TeamRepository) ProtoMessage() {}
 
 func (x *TeamRepository) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2901,7 @@ func (x *TeamRepository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TeamRepository.ProtoReflect.Descriptor instead.
 func (*TeamRepository) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TeamRepository) GetPath() string {
@@ -2407,7 +2957,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2419,7 +2969,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2432,7 +2982,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -2456,7 +3006,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +3018,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +3031,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -2511,7 +3061,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +3073,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +3086,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -2566,7 +3116,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2578,7 +3128,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2591,7 +3141,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -2619,7 +3169,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +3181,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +3194,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -2683,7 +3233,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2695,7 +3245,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2708,7 +3258,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -2873,7 +3423,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2885,7 +3435,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2898,7 +3448,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -2924,7 +3474,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2936,7 +3486,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2949,7 +3499,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -3008,7 +3558,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3020,7 +3570,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3033,7 +3583,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -3073,7 +3623,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3635,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3648,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -3163,7 +3713,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3175,7 +3725,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3188,7 +3738,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReloadPolicyRequest) GetProtecting() bool {
@@ -3211,7 +3761,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3223,7 +3773,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3236,7 +3786,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -3266,7 +3816,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3278,7 +3828,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3291,7 +3841,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -3319,7 +3869,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3331,7 +3881,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3894,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -3369,7 +3919,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3381,7 +3931,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3394,7 +3944,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -3422,7 +3972,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3434,7 +3984,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3447,7 +3997,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{49}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -3470,7 +4020,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3482,7 +4032,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3495,7 +4045,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{50}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -3528,7 +4078,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3540,7 +4090,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3553,7 +4103,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{51}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -3742,14 +4292,53 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	" \x01(\tR\x04seen\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
-	"\x06notice\x18\x02 \x01(\tR\x06notice\"B\n" +
+	"\x06notice\x18\x02 \x01(\tR\x06notice\"V\n" +
 	"\x0eEndorseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"f\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x12\n" +
+	"\x04list\x18\x03 \x01(\tR\x04list\"f\n" +
 	"\x0fEndorseResponse\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\bR\x04done\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\x12'\n" +
-	"\x04mark\x18\x03 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\"C\n" +
+	"\x04mark\x18\x03 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\"\\\n" +
+	"\x10LeftoversRequest\x12\x16\n" +
+	"\x06folder\x18\x01 \x01(\tR\x06folder\x12\x1a\n" +
+	"\bcontents\x18\x02 \x01(\bR\bcontents\x12\x14\n" +
+	"\x05paths\x18\x03 \x03(\tR\x05paths\"\xdd\x01\n" +
+	"\x11LeftoversResponse\x12\x12\n" +
+	"\x04list\x18\x01 \x01(\tR\x04list\x12\x16\n" +
+	"\x06folder\x18\x02 \x01(\tR\x06folder\x12,\n" +
+	"\x05items\x18\x03 \x03(\v2\x16.floodmark.v1.LeftoverR\x05items\x12+\n" +
+	"\x05stays\x18\x04 \x03(\v2\x15.floodmark.v1.StayingR\x05stays\x12\x12\n" +
+	"\x04more\x18\x05 \x01(\x03R\x04more\x12-\n" +
+	"\x05files\x18\x06 \x03(\v2\x17.floodmark.v1.ShownFileR\x05files\"\xac\x01\n" +
+	"\bLeftover\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
+	"\x06folder\x18\x02 \x01(\bR\x06folder\x12\x14\n" +
+	"\x05files\x18\x03 \x01(\x03R\x05files\x12\x14\n" +
+	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x12\x16\n" +
+	"\x06linked\x18\x05 \x01(\x03R\x06linked\x12\x18\n" +
+	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
+	"\x06source\x18\a \x01(\tR\x06source\"/\n" +
+	"\aStaying\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\"\xa5\x01\n" +
+	"\tShownFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
+	"\x03old\x18\x02 \x01(\fR\x03old\x12\x16\n" +
+	"\x06commit\x18\x03 \x01(\tR\x06commit\x12\x10\n" +
+	"\x03new\x18\x04 \x01(\fR\x03new\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digest\x12\x18\n" +
+	"\asession\x18\x06 \x01(\tR\asession\x12\x16\n" +
+	"\x06source\x18\a \x01(\tR\x06source\"8\n" +
+	"\fCleanRequest\x12\x12\n" +
+	"\x04list\x18\x01 \x01(\tR\x04list\x12\x14\n" +
+	"\x05items\x18\x02 \x03(\x05R\x05items\"~\n" +
+	"\rCleanResponse\x12\x18\n" +
+	"\aremoved\x18\x01 \x01(\x03R\aremoved\x12\x12\n" +
+	"\x04left\x18\x02 \x01(\x03R\x04left\x12+\n" +
+	"\x05stays\x18\x03 \x03(\v2\x15.floodmark.v1.StayingR\x05stays\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\x03R\x04more\"C\n" +
 	"\x0fWithdrawRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\"g\n" +
@@ -3836,7 +4425,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\xd7\x11\n" +
+	"\x04what2\x81\x13\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -3847,7 +4436,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06Answer\x12\x1b.floodmark.v1.AnswerRequest\x1a\x1c.floodmark.v1.AnswerResponse\"\v\xba\xdb\x18\aapprove\x12S\n" +
 	"\aEndorse\x12\x1c.floodmark.v1.EndorseRequest\x1a\x1d.floodmark.v1.EndorseResponse\"\v\xba\xdb\x18\aapprove\x12V\n" +
 	"\bWithdraw\x12\x1d.floodmark.v1.WithdrawRequest\x1a\x1e.floodmark.v1.WithdrawResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
-	"\x05Trust\x12\x1a.floodmark.v1.TrustRequest\x1a\x1b.floodmark.v1.TrustResponse\"\t\xba\xdb\x18\x05admin\x12M\n" +
+	"\x05Trust\x12\x1a.floodmark.v1.TrustRequest\x1a\x1b.floodmark.v1.TrustResponse\"\t\xba\xdb\x18\x05admin\x12Y\n" +
+	"\tLeftovers\x12\x1e.floodmark.v1.LeftoversRequest\x1a\x1f.floodmark.v1.LeftoversResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
+	"\x05Clean\x12\x1a.floodmark.v1.CleanRequest\x1a\x1b.floodmark.v1.CleanResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
 	"\x06Grants\x12\x1b.floodmark.v1.GrantsRequest\x1a\x1c.floodmark.v1.GrantsResponse\"\b\xba\xdb\x18\x04view\x12V\n" +
 	"\bEndGrant\x12\x1d.floodmark.v1.EndGrantRequest\x1a\x1e.floodmark.v1.EndGrantResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
 	"\x05Pause\x12\x1a.floodmark.v1.PauseRequest\x1a\x1b.floodmark.v1.PauseResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
@@ -3885,7 +4476,7 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),          // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),         // 1: floodmark.v1.StatusResponse
@@ -3916,160 +4507,175 @@ var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*AnswerResponse)(nil),         // 26: floodmark.v1.AnswerResponse
 	(*EndorseRequest)(nil),         // 27: floodmark.v1.EndorseRequest
 	(*EndorseResponse)(nil),        // 28: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),        // 29: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),       // 30: floodmark.v1.WithdrawResponse
-	(*TrustRequest)(nil),           // 31: floodmark.v1.TrustRequest
-	(*TrustResponse)(nil),          // 32: floodmark.v1.TrustResponse
-	(*TeamRepository)(nil),         // 33: floodmark.v1.TeamRepository
-	(*GrantsRequest)(nil),          // 34: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),         // 35: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),        // 36: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),       // 37: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),           // 38: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),          // 39: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),          // 40: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),         // 41: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),         // 42: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),           // 43: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),    // 44: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),   // 45: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),          // 46: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),         // 47: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),          // 48: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),         // 49: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),          // 50: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),         // 51: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil),  // 52: google.protobuf.Timestamp
-	(*Session)(nil),                // 53: floodmark.v1.Session
-	(*Source)(nil),                 // 54: floodmark.v1.Source
-	(*Decided)(nil),                // 55: floodmark.v1.Decided
-	(*Question)(nil),               // 56: floodmark.v1.Question
-	(*Grant)(nil),                  // 57: floodmark.v1.Grant
-	(*Endorsement)(nil),            // 58: floodmark.v1.Endorsement
-	(*Incident)(nil),               // 59: floodmark.v1.Incident
-	(*Entry)(nil),                  // 60: floodmark.v1.Entry
-	(*Tombstone)(nil),              // 61: floodmark.v1.Tombstone
-	(*Explanation)(nil),            // 62: floodmark.v1.Explanation
-	(*Label)(nil),                  // 63: floodmark.v1.Label
-	(*Answered)(nil),               // 64: floodmark.v1.Answered
-	(*BundlesRequest)(nil),         // 65: floodmark.v1.BundlesRequest
-	(*ShowBundleRequest)(nil),      // 66: floodmark.v1.ShowBundleRequest
-	(*PublishBundleRequest)(nil),   // 67: floodmark.v1.PublishBundleRequest
-	(*RollBundleRequest)(nil),      // 68: floodmark.v1.RollBundleRequest
-	(*RollBackBundleRequest)(nil),  // 69: floodmark.v1.RollBackBundleRequest
-	(*BundlesResponse)(nil),        // 70: floodmark.v1.BundlesResponse
-	(*ShowBundleResponse)(nil),     // 71: floodmark.v1.ShowBundleResponse
-	(*PublishBundleResponse)(nil),  // 72: floodmark.v1.PublishBundleResponse
-	(*RollBundleResponse)(nil),     // 73: floodmark.v1.RollBundleResponse
-	(*RollBackBundleResponse)(nil), // 74: floodmark.v1.RollBackBundleResponse
+	(*LeftoversRequest)(nil),       // 29: floodmark.v1.LeftoversRequest
+	(*LeftoversResponse)(nil),      // 30: floodmark.v1.LeftoversResponse
+	(*Leftover)(nil),               // 31: floodmark.v1.Leftover
+	(*Staying)(nil),                // 32: floodmark.v1.Staying
+	(*ShownFile)(nil),              // 33: floodmark.v1.ShownFile
+	(*CleanRequest)(nil),           // 34: floodmark.v1.CleanRequest
+	(*CleanResponse)(nil),          // 35: floodmark.v1.CleanResponse
+	(*WithdrawRequest)(nil),        // 36: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),       // 37: floodmark.v1.WithdrawResponse
+	(*TrustRequest)(nil),           // 38: floodmark.v1.TrustRequest
+	(*TrustResponse)(nil),          // 39: floodmark.v1.TrustResponse
+	(*TeamRepository)(nil),         // 40: floodmark.v1.TeamRepository
+	(*GrantsRequest)(nil),          // 41: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),         // 42: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),        // 43: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),       // 44: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),           // 45: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),          // 46: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),          // 47: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 48: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),         // 49: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),           // 50: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),    // 51: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),   // 52: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),          // 53: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),         // 54: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),          // 55: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),         // 56: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),          // 57: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),         // 58: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil),  // 59: google.protobuf.Timestamp
+	(*Session)(nil),                // 60: floodmark.v1.Session
+	(*Source)(nil),                 // 61: floodmark.v1.Source
+	(*Decided)(nil),                // 62: floodmark.v1.Decided
+	(*Question)(nil),               // 63: floodmark.v1.Question
+	(*Grant)(nil),                  // 64: floodmark.v1.Grant
+	(*Endorsement)(nil),            // 65: floodmark.v1.Endorsement
+	(*Incident)(nil),               // 66: floodmark.v1.Incident
+	(*Entry)(nil),                  // 67: floodmark.v1.Entry
+	(*Tombstone)(nil),              // 68: floodmark.v1.Tombstone
+	(*Explanation)(nil),            // 69: floodmark.v1.Explanation
+	(*Label)(nil),                  // 70: floodmark.v1.Label
+	(*Answered)(nil),               // 71: floodmark.v1.Answered
+	(*BundlesRequest)(nil),         // 72: floodmark.v1.BundlesRequest
+	(*ShowBundleRequest)(nil),      // 73: floodmark.v1.ShowBundleRequest
+	(*PublishBundleRequest)(nil),   // 74: floodmark.v1.PublishBundleRequest
+	(*RollBundleRequest)(nil),      // 75: floodmark.v1.RollBundleRequest
+	(*RollBackBundleRequest)(nil),  // 76: floodmark.v1.RollBackBundleRequest
+	(*BundlesResponse)(nil),        // 77: floodmark.v1.BundlesResponse
+	(*ShowBundleResponse)(nil),     // 78: floodmark.v1.ShowBundleResponse
+	(*PublishBundleResponse)(nil),  // 79: floodmark.v1.PublishBundleResponse
+	(*RollBundleResponse)(nil),     // 80: floodmark.v1.RollBundleResponse
+	(*RollBackBundleResponse)(nil), // 81: floodmark.v1.RollBackBundleResponse
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	52, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	59, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
 	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	52, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
-	52, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	52, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	59, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
+	59, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	59, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	6,  // 6: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
 	6,  // 7: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
 	7,  // 8: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
 	7,  // 9: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	52, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	59, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
 	13, // 11: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	53, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	53, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	54, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	55, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	56, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	57, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	58, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	59, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	60, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	61, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	60, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	60, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	61, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	62, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	63, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	64, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	65, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	66, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	67, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	68, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
 	18, // 22: floodmark.v1.ShowResponse.copy:type_name -> floodmark.v1.MachineCopy
-	62, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	53, // 24: floodmark.v1.WhyResponse.session:type_name -> floodmark.v1.Session
-	56, // 25: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	63, // 26: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	63, // 27: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	33, // 28: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
-	52, // 29: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
-	52, // 30: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
-	57, // 31: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	52, // 32: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	55, // 33: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	56, // 34: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	64, // 35: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	59, // 36: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 37: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 38: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	55, // 39: floodmark.v1.WatchResponse.boxed:type_name -> floodmark.v1.Decided
-	42, // 40: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	43, // 41: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 42: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	61, // 43: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	59, // 44: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	60, // 45: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	61, // 46: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 47: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 48: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 49: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	19, // 50: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	21, // 51: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	23, // 52: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	25, // 53: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	27, // 54: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	29, // 55: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	31, // 56: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
-	34, // 57: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	36, // 58: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 59: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 60: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	38, // 61: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	40, // 62: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	44, // 63: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 64: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 65: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	65, // 66: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	66, // 67: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	67, // 68: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	68, // 69: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	69, // 70: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	46, // 71: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	48, // 72: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	50, // 73: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 74: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 75: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 76: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	20, // 77: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	22, // 78: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	24, // 79: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	26, // 80: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	28, // 81: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	30, // 82: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	32, // 83: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
-	35, // 84: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	37, // 85: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 86: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 87: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	39, // 88: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	41, // 89: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	45, // 90: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 91: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 92: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	70, // 93: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	71, // 94: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	72, // 95: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	73, // 96: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	74, // 97: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	47, // 98: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	49, // 99: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	51, // 100: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	74, // [74:101] is the sub-list for method output_type
-	47, // [47:74] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	69, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	60, // 24: floodmark.v1.WhyResponse.session:type_name -> floodmark.v1.Session
+	63, // 25: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	70, // 26: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	31, // 27: floodmark.v1.LeftoversResponse.items:type_name -> floodmark.v1.Leftover
+	32, // 28: floodmark.v1.LeftoversResponse.stays:type_name -> floodmark.v1.Staying
+	33, // 29: floodmark.v1.LeftoversResponse.files:type_name -> floodmark.v1.ShownFile
+	32, // 30: floodmark.v1.CleanResponse.stays:type_name -> floodmark.v1.Staying
+	70, // 31: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	40, // 32: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
+	59, // 33: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
+	59, // 34: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
+	64, // 35: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	59, // 36: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	62, // 37: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	63, // 38: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	71, // 39: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	66, // 40: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 41: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 42: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	62, // 43: floodmark.v1.WatchResponse.boxed:type_name -> floodmark.v1.Decided
+	49, // 44: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	50, // 45: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 46: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	68, // 47: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	66, // 48: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	67, // 49: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	68, // 50: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 51: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 52: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 53: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	19, // 54: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	21, // 55: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	23, // 56: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	25, // 57: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	27, // 58: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	36, // 59: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	38, // 60: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
+	29, // 61: floodmark.v1.OwnerService.Leftovers:input_type -> floodmark.v1.LeftoversRequest
+	34, // 62: floodmark.v1.OwnerService.Clean:input_type -> floodmark.v1.CleanRequest
+	41, // 63: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	43, // 64: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 65: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 66: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	45, // 67: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	47, // 68: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	51, // 69: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 70: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 71: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	72, // 72: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	73, // 73: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	74, // 74: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	75, // 75: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	76, // 76: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	53, // 77: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	55, // 78: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	57, // 79: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 80: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 81: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 82: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	20, // 83: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	22, // 84: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	24, // 85: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	26, // 86: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	28, // 87: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	37, // 88: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	39, // 89: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
+	30, // 90: floodmark.v1.OwnerService.Leftovers:output_type -> floodmark.v1.LeftoversResponse
+	35, // 91: floodmark.v1.OwnerService.Clean:output_type -> floodmark.v1.CleanResponse
+	42, // 92: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	44, // 93: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 94: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 95: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	46, // 96: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	48, // 97: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	52, // 98: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 99: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 100: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	77, // 101: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	78, // 102: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	79, // 103: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	80, // 104: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	81, // 105: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	54, // 106: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	56, // 107: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	58, // 108: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	80, // [80:109] is the sub-list for method output_type
+	51, // [51:80] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -4080,7 +4686,7 @@ func file_floodmark_v1_owner_proto_init() {
 	file_floodmark_v1_bundle_proto_init()
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[39].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[46].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
@@ -4089,11 +4695,11 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Resumed)(nil),
 		(*WatchResponse_Boxed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[41].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[48].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[51].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[58].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -4103,7 +4709,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   52,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

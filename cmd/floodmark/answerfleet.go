@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/floodmark/floodmark/wire"
 )
@@ -87,12 +83,11 @@ func worded(q *wire.Question) bool {
 
 // confirm wants to hear yes.
 func (c *console) confirm(prompt string) error {
-	fmt.Fprint(c.stderr, prompt)
-	line, err := bufio.NewReader(io.LimitReader(c.stdin, 4096)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return unreadable("standard input", err)
+	line, err := c.typed(prompt)
+	if err != nil {
+		return err
 	}
-	if strings.TrimSpace(line) != "yes" {
+	if line != "yes" {
 		return &failure{code: exitNo, text: "nothing was approved"}
 	}
 	return nil

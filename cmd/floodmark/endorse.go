@@ -11,19 +11,42 @@ import (
 
 func newEndorse(c *console) *cobra.Command {
 	var p place
+	var diff, back bool
 	cmd := &cobra.Command{
-		Use:   "endorse SESSION DIGEST",
-		Short: "Vouch for content that came into a session",
+		Use:   "endorse SESSION DIGEST | --diff [PATH...]",
+		Short: "Vouch for content that came into a session, or for files that one left",
 		Long: `Vouch for content with exactly this digest. Its trust rises to local at most, and
 the session's mark is made again from what is left. Content that differs in one
 byte is not covered. You must say it at a terminal: a script cannot vouch.
 
-DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.`,
+DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.
+
+With --diff you see what sessions of little trust changed in files below the folder
+you are in, or in PATH, and vouch for all of that at once. It is compared with the
+commit at which the first such session began, as git has it, or shown whole. A file
+that is changed later is not covered. Linux only.
+
+With --withdraw you take an endorsement back. The content, and all that was made
+from it, sinks to the trust it came with, and so does the session's mark. The
+SESSION of files is floodmark/files.`,
 		Example: `  floodmark endorse codex:0199 2714c3bb
+  floodmark endorse --withdraw codex:0199 2714c3bb
+  floodmark endorse --diff src Makefile
   floodmark show codex:0199`,
-		Annotations: exits("it is endorsed", "it is not endorsed"),
-		Args:        needsTwo("SESSION", "DIGEST"),
+		Annotations: exits("it is endorsed, or withdrawn", "it is not"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if diff {
+				return nil
+			}
+			return needsTwo("SESSION", "DIGEST")(cmd, args)
+		},
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if diff {
+				return c.endorseFiles(cmd, p, args)
+			}
+			if back {
+				return c.withdraw(cmd, p, args)
+			}
 			if p.fleet != "" && !c.stdinTerminal { // here the monitor looks itself
 				return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
 			}
@@ -36,37 +59,21 @@ DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.`,
 		}),
 		ValidArgsFunction: c.offerSessions(&p),
 	}
+	cmd.Flags().BoolVar(&back, "withdraw", false, "take back that you vouch for content")
+	cmd.Flags().BoolVar(&diff, "diff", false, "look at files that sessions left, and vouch for them")
+	cmd.MarkFlagsMutuallyExclusive("diff", "withdraw")
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	return cmd
 }
 
-func newWithdraw(c *console) *cobra.Command {
-	var p place
-	cmd := &cobra.Command{
-		Use:   "withdraw SESSION DIGEST",
-		Short: "Take back that you vouch for content",
-		Long: `Take an endorsement back. The content, and all that was made from it, sinks to the
-trust it came with, and so does the session's mark.
-
-DIGEST is at least the first 8 digits; «floodmark show SESSION» lists what you
-vouch for.`,
-		Example:     `  floodmark withdraw codex:0199 2714c3bb`,
-		Annotations: exits("it is withdrawn", "nothing was withdrawn"),
-		Args:        needsTwo("SESSION", "DIGEST"),
-		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			q := &wire.WithdrawRequest{Session: args[0], Digest: args[1]}
-			a, err := ask(cmd.Context(), c, p, (*desk).Withdraw, q)
-			if err != nil {
-				return err
-			}
-			return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
-		}),
-		ValidArgsFunction: c.offerSessions(&p),
+// withdraw takes an endorsement back.
+func (c *console) withdraw(cmd *cobra.Command, p place, args []string) error {
+	a, err := ask(cmd.Context(), c, p, (*desk).Withdraw, &wire.WithdrawRequest{Session: args[0], Digest: args[1]})
+	if err != nil {
+		return err
 	}
-	addPlace(cmd, &p)
-	c.addFleet(cmd, &p)
-	return cmd
+	return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
 }
 
 func newTrust(c *console) *cobra.Command {
@@ -121,6 +128,9 @@ You must say it at a terminal: a script cannot.`,
 }
 
 func withMark(notice string, mark *wire.Label) string {
+	if mark == nil { // of files
+		return notice
+	}
 	return notice + " The session's mark is " + labelText(mark) + "."
 }
 

@@ -116,6 +116,10 @@ func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
 // Content is not known: a recording has no files.
 func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
+// Exactly and Head are not known either.
+func (d *pastDisk) Exactly(string) floodmark.Digest { return floodmark.Digest{} }
+func (d *pastDisk) Head(string) string              { return "" }
+
 // Missing is not known either.
 func (d *pastDisk) Missing(string) bool { return false }
 

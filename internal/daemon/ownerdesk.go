@@ -13,14 +13,14 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 	if d.opts.System {
 		mode = "system"
 	}
-	return &owner.Desk{
+	return (&owner.Desk{
 		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk,
 		Key: d.keys.Signing, Evidence: d.proof.evidence,
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Protecting: d.live.Protecting, Signed: d.signing(),
 		Notes: d.noted, Nodes: func() string { return d.nodes.difference().Note }, Now: d.opts.Now,
 		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams,
-	}
+	}).Cleaning(d.teams != nil)
 }
 
 // rulesFor are the rules that hold for a tenant.

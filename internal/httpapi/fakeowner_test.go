@@ -62,6 +62,14 @@ func (f fakeOwner) Resume(_ context.Context, who httpapi.Identity, _ *wire.Resum
 	return &wire.ResumeResponse{}, f.called("Resume", who)
 }
 
+func (f fakeOwner) Leftovers(_ context.Context, who httpapi.Identity, _ *wire.LeftoversRequest) (*wire.LeftoversResponse, error) {
+	return &wire.LeftoversResponse{}, f.called("Leftovers", who)
+}
+
+func (f fakeOwner) Clean(_ context.Context, who httpapi.Identity, _ *wire.CleanRequest) (*wire.CleanResponse, error) {
+	return &wire.CleanResponse{}, f.called("Clean", who)
+}
+
 func (f fakeOwner) EndGrant(_ context.Context, who httpapi.Identity, _ *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
 	return &wire.EndGrantResponse{}, f.called("EndGrant", who)
 }

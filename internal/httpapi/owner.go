@@ -29,6 +29,8 @@ type Owner interface {
 	Answer(ctx context.Context, who Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, error)
 	Endorse(ctx context.Context, who Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error)
 	Withdraw(ctx context.Context, who Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error)
+	Leftovers(ctx context.Context, who Identity, r *wire.LeftoversRequest) (*wire.LeftoversResponse, error)
+	Clean(ctx context.Context, who Identity, r *wire.CleanRequest) (*wire.CleanResponse, error)
 	Grants(ctx context.Context, who Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error)
 	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
 	Trust(ctx context.Context, who Identity, r *wire.TrustRequest) (*wire.TrustResponse, error)

@@ -101,7 +101,7 @@ func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, an
 func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	needs := map[httpapi.May]string{
 		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify Bundles ",
-		httpapi.MayApprove: " Answer Endorse Withdraw EndGrant Resume ",
+		httpapi.MayApprove: " Answer Endorse Withdraw Leftovers Clean EndGrant Resume ",
 		httpapi.MayPolicy:  " ReloadPolicy ShowBundle PublishBundle RollBundle RollBackBundle ",
 		httpapi.MayAdmin:   " Pause Forget Report Export Join Leave ",
 		httpapi.MayEvents:  "",

@@ -56,6 +56,14 @@ func (s ownerService) Withdraw(ctx context.Context, r *wire.WithdrawRequest) (*w
 	return s.owner.Withdraw(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Leftovers(ctx context.Context, r *wire.LeftoversRequest) (*wire.LeftoversResponse, error) {
+	return s.owner.Leftovers(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Clean(ctx context.Context, r *wire.CleanRequest) (*wire.CleanResponse, error) {
+	return s.owner.Clean(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Grants(ctx context.Context, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	return s.owner.Grants(ctx, IdentityOf(ctx), r)
 }

@@ -196,6 +196,9 @@ func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.C
 
 // Endorse implements [httpapi.Owner].
 func (d *Desk) Endorse(ctx context.Context, who httpapi.Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error) {
+	if r.GetList() != "" {
+		return d.endorseFiles(ctx, who, r.GetList())
+	}
 	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Endorse)
 	if err != nil {
 		return nil, err
@@ -206,6 +209,9 @@ func (d *Desk) Endorse(ctx context.Context, who httpapi.Identity, r *wire.Endors
 
 // Withdraw implements [httpapi.Owner].
 func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error) {
+	if r.GetSession() == string(monitor.Files) {
+		return d.withdrawFile(ctx, who, r.GetDigest())
+	}
 	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Withdraw)
 	if err != nil {
 		return nil, err

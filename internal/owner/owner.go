@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/clean"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
@@ -58,7 +59,8 @@ type Desk struct {
 	// [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 
-	hunts hunts
+	hunts   hunts
+	cleaner *clean.Cleaner // nil unless it cleans
 }
 
 // A Fleet is what a laptop can do about fleets.

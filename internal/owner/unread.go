@@ -67,7 +67,7 @@ func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more 
 		if h.At < since {
 			break
 		}
-		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses {
+		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses || h.Session.ID == monitor.Files {
 			continue // nobody asks there
 		}
 		t, err := d.tell(ctx, h.Session, nil, nil)

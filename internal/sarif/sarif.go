@@ -1,5 +1,5 @@
 // Package sarif writes SARIF 2.1.0, the form in which checkers tell code hosts what they
-// found. Only what we use of it is here.
+// found. Only what floodmark uses of it is here.
 package sarif
 
 import (
@@ -11,7 +11,10 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Log is what a code host reads.
+// Stdin is the name of a file that stands for standard input.
+const Stdin = "-"
+
+// A Log is what a checker found, ready to be written as JSON.
 type Log struct {
 	Schema  string `json:"$schema"`
 	Version string `json:"version"`
@@ -41,7 +44,7 @@ type rule struct {
 }
 
 type artifact struct {
-	Location address `json:"location"`
+	Location uri `json:"location"`
 }
 
 type result struct {
@@ -61,11 +64,11 @@ type location struct {
 }
 
 type physical struct {
-	Artifact address `json:"artifactLocation"`
+	Artifact uri     `json:"artifactLocation"`
 	Region   *region `json:"region,omitempty"`
 }
 
-type address struct {
+type uri struct {
 	URI   string `json:"uri"`
 	Index *int   `json:"index,omitempty"`
 }
@@ -75,8 +78,8 @@ type region struct {
 	StartColumn int `json:"startColumn,omitempty"`
 }
 
-// New turns what was found into a log.
-func New(files []string, problems []floodmark.Problem, version string) Log {
+// New is the log of the problems that a version of floodmark found in files.
+func New(files []string, problems floodmark.Problems, version string) Log {
 	found := run{
 		Tool: tool{Driver: driver{
 			Name: "floodmark", Version: version,
@@ -85,17 +88,17 @@ func New(files []string, problems []floodmark.Problem, version string) Log {
 		Artifacts: []artifact{}, Results: []result{}, ColumnKind: "unicodeCodePoints",
 	}
 	for _, f := range files {
-		found.Artifacts = append(found.Artifacts, artifact{Location: address{URI: fileURI(f)}})
+		found.Artifacts = append(found.Artifacts, artifact{Location: uri{URI: fileURI(f)}})
 	}
 	for _, p := range problems {
-		rule := rule{ID: cmp.Or(p.Code, "policy")}
-		index := slices.Index(found.Tool.Driver.Rules, rule)
+		named := rule{ID: cmp.Or(p.Code, "policy")}
+		index := slices.Index(found.Tool.Driver.Rules, named)
 		if index < 0 {
 			index = len(found.Tool.Driver.Rules)
-			found.Tool.Driver.Rules = append(found.Tool.Driver.Rules, rule)
+			found.Tool.Driver.Rules = append(found.Tool.Driver.Rules, named)
 		}
 		found.Results = append(found.Results, result{
-			RuleID: rule.ID, RuleIndex: index, Level: level(p.Severity),
+			RuleID: named.ID, RuleIndex: index, Level: level(p.Severity),
 			Message: message{Text: text(p)}, Locations: []location{place(p, files)},
 		})
 	}
@@ -117,7 +120,7 @@ func text(p floodmark.Problem) string {
 }
 
 func place(p floodmark.Problem, files []string) location {
-	at := physical{Artifact: address{URI: fileURI(p.File)}}
+	at := physical{Artifact: uri{URI: fileURI(p.File)}}
 	if i := slices.Index(files, p.File); i >= 0 {
 		at.Artifact.Index = &i
 	}
@@ -130,7 +133,7 @@ func place(p floodmark.Problem, files []string) location {
 // fileURI is a file's name as SARIF writes it: relative names stay relative, so
 // that a code host finds them in the repository.
 func fileURI(name string) string {
-	if name == "-" {
+	if name == Stdin {
 		return "stdin"
 	}
 	u := url.URL{Path: filepath.ToSlash(filepath.Clean(name))}

@@ -47,6 +47,8 @@ func Describe(f floodmark.Fact) string {
 		return kind + " " + writing(f)
 	case floodmark.ArtifactSettled:
 		return fmt.Sprintf("%s %s", kind, f.Artifact)
+	case floodmark.FilesCleaned:
+		return kind + cleanedFiles(f)
 	case floodmark.TicketOpened:
 		return fmt.Sprintf("%s %s %s until %s", kind, f.Ticket, shown(f.Shown...), f.Expires.Format("15:04:05"))
 	case floodmark.TicketExtended:
@@ -230,6 +232,16 @@ func plain(body []byte) string {
 }
 
 // inBox says that a call failed in its box, and what it wanted there.
+func cleanedFiles(f floodmark.FilesCleaned) (s string) {
+	for _, file := range f.Files {
+		s += " " + file.Path
+	}
+	if f.Done {
+		s += " done"
+	}
+	return s + " by " + f.By
+}
+
 func inBox(f floodmark.ContentArrived) string {
 	if !f.BoxFailed {
 		return ""

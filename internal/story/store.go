@@ -67,6 +67,19 @@ func (s *store) Repository(path string) (dir, common string) {
 // Nested implements [kernel.Disk]: nobody has looked at all of it.
 func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
 
+// Exactly implements [kernel.Disk]: a story says what is in a file.
+func (s *store) Exactly(path string) floodmark.Digest {
+	for name, text := range s.files {
+		if catalog.FoldPath(name) == path {
+			return floodmark.DigestOf(text)
+		}
+	}
+	return floodmark.Digest{}
+}
+
+// Head implements [kernel.Disk]: a story has no commits.
+func (s *store) Head(string) string { return "" }
+
 // Content implements [kernel.Disk]: a story knows no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
 

@@ -38,10 +38,12 @@ import (
 //	spawn CHILD TEXT / ended CHILD TEXT
 //	end                              session_end
 //	approve / deny [TICKET] / endorse TEXT / withdraw TEXT   on a proved channel
+//	endorse --diff PATH                                      for a file as it was shown
 //	auditor allow|block|unsure|silent [REASON]
 //	verifier NAME allow|deny|fails [REASON]                  what a gate answers
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	file PATH TEXT                                           what is in a file; there are no others
+//	gone PATH [cleaned]                                      deleted by hand, or by «floodmark clean»
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	pause DURATION [SESSION] / resume [SESSION]              what the owner wants
 //	wait DURATION / restart
@@ -50,7 +52,12 @@ func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
 		return "", w.around(verb, rest)
-	case "checkout", "changed", "file", "gone":
+	case "gone":
+		if path, ok := strings.CutSuffix(rest, " cleaned"); ok {
+			return "", w.cleaned(path)
+		}
+		return "", w.store.disk(verb, rest)
+	case "checkout", "changed", "file":
 		return "", w.store.disk(verb, rest)
 	case "approve", "deny", "endorse", "withdraw":
 		return w.owner(verb, rest)
@@ -339,6 +346,9 @@ func (w *world) owner(verb, rest string) (string, error) {
 	var cmd approval.Command
 	switch verb {
 	case "endorse", "withdraw":
+		if path, ok := strings.CutPrefix(rest, "--diff "); ok && verb == "endorse" {
+			return "", w.endorseFile(path)
+		}
 		cmd = approval.Command{Verb: approval.Endorse, Digest: floodmark.DigestOf(lines(rest)).String()}
 		if verb == "withdraw" {
 			cmd.Verb = approval.Withdraw

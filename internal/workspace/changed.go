@@ -60,7 +60,7 @@ func (l *hunt) visit(path string, e fs.DirEntry, err error) error {
 	switch {
 	case e.IsDir() && path != l.folder && ofGit(path):
 		return filepath.SkipDir
-	case e.IsDir() && path != l.folder && filled(path):
+	case e.IsDir() && path != l.folder && Filled(path):
 		l.built = append(l.built, path)
 		return filepath.SkipDir
 	case !e.IsDir() && gitsOwn(path):
@@ -108,8 +108,8 @@ func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil
 }
 
-// filled are folders that tools fill with many files, which programs load.
-func filled(path string) bool {
+// Filled reports folders that tools fill with many files, which programs load.
+func Filled(path string) bool {
 	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, filepath.Base(path))
 }
 
@@ -134,13 +134,24 @@ func (d *Disk) Missing(path string) bool {
 	if _, err := os.Lstat(path); err == nil {
 		return false
 	}
-	at := []string{"/"}
+	spelled, all := spellings(path)
+	return all && len(spelled) == 0
+}
+
+// spellings are the names on the disk of a path that catalog.FoldPath made, and whether
+// these are all.
+func spellings(path string) (at []string, all bool) {
+	rest, rooted := strings.CutPrefix(path, "/")
+	if !rooted || rest == "" {
+		return nil, false
+	}
+	at = []string{"/"}
 	for segment := range strings.SplitSeq(rest, "/") {
 		var next []string
 		for _, dir := range at {
 			names, all := namesIn(dir)
 			if !all {
-				return false
+				return nil, false
 			}
 			for _, name := range names {
 				if catalog.FoldPath("/"+name) == "/"+segment {
@@ -149,10 +160,10 @@ func (d *Disk) Missing(path string) bool {
 			}
 		}
 		if at = next; len(at) == 0 {
-			return true
+			break
 		}
 	}
-	return false
+	return at, true
 }
 
 // namesIn are the names in a folder, and whether these are all. What is no folder

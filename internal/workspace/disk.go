@@ -99,6 +99,32 @@ func (d *Disk) Content(path string) floodmark.Digest {
 	return floodmark.DigestOf(fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano()))
 }
 
+// Exactly implements [kernel.Disk].
+func (d *Disk) Exactly(path string) floodmark.Digest {
+	spelled, all := spellings(path)
+	if !all || len(spelled) != 1 {
+		return floodmark.Digest{}
+	}
+	if info, err := os.Lstat(spelled[0]); err != nil || !info.Mode().IsRegular() {
+		return floodmark.Digest{}
+	}
+	text, err := readSmall(spelled[0])
+	if err != nil {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(text)
+}
+
+// Head implements [kernel.Disk].
+func (d *Disk) Head(path string) string {
+	root, gitDir, ok := locate(path)
+	if !ok {
+		return ""
+	}
+	id, _ := open(root, gitDir).head()
+	return id
+}
+
 // Around implements [kernel.Disk].
 func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	root, gitDir, ok := locate(path)

@@ -10,7 +10,7 @@ func FuzzCommit(f *testing.F) {
 	f.Add([]byte("commit 9\x00tree x\nparent 0123456789012345678901234567890123456789\nauthor x <a@firm.example> 1 +0000\ncommitter x <a@firm.example> 1 +0000\n\nhi"))
 	f.Add([]byte("author <"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		body, _ := loose(data)
+		body, _ := loose(data, commitObject)
 		for _, text := range [][]byte{data, body} {
 			c, ok := parseCommit(text)
 			if ok && (c.author == "" || c.committer == "") {

@@ -3,7 +3,7 @@ package workspace
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1" //nolint:gosec // git names objects by it
+	"crypto/sha1"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -17,7 +17,7 @@ import (
 
 // The limits of reading git's objects.
 const (
-	maxCommit = 1 << 20   // bytes of a commit
+	maxCommit = 1 << 20   // bytes of an object
 	maxIndex  = 256 << 20 // bytes of a pack's index
 	maxPacks  = 64
 	maxDeltas = 50 // steps from a changed object to its base
@@ -54,39 +54,55 @@ func (o *objects) close() {
 
 // commit reads a commit, or says that it cannot.
 func (o *objects) commit(id string) (commit, bool) {
+	body, ok := o.exactly(id, commitObject)
+	if !ok {
+		return commit{}, false
+	}
+	return parseCommit(body)
+}
+
+// read reads an object of one kind, or says that it cannot.
+func (o *objects) read(id string, kind int) ([]byte, bool) {
 	raw, err := hex.DecodeString(id)
 	if err != nil || len(raw) != 20 {
-		return commit{}, false
+		return nil, false
 	}
 	if f, err := os.Open(filepath.Join(o.dir, id[:2], id[2:])); err == nil {
 		defer func() { _ = f.Close() }()
 		data, err := inflate(f, maxCommit)
-		body, ok := loose(data)
-		if err != nil || !ok {
-			return commit{}, false
-		}
-		return verified(raw, body)
+		body, ok := loose(data, kind)
+		return body, err == nil && ok
 	}
 	o.open()
 	for _, p := range o.packs {
 		if at, ok := find(p.index, raw); ok {
-			kind, body, err := p.object(at, maxDeltas)
-			if err != nil || kind != commitObject {
-				return commit{}, false
-			}
-			return verified(raw, body)
+			is, body, err := p.object(at, maxDeltas)
+			return body, err == nil && is == kind
 		}
 	}
-	return commit{}, false
+	return nil, false
 }
 
-// verified reads a commit if it is the one of that name.
-func verified(name, body []byte) (commit, bool) {
-	sum := sha1.Sum(fmt.Appendf(nil, "commit %d\x00%s", len(body), body)) //nolint:gosec // git's name for it
-	if !bytes.Equal(sum[:], name) {
-		return commit{}, false
+// exactly reads an object whose content is what its name says.
+func (o *objects) exactly(id string, kind int) ([]byte, bool) {
+	body, ok := o.read(id, kind)
+	if !ok {
+		return nil, false
 	}
-	return parseCommit(body)
+	sum := sha1.New()
+	_, _ = fmt.Fprintf(sum, "%s %d\x00", kindName(kind), len(body))
+	_, _ = sum.Write(body)
+	return body, hex.EncodeToString(sum.Sum(nil)) == id
+}
+
+func kindName(kind int) string {
+	switch kind {
+	case commitObject:
+		return "commit"
+	case treeObject:
+		return "tree"
+	}
+	return "blob"
 }
 
 // open opens the packs, once.
@@ -125,9 +141,9 @@ func inflate(r io.Reader, limit int) ([]byte, error) {
 }
 
 // loose takes the head off an object that has a file of its own.
-func loose(data []byte) ([]byte, bool) {
+func loose(data []byte, kind int) ([]byte, bool) {
 	head, body, ok := bytes.Cut(data, []byte{0})
-	return body, ok && bytes.HasPrefix(head, []byte("commit "))
+	return body, ok && bytes.HasPrefix(head, []byte(kindName(kind)+" "))
 }
 
 // parseCommit reads the head of a commit.
@@ -199,6 +215,8 @@ func find(index, id []byte) (int64, bool) {
 // The kinds of objects in a pack.
 const (
 	commitObject   = 1
+	treeObject     = 2
+	blobObject     = 3
 	offsetDelta    = 6
 	referenceDelta = 7
 )
@@ -219,7 +237,7 @@ func (p *pack) object(at int64, steps int) (kind int, body []byte, err error) {
 	}
 	base := int64(-1)
 	switch kind {
-	case commitObject:
+	case commitObject, treeObject, blobObject:
 	case offsetDelta:
 		back, more, ok := backOffset(head[used:n])
 		if !ok || back > at {

@@ -149,7 +149,7 @@ func (l *look) list(dir string) found {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.IsDir() {
-			if !ofGit(path) && !filled(path) {
+			if !ofGit(path) && !Filled(path) {
 				f.folders = append(f.folders, path)
 			}
 		} else if l.Keeps(filepath.ToSlash(path)) != redact.KeepsNone {

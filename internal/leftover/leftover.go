@@ -1,0 +1,203 @@
+// Package leftover is what an owner does about files that sessions left behind: which
+// there are below a folder, that some are removed, that he vouches for one as it was
+// shown to him. It turns words on artifacts into facts and other words. It looks at no
+// disk, and who the owner is was proved before.
+package leftover
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A Thing is a file, or all that is in a folder, with what sessions say of it.
+type Thing struct {
+	// Path is one that catalog.FoldPath made.
+	Path string
+	// Tree says that it is a folder with all that is in it, Unnamed that there is more
+	// in it than was kept by name.
+	Tree, Unnamed bool
+	// Label is what it is worth, and Session one that wrote it.
+	Label   floodmark.Label
+	Session floodmark.SessionID
+	// Source is the least believed that it was made from.
+	Source floodmark.Source
+	// Versions are the words on it.
+	Versions []floodmark.ArtifactVersion
+	// Digest is of the content that the only word on it knows; usually zero.
+	Digest floodmark.Digest
+}
+
+// Below returns what is worth less than the owner's own work below a folder that
+// catalog.FoldPath made, in the order of the paths. What the owner vouched for as it
+// is, wherever, is still in the list: only a disk tells how it lies.
+func Below(find kernel.Artifacts, folder string) []Thing {
+	top := []floodmark.ArtifactRef{{Kind: floodmark.FolderArtifact, Name: folder}, {Kind: floodmark.TreeArtifact, Name: folder}, {Kind: floodmark.FileArtifact, Name: folder}}
+	words := find.Find(top)
+	known := map[floodmark.ArtifactRef]bool{top[0]: true, top[1]: true, top[2]: true}
+	var below []floodmark.ArtifactRef
+	for _, k := range words {
+		for _, ref := range k.Below {
+			if !known[ref] {
+				known[ref], below = true, append(below, ref)
+			}
+		}
+	}
+	words = append(words, find.Find(below)...)
+	vouched := sources(find, words)
+	things := map[floodmark.ArtifactRef]*Thing{}
+	for _, k := range words {
+		if len(k.Sources) > 0 {
+			add(things, k, vouched)
+		}
+	}
+	var list []Thing
+	for _, t := range things {
+		if t.Label.Trust < floodmark.Local {
+			list = append(list, *t)
+		}
+	}
+	slices.SortFunc(list, func(a, b Thing) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(fmt.Sprint(a.Tree, a.Unnamed), fmt.Sprint(b.Tree, b.Unnamed)))
+	})
+	return list
+}
+
+// add joins a session's word with those on the same thing.
+func add(things map[floodmark.ArtifactRef]*Thing, k kernel.Kept, vouched map[floodmark.Digest]bool) {
+	t := things[k.Ref]
+	if t == nil {
+		t = &Thing{Path: k.Ref.Name, Tree: k.Ref.Kind != floodmark.FileArtifact, Unnamed: k.Ref.Kind == floodmark.FolderArtifact, Label: floodmark.Clean(), Digest: k.Digest}
+		things[k.Ref] = t
+	} else {
+		t.Digest = floodmark.Digest{}
+	}
+	t.Versions = append(t.Versions, k.Version)
+	t.Session = k.Version.Session
+	for _, s := range k.Sources {
+		l := s.Own()
+		if vouched[s.Digest] {
+			l.Trust = max(l.Trust, floodmark.Local)
+		}
+		if t.Source.Origin == (floodmark.Origin{}) || l.Trust < t.Label.Trust {
+			t.Source = s
+		}
+		t.Label = t.Label.Join(l)
+	}
+}
+
+// sources are the contents behind some words that the owner vouches for.
+func sources(find kernel.Artifacts, words []kernel.Kept) map[floodmark.Digest]bool {
+	var want []floodmark.Digest
+	for _, k := range words {
+		for _, s := range k.Sources {
+			if !s.Digest.IsZero() {
+				want = append(want, s.Digest)
+			}
+		}
+	}
+	return Vouched(find, want)
+}
+
+// Vouched are those of some digests that the owner vouches for: his last word counts,
+// and of two at once the one that believes less.
+func Vouched(find kernel.Artifacts, digests []floodmark.Digest) map[floodmark.Digest]bool {
+	var refs []floodmark.ArtifactRef
+	known := map[floodmark.Digest]bool{}
+	for _, d := range digests {
+		if !known[d] {
+			known[d], refs = true, append(refs, vouchRef(d))
+		}
+	}
+	last := map[floodmark.Digest]floodmark.Vouch{}
+	for _, k := range find.Find(refs) {
+		var d floodmark.Digest
+		if k.Vouch == nil || d.UnmarshalText([]byte(k.Ref.Name)) != nil {
+			continue
+		}
+		old, ok := last[d]
+		if !ok || cmp.Or(cmp.Compare(old.At, k.Vouch.At), cmp.Compare(k.Vouch.Trust, old.Trust)) < 0 {
+			last[d] = *k.Vouch
+		}
+	}
+	yes := map[floodmark.Digest]bool{}
+	for d, v := range last {
+		yes[d] = v.Trust > floodmark.External
+	}
+	return yes
+}
+
+func vouchRef(d floodmark.Digest) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.VouchArtifact, Name: d.String()}
+}
+
+// Removing says that files are about to be removed.
+func Removing(files []floodmark.CleanedFile, by string) kernel.Output {
+	return kernel.Output{Facts: []floodmark.Fact{floodmark.FilesCleaned{Files: files, By: by}}}
+}
+
+// Removed says that files are gone, and ends the words on those things that are gone
+// with them: exactly the versions that were listed, so that one that came since stays.
+func Removed(files []floodmark.CleanedFile, gone []Thing, by string) kernel.Output {
+	out := kernel.Output{Facts: []floodmark.Fact{floodmark.FilesCleaned{Files: files, By: by, Done: true}}}
+	for _, t := range gone {
+		kind := floodmark.FileArtifact
+		if t.Tree {
+			kind = floodmark.TreeArtifact
+		}
+		for _, v := range t.Versions {
+			out.Gone = append(out.Gone, kernel.Gone{Ref: floodmark.ArtifactRef{Kind: kind, Name: t.Path}, Version: v})
+		}
+	}
+	return out
+}
+
+// Vouch says that the owner vouches for files with exactly these contents, or, without
+// trust above External, that he does not any more.
+func Vouch(in kernel.Input, digests []floodmark.Digest, trust floodmark.Trust, by string) (out kernel.Output) {
+	for _, d := range digests {
+		if trust > floodmark.External {
+			out.Facts = append(out.Facts, floodmark.Endorsed{Digest: d, Trust: trust, By: by})
+		} else {
+			out.Facts = append(out.Facts, floodmark.Withdrawn{Digest: d, By: by})
+		}
+		at := in.At.UnixNano()
+		for _, k := range in.Artifacts.Find([]floodmark.ArtifactRef{vouchRef(d)}) {
+			if k.Vouch != nil {
+				at = max(at, k.Vouch.At+1) // clocks of two machines may differ
+			}
+			if k.Version.Session != in.Event.Session {
+				out.Gone = append(out.Gone, kernel.Gone{Ref: k.Ref, Version: k.Version})
+			}
+		}
+		out.Artifacts = append(out.Artifacts, floodmark.Artifact{Ref: vouchRef(d), Vouch: &floodmark.Vouch{Trust: trust, By: by, At: at}})
+	}
+	return out
+}
+
+// Withdraw takes back that the owner vouches for the one file whose digest begins so.
+func Withdraw(st *kernel.State, in kernel.Input, digits, by string) (kernel.Output, error) {
+	var found []floodmark.Digest
+	for _, e := range st.Ledger.Endorsements() {
+		if strings.HasPrefix(e.Digest.String(), digits) {
+			found = append(found, e.Digest)
+		}
+	}
+	if len(found) != 1 {
+		return kernel.Output{}, fmt.Errorf("%d files that you vouch for have a digest that begins with %s", len(found), digits)
+	}
+	return Vouch(in, found, floodmark.Untrusted, by), nil
+}
+
+// Words say where content came from, for a person to read.
+func Words(s floodmark.Source) string {
+	name := cmp.Or(s.Origin.Name, string(s.Origin.Kind), "content of unknown origin")
+	if s.Origin.Server != "" {
+		name = s.Origin.Server + "/" + name
+	}
+	return floodmark.Visible(strings.TrimSpace(name+" "+s.Origin.Place) + " (" + s.Own().Trust.String() + ")")
+}
