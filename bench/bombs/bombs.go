@@ -35,7 +35,7 @@ func (r *rig) bombs(ctx context.Context, match *regexp.Regexp) error {
 		return err
 	}
 	for i, kind := range kinds() {
-		if r.o.small && kind != "fork" && kind != "cpu" {
+		if r.o.small && kind != "fork" || !r.o.disk && kind == "project" {
 			continue
 		}
 		over := false

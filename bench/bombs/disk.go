@@ -16,7 +16,7 @@ import (
 func (r *rig) diskFull(ctx context.Context, match *regexp.Regexp) error {
 	for _, a := range r.agents {
 		c := cell{a.name, "monitor", "disk full", asked}
-		if !match.MatchString(c.name()) || time.Since(r.began) > r.o.within {
+		if !match.MatchString(c.name()) || !r.o.disk || r.o.small || time.Since(r.began) > r.o.within {
 			continue
 		}
 		file := filepath.Join(r.o.home, "fill")

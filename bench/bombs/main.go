@@ -24,7 +24,7 @@ type options struct {
 	programs, installed, home string
 	agents                    string
 	cells                     string
-	small                     bool
+	small, disk               bool
 	seed                      uint64
 	within                    time.Duration
 	json, commit              string
@@ -38,6 +38,7 @@ func main() {
 	flag.StringVar(&o.agents, "agents", "codex,pi,gemini-cli,copilot-cli,opencode", "the agents, with commas between them")
 	flag.StringVar(&o.cells, "cells", ".", "run the cells whose name (agent/victim/action/step) matches this `EXPRESSION`")
 	flag.BoolVar(&o.small, "small", false, "a few cells only, as the gate does")
+	flag.BoolVar(&o.disk, "disk", true, "the home lies on a disk that may be filled")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses the order of cells, and which bomb runs beside each")
 	flag.DurationVar(&o.within, "within", time.Hour, "begin no cell after this time")
 	flag.StringVar(&o.json, "json", "", "write what was seen to this `FILE`")
