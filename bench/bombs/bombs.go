@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,14 @@ var (
 	bombPython string
 )
 
-func kinds() []string { return []string{"fork", "cpu", "memory", "tmp", "project", "descriptors"} }
+// kinds are the bombs; one that fills the disk only where it may.
+func (r *rig) kinds() []string {
+	all := []string{"fork", "cpu", "memory", "tmp", "descriptors"}
+	if r.o.disk {
+		all = append(all, "project")
+	}
+	return all
+}
 
 // bombs measures hooks with and without bombs, and has agents run each bomb and the script
 // in one turn.
@@ -34,8 +42,8 @@ func (r *rig) bombs(ctx context.Context, match *regexp.Regexp) error {
 	if err := r.probe(ctx, "no bomb", r.size(20), func() bool { return false }); err != nil {
 		return err
 	}
-	for i, kind := range kinds() {
-		if r.o.small && kind != "fork" || !r.o.disk && kind == "project" {
+	for i, kind := range r.kinds() {
+		if r.o.small && kind != "fork" {
 			continue
 		}
 		over := false
@@ -163,9 +171,7 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 			"session_id": session, "turn_id": session, "cwd": filepath.Join(r.o.home, "asked"), "hook_event_name": event, "model": "scripted",
 			"permission_mode": "bypassPermissions", "transcript_path": filepath.Join(r.o.home, ".codex/sessions/x.jsonl"),
 		}
-		for k, v := range more {
-			m[k] = v
-		}
+		maps.Copy(m, more)
 		data, _ := json.Marshal(m) // it is all text
 		cmd := exec.CommandContext(ctx, "sh", "-c", hooks[event])
 		cmd.Env, cmd.Stdin = r.env(), bytes.NewReader(data)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -65,6 +66,9 @@ func cellsOf(a agent) (list []cell) {
 	if a.hooked() {
 		add(asked, "hook", "stop over its shell's limit", "hook and its shell", stoppedLong, "hook and its shell", "kill")
 		add(answered, "hook and its shell", "kill")
+		// As by Ctrl-Z: the agent's clock goes on, and says that its hook is late.
+		add(asked, "agent", stoppedLong, "agent and its hook", stoppedLong)
+		add(answered, "agent", stoppedLong)
 	}
 	return list
 }
@@ -104,7 +108,7 @@ func (r *rig) faults(ctx context.Context, match *regexp.Regexp) error {
 			left = true
 			s := &session{r: r, agent: a, queue: queues[i], missed: missed}
 			if r.random.IntN(2) == 0 && !r.o.small {
-				s.bomb = kinds()[r.random.IntN(len(kinds()))]
+				s.bomb = r.kinds()[r.random.IntN(len(r.kinds()))]
 			}
 			if err := s.run(ctx); err != nil {
 				return err
@@ -190,14 +194,14 @@ func (s *session) over() bool {
 	} else {
 		s.r.note(f.cell, o, s.bomb, s.p.results)
 	}
-	return applied && settled == nil && f.Victim != "agent"
+	return applied && settled == nil && !strings.HasPrefix(f.Victim, "agent")
 }
 
 // note counts a cell and keeps what was counted: a long run may be cut off.
 func (r *rig) note(c cell, o outcome, bomb string, results []string) {
 	known := ""
 	if c.Action == stoppedLong {
-		known = "the hook and the shell around it were stopped for longer than the agent waits for its hook; it ran the call as the model wrote it"
+		known = "its hook, or the agent itself, was stopped for longer than the agent waits for its hook; then it ran the call as the model wrote it"
 	}
 	r.report.add(c, o, bomb, known)
 	fmt.Printf("%4d %s%s: happened %v, boxed %v, outside %v%s, %.1f s\n", r.report.Calls, c.name(), beside(bomb), o.applied, o.boxed, o.outside, o.how, o.seconds)
@@ -325,6 +329,8 @@ func (f *fault) victims() []int {
 		return p.hooks(event)
 	case "hook and its shell":
 		return p.hookTree(event)
+	case "agent and its hook":
+		return append(p.own(), p.hookTree(event)...)
 	case "box":
 		pid, _ := boxOf(p.command)
 		return []int{pid}
