@@ -27,6 +27,7 @@ type report struct {
 	Applied    int                `json:"faultsThatHappened"`
 	Outside    int                `json:"outsideWithoutAYes"`
 	FailOpen   []string           `json:"agentsThatRanTheOriginal"`
+	LeftOut    []string           `json:"leftOut,omitempty"`
 	Controls   []control          `json:"controls"`
 	Cells      []*cellCount       `json:"cells"`
 	Tickets    []ticketCount      `json:"tickets"`

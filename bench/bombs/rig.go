@@ -146,12 +146,9 @@ func (r *rig) env() []string {
 	}
 }
 
-// install makes two equal homes of one: the agents take our model for their own, are
-// protected, and all is proven.
+// install makes the agents take our model for their own, protects them, and proves all.
 func (r *rig) install(ctx context.Context) error {
-	names := []string{}
 	for _, a := range r.agents {
-		names = append(names, a.name)
 		s, _ := testmodel.SettingsOf(a.name, r.url) // all that agentNamed knows have some
 		// As people have it: Codex runs commands in its own sandbox.
 		if err := writeFile(filepath.Join(r.o.home, s.File), strings.Replace(s.Text, "danger-full-access", "workspace-write", 1)); err != nil {
@@ -165,6 +162,10 @@ func (r *rig) install(ctx context.Context) error {
 	}
 	if err := r.unprotected(ctx); err != nil {
 		return err
+	}
+	var names []string
+	for _, a := range r.agents {
+		names = append(names, a.name)
 	}
 	steps := [][]string{append(append([]string{"protect"}, names...), "--yes"), append([]string{"prove"}, names...), {"prove", "--box"}}
 	for _, args := range steps {
