@@ -27,7 +27,7 @@ type options struct {
 	small, disk               bool
 	seed                      uint64
 	within                    time.Duration
-	json, commit              string
+	json, commit, join        string
 }
 
 func main() {
@@ -43,6 +43,7 @@ func main() {
 	flag.DurationVar(&o.within, "within", time.Hour, "begin no cell after this time")
 	flag.StringVar(&o.json, "json", "", "write what was seen to this `FILE`")
 	flag.StringVar(&o.commit, "commit", "", "the commit that is measured")
+	flag.StringVar(&o.join, "join", "", "run nothing: write what these `FILES`, with commas between them, hold to the file of -json")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,6 +54,9 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	if o.join != "" {
+		return join(list(o.join), o.json)
+	}
 	match, err := regexp.Compile(o.cells)
 	if err != nil {
 		return err
@@ -73,7 +77,7 @@ func run(ctx context.Context, o options) error {
 	if err := r.controls(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, *regexp.Regexp) error{r.tickets, r.faults, r.diskFull, r.bombs} {
+	for _, part := range []func(context.Context, *regexp.Regexp) error{r.faults, r.diskFull, r.bombs, r.tickets} {
 		if err := part(ctx, match); err != nil {
 			return err
 		}

@@ -162,6 +162,41 @@ func (r *report) write(file string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644) //nolint:gosec // it is published
 }
 
+// join makes one report of several runs, each of other agents of one commit.
+func join(files []string, to string) error {
+	all := &report{Hooks: map[string]*timing{}}
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var r report
+		if err := json.Unmarshal(data, &r); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if i == 0 {
+			all.Commit, all.Seed, all.Began, all.Processors, all.Scheduling = r.Commit, r.Seed, r.Began, r.Processors, r.Scheduling
+		}
+		if r.Commit != all.Commit || r.Scheduling != all.Scheduling {
+			return fmt.Errorf("%s is of another commit, or was scheduled otherwise", file)
+		}
+		all.Seconds, all.Calls, all.Applied, all.Outside = max(all.Seconds, r.Seconds), all.Calls+r.Calls, all.Applied+r.Applied, all.Outside+r.Outside
+		all.FailOpen, all.LeftOut, all.Controls = append(all.FailOpen, r.FailOpen...), append(all.LeftOut, r.LeftOut...), append(all.Controls, r.Controls...)
+		all.Cells, all.Tickets = append(all.Cells, r.Cells...), append(all.Tickets, r.Tickets...)
+		for when, t := range r.Hooks {
+			all.Hooks[fmt.Sprintf("%s, beside %s", when, strings.Join(names(r.Controls), " and "))] = t
+		}
+	}
+	return errors.Join(all.write(to), all.verdict())
+}
+
+func names(list []control) (names []string) {
+	for _, c := range list {
+		names = append(names, c.Agent)
+	}
+	return names
+}
+
 // verdict says what must not be.
 func (r *report) verdict() error {
 	var wrong []error
