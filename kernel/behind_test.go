@@ -17,6 +17,7 @@ func (linkedDisk) Content(string) floodmark.Digest            { return floodmark
 func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
 func (linkedDisk) Missing(string) bool                    { return false }
+func (linkedDisk) Starts(string, []string) []string       { return nil }
 func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
 func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
 func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }

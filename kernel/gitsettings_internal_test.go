@@ -45,7 +45,8 @@ func (d gitDisk) Repository(p string) (dir, common string) {
 
 func (d gitDisk) Nested(string) (folders []string, all bool) { return []string{"/p/Made"}, true }
 
-func (gitDisk) Missing(string) bool { return false }
+func (gitDisk) Missing(string) bool              { return false }
+func (gitDisk) Starts(string, []string) []string { return nil }
 
 // Settings are the project's own if git keeps them with those of the project.
 func TestGitSettings(t *testing.T) {

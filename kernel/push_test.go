@@ -15,6 +15,7 @@ func (pushDisk) Content(string) floodmark.Digest            { return floodmark.D
 func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
 func (pushDisk) Missing(string) bool                    { return false }
+func (pushDisk) Starts(string, []string) []string       { return nil }
 func (pushDisk) Repository(string) (dir, common string) { return "", "" }
 func (pushDisk) Resolve(p string) string                { return p }
 func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }

@@ -185,7 +185,8 @@ func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
-func (*aDisk) Missing(string) bool { return false }
+func (*aDisk) Missing(string) bool              { return false }
+func (*aDisk) Starts(string, []string) []string { return nil }
 
 func (*aDisk) Repository(string) (dir, common string) { return "", "" }
 

@@ -116,6 +116,9 @@ func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
 // Content is not known: a recording has no files.
 func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
+// Starts is empty: no hooks were recorded.
+func (d *pastDisk) Starts(string, []string) []string { return nil }
+
 // Missing is not known either.
 func (d *pastDisk) Missing(string) bool { return false }
 

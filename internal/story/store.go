@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -66,6 +67,22 @@ func (s *store) Repository(path string) (dir, common string) {
 
 // Nested implements [kernel.Disk]: nobody has looked at all of it.
 func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
+
+// Starts implements [kernel.Disk]: the hooks are files of the story, and those of husky
+// lie in the tree.
+func (s *store) Starts(path string, hooks []string) (list []string) {
+	c, _ := s.Around(path)
+	for _, file := range slices.Sorted(maps.Keys(s.files)) {
+		switch rest, in := strings.CutPrefix(file, c.Root+"/"); {
+		case !in || c.Root == "":
+		case strings.HasPrefix(rest, ".git/hooks/") && boxgit.Runs(hooks, strings.TrimPrefix(rest, ".git/hooks/")):
+			list = append(list, file)
+		case strings.HasPrefix(rest, ".husky/") && boxgit.Runs(hooks, "*"):
+			list = append(list, c.Root+"/.husky/*")
+		}
+	}
+	return list
+}
 
 // Content implements [kernel.Disk]: a story knows no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
