@@ -146,6 +146,7 @@ type judge struct {
 	guards  guard
 	decided bool // a case has said what the command is
 	bent    bool // another argument decides how the command is run
+	defines bool // it gives a name another meaning
 	// protected: the profile says that the call touches the monitor.
 	protected bool
 	// installs: the command line runs what it gets from the network.
@@ -234,7 +235,9 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 	switch {
 	case len(commands) == 0:
 	case len(commands) == 1 && !j.bent:
-		j.command(commands[0])
+		if j.command(commands[0]); j.defines && !j.decided && !j.use.Fresh(leaves) { // the next call may mean something else
+			j.arbitrary()
+		}
 	default: // words of a list, or another shell, host or environment: we do not guess
 		j.several(commands)
 	}

@@ -41,6 +41,7 @@ func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Ho
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
 	j.use.Interactive = j.use.Interactive || r.InteractiveShell
+	j.defines = j.defines || r.Defines
 	j.installs = j.installs || r.NetworkIntoInterpreter
 	if !j.decided {
 		j.parts(&r)
@@ -175,8 +176,7 @@ func (j *judge) touched(r *shellscan.Report) {
 			j.use.Repositories = addFolder(j.use.Repositories, e.Path)
 		case shellscan.Environment:
 			j.most = floodmark.Secret
-			// The same line may tell it. What kubectl shows comes from where it asks.
-			if e.Command != "kubectl" && (slices.Contains(j.use.Effects, floodmark.Fetch) || slices.Contains(j.use.Effects, floodmark.Send)) {
+			if toldAway(r, e) {
 				j.guards |= isSecret
 			}
 		case shellscan.Fetch, shellscan.Send:
@@ -189,6 +189,21 @@ func (j *judge) touched(r *shellscan.Report) {
 		default: // without a file or an address
 		}
 	}
+}
+
+// toldAway reports that a line may tell a key to some host: one is reached, and not only by
+// the command that gets the key from there.
+func toldAway(r *shellscan.Report, key *shellscan.Effect) bool {
+	reached := 0
+	for i := range r.Parts {
+		if slices.ContainsFunc(r.Parts[i].Effects, func(e floodmark.Effect) bool { return e == floodmark.Fetch || e == floodmark.Send }) {
+			reached++
+		}
+	}
+	only := key.Prints && r.Understood
+	return reached > 1 || reached == 1 && !only || slices.ContainsFunc(r.Effects, func(e shellscan.Effect) bool {
+		return (e.Kind == shellscan.Fetch || e.Kind == shellscan.Send) && !(only && e.Command == key.Command)
+	})
 }
 
 // addFolder adds a folder to a list; it is empty where nobody knows which.
@@ -322,16 +337,10 @@ func (j *judge) writes(e *shellscan.Effect) {
 	}
 	if e.Kind == shellscan.Write && e.Tree {
 		j.guards |= j.catalog.paths.holdsGuarded(&s)
-		if e.Placed && j.folder(e.Path) { // what is put in its place brings everything in it
+		if e.Placed && (e.Path == "/" || within(j.base, e.Path) || within(j.at.Project, e.Path) || within(j.at.Home, e.Path)) { // what is put in its place brings everything in it
 			j.guards |= isInstructs
 		}
 	}
-}
-
-// folder reports what is known to be a folder: one that holds the project, a
-// home or the place where the command runs.
-func (j *judge) folder(at string) bool {
-	return at == "/" || within(j.base, at) || within(j.at.Project, at) || within(j.at.Home, at)
 }
 
 // arbitrary says that the command could do anything.
@@ -404,7 +413,7 @@ func outward(line string) bool {
 		"tcpsocket", "io::socket", "lwp::", "http::tiny", "fsockopen", "curl_exec", "net/http", "net.dial",
 	} {
 		if strings.Contains(low, word) {
-			return !onlyOwnMachine(low)
+			return !strings.Contains(low, "localhost") && !strings.Contains(low, "127.0.0.1")
 		}
 	}
 	return false
@@ -418,9 +427,4 @@ func ownMachine(address string) bool {
 		}
 	}
 	return false
-}
-
-// onlyOwnMachine reports a text that names this machine, as tests of a server do.
-func onlyOwnMachine(low string) bool {
-	return strings.Contains(low, "localhost") || strings.Contains(low, "127.0.0.1")
 }

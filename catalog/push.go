@@ -69,7 +69,7 @@ func worksIn(r *shellscan.Report, project string) bool {
 		if e.Kind != shellscan.Hook || e.Command != "git" {
 			continue
 		}
-		if found = true; e.Path != path.Join(project, ".git/hooks") && e.Path != path.Join(project, ".husky") {
+		if found = true; !within(e.Path, path.Join(project, ".git/hooks")) {
 			return false
 		}
 	}

@@ -136,7 +136,7 @@ func TestEachConditionOfAPush(t *testing.T) {
 		{"another reads", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Read, Command: "cat"}}, true},
 		{"it may tell keys", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Environment}}, false},
 		{"another folder", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "git", Path: "/q/.git/hooks"}}, false},
-		{"the other sort of hooks", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "git", Path: "/p/.husky"}}, true},
+		{"the other sort of hooks", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "git", Path: "/p/.git/hooks/pre-push"}}, true},
 		{"another program's hooks", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "python3", Path: "/p/json.py"}}, true},
 	} {
 		r := &shellscan.Report{Understood: true, Parts: c.parts, Effects: append([]shellscan.Effect{hooks}, c.effects...)}

@@ -27,6 +27,8 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	if !tells && !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks)+len(j.use.Repositories) == 0 {
 		return
 	}
+	own := st.started(j)
+	j.action.Effects = runsHooks(j.action.Effects, own)
 	t := st.touched(j)
 	list := st.leaking(t.reads, tells && !t.guessed, mark)
 	add := func(p string, beside floodmark.Label) {
@@ -43,7 +45,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 		add(project+"/**", mark.Join(loaded(&floodmark.Basis{Loads: list})))
 	}
 	hooks := append(st.hooked(t.hooks), st.obeyed(j, &t, mark)...)
-	list = append(list, hooks...)
+	list = slices.Concat(list, hooks, own)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
 	runs := slices.Contains(j.action.Effects, floodmark.Run)
 	if runs && mark.Trust > floodmark.Untrusted {
@@ -230,13 +232,17 @@ func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	return list
 }
 
-// hooked are the files that a command runs by itself and that were put there by
-// something worth less than the owner's own work. A folder nobody is known to
-// have touched has no say: git brings no hooks from elsewhere.
+// hooked are the files that a command obeys by itself and that were put there by
+// something worth less than the owner's own work: git brings no hooks from elsewhere
+// into its own folder, but other files.
 func (st *step) hooked(paths []string) []floodmark.Load {
 	var list []floodmark.Load
 	for _, p := range paths {
-		c := st.weigh(slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Spares && !inGit(k.Ref.Name) }))
+		at := catalog.FoldPath(strings.TrimSuffix(p, "/**"))
+		if !inGit(at) && st.in.Disk != nil && st.in.Disk.Missing(at) {
+			continue
+		}
+		c := st.weigh(slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Spares && inGit(at) && !inGit(k.Ref.Name) }))
 		if l := c.label(); l.Trust < floodmark.Local {
 			list = append(list, floodmark.Load{Artifact: pathRef(p), Label: l, Sources: c.worst(nil)})
 		}

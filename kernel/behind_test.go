@@ -19,6 +19,7 @@ func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, fals
 func (linkedDisk) Missing(string) bool                    { return false }
 func (linkedDisk) Exactly(string) (d floodmark.Digest)    { return d }
 func (linkedDisk) Head(string) string                     { return "" }
+func (linkedDisk) Starts(string, []string) []string       { return nil }
 func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
 func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
 func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }

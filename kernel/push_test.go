@@ -24,6 +24,7 @@ func pushesTo(st *step, project string) floodmark.Digest {
 }
 
 func (pushDisk) Head(string) string                     { return "" }
+func (pushDisk) Starts(string, []string) []string       { return nil }
 func (pushDisk) Repository(string) (dir, common string) { return "", "" }
 func (pushDisk) Resolve(p string) string                { return p }
 func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }

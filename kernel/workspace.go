@@ -30,6 +30,10 @@ type Disk interface {
 	// Nested returns the folders below one that hold git's files themselves, and
 	// whether these are all.
 	Nested(folder string) (folders []string, all bool)
+	// Starts returns the programs that git, standing at a clean path, runs by itself: those
+	// hooks that are there («*» for any) which the catalog knows of, as [catalog.Use] has them,
+	// and files of the working tree that git's settings name.
+	Starts(path string, hooks []string) []string
 	// Content stands for what is in a file; zero if it is not there or is no file.
 	Content(path string) floodmark.Digest
 	// Exactly is the digest of what is in the one file at a path that catalog.FoldPath
@@ -267,6 +271,20 @@ func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Lo
 		if l.Label = l.Label.Join(c.label()); l.Label.Trust < floodmark.Local {
 			l.Sources = c.worst(l.Sources)
 			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// started are the programs of the owner's that git runs by itself, of each repository the
+// first. What they load in turn nobody knows, so that the call is a run.
+func (st *step) started(j *judged) (list []floodmark.Load) {
+	for _, dir := range j.use.Repositories {
+		if st.in.Disk == nil || dir == "" {
+			continue
+		}
+		if programs := st.in.Disk.Starts(st.resolved([]string{dir})[0], j.use.Hooks); len(programs) > 0 {
+			list = append(list, floodmark.Load{Artifact: pathRef(programs[0]), Label: floodmark.Clean()})
 		}
 	}
 	return list

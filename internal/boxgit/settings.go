@@ -141,3 +141,17 @@ func Words(text string) (list []string) {
 	}
 	return list
 }
+
+// Runs reports whether a command runs a hook («*»: some hook). Of a command the hooks are known
+// that it runs, as «…/.git/hooks/NAME/**» or all; two more run whenever git writes a name or its index.
+func Runs(known []string, hook string) bool {
+	if hook == "post-index-change" || hook == "reference-transaction" {
+		return true
+	}
+	for _, p := range known {
+		if _, name, ok := strings.Cut(p, "/.git/hooks/"); ok && (hook == "*" || name == "**" || name == hook+"/**") {
+			return true
+		}
+	}
+	return false
+}

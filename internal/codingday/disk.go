@@ -120,6 +120,9 @@ func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} 
 func (d *pastDisk) Exactly(string) floodmark.Digest { return floodmark.Digest{} }
 func (d *pastDisk) Head(string) string              { return "" }
 
+// Starts is empty: no hooks were recorded.
+func (d *pastDisk) Starts(string, []string) []string { return nil }
+
 // Missing is not known either.
 func (d *pastDisk) Missing(string) bool { return false }
 

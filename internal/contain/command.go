@@ -18,6 +18,16 @@ const boxName = "floodmark-box"
 
 const repeatedLine = "this is how Floodmark starts a command in a box, and works once. Write the plain command instead, as if there were no box."
 
+const repeatedNote = "a call that repeats the command of a box was refused; the model may have been shown it"
+
+// ofRefusal reports what an agent gives back of a call that was refused here: our own words,
+// if any, and little around them. Anything else is content, which the monitor has to see.
+func ofRefusal(r hook.Result) bool {
+	const around = 300
+	said := strings.Contains(r.Text, repeatedLine) && len(r.Text) <= len(repeatedLine)+around
+	return r.Error && (said || r.Text == "" && r.Digest.IsZero())
+}
+
 // commandOf returns the command line of a call that can be rewritten.
 func commandOf(ev hook.Event) (string, bool) {
 	var args struct {

@@ -58,6 +58,8 @@ type Door struct {
 	known map[journal.Session]belief
 	// refused are calls that nobody judged, because they were refused here.
 	refused map[call]time.Time
+	// repeated are the sessions of which the journal has that they repeated a box's command.
+	repeated map[journal.Session]bool
 	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
 	// start are of no session that is known.
 	late map[journal.Session][]ticket
@@ -111,7 +113,7 @@ const (
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
-		late: map[journal.Session][]ticket{},
+		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{},
 	}
 	if cfg.Desk == nil {
 		return d, nil
@@ -160,9 +162,12 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	c := call{s, ev.Call.ID}
 	line, is := commandOf(ev)
 	if is && repeats(line) {
-		d.refuse(c)
+		if d.refuse(c) {
+			return hook.Reply{Line: repeatedLine}, d.cfg.Note(ctx, s, floodmark.IncidentSeen{Kind: Repeated, Call: c.id, Text: repeatedNote})
+		}
 		return hook.Reply{Line: repeatedLine}, nil
 	}
+	d.wasRefused(c) // a call of this name is judged now, and its result is its own
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if err != nil || !reply.Decision.Contained() {
@@ -215,8 +220,7 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 // result is the monitor's; what is wrong with the box is added here.
 func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	c := call{s, ev.Call.ID}
-	if d.wasRefused(c) && ev.Result.Error {
-		// The agent reports our own refusal.
+	if d.wasRefused(c) && ofRefusal(ev.Result) {
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
 	list := d.take(c)
@@ -247,8 +251,12 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 	return reply, nil
 }
 
-// NotUsed is the kind of an incident that ends the belief in a session's boxes.
-const NotUsed = "box-not-used"
+// NotUsed is the kind of an incident that ends the belief in a session's boxes, Repeated
+// that of the first call of a session that says what only boxes are started with.
+const (
+	NotUsed  = "box-not-used"
+	Repeated = "box-command-repeated"
+)
 
 const ranOutside = "a command that had to run in a box has a result, and no box ran it"
 

@@ -117,14 +117,20 @@ func (d *Door) giveBack(c call, list []ticket) {
 	d.open[c] = append(d.open[c], list...)
 }
 
-// refuse notes that a call was refused here.
-func (d *Door) refuse(c call) {
+// refuse notes that a call was refused here, and reports the first one of a session.
+func (d *Door) refuse(c call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.repeated) >= maxKnown {
+		clear(d.repeated)
+	}
+	first := !d.repeated[c.session]
+	d.repeated[c.session] = true
 	if len(d.refused) >= maxOpen {
 		clear(d.refused)
 	}
 	d.refused[c] = d.cfg.Now()
+	return first
 }
 
 // wasRefused reports whether a call was refused here, once.

@@ -278,6 +278,7 @@ func (s *scanner) alias(args []word, st *state, depth int) {
 		if !ok {
 			continue
 		}
+		s.r.Defines = true
 		if !w.exact() {
 			s.doubt("an alias that is not known")
 			continue

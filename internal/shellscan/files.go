@@ -246,8 +246,8 @@ func (s *scanner) specialMore(j *job) {
 			s.edited(j)
 		}
 	case "kubectl":
-		if slices.ContainsFunc(j.p.list, func(o operand) bool { return strings.Contains(strings.ToLower(o.w.text), "secret") }) {
-			s.add(Effect{Kind: Environment})
+		if j.showsKeys() {
+			s.add(Effect{Kind: Environment, Prints: j.does(floodmark.Fetch)})
 		}
 	case "env":
 		if len(j.p.rest) == 0 {

@@ -349,6 +349,7 @@ func (s *scanner) declare(c *syntax.FuncDecl, st *state) {
 		s.doubt("a function without a name")
 		return
 	}
+	s.r.Defines = true
 	st.define(c.Name.Value, c.Body)
 }
 

@@ -23,13 +23,7 @@ func (s *scanner) git(j *job) {
 	case "clone":
 		s.clone(j)
 	case "init":
-		to := literal(".")
-		for _, o := range j.p.list {
-			if o.opt == "" {
-				to = o.w
-			}
-		}
-		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+		s.touch(Effect{Kind: Write, Tree: true}, append([]word{literal(".")}, j.words()...)[j.plain()], j.st)
 	case "clean":
 		if len(j.p.list) == 0 {
 			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
@@ -66,12 +60,7 @@ func (s *scanner) obeys(j *job) {
 }
 
 func (s *scanner) clone(j *job) {
-	var plain []word
-	for _, o := range j.p.list {
-		if o.opt == "" {
-			plain = append(plain, o.w)
-		}
-	}
+	plain := j.words()
 	if len(plain) == 0 {
 		return
 	}
@@ -95,16 +84,18 @@ func (s *scanner) rewrites(j *job) {
 	}
 }
 
-// plain is how many words are no options.
-func (j *job) plain() int {
-	n := 0
+// words are those that are no options.
+func (j *job) words() (list []word) {
 	for _, o := range j.p.list {
 		if o.opt == "" {
-			n++
+			list = append(list, o.w)
 		}
 	}
-	return n
+	return list
 }
+
+// plain is how many of them there are.
+func (j *job) plain() int { return len(j.words()) }
 
 // strange counts as running code what takes commits that anybody may offer, from an
 // address or as «pull/7/head», or what such a line has left: they may change any file.
@@ -203,10 +194,8 @@ func (j *job) prints() {
 	case "grep":
 		j.out.digits = j.p.has("-c", "--count") && j.plain() < 3 && !recursive(j)
 		j.out.revs = j.in.revs && j.plain() == 1 && !j.p.has("-n", "-o", "-b", "--byte-offset", "--line-number")
-	case "wc":
+	case "wc", "nproc":
 		j.out.digits = j.plain() == 0
-	case "nproc":
-		j.out.digits = true
 	case "seq", "date": // of numbers; of seconds
 		j.out.digits = len(j.p.opts) == 0 && !slices.ContainsFunc(j.p.list, func(o operand) bool {
 			return !o.w.exact() || !(j.name == "date" && o.w.text == "+%s") && (j.name == "date" || strings.Trim(o.w.text, "0123456789") != "")

@@ -227,7 +227,7 @@ func (s *scanner) run(j *job) feed {
 	s.hooks(j)
 	s.obeys(j)
 	if j.entry.Tells {
-		s.add(Effect{Kind: Environment})
+		s.add(Effect{Kind: Environment, Prints: j.does(floodmark.Fetch)})
 	}
 	s.linked = s.linked || j.name == "ln" || j.name == "cp" && j.p.has("-s", "--symbolic-link", "-l", "--link")
 	s.mayRun(j, before)

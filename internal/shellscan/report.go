@@ -46,7 +46,8 @@ type Effect struct {
 	// Placed: a folder with unseen content takes this very place.
 	Placed bool
 	// URL is the address as it was written.
-	URL string
+	URL    string
+	Prints bool // of a key: the command itself gets it from the network
 	// Command is the name of the program that does it; empty for the shell.
 	Command string
 	// Start and End are where in the line it stands, or the outermost command around it.
@@ -90,8 +91,8 @@ type Report struct {
 	// InteractiveShell: it opens a shell or interpreter that takes further
 	// commands from whoever types into it.
 	InteractiveShell bool
-	// Loops: some commands may run again after later ones.
-	Loops bool
+	Defines          bool // it gives a name another meaning, which a shell that lives on keeps
+	Loops            bool // some commands may run again after later ones
 	// Sets are the variables the line sets or takes away, whatever for. «*»
 	// stands for all of them: some program gets an environment of its own.
 	Sets []string

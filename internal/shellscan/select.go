@@ -23,9 +23,22 @@ func (s *scanner) asks(j *job) {
 
 // onlyShows reports that options say no more than how the answer looks.
 func (j *job) onlyShows() bool {
-	return !slices.ContainsFunc(j.p.opts, func(o string) bool {
-		return !slices.Contains(strings.Fields("ascii batch bail box column csv echo header headers html json line list markdown mode newline "+
-			"nofollow noheader noinit nullvalue quote readonly safe separator table tabs"), strings.TrimLeft(o, "-"))
+	return !slices.ContainsFunc(j.p.opts, func(o string) bool { return !of("sqlite", strings.TrimLeft(o, "-")) })
+}
+
+// showsKeys reports a kubectl that may print a file, or things of a kind not known to hold no keys.
+func (j *job) showsKeys() bool {
+	kinds := slices.Contains(j.entry.Words, "get") || slices.Contains(j.entry.Words, "describe")
+	for i, w := range j.words() {
+		for part := range strings.SplitSeq(strings.ToLower(w.text), ",") {
+			kind, _, named := strings.Cut(part, "/")
+			if kinds && (i == 0 || named) && !(w.exact() && of("kind", kind)) || strings.Contains(part, "secret") {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(j.p.list, func(o operand) bool {
+		return o.opt != "" && kinds && (!o.w.exact() || strings.Contains(o.w.text, "-file"))
 	})
 }
 
@@ -64,12 +77,7 @@ func mayOpen(before string) bool {
 }
 
 // harmlessFunction reports a word of the language, or a function that computes.
-func harmlessFunction(name string) bool {
-	return slices.Contains(strings.Fields(
-		"in and or not where select from on by as values over exists when then else limit having join using distinct all between like "+
-			"count sum avg min max total abs round length lower upper trim ltrim rtrim substr substring replace instr coalesce ifnull nullif iif cast "+
-			"date time datetime julianday strftime group_concat json_extract json_array_length printf format typeof row_number rank dense_rank lag lead"), name)
-}
+func harmlessFunction(name string) bool { return of("sql", name) }
 
 func notOfName(c rune) bool {
 	return !(c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9')

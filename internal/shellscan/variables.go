@@ -8,12 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// named are the variables we know, a kind and a name to a line.
+// named are the variables and other names we know, a kind and a name to a line.
 //
 //go:embed variables.txt
 var named string
 
-// of reports that the list names a variable as one of a kind.
+// of reports that the list has a name as one of a kind.
 func of(kind, name string) bool {
 	return syntax.ValidName(name) && strings.Contains(named, "\n"+kind+" "+name+"\n")
 }

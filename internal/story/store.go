@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -79,6 +80,22 @@ func (s *store) Exactly(path string) floodmark.Digest {
 
 // Head implements [kernel.Disk]: a story has no commits.
 func (s *store) Head(string) string { return "" }
+
+// Starts implements [kernel.Disk]: the hooks are files of the story, and those of husky
+// lie in the tree.
+func (s *store) Starts(path string, hooks []string) (list []string) {
+	c, _ := s.Around(path)
+	for _, file := range slices.Sorted(maps.Keys(s.files)) {
+		switch rest, in := strings.CutPrefix(file, c.Root+"/"); {
+		case !in || c.Root == "":
+		case strings.HasPrefix(rest, ".git/hooks/") && boxgit.Runs(hooks, strings.TrimPrefix(rest, ".git/hooks/")):
+			list = append(list, file)
+		case strings.HasPrefix(rest, ".husky/") && boxgit.Runs(hooks, "*"):
+			list = append(list, c.Root+"/.husky/*")
+		}
+	}
+	return list
+}
 
 // Content implements [kernel.Disk]: a story knows no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }

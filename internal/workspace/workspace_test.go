@@ -279,3 +279,59 @@ func TestRepository(t *testing.T) {
 		t.Errorf("no repository: %s, %s", at, common)
 	}
 }
+
+// Git runs hooks that are there and executable, where its settings say that they are,
+// and programs of the tree that its settings name.
+func TestStarts(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, settings := range map[string]string{
+		"plain": "", "husky": "[core]\n\thooksPath = .husky/_\n", "elsewhere": "[core]\n\thooksPath = " + dir + "/shared\n",
+		"filter": "[filter \"x\"]\n\tclean = scripts/clean.sh %f\n", "lfs": "[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n",
+	} {
+		write(name+"/.git/HEAD", "ref: refs/heads/main\n", 0o600)
+		write(name+"/.git/config", settings, 0o600)
+		write(name+"/.git/hooks/pre-push.sample", "", 0o700)
+		write(name+"/.git/hooks/commit-msg", "", 0o600) // git runs no such file
+		write(name+"/scripts/clean.sh", "", 0o700)
+		write(name+"/src/a", "", 0o600)
+	}
+	write("plain/.git/hooks/pre-commit", "", 0o700)
+	write("shared/post-merge", "", 0o700)
+	all := []string{"/x/.git/hooks/**"}
+	for _, c := range []struct {
+		at    string
+		known []string
+		want  string
+	}{
+		{"plain", all, "plain/.git/hooks/pre-commit"},
+		{"plain/src", all, "plain/.git/hooks/pre-commit"},
+		{"plain", []string{"/x/.git/hooks/pre-commit/**"}, "plain/.git/hooks/pre-commit"},
+		{"plain", []string{"/x/.git/hooks/pre-push/**", "/x/.gitmodules/**"}, ""},
+		{"plain", nil, ""},
+		{"husky", []string{"/x/.git/hooks/pre-push/**"}, "husky/.husky/_/*"},
+		{"husky", nil, ""},
+		{"elsewhere", all, "shared/post-merge"},
+		{"filter", nil, "filter/scripts/clean.sh"},
+		{"lfs", all, ""},
+		{"shared", all, ""},
+	} {
+		got := slices.Compact(disk().Starts(filepath.Join(dir, c.at), c.known))
+		if text := strings.ReplaceAll(strings.Join(got, " "), filepath.ToSlash(dir)+"/", ""); text != c.want {
+			t.Errorf("%s, %v: %q, not %q", c.at, c.known, text, c.want)
+		}
+	}
+	write("plain/.git/hooks/post-index-change", "", 0o700)
+	if got := disk().Starts(filepath.Join(dir, "plain"), nil); len(got) != 1 {
+		t.Errorf("a hook that every command may run: %q", got)
+	}
+}

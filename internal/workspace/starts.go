@@ -1,0 +1,63 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
+)
+
+// Starts implements [kernel.Disk]. A folder of hooks in the working tree counts as if
+// every hook were there: a branch or a patch may bring one in the same call.
+func (d *Disk) Starts(path string, hooks []string) (list []string) {
+	root, dir, ok := locate(path)
+	if !ok {
+		if dir, _ = d.Repository(path); dir == "" {
+			return nil
+		}
+		root = dir // without a working tree
+	}
+	named := boxgit.Settings(root, d.opts.Home)
+	for _, folder := range append(named.Folders, filepath.Join(commonDir(dir), "hooks")) {
+		at := d.Resolve(folder)
+		if within(at, d.Resolve(root)) && !within(at, d.Resolve(commonDir(dir))) {
+			list = append(list, filepath.ToSlash(filepath.Join(folder, "*")))
+			continue
+		}
+		list = append(list, hooksIn(folder)...)
+	}
+	list = slices.DeleteFunc(list, func(hook string) bool { return !boxgit.Runs(hooks, filepath.Base(hook)) })
+	for _, file := range named.Files {
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().IsRegular() && within(file, root) && !within(file, dir) {
+			list = append(list, filepath.ToSlash(file))
+		}
+	}
+	return list
+}
+
+// hooksIn are the hooks in a folder that git would run; all, if nobody can look.
+func hooksIn(folder string) (list []string) {
+	names, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return []string{filepath.ToSlash(filepath.Join(folder, "*"))}
+	}
+	for _, e := range names {
+		file := filepath.Join(folder, e.Name())
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !strings.HasSuffix(e.Name(), ".sample") {
+			list = append(list, filepath.ToSlash(file))
+		}
+	}
+	return list
+}
+
+// within reports that a path is a folder, or lies in it.
+func within(path, folder string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || rest[0] == filepath.Separator)
+}
