@@ -41,11 +41,16 @@ func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
 	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
 }
 
-// Reason says why a person is asked about it.
-func (b *Boxed) Reason() floodmark.Reason {
+// Reason says why a person is asked about it. Holes says that a box here could let it
+// reach a host.
+func (b *Boxed) Reason(holes bool) floodmark.Reason {
 	text := "it ran in a box and failed there"
 	if len(b.Wanted) > 0 {
 		text += ": it wanted " + strings.Join(b.Wanted, ", ")
 	}
-	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text + "; it would now run outside of one"}
+	text += "; it would now run outside of one"
+	if !holes && len(places(b.Wanted)) > 0 {
+		text += ", because inside this agent's own sandbox no box can reach a single host"
+	}
+	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text}
 }
