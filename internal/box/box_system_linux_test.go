@@ -111,6 +111,7 @@ func TestBox(t *testing.T) {
 	t.Run("beside another", p.besideAnother)
 	t.Run("works", p.works)
 	t.Run("streams", p.streams)
+	t.Run("granted", p.granted)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
