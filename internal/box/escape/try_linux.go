@@ -35,6 +35,9 @@ func Box(program string, rules box.Spec) Enclosure {
 		s := rules
 		s.Project, s.Home, s.Folder, s.Temp = project, home, filepath.Join(root, "box"+strconv.Itoa(call.Number)), filepath.Join(root, "tmp")
 		s.Author, s.Mail, s.Processes = "a", "a@b.example", 512
+		if call.Granted {
+			s.Hosts = []string{"hole.invalid:443"}
+		}
 		if call.Background {
 			s = s.InBackground()
 		}
@@ -102,7 +105,7 @@ func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attem
 	}
 	defer w.close()
 	o.Said, o.Not = w.attempt(a, func(number int) (string, string) {
-		program, files, err := in(w.home, w.project, w.command(a), Call{Number: number, Background: a.Background})
+		program, files, err := in(w.home, w.project, w.command(a), Call{Number: number, Background: a.Background, Granted: a.Granted})
 		if err != nil {
 			return "", err.Error()
 		}
