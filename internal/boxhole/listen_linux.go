@@ -44,7 +44,7 @@ func variables(proxy string) (env []string) {
 	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = append(env, name+"="+proxy)
 	}
-	const here = "localhost,.localhost,127.0.0.1,127.0.0.0/8,::1"
+	const here = "localhost,127.0.0.1,::1"
 	return append(env, "no_proxy="+here, "NO_PROXY="+here, "NODE_USE_ENV_PROXY=1")
 }
 
