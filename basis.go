@@ -48,6 +48,10 @@ type Basis struct {
 	// Boxable: the door runs this command in a box if told to, and all that is known
 	// of it can be done there.
 	Boxable bool `json:"boxable,omitempty"`
+	// Hosts are those that its box would let it reach; HostsBy is the question in which
+	// the owner granted them for good, if he did.
+	Hosts   []string `json:"hosts,omitempty"`
+	HostsBy TicketID `json:"hostsBy,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

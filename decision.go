@@ -88,6 +88,7 @@ const (
 	Paused          Code = "paused"           // the owner paused: decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
 	Contained       Code = "contained"        // it runs in a box, so it is not asked about
+	BoxHost         Code = "box-host"         // it runs in a box that lets it reach a host
 	OutsideBox      Code = "outside-box"      // a box would do, and this call would run outside of one
 )
 

@@ -110,6 +110,8 @@ func (c *plain) basis(b *Basis) {
 	c.flag("strange", &b.Strange)
 	c.flag("wipes", &b.Wipes)
 	c.flag("boxable", &b.Boxable)
+	list(c, "hosts", &b.Hosts, textValue[string])
+	someText(c, "hostsBy", &b.HostsBy)
 	c.label("returns", &b.Returns, b.Returns == Label{})
 	someText(c, "location", &b.Location)
 	list(c, "moved", &b.Moved, textValue[string])

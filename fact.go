@@ -334,6 +334,8 @@ type Shown struct {
 	// Boxed is set if the call was to run in a box: an approval of it lets nothing run
 	// outside of one, unless that very offer was taken.
 	Boxed bool `json:"boxed,omitempty"`
+	// Hosts are those that its box would let it reach, such as «api.example:443».
+	Hosts []string `json:"hosts,omitempty"`
 	// Vouch is set in a question that is about no call: whether the owner vouches
 	// for this content, as he said in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
@@ -437,6 +439,7 @@ const (
 	GrantOutside GrantScope = "outside" // the shown call, one time, outside of its box
 	GrantTurn    GrantScope = "turn"    // identical calls until the turn ends
 	GrantMinutes GrantScope = "minutes" // identical calls until a time
+	GrantHosts   GrantScope = "hosts"   // the shown call, in a box that reaches the shown hosts, in any session of the project, until a time
 	GrantPattern GrantScope = "pattern" // calls that match the printed pattern, until a time
 	GrantTool    GrantScope = "tool"    // any call of the tool: only with approvals.toolWide
 )

@@ -237,6 +237,7 @@ func (c *plain) shown(s *Shown) {
 	c.digest("pickEnd", &s.PickEnd, s.PickEnd.IsZero())
 	c.flag("two", &s.Two)
 	c.flag("boxed", &s.Boxed)
+	list(c, "hosts", &s.Hosts, textValue[string])
 	c.digest("vouch", &s.Vouch, s.Vouch.IsZero())
 	c.shut('}')
 }

@@ -20,6 +20,8 @@ type Book struct {
 	Guesses []Guess  `json:"guesses,omitempty"`
 	// Waits are until when the last questions were to wait, oldest first.
 	Waits []time.Time `json:"waits,omitempty"`
+	// Hosts are grants that outlive the session: see [floodmark.GrantHosts].
+	Hosts []Grant `json:"hosts,omitempty"`
 	// Boxed is nil unless a call was let through in a box.
 	Boxed *Boxed `json:"boxed,omitempty"`
 }
@@ -176,7 +178,7 @@ func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDige
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.
 func asItWas(a, b floodmark.Shown) bool {
-	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Codes, b.Codes)
+	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.Codes, b.Codes)
 }
 
 // Count takes in that the first of two people approved.
@@ -276,6 +278,11 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
 		}))
 	}
+	if g.Scope == floodmark.GrantHosts {
+		b.Hosts = append(b.Hosts, g)
+		b.Hosts = b.Hosts[max(0, len(b.Hosts)-MaxGrants):]
+		return
+	}
 	b.Grants = append(b.Grants, g)
 	if extra := len(b.Grants) - MaxGrants; extra > 0 {
 		b.Grants = slices.Delete(b.Grants, 0, extra)
@@ -305,7 +312,8 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 
 // End takes in that the grants of a ticket are over.
 func (b *Book) End(t floodmark.TicketID) {
-	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Ticket == t }))
+	of := func(g Grant) bool { return g.Ticket == t }
+	b.Grants, b.Hosts = orNil(slices.DeleteFunc(b.Grants, of)), orNil(slices.DeleteFunc(b.Hosts, of))
 }
 
 // Ran takes in that a call was let through, by the grants of a ticket or by none.
@@ -378,8 +386,8 @@ func (b *Book) CloseTurn() {
 }
 
 // Void ends every question and every grant: after a cleared context, nothing
-// that was shown describes the session any more.
-func (b *Book) Void() { *b = Book{Guesses: b.Guesses, Waits: b.Waits} }
+// that was shown describes the session any more. What was granted to the project stays.
+func (b *Book) Void() { *b = Book{Guesses: b.Guesses, Waits: b.Waits, Hosts: b.Hosts} }
 
 func (b *Book) find(t floodmark.TicketID) int {
 	return slices.IndexFunc(b.Tickets, func(o Open) bool { return o.ID == t })

@@ -44,14 +44,17 @@ func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
 }
 
 // Reason says why a person is asked about it. What the command chose stands between quotation
-// marks: a card sets it apart.
-func (b *Boxed) Reason() floodmark.Reason {
+// marks: a card sets it apart. Holes says that a box here could let it reach a host.
+func (b *Boxed) Reason(holes bool) floodmark.Reason {
 	text := "it failed in its box, which has no network, no secrets and only this project"
 	switch {
 	case len(b.Wanted) > 0:
 		text = "it failed in its box: it wanted " + quoted(b.Wanted) + ", and a box has no network"
 	case len(b.NotKept) > 0:
 		text = "it failed in its box: " + quoted(b.NotKept) + " cannot be written from there"
+	}
+	if !holes && len(places(b.Wanted)) > 0 {
+		text += ", nor a way to a single host inside this agent's own sandbox"
 	}
 	return floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: text}
 }

@@ -17,8 +17,9 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
-	// Boxed says that it would run in a box.
+	// Boxed says that it would run in a box, and Hosts what it would reach from there.
 	Boxed bool
+	Hosts []string
 	// Loads is how far what it loads is believed.
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
@@ -44,6 +45,8 @@ func (g Grant) covers(w Wanted) bool {
 	case g.Shown.Tool != w.Tool:
 		return false
 	case g.Shown.Boxed && !w.Boxed: // a yes to what runs in a box is none to what does not
+		return false
+	case !slices.Equal(g.Shown.Hosts, w.Hosts):
 		return false
 	case g.Until.IsZero() && !g.once() && g.Turn != w.Turn:
 		return false

@@ -7,6 +7,14 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
+// A HostGrant lets one call reach hosts from its box, in one project.
+type HostGrant struct {
+	Ticket floodmark.TicketID
+	Tool   floodmark.ToolRef
+	Args   floodmark.Digest
+	Hosts  []string
+}
+
 // A BoxEnd is how a command ended that ran in a box.
 type BoxEnd struct {
 	// Ticket is the name of the one that started the box.

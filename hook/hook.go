@@ -112,6 +112,11 @@ type Event struct {
 	// it is read from nobody's bytes.
 	Boxes bool `json:"-"`
 
+	// Holes says that such a box can let the command reach hosts that a person granted.
+	// Granted are grants of other sessions of the same project. The daemon says both.
+	Holes   bool        `json:"-"`
+	Granted []HostGrant `json:"-"`
+
 	// Box is how a command ended that ran in a box, at after_tool_call. The daemon says it,
 	// as it says Boxes.
 	Box *BoxEnd `json:"-"`
@@ -312,4 +317,7 @@ type Reply struct {
 	// Command is what the agent has to run in place of the call's own command, at
 	// before_tool_call. A caller that cannot put it there must not make the call.
 	Command string `json:"command,omitempty"`
+	// Hosts are those that the box of an allowed call may let it reach. The daemon reads
+	// it, and tells nobody.
+	Hosts []string `json:"-"`
 }

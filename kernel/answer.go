@@ -69,7 +69,7 @@ func (st *step) answer(cmd approval.Command) {
 		st.out.Reply.Notice = "That question has changed since it was shown. Look at it again."
 		return
 	}
-	if open.Approved && (cmd.Verb == approval.Approve || !st.holds(open.ID)) {
+	if open.Approved && (cmd.Verb == approval.Approve || !st.s.Book.Holds(open.ID)) {
 		st.answeredBefore(approval.Closed{ID: open.ID, Verdict: floodmark.Allow, By: open.By, Channel: open.Channel})
 		return
 	}
@@ -85,7 +85,7 @@ func (st *step) answer(cmd approval.Command) {
 		st.vouchAnswered(cmd, open)
 		return
 	}
-	if !hasOffer(cmd, open.Shown) {
+	if !cmd.Offered(open.Shown) {
 		st.out.Reply.Notice = "That question has no such offer. Look at it again."
 		return
 	}
@@ -94,7 +94,7 @@ func (st *step) answer(cmd approval.Command) {
 	}
 	var given []floodmark.Shown
 	for _, shown := range open.Shown {
-		if approves(cmd, shown) {
+		if cmd.Approves(shown) {
 			given = append(given, shown)
 			st.keep(st.grant(cmd, open.ID, shown))
 		}
@@ -187,7 +187,7 @@ func (st *step) withdraw(cmd approval.Command) {
 
 // revoke takes an approval back.
 func (st *step) revoke(cmd approval.Command) {
-	if !slices.ContainsFunc(st.s.Book.Grants, func(g approval.Grant) bool { return g.Ticket == cmd.Ticket }) {
+	if !st.s.Book.Holds(cmd.Ticket) {
 		st.out.Reply.Notice = "No approval of that name holds any more."
 		return
 	}

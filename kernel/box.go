@@ -9,9 +9,6 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// inBox tells in one line what a box does, on a card and to a verifier.
-const inBox = "Runs in a box: no network, only this project."
-
 // boxable reports whether the door that asks runs a call in a box if told to, and the box
 // lets it do all that is known of it.
 func (st *step) boxable(use *catalog.Use, leaves []hook.Leaf) bool {
@@ -38,17 +35,47 @@ func doneInside(effects []floodmark.Effect) bool {
 	})
 }
 
-// boxWords tell a person where a call runs, if it could run in a box.
-func boxWords(d *floodmark.Decision) string {
-	if d.Reach == floodmark.Boxed {
-		return inBox
+// judgeCall judges a call, and once more with the hosts that its box would let it reach, if
+// there are some and the policy lets a call be asked about that sends there.
+func (st *step) judgeCall(c hook.Call) *judged {
+	j := st.judge(c, nil)
+	boxed := j.decision.Contained()
+	failed := j.decision.Verdict == floodmark.Confirm && j.ruling.Outside && st.failedInBox(&j.action)
+	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || !doneInside(j.action.Effects) {
+		return j
 	}
-	at := slices.IndexFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.OutsideBox })
-	if at < 0 {
-		return ""
+	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted); len(st.hosts) == 0 {
+		return j
 	}
-	return d.Reasons[at].Text + "."
+	out := st.judge(c, nil)
+	st.hosts = nil
+	if out.ruling.Verdict == floodmark.Restrict || boxed && out.decision.Verdict != floodmark.Allow {
+		return j
+	}
+	return out
 }
+
+// letOut makes a call one that sends to hosts, and brings back what they say.
+func (st *step) letOut(j *judged) {
+	if len(st.hosts) == 0 {
+		return
+	}
+	j.basis.Hosts, j.basis.HostsBy = st.hosts, st.hostsBy
+	j.use.Network, j.use.Own, j.use.Returns.Trust = true, false, floodmark.Untrusted
+	j.use.Effects = addNew(slices.Clip(j.use.Effects), floodmark.Send)
+	for _, place := range st.hosts {
+		j.use.URLs = append(slices.Clip(j.use.URLs), "https://"+place+"/")
+	}
+}
+
+// granted reports hosts that the owner granted to the project for good, while nothing private
+// was read and no rule on what leaves speaks.
+func (j *judged) granted() bool {
+	return j.basis.HostsBy != "" && j.ruling.Verdict >= floodmark.Confirm && j.lasting()
+}
+
+// lasting reports whether hosts may be granted for more than one call.
+func (j *judged) lasting() bool { return !j.ruling.Flow && j.mark.Secrecy > floodmark.Private }
 
 // failedInBox reports the call that failed in its box just now, where it could run in one.
 func (st *step) failedInBox(a *floodmark.Action) bool {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -47,11 +46,6 @@ func (st *step) answeredBefore(c approval.Closed) {
 	case floodmark.Confirm, floodmark.Audit:
 		st.out.Reply.Notice = "That question has ended without an answer: " + visible(c.By) + "."
 	}
-}
-
-// holds reports whether a question still allows something.
-func (st *step) holds(t floodmark.TicketID) bool {
-	return slices.ContainsFunc(st.s.Book.Grants, func(g approval.Grant) bool { return g.Ticket == t })
 }
 
 // lockedOut refuses to look at a code where too many wrong ones were typed. It

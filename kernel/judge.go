@@ -53,6 +53,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 		ctx = *in
 	}
 	j.use, j.kept = st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
+	st.letOut(j)
 	for _, address := range j.use.URLs {
 		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
 	}
@@ -92,7 +93,9 @@ func (st *step) rule(j *judged, ctx Context) {
 		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs, j.question.Reach.SecretFile = floodmark.Secret, true, slices.Contains(j.action.Effects, floodmark.Send)
 	}
 	st.authorise(j)
-	j.ruling = st.r.Policy.Decide(&j.question)
+	if j.ruling = st.r.Policy.Decide(&j.question); len(b.Hosts) > 0 {
+		j.ruling.Reach = floodmark.Boxed
+	}
 	st.nameSecrets(j)
 	j.pattern = pattern(j)
 	st.conclude(j)
@@ -208,8 +211,10 @@ func (st *step) conclude(j *judged) {
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
 		d.Verdict = floodmark.Confirm
 	}
-	if j.ruling.Outside && st.failedInBox(&j.action) {
-		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason()}, d.Reasons...)
+	if len(j.basis.Hosts) > 0 {
+		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{approval.WantsHosts(j.basis.Hosts)}, d.Reasons...)
+	} else if j.ruling.Outside && st.failedInBox(&j.action) {
+		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason(st.ev.Holes)}, d.Reasons...)
 	} else if st.ev.Boxes && j.ruling.Outside {
 		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box gives it, so it would run outside of one"})
 	}
@@ -225,7 +230,10 @@ func (st *step) conclude(j *judged) {
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Denied, Text: "the owner refused this call"}}, d.Reasons...)
 	}
 	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
-		if g, ok := st.s.Book.Covers(st.wanted(j)); ok {
+		if g, ok := st.s.Book.Covers(st.wanted(j)); ok || j.granted() {
+			if !ok {
+				g.Ticket = j.basis.HostsBy
+			}
 			j.grant = &g
 			if d.Verdict = floodmark.Allow; g.Scope == floodmark.GrantOutside {
 				d.Reach = floodmark.Free // no other yes lifts it
@@ -251,7 +259,7 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
-		Boxed: j.ruling.Reach == floodmark.Boxed, Loads: loaded(&j.basis).Trust,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.

@@ -27,6 +27,9 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	if j.decision.Reach == floodmark.Boxed {
 		list = append(list, outside)
 	}
+	if len(j.basis.Hosts) > 0 {
+		return approval.HostOffers(j.basis.Hosts, j.lasting() && widens(j))
+	}
 	if st.failedInBox(&j.action) {
 		return []floodmark.Offer{outside}
 	}
@@ -108,19 +111,6 @@ func fromOutside(a floodmark.Argument) bool {
 	return a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < floodmark.Shared
 }
 
-// hasOffer reports whether every call that a command approves has the offer that
-// it takes.
-func hasOffer(cmd approval.Command, shown []floodmark.Shown) bool {
-	return cmd.Offer >= 0 && !slices.ContainsFunc(shown, func(s floodmark.Shown) bool {
-		return approves(cmd, s) && cmd.Offer > len(s.Offers)
-	})
-}
-
-// approves reports whether a command speaks of a call.
-func approves(cmd approval.Command, s floodmark.Shown) bool {
-	return cmd.Tool == approval.All || cmd.Tool == s.Tool.String()
-}
-
 // grant is what an approval of one shown call allows, never wider than shown.
 // Without minutes a code holds for the turn, unless no more than once was offered,
 // and a click once; with minutes it is the pattern that was printed, or else the
@@ -134,7 +124,7 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	has := func(s floodmark.GrantScope) bool {
 		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
 	}
-	once := onlyOnce(shown)
+	once := approval.OnlyOnce(shown)
 	minutes := cmd.For > 0 && !once
 	switch {
 	case minutes && shown.Pattern != "":
@@ -153,16 +143,12 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	return g
 }
 
-// onlyOnce reports whether nothing was offered but this one call: wider offers come last.
-func onlyOnce(s floodmark.Shown) bool {
-	last := s.Offers[max(0, len(s.Offers)-1):]
-	return len(last) > 0 && (last[0].Scope == floodmark.GrantOnce || last[0].Scope == floodmark.GrantOutside)
-}
-
 // taken is the grant of an offer: exactly as wide as it was shown.
 func (st *step) taken(g floodmark.GrantGiven, o floodmark.Offer) floodmark.GrantGiven {
 	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
 	switch {
+	case o.Scope == floodmark.GrantHosts:
+		g.Until = st.in.At.Add(approval.HostsFor)
 	case o.For > 0:
 		g.Until = st.in.At.Add(min(o.For, approval.MaxFor))
 	case o.Scope == floodmark.GrantOnce, o.Scope == floodmark.GrantOutside:
@@ -184,7 +170,7 @@ func approved(cmd approval.Command, given []floodmark.Shown) string {
 		return "Approved: " + given[0].Offers[cmd.Offer-1].Words + "."
 	}
 	text := "Approved: " + names(given) + "."
-	if cmd.For > 0 && slices.ContainsFunc(given, onlyOnce) {
+	if cmd.For > 0 && slices.ContainsFunc(given, approval.OnlyOnce) {
 		text += " Only this time: the question offered no more, so the " + strconv.Itoa(int(cmd.For/time.Minute)) + " minutes do not count."
 	}
 	return text

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/redact"
@@ -247,7 +248,7 @@ func (st *step) requestLines(j *judged) []string {
 		hidden = append(hidden[:room], fmt.Sprintf("and %d more arguments", left))
 	}
 	if lines = append(lines, hidden...); j.decision.Reach == floodmark.Boxed {
-		lines = append(lines, inBox)
+		lines = append(lines, approval.InBox(j.basis.Hosts))
 	}
 	return lines
 }

@@ -164,7 +164,7 @@ func alikePlace(value, w string) bool {
 // end counts like a wrong code; a wrong choice closes the question.
 func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 	for _, s := range open.Shown {
-		if !approves(cmd, s) || approval.Picks(st.in.Key[:], st.ev.Session, s, cmd.Picked) {
+		if !cmd.Approves(s) || approval.Picks(st.in.Key[:], st.ev.Session, s, cmd.Picked) {
 			continue
 		}
 		if cmd.Picked == "" {

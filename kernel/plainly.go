@@ -32,7 +32,7 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 		}
 		q.Notes[i] = n
 	}
-	q.Led, q.Beware, q.Box = st.led(j), beware(j), boxWords(&j.decision)
+	q.Led, q.Beware, q.Box = st.led(j), beware(j), approval.BoxWords(&j.decision, j.basis.Hosts)
 	if q.Two {
 		q.Beware = append(q.Beware, "It takes two people to allow it.")
 	}

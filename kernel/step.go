@@ -167,6 +167,10 @@ type step struct {
 	// that the facts say so.
 	pause  floodmark.Pause
 	paused bool
+	// hosts are what the box of the call being judged would let it reach, and hostsBy by
+	// which grant.
+	hosts   []string
+	hostsBy floodmark.TicketID
 }
 
 func newStep(s *State, r Rules, in Input) *step {

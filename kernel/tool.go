@@ -15,7 +15,7 @@ func (st *step) beforeTool() {
 	if st.letBefore() || st.followed() {
 		return
 	}
-	st.finish(st.judge(st.ev.Call, nil))
+	st.finish(st.judgeCall(st.ev.Call))
 	st.refusedBefore()
 }
 
@@ -51,6 +51,7 @@ func (st *step) finish(j *judged) {
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	switch j.decision.Verdict {
 	case floodmark.Allow:
+		st.out.Reply.Hosts = j.basis.Hosts
 		st.announce(j)
 	case floodmark.Confirm:
 		st.out.Reply.Line = st.line(j)
@@ -215,7 +216,7 @@ func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: j.basis.Others,
-		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed,
+		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed, Hosts: j.basis.Hosts,
 	}
 	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {
 		s.Pattern = o.Pattern
@@ -231,7 +232,7 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 // an approval of it would hold.
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
-		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && s.Others == now.Others &&
+		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && slices.Equal(s.Hosts, now.Hosts) && s.Others == now.Others &&
 			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local, nil)
 	})
 }

@@ -71,7 +71,7 @@ func (st *step) vouchByCode(cmd approval.Command) {
 
 // vouchAnswered takes a yes to such a question.
 func (st *step) vouchAnswered(cmd approval.Command, open approval.Open) {
-	if !approves(cmd, open.Shown[0]) {
+	if !cmd.Approves(open.Shown[0]) {
 		st.out.Reply.Notice = fmt.Sprintf("That code was not asked for %q but for: %s.", cmd.Tool, names(open.Shown))
 		return
 	}

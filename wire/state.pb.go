@@ -1057,14 +1057,14 @@ type Grant struct {
 	Ticket string `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
 	// The session it holds in.
 	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// `once`, `turn`, `minutes`, `pattern` or `tool`; `standing` for what the
+	// `once`, `outside`, `turn`, `minutes`, `hosts`, `pattern` or `tool`; `standing` for what the
 	// policy allows a scheduled job in advance, which holds in no session.
 	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
 	// The tool.
 	Tool *ToolRef `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
 	// The exact arguments it is bound to.
 	ArgsDigest string `protobuf:"bytes,5,opt,name=args_digest,json=argsDigest,proto3" json:"args_digest,omitempty"`
-	// The pattern it is bound to, for `pattern`.
+	// The pattern it is bound to, for `pattern`; the hosts, for `hosts`.
 	Pattern string `protobuf:"bytes,6,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	// The mark it was given at.
 	Mark *Label `protobuf:"bytes,7,opt,name=mark,proto3" json:"mark,omitempty"`

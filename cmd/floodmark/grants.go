@@ -18,6 +18,9 @@ func newGrants(c *console) *cobra.Command {
 one back with «floodmark grants end». An approval is bound to what was shown: it
 does not apply once new content or a new reason comes in.
 
+An approval of hosts that a box reaches holds in every session of its project, and is
+listed with the one in which you gave it.
+
 What your policy allows scheduled jobs in advance («standing») is listed too. It
 ends on its day, or when you take it out of the policy.`,
 		Example: `  floodmark grants
@@ -92,6 +95,9 @@ func grantsText(p *sheet, list []*wire.Grant) {
 		what := toolText(g.GetTool()) + ", with exactly the arguments shown (" + short(g.GetArgsDigest()) + ")"
 		if g.GetPattern() != "" && g.GetScope() == "pattern" {
 			what = g.GetPattern()
+		}
+		if g.GetScope() == "hosts" {
+			what += ": its box reaches " + g.GetPattern() + ", in every session of this project"
 		}
 		if g.GetScope() == "standing" {
 			p.line(2, standingText(g))

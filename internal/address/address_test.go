@@ -177,3 +177,33 @@ func TestPublicSuffixes(t *testing.T) {
 		}
 	}
 }
+
+// A place that a box may reach is a plain name of the open network with its port.
+func TestPlace(t *testing.T) {
+	for _, text := range []string{"api.example:443", "a-b.c.example:1", "1.a.example:65535", strings.Repeat("a", 63) + ".example:80"} {
+		if host, ok := Place(text); !ok || host != text[:strings.LastIndexByte(text, ':')] {
+			t.Errorf("%q is refused", text)
+		}
+	}
+	for _, text := range []string{
+		"", ":443", "api.example", "api.example:", "api.example:0", "api.example:65536", "api.example:0443", "api.example:+443", "api.example:https", "api.example:443:443", "api.example:443 ",
+		"API.example:443", "api.example.:443", ".example:443", "a..example:443", "*.example:443", "a_b.example:443", "-a.example:443", "a-.example:443",
+		"a.example\x00.b.example:443", "a.example\n:443", "a@b.example:443", "a.example/b:443", "\u0430pi.example:443", "xn--pi-7kc.example:443",
+		strings.Repeat("a", 64) + ".example:443", strings.Repeat("a.", 127) + "a:443",
+		"localhost:443", "a.localhost:443", "printer:443", "a.local:443", "db.internal:443", "metadata.google.internal:80",
+		"8.8.8.8:443", "127.0.0.1:443", "127.1:443", "0x7f.0.0.1:443", "a.0x1:443", "2130706433:443", "169.254.169.254:80", "[::1]:443", "::1:443", "[::ffff:8.8.8.8]:443",
+	} {
+		if _, ok := Place(text); ok {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func FuzzPlace(f *testing.F) {
+	f.Add("api.example:443")
+	f.Fuzz(func(t *testing.T, text string) {
+		if host, ok := Place(text); ok && (!PlainHost(host) || Openness(host) != floodmark.Public || !strings.HasPrefix(text, host+":") || !strings.Contains(host, ".")) {
+			t.Errorf("%q is taken for %q", text, host)
+		}
+	})
+}

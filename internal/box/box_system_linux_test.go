@@ -49,6 +49,7 @@ func tries() map[string]try {
 		"in the background":           {before: map[string]string{"a": "old"}, change: func(s *box.Spec) { s.Temp = "/tmp/other"; *s = s.InBackground() }, run: `echo x > a; touch /tmp/x ~/.cache && echo scratch; exit 4`, said: "scratch", exit: 4, after: map[string]string{"a": "old"}},
 		"not even a loopback":         {change: func(s *box.Spec) { s.NoNetwork = true }, run: `python3 -c 'import socket; socket.create_connection(("127.0.0.1",53))'; test "$(readlink /proc/self/ns/net)" != "` + network() + `" && grep -c : /proc/net/dev`, said: "unreachable\n1\n"},
 		"left in the background":      {run: `sleep 100 & echo done`, said: "have ended with the command"},
+		"asked the proxy":             {run: `curl -sS https://api.example/x; curl -s -m 5 http://Plain.Example:8080/; false`, said: "no network in the box: api.example:443, plain.example was wanted", exit: 1},
 		"looked up":                   {run: `python3 -c 'import socket; socket.getaddrinfo("Git.Example.com", 22)'`, said: "no network in the box: git.example.com was wanted", exit: 1},
 		"did without":                 {run: `getent hosts git.example.com; true`, after: map[string]string{"README": "hi"}},
 		"memory ends":                 {change: func(s *box.Spec) { s.Memory = 256 << 20 }, run: `python3 -c 'x=bytearray(1<<30)' 2>&1 | grep -o MemoryError`, said: "MemoryError"},
@@ -110,6 +111,7 @@ func TestBox(t *testing.T) {
 	t.Run("beside another", p.besideAnother)
 	t.Run("works", p.works)
 	t.Run("streams", p.streams)
+	t.Run("granted", p.granted)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

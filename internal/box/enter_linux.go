@@ -13,12 +13,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/boxhole"
 )
 
 // The descriptors that the outer process hands in, beside the standard streams.
 const (
 	fromOutside = 3
 	toOutside   = 4
+	toProxy     = 5
 )
 
 // Enter is what a box does inside its walls, as the first process there: it
@@ -55,6 +58,7 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		{"build what it shows", h.Spec.build},
 		{"bring up its loopback", h.Spec.loopback},
 		{"answer for names", func() error { return names.listen(h.Spec) }},
+		{"tell of its proxy", h.proxy},
 		{"close itself", func() error {
 			var r ready
 			if err := rules.Decode(&r); err != nil {
@@ -69,6 +73,16 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		}
 	}
 	return h.run(names)
+}
+
+// proxy hands the listener of the proxy out. Nobody inside has it then.
+func (h *handed) proxy() error {
+	if h.Spec.NoNetwork {
+		return unix.Close(toProxy)
+	}
+	env, err := boxhole.Listen(toProxy)
+	h.Env = append(h.Env, env...)
+	return errors.Join(err, unix.Close(toProxy))
 }
 
 // run starts the command and waits for it and for all that it leaves behind.

@@ -94,9 +94,13 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	if err != nil {
 		return End{}, err
 	}
+	way, proxy, err := openWay(s.Hosts)
+	if err != nil {
+		return End{}, err
+	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
-		ExtraFiles: append([]*os.File{told, fail}, locks...), SysProcAttr: walls(),
+		ExtraFiles: append([]*os.File{told, fail, proxy}, locks...), SysProcAttr: walls(),
 	}
 	if err := s.streams(cmd); err != nil {
 		return End{}, err
@@ -106,6 +110,9 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	}
 	_ = told.Close()
 	_ = fail.Close()
+	_ = proxy.Close()
+	way.open()
+	defer way.close()
 	leave, full, err := s.admit(cmd.Process, h, json.NewEncoder(tell))
 	if err != nil {
 		_ = cmd.Process.Kill()
@@ -135,7 +142,7 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	if end.Why != "" {
 		return End{}, errors.New(end.Why)
 	}
-	return End{Status: syscall.WaitStatus(end.Status), Hosts: end.Hosts, Left: end.Left}, nil
+	return End{Status: syscall.WaitStatus(end.Status), Hosts: way.wanted(end.Hosts), Left: end.Left}, nil
 }
 
 // admit tells the inner process all that it has to know, bounds it, and returns what

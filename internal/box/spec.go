@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/floodmark/floodmark/internal/boxhole"
 	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
@@ -44,6 +45,9 @@ type Spec struct {
 	// agent's sandbox. The box has a network of its own, with nothing in it, in any
 	// case: what is around it is not relied upon.
 	NoNetwork bool `json:"noNetwork,omitempty"`
+	// Hosts are those that the command may reach, such as «api.example:443»: see package
+	// boxhole. It has no use with NoNetwork.
+	Hosts []string `json:"hosts,omitempty"`
 	// Author and Mail are who commits are by.
 	Author string `json:"author,omitempty"`
 	Mail   string `json:"mail,omitempty"`
@@ -134,6 +138,9 @@ func (s *Spec) check() error {
 			return fmt.Errorf("a box cannot look for secrets by %q", p)
 		}
 	}
+	if _, err := boxhole.New(s.Hosts); err != nil {
+		return err
+	}
 	if s.Processes == 0 {
 		s.Processes = defaultProcesses
 	}
@@ -156,8 +163,9 @@ func below(p, folder string) bool {
 // An End is what is known of a command when all processes of its box are gone.
 type End struct {
 	Status syscall.WaitStatus
-	// Hosts are names that the command looked up, in the order of the first time.
-	// None was found. Inside another sandbox, with [Spec.NoNetwork], none is known.
+	// Hosts are what the command wanted to reach and could not: a host and port that it
+	// asked the box's proxy for, or a name that it looked up. Inside another sandbox, with
+	// [Spec.NoNetwork], none is known.
 	Hosts []string
 	// Left says that processes still ran when the command ended. They ended too.
 	Left bool

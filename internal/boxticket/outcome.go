@@ -14,9 +14,9 @@ import (
 )
 
 // An Outcome is what a box says of itself. It says what was changed and refused
-// exactly. Of what a command wanted and did not get it knows only the hosts whose
-// addresses were looked up: an address that is written out, a path that is not
-// shown or a socket that is not there leave no trace.
+// exactly. Of what a command wanted and did not get it knows only the hosts that it
+// asked the box's proxy or its resolver for: an address that is written out, a path
+// that is not shown or a socket that is not there leave no trace.
 type Outcome struct {
 	Name     string    `json:"name"`
 	Session  string    `json:"session"`
@@ -34,7 +34,8 @@ type Outcome struct {
 	Cut     bool     `json:"cut,omitempty"`
 	// Unmoved says why not all that was to be kept was moved into the project.
 	Unmoved string `json:"unmoved,omitempty"`
-	// Hosts are names that were looked up, and not found, in the box.
+	// Hosts are names that were wanted, and not reached, in the box; with a port where the
+	// command named one. They are the command's own words: plain letters, and no more.
 	Hosts []string `json:"hosts,omitempty"`
 	// Left says that processes were still running when the command ended. They
 	// ended with the box.

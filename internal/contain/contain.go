@@ -36,6 +36,10 @@ type Config struct {
 	// Fell reports whether the journal says that a command of a session ran without
 	// its box.
 	Fell func(ctx context.Context, s journal.Session) (bool, error)
+	// Granted are the hosts that calls of a session's project were granted in other
+	// sessions, and Used is told of a grant that holds in this one. Nil: none are.
+	Granted func(ctx context.Context, s journal.Session) []hook.HostGrant
+	Used    func(ctx context.Context, s journal.Session, ticket floodmark.TicketID)
 	// Ended is told that a session is over; nil: nobody has to know.
 	Ended func(s journal.Session)
 	// Program is floodmark-box, Shell what runs a command line in the box.
@@ -135,7 +139,7 @@ func New(cfg Config) (*Door, error) {
 
 // Handle passes an event on.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	ev.Boxes = false
+	ev.Boxes, ev.Holes, ev.Granted = false, false, nil
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
 	switch {
 	case d.cfg.Desk == nil:
@@ -169,6 +173,9 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	d.wasRefused(c) // a call of this name is judged now, and its result is its own
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
+	if ev.Holes = ev.Boxes && !sandboxed(ev.Agent); ev.Holes && d.cfg.Granted != nil {
+		ev.Granted = d.cfg.Granted(ctx, s)
+	}
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if err != nil || !reply.Decision.Contained() {
 		return reply, err
@@ -176,22 +183,36 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return d.boxless(reply, nil) // it does not run in any case
 	}
-	command, err := d.ticket(ctx, s, ev, line)
+	command, err := d.ticket(ctx, s, ev, line, reply.Hosts)
 	if err != nil {
 		d.unfit(s)
 		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
 			". Make the call again: then a person is asked instead."}, nil
 	}
 	reply.Command = command
+	d.used(ctx, s, reply)
 	return reply, nil
 }
 
-// ticket writes the ticket for a call and returns the command that takes it.
-func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string) (command string, err error) {
+// used tells of the grant by which a call reaches hosts.
+func (d *Door) used(ctx context.Context, s journal.Session, r hook.Reply) {
+	by := slices.IndexFunc(r.Decision.Reasons, func(why floodmark.Reason) bool { return why.Code == floodmark.Granted })
+	if by >= 0 && len(r.Hosts) > 0 && d.cfg.Used != nil {
+		d.cfg.Used(ctx, s, floodmark.TicketID(r.Decision.Reasons[by].Rule))
+	}
+}
+
+// ticket writes the ticket for a call and returns the command that takes it. Hosts are what
+// the monitor lets the box reach.
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, hosts []string) (command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
 		return "", err
 	}
+	if len(hosts) > 0 && !ev.Holes {
+		return "", errors.New("no box can reach a host inside this agent's own sandbox")
+	}
+	spec.Hosts = hosts
 	d.minting.Lock()
 	defer d.minting.Unlock()
 	now := d.cfg.Now()

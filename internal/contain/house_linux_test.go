@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -42,6 +43,7 @@ type house struct {
 	proved        bool
 	now           time.Time
 	calls         int
+	session       floodmark.SessionID // empty: session
 	// spec changes what a box is made of, if not nil.
 	spec func(*box.Spec) error
 }
@@ -118,6 +120,8 @@ func (h *house) start() {
 			return spec, err
 		},
 	}
+	known := &hosts{file: filepath.Join(h.home, "hosts.json"), view: m.View, resolve: h.disk.Resolve, now: h.cfg.Now}
+	h.cfg.Granted, h.cfg.Used = known.granted, known.used
 	if h.door, err = New(h.cfg); err != nil {
 		h.Fatal(err)
 	}
@@ -135,7 +139,7 @@ func (h *house) low() {
 
 func (h *house) tell(ev hook.Event) hook.Reply {
 	h.Helper()
-	ev.Session, ev.Agent = session, "claude-code"
+	ev.Session, ev.Agent = cmp.Or(h.session, session), "claude-code"
 	reply, err := h.door.Handle(h.Context(), "", ev)
 	if err != nil {
 		h.Fatal(err)

@@ -59,6 +59,8 @@ func Open(m Machine) (*Door, error) {
 	}
 	cfg.Desk, cfg.Program, cfg.Shell, cfg.Fell = desk, m.Program, shell(), fell(m.Journal)
 	cfg.Ended = kept.forget
+	known := &hosts{file: filepath.Join(filepath.Dir(m.Paths.Proofs), "hosts.json"), view: m.View, resolve: m.Disk.Resolve, now: m.Now}
+	cfg.Granted, cfg.Used = known.granted, known.used
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)
 	if err != nil { // the folder of tickets is not to be trusted: all is asked about

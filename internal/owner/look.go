@@ -195,6 +195,9 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	if r.GetSession() == "" {
 		out.Grants = append(out.Grants, d.inAdvance(who.Tenant)...)
 	}
+	out.Grants = slices.DeleteFunc(out.Grants, func(g *wire.Grant) bool {
+		return g.GetScope() == string(floodmark.GrantHosts) && !d.Now().Before(g.GetUntil().AsTime())
+	})
 	slices.SortStableFunc(out.Grants, func(a, b *wire.Grant) int { return compareTimes(a.GetUntil(), b.GetUntil()) })
 	return out, nil
 }
@@ -222,10 +225,13 @@ func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) (
 
 func grants(t *tale) []*wire.Grant {
 	var list []*wire.Grant
-	for _, g := range t.state.Book.Grants {
+	for _, g := range slices.Concat(t.state.Book.Grants, t.state.Book.Hosts) {
 		w := &wire.Grant{
 			Ticket: string(g.Ticket), Session: string(t.session.ID), Scope: string(g.Scope), Tool: wire.FromToolRef(g.Shown.Tool),
 			ArgsDigest: g.Shown.ArgsDigest.String(), Pattern: g.Shown.Pattern, Mark: wire.FromLabel(g.Shown.Mark), Turn: int32(min(g.Turn, 1<<30)),
+		}
+		if g.Scope == floodmark.GrantHosts {
+			w.Pattern = strings.Join(g.Shown.Hosts, " ")
 		}
 		if !g.Until.IsZero() {
 			w.Until = timestamppb.New(g.Until)

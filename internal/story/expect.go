@@ -18,6 +18,7 @@ import (
 //	expect case TEXT           the auditor is shown TEXT
 //	expect request TEXT        verifiers are shown TEXT
 //	expect offers TEXT         the approvals the question offers contain TEXT
+//	expect hosts TEXT          the hosts that its box may let the call reach contain TEXT
 //	expect warning-of policy TEXT   loading the policy said TEXT
 //	expect no line [TEXT]      there is none, or TEXT is not in it (also footer, …)
 //	expect ticket / expect consumed / expect no ticket / expect no consumed
@@ -60,7 +61,7 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 
 // texts are the texts of an answer that a statement can look into.
 func texts() []string {
-	return []string{"line", "footer", "notice", "text", "warning", "system-prompt", "case", "request", "offers", "warning-of"}
+	return []string{"line", "footer", "notice", "text", "warning", "system-prompt", "case", "request", "offers", "hosts", "warning-of"}
 }
 
 func statements() []string {
@@ -175,6 +176,8 @@ func (w *world) part(what string) string {
 		return w.asked
 	case "request":
 		return w.shown
+	case "hosts":
+		return strings.Join(w.reply.Hosts, " ")
 	case "offers":
 		return w.offers()
 	case "warning-of":

@@ -317,7 +317,8 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 	}
 	c.Args = args
 	s.call = c
-	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes}, nil
+	const walled = "codex" // in its own sandbox no box reaches a host
+	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes, Holes: w.boxes && floodmark.Program(w.agent) != walled}, nil
 }
 
 // arguments reads what a call is made with and returns what stands behind it.

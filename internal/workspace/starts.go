@@ -55,9 +55,3 @@ func hooksIn(folder string) (list []string) {
 	}
 	return list
 }
-
-// within reports that a path is a folder, or lies in it.
-func within(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
-	return ok && (rest == "" || rest[0] == filepath.Separator)
-}

@@ -22,7 +22,9 @@ type Attempt struct {
 	Twice  bool     // two run at once, as calls of one session
 	// Background says that the call is one that outlives itself.
 	Background bool
-	Command    string
+	// Granted says that the box may reach a host, which does not exist.
+	Granted bool
+	Command string
 }
 
 // Attempts are those that are shipped.
@@ -35,6 +37,7 @@ func parse(data []byte) ([]Attempt, error) {
 		first, command, _ := strings.Cut(string(f.Data), "\n")
 		a := Attempt{Name: f.Name, Command: command}
 		first, a.Background = strings.CutPrefix(first, "background ")
+		first, a.Granted = strings.CutPrefix(first, "granted ")
 		first, a.Twice = strings.CutPrefix(first, "twice ")
 		if first, a.Alone = strings.CutPrefix(first, "alone "); strings.TrimSpace(command) == "" {
 			errs = append(errs, fmt.Errorf("%s: it has no command", f.Name))
@@ -58,6 +61,7 @@ func words(kind string) (int, bool) {
 type Call struct {
 	Number     int
 	Background bool // it outlives itself
+	Granted    bool // its box may reach hole.invalid:443
 }
 
 // An Outcome is what became of an attempt.

@@ -1,0 +1,128 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/address"
+)
+
+// A box has no network. What its command asked for in vain is known, and a person can let
+// that command reach those very hosts from its box: once, or in the project for a time.
+
+// HostsFor is how long hosts are granted to a project.
+const HostsFor = 30 * 24 * time.Hour
+
+// maxHosts is how many hosts one call may reach.
+const maxHosts = 4
+
+// places are those of some names that a box may be let to reach.
+func places(names []string) (list []string) {
+	for _, n := range names {
+		if _, ok := address.Place(n); ok && !slices.Contains(list, n) && len(list) < maxHosts {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Reaches are the hosts that the box of a call should let it reach: those that it was
+// granted for good, here or in another session, and those it wanted when it failed just
+// now. By is the grant, if no person has to be asked about one of them.
+func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time, others []hook.HostGrant) (hosts []string, by floodmark.TicketID) {
+	for _, g := range slices.Concat(others, b.Lasting(at)) {
+		if g.Tool == t && g.Args == args {
+			hosts, by = places(g.Hosts), g.Ticket
+		}
+	}
+	if !b.FailedInBox(t, args) {
+		return hosts, by
+	}
+	wanted := places(b.Boxed.Wanted)
+	if len(wanted) == 0 {
+		return nil, "" // it failed for another reason
+	}
+	if all := places(append(wanted, hosts...)); !slices.Equal(all, hosts) {
+		return all, ""
+	}
+	return hosts, by // it was granted since
+}
+
+// Lasting are the grants of hosts that hold at a time, for other sessions.
+func (b *Book) Lasting(at time.Time) (list []hook.HostGrant) {
+	for _, g := range b.Hosts {
+		if at.Before(g.Until) && len(g.Shown.Hosts) > 0 {
+			list = append(list, hook.HostGrant{Ticket: g.Ticket, Tool: g.Shown.Tool, Args: g.Shown.ArgsDigest, Hosts: g.Shown.Hosts})
+		}
+	}
+	return list
+}
+
+// Holds reports whether a grant of a question holds.
+func (b *Book) Holds(t floodmark.TicketID) bool {
+	return slices.ContainsFunc(slices.Concat(b.Grants, b.Hosts), func(g Grant) bool { return g.Ticket == t })
+}
+
+// WantsHosts says why a person is asked about a call that would reach hosts from its box.
+// The names are the command's own.
+func WantsHosts(hosts []string) floodmark.Reason {
+	return floodmark.Reason{
+		Code: floodmark.BoxHost, Verdict: floodmark.Confirm,
+		Text: "it failed in its box and wants to reach " + strings.Join(hosts, ", ") + ": it named that itself. It would run in a box that lets it reach this and nothing else",
+	}
+}
+
+// HostOffers are what a question about hosts offers. Lasting says that it may be granted
+// for more than this call; never so where strangers publish, because anybody can read
+// there what was sent.
+func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
+	list := []floodmark.Offer{{Words: "this call, once, in a box that reaches " + strings.Join(hosts, ", "), Scope: floodmark.GrantOnce}}
+	open := func(place string) bool {
+		host, _ := address.Place(place)
+		return address.Open(host)
+	}
+	if lasting && !slices.ContainsFunc(hosts, open) {
+		list = append(list, floodmark.Offer{Words: "the same always in this project, for 30 days", Scope: floodmark.GrantHosts})
+	}
+	return append(list, floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside})
+}
+
+// OnlyOnce reports whether nothing was offered but this one call: wider offers come last.
+func OnlyOnce(s floodmark.Shown) bool {
+	last := s.Offers[max(0, len(s.Offers)-1):]
+	return len(last) > 0 && (last[0].Scope == floodmark.GrantOnce || last[0].Scope == floodmark.GrantOutside)
+}
+
+// Approves reports whether a command speaks of a call.
+func (c Command) Approves(s floodmark.Shown) bool { return c.Tool == All || c.Tool == s.Tool.String() }
+
+// Offered reports whether every call that a command approves has the offer that it takes.
+func (c Command) Offered(shown []floodmark.Shown) bool {
+	return c.Offer >= 0 && !slices.ContainsFunc(shown, func(s floodmark.Shown) bool {
+		return c.Approves(s) && c.Offer > len(s.Offers)
+	})
+}
+
+// InBox tells in one line what a box does, on a card and to a verifier.
+func InBox(hosts []string) string {
+	if len(hosts) > 0 {
+		return "Runs in a box: only this project, and of the network only " + strings.Join(hosts, ", ") + "."
+	}
+	return "Runs in a box: no network, only this project."
+}
+
+// BoxWords tell a person where a call runs, if it could run in a box.
+func BoxWords(d *floodmark.Decision, hosts []string) string {
+	if d.Reach == floodmark.Boxed {
+		return InBox(hosts)
+	}
+	at := slices.IndexFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.OutsideBox })
+	if at < 0 {
+		return ""
+	}
+	return d.Reasons[at].Text + "."
+}

@@ -1,0 +1,68 @@
+package boxhole
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/address"
+)
+
+func readerOf(b []byte) io.Reader { return bytes.NewReader(b) }
+
+// readHead reads a request up to the empty line behind its head, and what came with it.
+func readHead(r io.Reader) (head, rest []byte, err error) {
+	const end = "\r\n\r\n"
+	buffer := make([]byte, maxHead)
+	n := 0
+	for n < len(buffer) {
+		got, err := r.Read(buffer[n:])
+		n += got
+		if at := bytes.Index(buffer[:n], []byte(end)); at >= 0 {
+			return buffer[:at], buffer[at+len(end) : n], nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, errors.New("the head of the request is too long")
+}
+
+// target reads what a request wants from its first line, and from nothing else. Place is
+// the host and port of a CONNECT, letter for letter, if such a place could be granted.
+// Name is what is noted of the request; empty if that is no plain name.
+func target(head []byte) (place, name string) {
+	line, _, _ := strings.Cut(string(head), "\r\n")
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "", ""
+	}
+	words := strings.Split(line, " ")
+	if len(words) != 3 || words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0" {
+		return "", ""
+	}
+	if words[0] == "CONNECT" {
+		if _, ok := address.Place(words[1]); ok {
+			return words[1], words[1]
+		}
+		lower := strings.ToLower(words[1])
+		if _, ok := address.Place(lower); ok {
+			return "", lower
+		}
+		host, _, _ := strings.Cut(lower, ":")
+		return "", plain(host)
+	}
+	// A request that is not encrypted is never passed on, so it has no port.
+	if host, ok := address.HostOf(words[1]); ok {
+		return "", plain(host)
+	}
+	return "", ""
+}
+
+// plain is a host that can be shown, or empty.
+func plain(host string) string {
+	if !address.PlainHost(host) {
+		return ""
+	}
+	return host
+}
