@@ -88,9 +88,6 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	if status, err = r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || status.GetBoxedToday() != 0 {
 		t.Errorf("%d the day after, %v", status.GetBoxedToday(), err)
 	}
-	if n, err := r.boxedToday(t.Context(), "other"); n != 0 || err != nil {
-		t.Errorf("%d of a tenant, %v", n, err)
-	}
 }
 
 // Who watches hears that a box was given, and how it ended.
