@@ -135,3 +135,17 @@ func TestProtectAnnouncesItself(t *testing.T) {
 		}
 	}
 }
+
+// A file can be called like a key. That name is not written down.
+func TestNoSecretIsToldOfABox(t *testing.T) {
+	r := newRoom(t)
+	key := "ghp_" + strings.Repeat("A1b2C3d4E5f6", 3)
+	r.boxes("s1", &hook.BoxEnd{Ticket: "a", State: floodmark.BoxEnded, Failed: true, Exit: 1, Hosts: []string{key, "h.example"}, Paths: []string{"." + key, ".git/config"}})
+	got, err := r.Show(t.Context(), me(), &wire.ShowRequest{Session: "s1", Facts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := got.GetDecisions()[1].GetBox().GetLine(); line != "exit code 1; no network: it wanted h.example; not kept: .git/config" || strings.Contains(got.String(), key) {
+		t.Error(line)
+	}
+}
