@@ -25,18 +25,10 @@ func (d *Daemon) ownPlaces() (*catalog.File, error) { return d.reader.Guarded(d.
 func (d *Daemon) rulesChanged(s liverules.Status) {
 	d.opts.Fault(pointReload)
 	d.reloaded(s)
-	if s.Refused != nil {
-		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.Refused)
-	}
-	if s.Shut != "" {
-		d.opts.Log.Error("strict rules hold in place of the fleet's", "error", s.Shut)
-	}
+	s.Log(d.opts.Log)
 	if s.Fresh && s.Announced {
 		d.notes.tell("«floodmark protect» changed the rules; if that was not you, «floodmark unprotect» takes it back")
 	} else if s.Fresh {
 		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.Rules.Policy.Hash().Short())
-	}
-	if s.Fresh {
-		d.opts.Log.Info("a new policy holds", "file", s.Rules.File, "digest", s.Rules.Policy.Hash().Short())
 	}
 }

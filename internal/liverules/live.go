@@ -7,6 +7,7 @@ package liverules
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -80,6 +81,19 @@ type Status struct {
 	// Shut is why strict rules hold in place of a fleet's that have not ended; empty
 	// if they do not.
 	Shut string
+}
+
+// Log writes down what became of the last try.
+func (s Status) Log(log *slog.Logger) {
+	if s.Refused != nil {
+		log.Error("the new policy is refused, the old one stays", "error", s.Refused)
+	}
+	if s.Shut != "" {
+		log.Error("strict rules hold in place of the fleet's", "error", s.Shut)
+	}
+	if s.Fresh {
+		log.Info("a new policy holds", "file", s.Rules.File, "digest", s.Rules.Policy.Hash().Short())
+	}
 }
 
 // New loads the rules for the first time. With wrong rules there is no

@@ -88,9 +88,6 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	if status, err = r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || status.GetBoxedToday() != 0 {
 		t.Errorf("%d the day after, %v", status.GetBoxedToday(), err)
 	}
-	if n, err := r.boxedToday(t.Context(), "other"); n != 0 || err != nil {
-		t.Errorf("%d of a tenant, %v", n, err)
-	}
 }
 
 // Who watches hears that a box was given, and how it ended.
@@ -136,5 +133,19 @@ func TestProtectAnnouncesItself(t *testing.T) {
 		if err != nil || a.GetLoaded() || said != who.want {
 			t.Errorf("%s: %v, %v, %d times", who.as, a, err, said)
 		}
+	}
+}
+
+// A file can be called like a key. That name is not written down.
+func TestNoSecretIsToldOfABox(t *testing.T) {
+	r := newRoom(t)
+	key := "ghp_" + strings.Repeat("A1b2C3d4E5f6", 3)
+	r.boxes("s1", &hook.BoxEnd{Ticket: "a", State: floodmark.BoxEnded, Failed: true, Exit: 1, Hosts: []string{key, "h.example"}, Paths: []string{"." + key, ".git/config"}})
+	got, err := r.Show(t.Context(), me(), &wire.ShowRequest{Session: "s1", Facts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := got.GetDecisions()[1].GetBox().GetLine(); line != "exit code 1; no network: it wanted h.example; not kept: .git/config" || strings.Contains(got.String(), key) {
+		t.Error(line)
 	}
 }
