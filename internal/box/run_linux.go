@@ -204,7 +204,7 @@ func (s *Spec) prepare() error {
 	if err := s.Clear(); err != nil {
 		return err
 	}
-	for _, p := range []string{s.root(), s.upper(), s.work(), s.Temp, s.Cache} {
+	for _, p := range []string{s.root(), s.upper(), s.Temp, s.Cache} {
 		if p == "" {
 			continue
 		}
