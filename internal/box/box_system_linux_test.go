@@ -37,6 +37,7 @@ func tries() map[string]try {
 		"one who is":                  {run: `test "$(id -u)" = ` + strings.TrimSpace(uid()) + ` && pwd`, said: "/p"},
 		"no other process":            {run: `echo /proc/[0-9]*`, said: "/proc/1 "},
 		"loopback works":              {run: `python3 -c 'import socket; s=socket.create_server(("127.0.0.1",0)); c=socket.create_connection(s.getsockname()); print("looped")'`, said: "looped"},
+		"no disk is waited for":       {run: `grep upperdir= /proc/self/mounts | grep -vc volatile; echo ended`, said: "0\nended"},
 		"hidden":                      {before: map[string]string{".env": "K=secret"}, change: func(s *box.Spec) { s.Hidden = []string{".env"} }, run: `cat .env; echo "[$(cat .env)]"`, said: "[]", after: map[string]string{".env": "K=secret"}},
 		"files are kept":              {before: map[string]string{"a": "old", "gone": "x", "d/b": "b"}, run: `echo new > a; rm gone; mkdir e; echo c > e/c; echo b2 >> d/b; ln -s a l`, after: map[string]string{"a": "new\n", "gone": "", "e/c": "c\n", "d/b": "bb2\n", "l": "-> a"}},
 		"a folder instead of a file":  {before: map[string]string{"a": "old"}, run: `rm a; mkdir a; echo x > a/b`, after: map[string]string{"a/b": "x\n"}},

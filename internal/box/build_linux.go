@@ -266,10 +266,23 @@ func (s *Spec) project() error {
 	return err
 }
 
-// overlay shows a folder with a layer above it that takes the writes.
+// overlay shows a folder with a layer above it that takes the writes. The kernel would
+// write the whole disk that the layer lies on when the box ends, and wait for that. So it
+// is told that the layer need not outlive the machine: what is to be kept of it is moved
+// into the project, and written there as other files are. It then marks the layer as one
+// that is not to be used again, also where it could not be mounted; it is used again as
+// long as the machine runs.
 func (s *Spec) overlay(at, lower, upper, work string) error {
+	dir, err := os.Open(filepath.Dir(work))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := errors.Join(Remove(dir, filepath.Base(work), 0), os.Mkdir(work, 0o700)); err != nil {
+		return err
+	}
 	return s.mount(at, "overlay", unix.MS_NOSUID|unix.MS_NODEV,
-		"userxattr,lowerdir="+layer(lower)+",upperdir="+layer(upper)+",workdir="+layer(work))
+		"userxattr,volatile,lowerdir="+layer(lower)+",upperdir="+layer(upper)+",workdir="+layer(work))
 }
 
 // layer writes a path among the options of an overlay.

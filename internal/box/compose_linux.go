@@ -142,7 +142,7 @@ func (s *Spec) mountEntry(e entry) error {
 	if e.info.IsDir() && st.Flags&unix.ST_RDONLY == 0 {
 		part := filepath.Join(s.parts(), e.name)
 		upper, work := filepath.Join(part, "written"), filepath.Join(part, "work")
-		if err := errors.Join(os.MkdirAll(upper, 0o700), os.MkdirAll(work, 0o700)); err != nil {
+		if err := os.MkdirAll(upper, 0o700); err != nil {
 			return err
 		}
 		err := s.overlay(at, at, upper, work)

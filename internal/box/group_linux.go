@@ -3,6 +3,7 @@ package box
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,35 +17,75 @@ import (
 // there a box is a control group with a number of its own. Where memory can be
 // counted there too, it is.
 
-// group puts the first process of a box into a group that bounds how many there
-// are, and returns what removes it.
-func (s *Spec) group(pid int) (remove func(), err error) {
+// A group bounds how many processes a box has. Nil bounds none.
+type group struct {
+	dir, parent string
+	// threads says that one thread can enter it, as in the older of the two ways in which
+	// kernels arrange groups.
+	threads bool
+}
+
+// group makes one for this process's box.
+func (s *Spec) group() (*group, error) {
 	if os.Getuid() != 0 {
-		return func() {}, nil
+		return nil, nil //nolint:nilnil // there the kernel counts
 	}
-	parent, err := pidsGroup()
+	parent, threads, err := pidsGroup()
 	if err != nil {
 		return nil, err
 	}
 	sweep(parent)
-	dir := filepath.Join(parent, groupName+strconv.Itoa(pid))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	g := &group{dir: filepath.Join(parent, groupName+strconv.Itoa(os.Getpid())), parent: parent, threads: threads}
+	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // of one that was killed and had this number
 		return nil, fmt.Errorf("as root a box needs a control group of its own: %w", err)
 	}
-	remove = func() { _ = os.Remove(dir) } // it is empty once the box has ended
 	if memory, err := s.memory(); err == nil {
-		_ = os.WriteFile(filepath.Join(dir, "memory.max"), []byte(strconv.FormatUint(memory, 10)), 0) // not every group counts it
+		_ = os.WriteFile(filepath.Join(g.dir, "memory.max"), []byte(strconv.FormatUint(memory, 10)), 0) // not every group counts it
 	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"pids.max", s.Processes}, {"cgroup.procs", pid}} {
-		if err := os.WriteFile(filepath.Join(dir, f.name), []byte(strconv.Itoa(f.value)), 0); err != nil {
-			remove()
-			return nil, fmt.Errorf("as root a box needs a control group of its own: %w", err)
-		}
+	if err := g.write(g.dir, "pids.max", s.Processes); err != nil {
+		g.remove()
+		return nil, err
 	}
-	return remove, nil
+	return g, nil
+}
+
+func (g *group) write(dir, name string, value int) error {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(strconv.Itoa(value)), 0); err != nil {
+		return fmt.Errorf("as root a box needs a control group of its own: %w", err)
+	}
+	return nil
+}
+
+// enter puts this thread into the group, and so what it starts. That takes no time; to put
+// another process into one, the kernel waits for all others, some ten milliseconds.
+func (g *group) enter() error {
+	if g == nil || !g.threads {
+		return nil
+	}
+	return g.write(g.dir, "tasks", 0)
+}
+
+// leave takes this thread out of the group again, and leaves there what it started.
+func (g *group) leave() error {
+	if g == nil || !g.threads {
+		return nil
+	}
+	return g.write(g.parent, "tasks", 0)
+}
+
+// take puts the first process of a box into the group, if it did not begin there.
+func (g *group) take(pid int) error {
+	if g == nil || g.threads {
+		return nil
+	}
+	return g.write(g.dir, "cgroup.procs", pid)
+}
+
+// remove removes a group whose box has ended.
+func (g *group) remove() {
+	if g != nil {
+		_ = os.Remove(g.dir)
+	}
 }
 
 const groupName = "floodmark-box-"
@@ -61,12 +102,12 @@ func sweep(parent string) {
 }
 
 // pidsGroup is the group of this process that bounds processes, in either of the
-// two ways in which kernels arrange them.
-func pidsGroup() (string, error) {
+// two ways in which kernels arrange them. In the older one threads can be in groups.
+func pidsGroup() (dir string, threads bool, err error) {
 	const mounted = "/sys/fs/cgroup"
 	data, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	for line := range strings.Lines(string(data)) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -74,13 +115,13 @@ func pidsGroup() (string, error) {
 			continue
 		}
 		if part[1] == "pids" {
-			return filepath.Join(mounted, "pids", part[2]), nil
+			return filepath.Join(mounted, "pids", part[2]), true, nil
 		}
 		if at := filepath.Join(mounted, part[2]); part[1] == "" && offersPids(at) {
-			return at, nil
+			return at, false, nil
 		}
 	}
-	return "", errors.New("as root a box needs a control group of its own, and this machine has none for processes")
+	return "", false, errors.New("as root a box needs a control group of its own, and this machine has none for processes")
 }
 
 // offersPids reports whether groups below one may bound processes.

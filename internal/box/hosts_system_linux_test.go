@@ -30,10 +30,19 @@ func (p *programs) granted(t *testing.T) {
 	s.Hosts = []string{"hole.example:443", "inner.example:443"}
 	put(t, filepath.Join(s.Project, "through.py"), string(through))
 	tries := []struct{ target, said string }{
-		{"hole.example:443", "200"}, {"inner.example:443", "502"},
-		{"hole.example:22", "403"}, {"other.example:443", "403"}, {"hole.example.:443", "403"}, {"HOLE.example:443", "403"},
-		{"8.8.4.4:443", "403"}, {"127.0.0.1:443", "403"}, {"localhost:443", "403"}, {"169.254.169.254:80", "403"},
-		{"hole:443", "403"}, {"a@hole.example:443", "403"}, {"hole.example:443@other.example:443", "403"},
+		{"hole.example:443", "200"},
+		{"inner.example:443", "502"},
+		{"hole.example:22", "403"},
+		{"other.example:443", "403"},
+		{"hole.example.:443", "403"},
+		{"HOLE.example:443", "403"},
+		{"8.8.4.4:443", "403"},
+		{"127.0.0.1:443", "403"},
+		{"localhost:443", "403"},
+		{"169.254.169.254:80", "403"},
+		{"hole:443", "403"},
+		{"a@hole.example:443", "403"},
+		{"hole.example:443@other.example:443", "403"},
 	}
 	run := ""
 	for _, c := range tries {

@@ -105,25 +105,28 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	if err := s.streams(cmd); err != nil {
 		return End{}, err
 	}
-	if err := cmd.Start(); err != nil {
-		return End{}, fmt.Errorf("this machine lets nobody make a box: %w", err)
+	bound, err := s.group()
+	if err != nil {
+		return End{}, err
+	}
+	defer bound.remove()
+	if err := bound.begin(cmd); err != nil {
+		return End{}, err
 	}
 	_ = told.Close()
 	_ = fail.Close()
 	_ = proxy.Close()
 	way.open()
 	defer way.close()
-	leave, full, err := s.admit(cmd.Process, h, json.NewEncoder(tell))
+	full, err := s.admit(cmd.Process, h, bound, json.NewEncoder(tell))
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		leave()
 		if why := new(ending); json.NewDecoder(io.LimitReader(failed, maxEnding)).Decode(why) == nil && why.Why != "" {
 			err = errors.New(why.Why) // it has ended before, and knows better
 		}
 		return End{}, err
 	}
-	defer leave()
 	_ = tell.Close()
 	stop := pass(cmd.Process)
 	defer stop()
@@ -145,28 +148,44 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: way.wanted(end.Hosts), Left: end.Left}, nil
 }
 
-// admit tells the inner process all that it has to know, bounds it, and returns what
-// undoes that.
-func (s *Spec) admit(p *os.Process, h handed, tell *json.Encoder) (leave func(), full func() bool, err error) {
-	leave = func() {}
+// begin starts the first process of a box in its group. This thread must not be in it
+// when the box ends.
+func (g *group) begin(cmd *exec.Cmd) error {
+	if err := g.enter(); err != nil {
+		return err
+	}
+	err := cmd.Start()
+	if err != nil {
+		err = fmt.Errorf("this machine lets nobody make a box: %w", err)
+	}
+	if left := g.leave(); left != nil && err == nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return left
+	}
+	return err
+}
+
+// admit tells the inner process all that it has to know, and bounds it. It returns what
+// ends the look at the disk and says whether that was full.
+func (s *Spec) admit(p *os.Process, h handed, bound *group, tell *json.Encoder) (full func() bool, err error) {
 	if err := tell.Encode(h); err != nil {
-		return leave, nil, err
+		return nil, err
 	}
 	hidden, err := s.secrets()
 	if err != nil {
-		return leave, nil, err
+		return nil, err
 	}
-	if leave, err = s.group(p.Pid); err != nil {
-		return func() {}, nil, err
+	if err := bound.take(p.Pid); err != nil {
+		return nil, err
 	}
 	if full, err = s.guardDisk(func() { _ = p.Kill() }); err != nil {
-		return leave, nil, err
+		return nil, err
 	}
-	err = tell.Encode(ready{Hidden: hidden})
-	if err != nil {
+	if err = tell.Encode(ready{Hidden: hidden}); err != nil {
 		full()
 	}
-	return leave, full, err
+	return full, err
 }
 
 // An ending is what the first process inside tells of itself: why nothing ran,
@@ -211,7 +230,7 @@ func (s *Spec) prepare() error {
 	if err := s.Clear(); err != nil {
 		return err
 	}
-	for _, p := range []string{s.root(), s.upper(), s.work(), s.Temp, s.Cache} {
+	for _, p := range []string{s.root(), s.upper(), s.Temp, s.Cache} {
 		if p == "" {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,12 +49,21 @@ func (s *Spec) share(taken, from, to string) error {
 // above shows a folder at a path, under a layer that lies in another.
 func (s *Spec) above(to, from, layer string) error {
 	upper, work := filepath.Join(layer, "written"), filepath.Join(layer, "work")
-	for _, p := range []string{upper, work} {
-		if err := os.MkdirAll(p, 0o700); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(upper, 0o700); err != nil {
+		return err
 	}
 	return s.overlay(to, from, upper, work)
+}
+
+// layers is where those of the owner's caches lie that the boxes of a session use one
+// after the other. A machine that stopped may have left them half written, so each start
+// of it has its own. They are not shown: nobody changes a layer beside its overlay.
+func (s *Spec) layers() (string, error) {
+	start, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(s.Cache, "layers", strings.TrimSpace(string(start))), nil
 }
 
 // caches shows what boxes of the session left in the owner's cache folder, and build
@@ -69,7 +79,11 @@ func (s *Spec) caches() error {
 			return err
 		}
 		if !slices.Contains(s.busy, s.Cache) {
-			layers = filepath.Join(s.Cache, "layers") // not shown: nobody changes a layer beside its overlay
+			kept, err := s.layers()
+			if err != nil {
+				return err
+			}
+			layers = kept
 		}
 	}
 	for _, name := range lines(cacheList) {

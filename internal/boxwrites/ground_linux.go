@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -133,8 +134,11 @@ func (g *ground) link(p, target string) error {
 	})
 }
 
-// file puts a file in its place at once, so that nobody reads half of it.
+// file puts a file in its place at once, so that nobody reads half of it. Only what is
+// git's is waited for until it is on the disk, as git itself does before anything names
+// an object: in the box nothing is.
 func (g *ground) file(p, from string) error {
+	lasts := strings.HasPrefix(p, ".git/")
 	return g.within(p, func(dir int, name string) error {
 		if isDir(dir, name) {
 			if err := removeAll(dir, name); err != nil {
@@ -157,15 +161,20 @@ func (g *ground) file(p, from string) error {
 				return err
 			}
 		}
+		if lasts {
+			if err := onDisk(from); err != nil {
+				return err
+			}
+		}
 		if err := unix.Renameat(unix.AT_FDCWD, from, dir, name); !errors.Is(err, unix.EXDEV) {
 			return err
 		}
-		return g.copied(dir, name, from)
+		return g.copied(dir, name, from, lasts)
 	})
 }
 
 // copied copies a file from another disk.
-func (g *ground) copied(dir int, name, from string) (err error) {
+func (g *ground) copied(dir int, name, from string, lasts bool) (err error) {
 	src, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -186,7 +195,7 @@ func (g *ground) copied(dir int, name, from string) (err error) {
 			_ = unix.Unlinkat(dir, g.half, 0)
 		}
 	}()
-	if _, err = io.Copy(dst, src); err == nil {
+	if _, err = io.Copy(dst, src); err == nil && lasts {
 		err = dst.Sync()
 	}
 	if err == nil {
@@ -197,4 +206,13 @@ func (g *ground) copied(dir int, name, from string) (err error) {
 		return err
 	}
 	return unix.Renameat(dir, g.half, dir, name)
+}
+
+// onDisk waits until a file is on its disk.
+func onDisk(p string) error {
+	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
