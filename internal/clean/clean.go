@@ -6,6 +6,7 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -183,6 +184,7 @@ type looker struct {
 
 // stay notes a file that is not removed.
 func (l *List) stay(path, why string) {
+	path = cmp.Or(path, ".")
 	if len(l.Stays) >= MaxStays {
 		l.More++
 		return

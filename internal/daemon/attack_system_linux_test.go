@@ -58,6 +58,14 @@ func actions() map[string]func(ctx context.Context, p config.Paths) error {
 		"approve":  owner(approveAll),
 		"endorse":  owner(endorseAll),
 		"withdraw": owner(withdrawAll),
+		"clean": owner(func(ctx context.Context, o wire.OwnerServiceClient) error {
+			l, err := o.Leftovers(ctx, &wire.LeftoversRequest{Folder: "/"})
+			if err != nil {
+				return err
+			}
+			_, err = o.Clean(ctx, &wire.CleanRequest{List: l.GetList()})
+			return err
+		}),
 		"reload": owner(func(ctx context.Context, o wire.OwnerServiceClient) error {
 			_, err := o.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{})
 			return err

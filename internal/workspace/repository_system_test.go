@@ -146,6 +146,58 @@ func identities(t *testing.T) {
 	f.want(workspace.New(workspace.Options{Home: home}), true, "")
 }
 
+// What git keeps is read from its list, in each form it has, and from the commit, also from a
+// pack. No setting of the repository has a say in that.
+func whatGitKeeps(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	f.git("a@x", "init", "-q", "-b", "main")
+	if err := os.MkdirAll(filepath.Join(f.path, "deep", "er"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"deep/er/a longer name.txt", "deep/er/a longer name.txt2", "b", "deep/c"} {
+		if err := os.WriteFile(filepath.Join(f.path, name), []byte(strings.Repeat(name+"\n", 50)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.git("a@x", "add", name)
+	}
+	first := f.commit("a@x", "one")
+	f.git("a@x", "rm", "-q", "--cached", "b") // it is in the commit still
+	if err := os.WriteFile(filepath.Join(f.path, "new"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.git("a@x", "config", "core.fsmonitor", "touch "+filepath.Join(f.path, "ran"))
+	for _, form := range []string{"2", "3", "4", "packed"} {
+		if form == "packed" {
+			f.git("a@x", "-c", "core.fsmonitor=false", "gc", "-q", "--prune=now")
+			f.git("a@x", "-c", "core.fsmonitor=false", "replace", "-f", "HEAD:deep/c", "HEAD:b")
+		} else {
+			f.git("a@x", "-c", "core.fsmonitor=false", "update-index", "--index-version", form)
+		}
+		h := workspace.HistoryOf(filepath.Join(f.path, "deep"))
+		for name, want := range map[string]bool{"deep/er/a longer name.txt": true, "deep/er/a longer name.txt2": true, "b": true, "deep/c": true, "a.txt": true, "new": false, "deep/new": false} {
+			if got, err := h.Tracks(name); got != want || err != nil {
+				t.Errorf("version %s, %s: %v, %v", form, name, got, err)
+			}
+		}
+		for name, want := range map[string]string{"deep/c": strings.Repeat("deep/c\n", 50), "a.txt": "one", "deep": "", "new": ""} {
+			if got, ok := h.File(first, name); string(got) != want || ok != (want != "") {
+				t.Errorf("%s, %s: %q", form, name, got)
+			}
+		}
+		h.Close()
+	}
+	f.git("a@x", "-c", "core.fsmonitor=false", "update-index", "--split-index")
+	h := workspace.HistoryOf(f.path)
+	defer h.Close()
+	if _, err := h.Tracks("new"); err == nil {
+		t.Error("a list whose names are in another file is taken for whole")
+	}
+	if _, err := os.Stat(filepath.Join(f.path, "ran")); err == nil {
+		t.Error("a program of the repository ran")
+	}
+}
+
 // TestRepositories has everything that git itself makes.
 func TestRepositories(t *testing.T) {
 	t.Parallel()
@@ -165,6 +217,7 @@ func TestRepositories(t *testing.T) {
 		{"a teams repository tomorrow", aTeamsRepositoryTomorrow},
 		{"what is not the teams", whatIsNotTheTeams},
 		{"a torn store", aTornStore},
+		{"what git keeps", whatGitKeeps},
 	} {
 		t.Run(c.name, c.test)
 	}
