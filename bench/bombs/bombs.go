@@ -96,7 +96,7 @@ func (r *rig) besideBomb(ctx context.Context, match *regexp.Regexp, kind string,
 		p.first = []string{"bash bomb.sh " + kind}
 		o, err := p.play(ctx)
 		o.applied = err == nil
-		r.report.add(c, o, "", "")
+		r.report.add(c, o, "")
 		fmt.Printf("     %s: boxed %v, outside %v%s, %.1f s, %v\n", c.name(), o.boxed, o.outside, o.how, o.seconds, err)
 		if !o.boxed {
 			fmt.Printf("       %.300q\n", p.results)

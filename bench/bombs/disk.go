@@ -26,7 +26,7 @@ func (r *rig) diskFull(ctx context.Context, match *regexp.Regexp) error {
 		o, err := p.play(ctx)
 		o.applied = filled
 		err = errors.Join(err, os.Remove(file))
-		r.report.add(c, o, "", "")
+		r.report.add(c, o, "")
 		fmt.Printf("     %s: happened %v, boxed %v, outside %v%s, %.1f s, %v\n", c.name(), o.applied, o.boxed, o.outside, o.how, o.seconds, err)
 		if err := r.monitor(); err != nil {
 			return err

@@ -21,8 +21,9 @@ const (
 	resulted = "6 before the result is answered"
 )
 
-// stoppedLong is the one action that some agents answer by running the original.
-const stoppedLong = "stop over the agent's limit"
+// stoppedLong is longer than agents wait for a hook by themselves or were told to before:
+// then most run the original.
+const stoppedLong = "stop for 26 s"
 
 // A cell is one fault.
 type cell struct {
@@ -35,7 +36,8 @@ type cell struct {
 func (c cell) name() string { return c.Agent + "/" + c.Victim + "/" + c.Action + "/" + c.Step }
 
 // How long something is stopped: shortly, and longer than the hook waits (10 s), than
-// the shell around it does (15 s), and than the agent does (20 s).
+// the shell around it does (15 s), and than agents did (20 s) before our settings told
+// them to wait for an hour.
 const (
 	shortly   = 2 * time.Second
 	overHook  = 13 * time.Second
@@ -203,11 +205,7 @@ func (s *session) over() bool {
 
 // note counts a cell and keeps what was counted: a long run may be cut off.
 func (r *rig) note(c cell, o outcome, bomb string, results []string) {
-	known := ""
-	if c.Action == stoppedLong {
-		known = "its hook, or the agent itself, was stopped for longer than the agent waits for its hook; then it ran the call as the model wrote it"
-	}
-	r.report.add(c, o, bomb, known)
+	r.report.add(c, o, bomb)
 	fmt.Printf("%4d %s%s: happened %v, boxed %v, outside %v%s, %.1f s\n", r.report.Calls, c.name(), beside(bomb), o.applied, o.boxed, o.outside, o.how, o.seconds)
 	if !o.applied && len(results) > 0 {
 		fmt.Printf("       %.200q\n", results[len(results)-1])

@@ -26,7 +26,6 @@ type report struct {
 	Calls      int                `json:"calls"`
 	Applied    int                `json:"faultsThatHappened"`
 	Outside    int                `json:"outsideWithoutAYes"`
-	FailOpen   []string           `json:"agentsThatRanTheOriginal"`
 	LeftOut    []string           `json:"leftOut,omitempty"`
 	Controls   []control          `json:"controls"`
 	Cells      []*cellCount       `json:"cells"`
@@ -46,14 +45,12 @@ type control struct {
 type cellCount struct {
 	cell
 
-	Calls   int `json:"calls"`
-	Applied int `json:"faultHappened"`
-	Boxed   int `json:"boxed"`
-	Nothing int `json:"nothingKept"`
-	Outside int `json:"outside"`
-	Hung    int `json:"endedByUs"`
-	// Known says why this agent runs the original here, as SECURITY.md does.
-	Known   string    `json:"known,omitempty"`
+	Calls   int       `json:"calls"`
+	Applied int       `json:"faultHappened"`
+	Boxed   int       `json:"boxed"`
+	Nothing int       `json:"nothingKept"`
+	Outside int       `json:"outside"`
+	Hung    int       `json:"endedByUs"`
 	Beside  []string  `json:"besideBombs,omitempty"`
 	Seconds []float64 `json:"seconds"`
 }
@@ -74,14 +71,15 @@ type timing struct {
 	P99     float64 `json:"p99"`
 	Max     float64 `json:"max"`
 	Refused int     `json:"refusedByThemselves"`
-	// Late counts hooks that took longer than agents wait: 20 s.
+	// Late counts hooks that took longer than agents wait by themselves, or were told to
+	// wait before: 20 s.
 	Late int `json:"late"`
 
 	all []float64
 }
 
 func newReport(o options) *report {
-	return &report{Commit: o.commit, Seed: o.seed, Began: time.Now().UTC().Truncate(time.Second), Processors: runtime.NumCPU(), Scheduling: scheduling(), Hooks: map[string]*timing{}, FailOpen: []string{}}
+	return &report{Commit: o.commit, Seed: o.seed, Began: time.Now().UTC().Truncate(time.Second), Processors: runtime.NumCPU(), Scheduling: scheduling(), Hooks: map[string]*timing{}}
 }
 
 func scheduling() string {
@@ -94,7 +92,7 @@ func scheduling() string {
 }
 
 // add counts an outcome.
-func (r *report) add(c cell, o outcome, beside, known string) {
+func (r *report) add(c cell, o outcome, beside string) {
 	i := slices.IndexFunc(r.Cells, func(k *cellCount) bool { return k.cell == c })
 	if i < 0 {
 		i = len(r.Cells)
@@ -108,12 +106,6 @@ func (r *report) add(c cell, o outcome, beside, known string) {
 		r.Applied++
 	}
 	switch {
-	case o.outside && known != "":
-		k.Outside++
-		k.Known = known
-		if !slices.Contains(r.FailOpen, c.Agent) {
-			r.FailOpen = append(r.FailOpen, c.Agent)
-		}
 	case o.outside:
 		k.Outside++
 		r.Outside++
@@ -181,7 +173,7 @@ func join(files []string, to string) error {
 			return fmt.Errorf("%s is of another commit, or was scheduled otherwise", file)
 		}
 		all.Seconds, all.Calls, all.Applied, all.Outside = max(all.Seconds, r.Seconds), all.Calls+r.Calls, all.Applied+r.Applied, all.Outside+r.Outside
-		all.FailOpen, all.LeftOut, all.Controls = append(all.FailOpen, r.FailOpen...), append(all.LeftOut, r.LeftOut...), append(all.Controls, r.Controls...)
+		all.LeftOut, all.Controls = append(all.LeftOut, r.LeftOut...), append(all.Controls, r.Controls...)
 		all.Cells, all.Tickets = append(all.Cells, r.Cells...), append(all.Tickets, r.Tickets...)
 		for when, t := range r.Hooks {
 			all.Hooks[fmt.Sprintf("%s, beside %s", when, strings.Join(names(r.Controls), " and "))] = t
@@ -201,7 +193,7 @@ func names(list []control) (names []string) {
 func (r *report) verdict() error {
 	var wrong []error
 	for _, k := range r.Cells {
-		if k.Outside > 0 && k.Known == "" {
+		if k.Outside > 0 {
 			wrong = append(wrong, fmt.Errorf("%s: %d of %d commands ran outside of the box", k.name(), k.Outside, k.Calls))
 		}
 	}
@@ -215,7 +207,6 @@ func (r *report) verdict() error {
 			wrong = append(wrong, fmt.Errorf("%s: %d hooks of %d came later than agents wait", when, t.Late, t.N))
 		}
 	}
-	fmt.Printf("%d calls, %d with the fault they were for, %d outside without a yes; agents that ran the original because their hook was stopped: %s\n",
-		r.Calls, r.Applied, r.Outside, strings.Join(r.FailOpen, ", "))
+	fmt.Printf("%d calls, %d with the fault they were for, %d outside without a yes\n", r.Calls, r.Applied, r.Outside)
 	return errors.Join(wrong...)
 }

@@ -8,18 +8,16 @@ import (
 	"time"
 )
 
-// A command outside of its box fails the run, unless it is the one case that SECURITY.md
-// names; a hook that comes late fails it always.
+// A command outside of its box fails the run, and so does a hook that comes late.
 func TestVerdict(t *testing.T) {
 	c := cell{"codex", "box", "kill", building}
 	for name, broken := range map[string]struct {
 		do   func(*report)
 		want string
 	}{
-		"nothing outside": {func(r *report) { r.add(c, outcome{applied: true}, "", "") }, ""},
-		"boxed":           {func(r *report) { r.add(c, outcome{applied: true, boxed: true}, "cpu", "") }, ""},
-		"outside":         {func(r *report) { r.add(c, outcome{outside: true}, "", "") }, c.name() + ": 1 of 1 commands"},
-		"outside, named":  {func(r *report) { r.add(c, outcome{outside: true}, "", "said in SECURITY.md") }, ""},
+		"nothing outside": {func(r *report) { r.add(c, outcome{applied: true}, "") }, ""},
+		"boxed":           {func(r *report) { r.add(c, outcome{applied: true, boxed: true}, "cpu") }, ""},
+		"outside":         {func(r *report) { r.add(c, outcome{outside: true}, "") }, c.name() + ": 1 of 1 commands"},
 		"a ticket":        {func(r *report) { r.Tickets = append(r.Tickets, ticketCount{Try: "late", Outside: 1}) }, "late: 1"},
 		"a late hook":     {func(r *report) { r.took("cpu bomb", 21*time.Second, false) }, "1 hooks of 1"},
 	} {

@@ -18,8 +18,10 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// The deadlines are half of what our settings give an agent's hook: a hook that
-// comes late has, to most agents, said yes.
+// A hook that comes late has, to most agents, said yes. So the shell around it ends it
+// after 15 s and says no, and the agent waits for an hour, which also counts while the
+// agent itself is stopped. Where no shell stands around it, the agent waits for twice the
+// deadline.
 const (
 	usualDeadline = 10 * time.Second
 	endDeadline   = 1500 * time.Millisecond
