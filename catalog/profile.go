@@ -186,8 +186,8 @@ func defaultLicence(e floodmark.Effect) []string {
 	switch e {
 	case floodmark.Send:
 		return []string{
-			"send", "mail", "email", "message", "text", "write", "post", "reply", "answer", "respond", "forward", "share",
-			"tell", "notify", "inform", "invite", "publish", "submit", "comment",
+			"send", "mail", "email", "message", "text", "write to", "post", "reply", "answer", "respond", "forward", "share",
+			"tell", "notify", "inform", "invite", "publish", "submit", "comment", "write an email",
 		}
 	case floodmark.Change:
 		return []string{
