@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	_ "embed" // the words of licences
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -180,26 +182,17 @@ func (p partial) over(base returns) returns {
 	return base
 }
 
-// defaultLicence returns the words with which an owner asks for an effect,
-// where the profile names none.
+// licences are the words with which an owner asks for an effect, an effect to a line.
+//
+//go:embed licences.txt
+var licences string
+
+// defaultLicence returns those words, where the profile names none.
 func defaultLicence(e floodmark.Effect) []string {
-	switch e {
-	case floodmark.Send:
-		return []string{
-			"send", "mail", "email", "message", "text", "write", "post", "reply", "answer", "respond", "forward", "share",
-			"tell", "notify", "inform", "invite", "publish", "submit", "comment",
+	for line := range strings.Lines(licences) {
+		if name, words, _ := strings.Cut(strings.TrimSpace(line), ": "); name == e.String() {
+			return strings.Split(words, ", ")
 		}
-	case floodmark.Change:
-		return []string{
-			"change", "update", "edit", "set", "delete", "remove", "cancel", "move", "rename", "close", "archive", "modify",
-			"reschedule", "clear", "reset",
-		}
-	case floodmark.Write:
-		return []string{
-			"write", "save", "create", "make", "add", "append", "edit", "update", "change", "modify", "fix", "note", "put",
-			"store", "record", "implement", "refactor", "generate", "insert", "replace", "copy",
-		}
-	default:
-		return nil
 	}
+	return nil
 }

@@ -293,17 +293,6 @@ func TestSecrecyOfWhatACommandTells(t *testing.T) {
 		`python3 -c "import os; print(os.environ)"`:     floodmark.Secret,
 		`node -e "console.log(process.env)"`:            floodmark.Secret,
 		"ps eww | head":                                 floodmark.Secret,
-		"kubectl get -n kube-system secret":             floodmark.Secret,
-		"kubectl get pods,secrets -o yaml":              floodmark.Secret,
-		"kubectl get pod/a SECRET/b":                    floodmark.Secret,
-		`kubectl get -o yaml -- "$(cat kind)"`:          floodmark.Secret,
-		"kubectl get -f a.yaml -o yaml":                 floodmark.Secret,
-		"kubectl get vaultlogins -o yaml":               floodmark.Secret,
-		"kubectl get pods -o custom-columns-file=.env":  floodmark.Secret,
-		"kubectl get -n a pods,svc -o wide":             floodmark.Private,
-		"kubectl describe deploy/a":                     floodmark.Private,
-		"kubectl logs vaultlogins":                      floodmark.Private,
-		"helm get values a":                             floodmark.Secret,
 		"env CI=1 make | tail":                          floodmark.Internal,
 		"set -e; make":                                  floodmark.Internal,
 		"export CI=1; make":                             floodmark.Internal,
@@ -437,6 +426,28 @@ func TestPlaceOfAURL(t *testing.T) {
 	two := args("image", "https://docs.example.com/a", "images", "https://evil.test/b")
 	if u := c.Classify(builtin("openclaw", "image"), two, nil, here()); u.Place != "" {
 		t.Errorf("two hosts: %q", u.Place)
+	}
+}
+
+// Of a cluster only what is of a plain kind holds no keys.
+func TestSecrecyOfWhatAClusterTells(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]floodmark.Secrecy{
+		"kubectl get -n kube-system secret":            floodmark.Secret,
+		"kubectl get pods,secrets -o yaml":             floodmark.Secret,
+		"kubectl get pod/a SECRET/b":                   floodmark.Secret,
+		`kubectl get -o yaml -- "$(cat kind)"`:         floodmark.Secret,
+		"kubectl get -f a.yaml -o yaml":                floodmark.Secret,
+		"kubectl get vaultlogins -o yaml":              floodmark.Secret,
+		"kubectl get pods -o custom-columns-file=.env": floodmark.Secret,
+		"kubectl get -n a pods,svc -o wide":            floodmark.Private,
+		"kubectl describe deploy/a":                    floodmark.Private,
+		"kubectl logs vaultlogins":                     floodmark.Private,
+		"helm get values a":                            floodmark.Secret,
+	} {
+		if u := shell(t, c, line); u.Returns.Secrecy != want {
+			t.Errorf("%s: %v, want %v", line, u.Returns, want)
+		}
 	}
 }
 
