@@ -21,7 +21,7 @@ func TestTheQuestionAfterABoxFailed(t *testing.T) {
 	} {
 		q := Question{
 			Action: floodmark.Action{Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "pi", Name: "bash"}, Effects: []floodmark.Effect{floodmark.Run}},
-			Box:    c.failed.Reason().Text + ".", Offers: []floodmark.Offer{{Scope: floodmark.GrantOutside}},
+			Box:    c.failed.Reason(true).Text + ".", Offers: []floodmark.Offer{{Scope: floodmark.GrantOutside}},
 		}
 		lines := q.Lines()
 		if n := len(lines); n < 2 || lines[n-2] != c.want || lines[n-1] != "After a yes: it runs once more, outside the box, with your rights." {

@@ -24,7 +24,7 @@ func (h *house) fails(id, command string, wanted ...string) []string {
 	h.Helper()
 	c := bash(id, command)
 	reply := h.before(c)
-	if !boxed(reply) {
+	if !reply.Decision.Contained() {
 		h.Fatalf("%+v", reply)
 	}
 	r, err := h.redeem(reply.Command)

@@ -54,6 +54,10 @@ func (f fakeOwner) Grants(_ context.Context, who httpapi.Identity, _ *wire.Grant
 	return &wire.GrantsResponse{}, f.called("Grants", who)
 }
 
+func (f fakeOwner) Trust(_ context.Context, who httpapi.Identity, _ *wire.TrustRequest) (*wire.TrustResponse, error) {
+	return &wire.TrustResponse{}, f.called("Trust", who)
+}
+
 func (f fakeOwner) Pause(_ context.Context, who httpapi.Identity, _ *wire.PauseRequest) (*wire.PauseResponse, error) {
 	return &wire.PauseResponse{}, f.called("Pause", who)
 }
