@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -150,7 +151,7 @@ func (st *step) repeats(r provenance.Repeat) string {
 	}
 	src, _ := st.s.Ledger.Source(r.Span.Node)
 	words := visible(strings.Join(strings.Fields(st.ev.Text[r.From:r.To]), " "))
-	return fmt.Sprintf("%s «%s» of the %s at %d", verb, words, noun(src.Origin), r.Span.Offset)
+	return fmt.Sprintf("%s «%s» of the %s at %d", verb, words, approval.Noun(src.Origin), r.Span.Offset)
 }
 
 // drawn counts the sources by trust and sort: «2 external e-mails and 1 shared
@@ -167,7 +168,7 @@ func (st *step) drawn() string {
 		if !st.s.Ledger.Live(src.Node) || trust > floodmark.Shared || src.Whole {
 			continue
 		}
-		k := sort{trust, noun(src.Origin)}
+		k := sort{trust, approval.Noun(src.Origin)}
 		if counts[k] == 0 {
 			order = append(order, k)
 		}
@@ -178,7 +179,7 @@ func (st *step) drawn() string {
 	for i, k := range order {
 		n := k.noun
 		if counts[k] > 1 {
-			n = plural(n)
+			n = approval.Plural(n)
 		}
 		words[i] = fmt.Sprintf("%d %s %s", counts[k], k.trust, n)
 	}
@@ -186,43 +187,4 @@ func (st *step) drawn() string {
 		return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 	}
 	return strings.Join(words, "")
-}
-
-// noun is what people call content of an origin.
-func noun(o floodmark.Origin) string {
-	name := strings.ToLower(o.Name)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
-	}
-	switch {
-	case o.Kind == floodmark.FromSender:
-		return "message"
-	case o.Kind == floodmark.FromTool && has("mail"):
-		return "e-mail"
-	case o.Kind == floodmark.FromTool && has("vestige", "memory"):
-		return "memory"
-	case o.Kind == floodmark.FromTool && has("web", "fetch", "browser", "search", "url"):
-		return "web page"
-	case o.Kind == floodmark.FromTool && has("calendar"):
-		return "calendar entry"
-	case o.Kind == floodmark.FromTool && has("read", "file"), o.Kind == floodmark.FromFile:
-		return "file"
-	case o.Kind == floodmark.FromTool:
-		return "result of " + visible(o.Name)
-	case o.Kind == floodmark.FromChild:
-		return "sub-agent result"
-	case o.Kind == floodmark.FromPaste:
-		return "pasted text"
-	}
-	return "source"
-}
-
-func plural(n string) string {
-	if head, rest, ok := strings.Cut(n, " of "); ok {
-		return plural(head) + " of " + rest
-	}
-	if stem, ok := strings.CutSuffix(n, "y"); ok {
-		return stem + "ies"
-	}
-	return n + "s"
 }

@@ -1,13 +1,9 @@
 package kernel
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -73,7 +69,7 @@ func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argu
 				continue
 			}
 		}
-		if slices.ContainsFunc(forms(value[tok.Start:tok.End]), func(part string) bool { return st.secretPart(tr, part) }) {
+		if slices.ContainsFunc(redact.Forms(value[tok.Start:tok.End], secretLength), func(part string) bool { return st.secretPart(tr, part) }) {
 			return true
 		}
 	}
@@ -220,44 +216,6 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// forms returns a token, its parts, and what these may be encodings of.
-func forms(token string) []string {
-	list := []string{token}
-	inner := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("+/=_-", r)
-	}
-	bare := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for _, split := range []func(rune) bool{inner, bare} {
-		for part := range strings.FieldsFuncSeq(token, split) {
-			if len(part) >= secretLength && !slices.Contains(list, part) {
-				list = append(list, part)
-			}
-		}
-	}
-	for _, part := range slices.Clone(list) {
-		list = append(list, decoded(part)...)
-	}
-	return list
-}
-
-// decoded returns what a text says if it is hex or base64 of a text.
-func decoded(part string) []string {
-	if len(part) < 2*secretLength {
-		return nil
-	}
-	var list []string
-	add := func(b []byte, err error) {
-		if err == nil && len(b) >= secretLength && utf8.Valid(b) {
-			list = append(list, string(b))
-		}
-	}
-	add(hex.DecodeString(part))
-	plain := strings.TrimRight(part, "=")
-	add(base64.RawStdEncoding.DecodeString(plain))
-	add(base64.RawURLEncoding.DecodeString(plain))
-	return list
 }
 
 // withSecrets adds the sources in which secrets were found.

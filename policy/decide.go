@@ -43,7 +43,7 @@ func (v *view) decide(q *Question) Ruling {
 		})
 	}
 	v.applyRules(q, &found, &out)
-	out.Flow = v.flows.apply(v.unplugged(q), &found)
+	out.Flow = v.flows.apply(v.unplugged(q, &found), &found)
 	trust, relaxed := v.authority(q, out.Flow)
 	if relaxed {
 		found.add(v.freeContent(q))
@@ -63,21 +63,23 @@ func (v *view) decide(q *Question) Ruling {
 	return out
 }
 
-// unplugged is what the flow rules are asked about a call: one that runs in a box reaches no
-// network, whatever code it runs. A door that can box a call has said so of one that names
-// nothing which it would send or fetch.
-func (v *view) unplugged(q *Question) *Question {
+// unplugged is what the flow rules are asked about a call: one that a door can box reaches no
+// network there. Where only a flow rule would ask, it is boxed, too, if this policy boxes runs.
+func (v *view) unplugged(q *Question, found *reasons) *Question {
 	if !q.Boxable {
-		return q
-	}
-	var found reasons
-	v.applyRules(q, &found, &Ruling{})
-	v.applyTable(q, min(q.Trust, q.Mark.Trust), &found)
-	if !found.boxed {
 		return q
 	}
 	off := *q
 	off.Reach.Network = false
+	var table, flow reasons
+	v.applyRules(q, &table, &Ruling{})
+	v.applyTable(q, min(q.Trust, q.Mark.Trust), &table)
+	if !table.boxed {
+		if v.grid(q)[floodmark.Run][floodmark.Untrusted].boxes == nil || !v.flows.apply(q, &flow) || v.flows.apply(&off, &flow) {
+			return q
+		}
+		found.say(q, &ruled{boxes: &v.flows.boxed})
+	}
 	return &off
 }
 
@@ -184,12 +186,9 @@ func (v *view) grid(q *Question) *grid {
 
 // tableVerdict is what the table alone says at some trust.
 func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdict {
-	var found reasons
+	found := reasons{}
 	v.applyTable(q, trust, &found)
-	verdict := floodmark.Allow
-	for _, r := range found.list[:found.n] {
-		verdict = min(verdict, r.Verdict)
-	}
+	verdict, _, _ := found.conclude()
 	return verdict
 }
 

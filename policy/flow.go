@@ -17,7 +17,7 @@ type flows struct {
 	private, carries, steered, strange, active, told floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
-	protection, wipes, interactive, stated, unlicensed, freeText floodmark.Reason
+	protection, wipes, interactive, stated, unlicensed, freeText, boxed floodmark.Reason
 }
 
 func newFlows(off []floodmark.Code, s Settings) flows {
@@ -57,6 +57,7 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"it deletes a whole folder that you did not name"),
 		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
 			"you named everything that decides what this does"),
+		boxed: reason(floodmark.Contained, "flows.box", floodmark.Allow, "it runs in a box, from which nothing that was read can leave"),
 		unlicensed: reason(floodmark.TaintEscalation, "relax.content", floodmark.Audit,
 			"you named where this goes, but its text may carry private data you did not ask to send"),
 		freeText: reason(floodmark.TaintEscalation, "relax.freeContent", floodmark.Audit,

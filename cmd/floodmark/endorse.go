@@ -82,24 +82,17 @@ func newTrust(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [PATH]",
 		Short: "Say that a repository is your team's",
-		Long: `Say that the checkout at PATH is your team's, or list those that are. Commits on the
-default branch of its remote «origin» then count as shared, today and after every
-pull, and run as your own do. The monitor fetches the branch itself to know which
-those are. A branch or pull request that is not merged stays a stranger's.
-You must say it at a terminal: a script cannot.`,
-		Example: `  floodmark trust .
-  floodmark trust
-  floodmark trust --end .`,
+		Long: `Say that the checkout at PATH is your team's, or list those that are. What is on the
+default branch of its remote «origin», as the monitor fetches it, then is shared and
+runs as your own work does. You must say it at a terminal: a script cannot.`,
+		Example:     "  floodmark trust .\n  floodmark trust --end .",
 		Annotations: exits("it is the team's, or they are listed", "it is not"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: guard(func(cmd *cobra.Command, args []string) (err error) {
 			q := &wire.TrustRequest{End: end}
 			switch {
 			case len(args) > 0:
-				if q.Path, err = filepath.Abs(args[0]); err == nil {
-					q.Path, err = filepath.EvalSymlinks(q.Path)
-				}
-				if err != nil {
+				if q.Path, err = filepath.Abs(args[0]); err != nil {
 					return err
 				}
 			case end:

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,20 +103,17 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
 		ExtraFiles: append([]*os.File{told, fail, proxy}, locks...), SysProcAttr: walls(),
 	}
-	if err := s.streams(cmd); err != nil {
-		return End{}, err
-	}
 	bound, err := s.group()
-	if err != nil {
+	if err = cmp.Or(err, s.streams(cmd)); err != nil {
 		return End{}, err
 	}
 	defer bound.remove()
 	if err := bound.begin(cmd); err != nil {
 		return End{}, err
 	}
-	_ = told.Close()
-	_ = fail.Close()
-	_ = proxy.Close()
+	for _, f := range []*os.File{told, fail, proxy} {
+		_ = f.Close()
+	}
 	way.open()
 	defer way.close()
 	full, err := s.admit(cmd.Process, h, bound, json.NewEncoder(tell))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -495,47 +494,5 @@ func TestProofsAreLookedAtNowAndThen(t *testing.T) {
 	at = at.Add(fresh)
 	if p.proved(t.Context(), "pi/sub") || looks != 2 {
 		t.Errorf("%d looks", looks)
-	}
-}
-
-// A call that failed in its box and comes again is a question that says what it wanted.
-func TestACallThatFailedInItsBox(t *testing.T) {
-	h := newHouse(t)
-	c := bash("1", "npm test")
-	r, err := h.redeem(h.before(c).Command)
-	if err == nil {
-		err = r.Report(boxticket.Outcome{Stage: boxticket.StageEnded, Exit: 1, Hosts: []string{"api.example"}})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	h.after(c)
-	again := h.before(bash("2", "npm test"))
-	if again.Decision.Verdict != floodmark.Confirm || again.Command != "" || !strings.Contains(again.Line, "api.example") {
-		t.Errorf("%+v", again)
-	}
-	h.wantIncidents()
-}
-
-// What the monitor is told of a box is what became of its command.
-func TestHowABoxEnded(t *testing.T) {
-	changes := []boxticket.Change{{Path: "kept"}, {Path: "AGENTS.md", Refused: "it is obeyed"}}
-	for name, c := range map[string]struct {
-		state boxticket.State
-		o     *boxticket.Outcome
-		want  hook.BoxEnd
-	}{
-		"well":     {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Changes: changes}, hook.BoxEnd{State: floodmark.BoxEnded, Paths: []string{"AGENTS.md"}}},
-		"failed":   {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Exit: 3, Hosts: []string{"h"}}, hook.BoxEnd{State: floodmark.BoxEnded, Failed: true, Exit: 3, Hosts: []string{"h"}}},
-		"killed":   {boxticket.Ran, &boxticket.Outcome{Stage: boxticket.StageEnded, Signal: 9}, hook.BoxEnd{State: floodmark.BoxEnded, Failed: true, Exit: 137}},
-		"runs on":  {boxticket.Running, nil, hook.BoxEnd{State: floodmark.BoxRunsOn}},
-		"not made": {boxticket.Refused, &boxticket.Outcome{Stage: boxticket.StageRefused, Why: "no"}, hook.BoxEnd{State: floodmark.BoxRefused}},
-		"lost":     {boxticket.Lost, nil, hook.BoxEnd{}},
-	} {
-		c.want.Ticket = "t"
-		if got := boxEnd("t", c.state, c.o); !reflect.DeepEqual(*got, c.want) {
-			t.Errorf("%s: %+v, want %+v", name, *got, c.want)
-		}
 	}
 }

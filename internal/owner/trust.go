@@ -53,7 +53,7 @@ func (d *Desk) Trust(ctx context.Context, who httpapi.Identity, r *wire.TrustReq
 	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; a script cannot", httpapi.ErrInvalid)
 	}
-	root, address, ok := workspace.Origin(r.GetPath())
+	root, address, ok := workspace.Origin(d.Teams.Disk.Resolve(r.GetPath()))
 	if !ok {
 		return nil, fmt.Errorf("%w: %s is in no checkout that has a remote called origin", httpapi.ErrInvalid, r.GetPath())
 	}

@@ -41,7 +41,7 @@ const (
 	howExpect     = `; write «expect NAME [TEXT] | expect no NAME [TEXT]», such as «expect notice Approved: exec.»`
 	differs       = `this verb is written differently`
 	textNames     = `line, footer, notice, text, warning, system-prompt, case, request, offers, hosts, warning-of, `
-	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged, contained, outside-box)`
+	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged, contained, box-host, outside-box)`
 	knownVerdicts = ` (known: restrict, confirm, audit, contain, allow)`
 	lastArrow     = `; the last « -> » of a line parts it: behind a text with one in it, write the answer too`
 )
