@@ -18,6 +18,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
 func main() {
@@ -74,6 +75,9 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if os.Getenv(codexOffline) != "" {
 		r.Spec.NoNetwork = true // a loopback cannot be brought up there
 	}
+	if err := r.Spec.Writes().Begin(); err != nil {
+		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
+	}
 	end, err := box.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
@@ -89,19 +93,23 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	return end.Status, nil
 }
 
-// resume finishes what an earlier box in the same folder began to move in.
+// resume finishes what earlier boxes of the project began to move in.
 func resume(r *boxticket.Redeemed) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	return r.Spec.Writes().Resume()
+	if err := r.Spec.Writes().Resume(); err != nil {
+		return err
+	}
+	return boxwrites.ResumeBeside(r.Spec.Folder, r.Spec.Project)
 }
 
-// tidy removes the box's own folder.
+// tidy removes the box's own folder, unless it holds what was replaced in the project.
 func tidy(s *box.Spec) {
 	_ = s.Clear()
+	s.Writes().Forget()
 	_ = os.Remove(s.Folder) // other boxes may use it too
 }
 
