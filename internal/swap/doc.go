@@ -25,7 +25,8 @@ type Swap struct {
 	Folder string
 	// Name tells swaps in the same Folder apart.
 	Name string
-	// Limit is how many bytes of what is replaced are kept.
+	// Limit is how many bytes of what is replaced are kept. With zero nothing is, not even
+	// what was done.
 	Limit int64
 	// At is told how far a swap has come; nil: nobody has to know.
 	At func(point string)
@@ -43,7 +44,9 @@ type Plan struct {
 	// Back says that a step failed and why, so that those up to it are taken back.
 	Back   string `json:"back,omitempty"`
 	Failed int    `json:"failed,omitempty"`
-	// Bytes is how much of what was replaced is kept. Unkept says why it is not.
+	// Bytes is how much of what was replaced is kept, at most Limit. Unkept says why
+	// it is not.
+	Limit  int64  `json:"limit"`
 	Bytes  int64  `json:"bytes"`
 	Unkept string `json:"unkept,omitempty"`
 }
@@ -122,8 +125,8 @@ func (s *Swap) at(point string) {
 func (p *Plan) Reverse(name string, want func(path string) bool) []Step {
 	var list []Step
 	for i, step := range slices.Backward(p.Steps) {
-		if !want(step.Path) {
-			continue
+		if step.Do == "" || !want(step.Path) {
+			continue // it was given back before, or is not to be
 		}
 		back := Step{Path: step.Path, Do: Take, Was: step.Left, Left: step.Was}
 		// A folder that was there, and stays, needs nothing.

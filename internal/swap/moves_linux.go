@@ -79,12 +79,29 @@ func (g *ground) both(p string, o *ground, q string, do func(from int, a string,
 
 // move renames a path to one in another ground, in the place of a file that is there.
 func (g *ground) move(p string, o *ground, q string) error {
-	return g.both(p, o, q, func(from int, a string, to int, b string) error { return renamed(from, a, to, b, 0) })
+	err := g.both(p, o, q, func(from int, a string, to int, b string) error { return renamed(from, a, to, b, 0) })
+	if errors.Is(err, unix.EXDEV) {
+		return g.across(p, o, q, 0)
+	}
+	return err
+}
+
+// across moves a path to another mount, where something is mounted in the folder.
+func (g *ground) across(p string, o *ground, q string, flags uint) error {
+	half := path.Join(path.Dir(q), shopName+"half")
+	if err := errors.Join(o.remove(half), g.copy(p, o, half)); err != nil {
+		return errors.Join(err, o.remove(half))
+	}
+	err := o.both(half, o, q, func(from int, a string, to int, b string) error { return renamed(from, a, to, b, flags) })
+	if err != nil {
+		return errors.Join(err, o.remove(half))
+	}
+	return g.remove(p)
 }
 
 // moveNew does so where nothing is.
 func (g *ground) moveNew(p string, o *ground, q string) error {
-	return g.both(p, o, q, func(from int, a string, to int, b string) error {
+	err := g.both(p, o, q, func(from int, a string, to int, b string) error {
 		err := renamed(from, a, to, b, unix.RENAME_NOREPLACE)
 		if errors.Is(err, unix.EINVAL) { // not every disk knows how
 			var st unix.Stat_t
@@ -95,6 +112,10 @@ func (g *ground) moveNew(p string, o *ground, q string) error {
 		}
 		return err
 	})
+	if errors.Is(err, unix.EXDEV) {
+		return g.across(p, o, q, unix.RENAME_NOREPLACE)
+	}
+	return err
 }
 
 // renamed renames. A folder that its owner may not write to is made so for as long as

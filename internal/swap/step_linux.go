@@ -64,14 +64,17 @@ func (s *Swap) replaced(root, base *ground, step *Step, old string) error {
 	if step.Was.Kind == Folder || step.Left.Kind == Folder {
 		return root.move(step.Path, base, old)
 	}
-	if step.Was.Kind == File && root.names(step.Path) > 1 {
+	err := error(unix.EXDEV)
+	if step.Was.Kind == Link || root.names(step.Path) <= 1 {
+		err = root.link(step.Path, base, old)
+	}
+	if errors.Is(err, unix.EXDEV) {
 		half := old + ".half"
 		if err := errors.Join(base.remove(half), root.copy(step.Path, base, half)); err != nil {
 			return err
 		}
 		return base.move(half, base, old)
 	}
-	err := root.link(step.Path, base, old)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EMLINK) || errors.Is(err, unix.ENOTSUP) {
 		return root.move(step.Path, base, old) // not every disk and file can
 	}

@@ -24,7 +24,7 @@ const maxPlan = 512 << 20
 // Do makes all steps, or none. One that fails is told of. The caller holds a lock by
 // which nobody else swaps in this root.
 func (s *Swap) Do(steps []Step) error {
-	p := &Plan{Root: s.Root, Steps: steps}
+	p := &Plan{Root: s.Root, Steps: steps, Limit: s.Limit}
 	root, err := openGround(s.Root)
 	if err != nil {
 		return err
@@ -111,8 +111,10 @@ func (s *Swap) carry(root *ground, p *Plan) error {
 	}
 	s.at("kept")
 	// The plan says what was done before it is one no longer.
-	if err := s.write(s.done(), p); err != nil {
-		return err
+	if p.Limit > 0 {
+		if err := s.write(s.done(), p); err != nil {
+			return err
+		}
 	}
 	s.at("recorded")
 	return os.Remove(s.plan())
@@ -211,7 +213,7 @@ func (s *Swap) prepare(root *ground, p *Plan) error {
 			return fmt.Errorf("%s: %w", p.Steps[i].Path, err)
 		}
 	}
-	if p.Bytes > s.Limit {
+	if p.Bytes > s.Limit || s.Limit == 0 {
 		p.Unkept = fmt.Sprintf("it replaced %d MB, and at most %d are kept", p.Bytes>>20, s.Limit>>20)
 	}
 	return nil
