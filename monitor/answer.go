@@ -58,9 +58,9 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 }
 
 // Note writes an incident down: in the session it belongs to, or in
-// [Incidents] if nobody opened that one or its chain is broken. An incident
-// opens no agent's session, which would then look as if its past were known.
-func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+// [Incidents] if nobody opened that one or its chain is broken. It opens no agent's
+// session, whose past would then look known. Words of the session may go with it.
+func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...kernel.Gone) error {
 	if err := m.begin(); err != nil {
 		return refuse(err)
 	}
@@ -70,7 +70,7 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 		if err := checkNames(s, ""); err != nil {
 			return err
 		}
-		err := m.note(ctx, s, func(opened bool, _ string) ([]floodmark.Fact, error) {
+		err := m.note(ctx, s, gone, func(opened bool, _ string) ([]floodmark.Fact, error) {
 			if !opened {
 				return nil, fmt.Errorf("%w: %s", ErrNoSession, s)
 			}
@@ -81,7 +81,7 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 		}
 		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))
 	}
-	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(opened bool, key string) ([]floodmark.Fact, error) {
+	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, nil, func(opened bool, key string) ([]floodmark.Fact, error) {
 		if !opened {
 			return []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: key}, seen}, nil
 		}
@@ -91,10 +91,10 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 
 // note writes facts that follow from nothing but whether the session is open, and
 // the name of its key.
-func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened bool, key string) ([]floodmark.Fact, error)) error {
+func (m *Monitor) note(ctx context.Context, s journal.Session, gone []kernel.Gone, what func(opened bool, key string) ([]floodmark.Fact, error)) error {
 	judge := func(st *kernel.State, _ kernel.Rules, in kernel.Input) (kernel.Output, error) {
 		facts, err := what(st.Opened, in.KeyName)
-		return kernel.Output{Facts: facts}, err
+		return kernel.Output{Facts: facts, Gone: gone}, err
 	}
 	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: judge, ruleless: true})
 	return err

@@ -95,9 +95,21 @@ const lockFiles = 64
 
 // Lock waits until no other box moves files into a project, and keeps others waiting
 // until it is closed. The files lie among the tickets, which no box can reach.
-func (r *Redeemed) Lock(project string) (io.Closer, error) {
+func (r *Redeemed) Lock(project string) (io.Closer, error) { return r.folder.lockProject(project) }
+
+// Lock does so for the monitor, when it gives back what a box replaced.
+func (d *Desk) Lock(project string) (io.Closer, error) {
+	f, err := makeFolder(d.path, d.uid)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.lockProject(project)
+}
+
+func (f *folder) lockProject(project string) (io.Closer, error) {
 	sum := sha256.Sum256([]byte(project))
-	lock, err := r.folder.lock(fmt.Sprintf("lock-%d", sum[0]%lockFiles))
+	lock, err := f.lock(fmt.Sprintf("lock-%d", sum[0]%lockFiles))
 	if err != nil {
 		return nil, fmt.Errorf("wait for other boxes of the project: %w", err)
 	}

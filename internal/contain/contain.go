@@ -17,7 +17,10 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
@@ -38,6 +41,10 @@ type Config struct {
 	Fell func(ctx context.Context, s journal.Session) (bool, error)
 	// Ended is told that a session is over; nil: nobody has to know.
 	Ended func(s journal.Session)
+	// Undo keeps what boxes replace in projects; nil: nobody does.
+	Undo *undo.Store
+	// Edits says which files of its project a call writes by itself; nil: none.
+	Edits func(ctx context.Context, s journal.Session, ev hook.Event) (project string, paths []string)
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
 	// Note writes down what should not have been possible.
@@ -47,7 +54,8 @@ type Config struct {
 
 // A Door passes events on to the monitor. It is safe for concurrent use.
 type Door struct {
-	cfg Config
+	cfg     Config
+	secrets *redact.Detector
 
 	mu sync.Mutex // guards what is below
 	// open are the tickets of calls whose result has not arrived. A call may have
@@ -61,6 +69,8 @@ type Door struct {
 	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
 	// start are of no session that is known.
 	late map[journal.Session][]ticket
+	// edited are the rooms of calls that write files by themselves.
+	edited map[call]string
 
 	minting sync.Mutex // one ticket is written after the other
 }
@@ -80,6 +90,8 @@ type ticket struct {
 	earlier bool
 	// shares says that its box has the /tmp of the session.
 	shares bool
+	// room is the folder of its box, where what it replaces can be kept.
+	room string
 }
 
 // A belief is what is known of a session and its boxes.
@@ -109,11 +121,12 @@ const (
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
-		late: map[journal.Session][]ticket{},
+		late: map[journal.Session][]ticket{}, edited: map[call]string{},
 	}
 	if cfg.Desk == nil {
 		return d, nil
 	}
+	d.secrets = redact.New()
 	left, err := cfg.Desk.TakeOver()
 	if err != nil {
 		return nil, err
@@ -167,6 +180,9 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	if err == nil && !boxed(reply) {
+		d.edits(ctx, s, ev, reply)
+	}
 	if err != nil || !boxed(reply) {
 		return reply, err
 	}
@@ -203,7 +219,9 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	case sandboxed(ev.Agent):
 		order.Shared = folderOf(s)
 	}
+	d.roomFor(&t, &order, s, ev, line)
 	if t.name, err = d.cfg.Desk.Mint(order, now); err != nil {
+		d.leaveRoom(t.room)
 		return "", err
 	}
 	if command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", t.name, "--"}, argv...)); err != nil {
@@ -221,6 +239,7 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 		// The agent reports our own refusal.
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
+	d.wasEdited(call{s, kernel.CallID(ev.Call)})
 	list := d.take(c)
 	if len(list) == 0 {
 		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
@@ -273,6 +292,8 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 	}
 	if state == boxticket.Running {
 		d.ranOn(s, t)
+	} else {
+		d.leaveRoom(t.room)
 	}
 	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
 	rest = slices.Delete(slices.Clone(list), best, best+1)

@@ -437,3 +437,17 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	}
 	h.wantIncidents()
 }
+
+// What deletes and changes inside the project is boxed, because it can be undone.
+func TestDeletingRunsInABox(t *testing.T) {
+	h := newHouse(t)
+	for i, line := range []string{
+		"rm -rf build", "git clean -fdx", "git reset --hard HEAD~1", "git checkout -- .", "find . -name '*.o' -delete",
+		"mv main.go other.go", "git branch -D side", "git stash drop", "rm main.go && go build ./...", "git restore .", "shred main.go",
+	} {
+		r := h.before(bash(fmt.Sprint("delete-", i), line))
+		if !boxed(r) || r.Command == "" {
+			t.Errorf("%s: %+v", line, r.Decision)
+		}
+	}
+}
