@@ -52,6 +52,8 @@ const (
 	OwnerServiceEndorseProcedure = "/floodmark.v1.OwnerService/Endorse"
 	// OwnerServiceWithdrawProcedure is the fully-qualified name of the OwnerService's Withdraw RPC.
 	OwnerServiceWithdrawProcedure = "/floodmark.v1.OwnerService/Withdraw"
+	// OwnerServiceUndoProcedure is the fully-qualified name of the OwnerService's Undo RPC.
+	OwnerServiceUndoProcedure = "/floodmark.v1.OwnerService/Undo"
 	// OwnerServiceGrantsProcedure is the fully-qualified name of the OwnerService's Grants RPC.
 	OwnerServiceGrantsProcedure = "/floodmark.v1.OwnerService/Grants"
 	// OwnerServiceEndGrantProcedure is the fully-qualified name of the OwnerService's EndGrant RPC.
@@ -115,6 +117,9 @@ type OwnerServiceClient interface {
 	Endorse(context.Context, *EndorseRequest) (*EndorseResponse, error)
 	// Withdraw takes an endorsement back.
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
+	// Undo lists calls whose changes of a project can be taken back, and takes them
+	// back. Only a person at a terminal, at the owner's own socket, is heard.
+	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -222,6 +227,12 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			httpClient,
 			baseURL+OwnerServiceWithdrawProcedure,
 			connect.WithSchema(ownerServiceMethods.ByName("Withdraw")),
+			connect.WithClientOptions(opts...),
+		),
+		undo: connect.NewClient[UndoRequest, UndoResponse](
+			httpClient,
+			baseURL+OwnerServiceUndoProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Undo")),
 			connect.WithClientOptions(opts...),
 		),
 		grants: connect.NewClient[GrantsRequest, GrantsResponse](
@@ -340,6 +351,7 @@ type ownerServiceClient struct {
 	answer         *connect.Client[AnswerRequest, AnswerResponse]
 	endorse        *connect.Client[EndorseRequest, EndorseResponse]
 	withdraw       *connect.Client[WithdrawRequest, WithdrawResponse]
+	undo           *connect.Client[UndoRequest, UndoResponse]
 	grants         *connect.Client[GrantsRequest, GrantsResponse]
 	endGrant       *connect.Client[EndGrantRequest, EndGrantResponse]
 	pause          *connect.Client[PauseRequest, PauseResponse]
@@ -434,6 +446,15 @@ func (c *ownerServiceClient) Endorse(ctx context.Context, req *EndorseRequest) (
 // Withdraw calls floodmark.v1.OwnerService.Withdraw.
 func (c *ownerServiceClient) Withdraw(ctx context.Context, req *WithdrawRequest) (*WithdrawResponse, error) {
 	response, err := c.withdraw.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Undo calls floodmark.v1.OwnerService.Undo.
+func (c *ownerServiceClient) Undo(ctx context.Context, req *UndoRequest) (*UndoResponse, error) {
+	response, err := c.undo.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -605,6 +626,9 @@ type OwnerServiceHandler interface {
 	Endorse(context.Context, *EndorseRequest) (*EndorseResponse, error)
 	// Withdraw takes an endorsement back.
 	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
+	// Undo lists calls whose changes of a project can be taken back, and takes them
+	// back. Only a person at a terminal, at the owner's own socket, is heard.
+	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -708,6 +732,12 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		OwnerServiceWithdrawProcedure,
 		svc.Withdraw,
 		connect.WithSchema(ownerServiceMethods.ByName("Withdraw")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceUndoHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceUndoProcedure,
+		svc.Undo,
+		connect.WithSchema(ownerServiceMethods.ByName("Undo")),
 		connect.WithHandlerOptions(opts...),
 	)
 	ownerServiceGrantsHandler := connect.NewUnaryHandlerSimple(
@@ -832,6 +862,8 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceEndorseHandler.ServeHTTP(w, r)
 		case OwnerServiceWithdrawProcedure:
 			ownerServiceWithdrawHandler.ServeHTTP(w, r)
+		case OwnerServiceUndoProcedure:
+			ownerServiceUndoHandler.ServeHTTP(w, r)
 		case OwnerServiceGrantsProcedure:
 			ownerServiceGrantsHandler.ServeHTTP(w, r)
 		case OwnerServiceEndGrantProcedure:
@@ -909,6 +941,10 @@ func (UnimplementedOwnerServiceHandler) Endorse(context.Context, *EndorseRequest
 
 func (UnimplementedOwnerServiceHandler) Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Withdraw is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Undo(context.Context, *UndoRequest) (*UndoResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Undo is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Grants(context.Context, *GrantsRequest) (*GrantsResponse, error) {

@@ -1949,6 +1949,314 @@ func (x *AnswerResponse) GetNotice() string {
 }
 
 // Vouches for content.
+type UndoRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: only list.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// Empty: all calls of the session, the last first.
+	Call string `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	// Only say what would be done.
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Leave out what was changed since.
+	Only          bool `protobuf:"varint,4,opt,name=only,proto3" json:"only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRequest) Reset() {
+	*x = UndoRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRequest) ProtoMessage() {}
+
+func (x *UndoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
+func (*UndoRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UndoRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *UndoRequest) GetCall() string {
+	if x != nil {
+		return x.Call
+	}
+	return ""
+}
+
+func (x *UndoRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *UndoRequest) GetOnly() bool {
+	if x != nil {
+		return x.Only
+	}
+	return false
+}
+
+type UndoResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The last first.
+	Calls []*Undone `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Whether all that was asked for was done.
+	Done bool `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	// The same in words, for people.
+	Lines         []string `protobuf:"bytes,3,rep,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoResponse) Reset() {
+	*x = UndoResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoResponse) ProtoMessage() {}
+
+func (x *UndoResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
+func (*UndoResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UndoResponse) GetCalls() []*Undone {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *UndoResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *UndoResponse) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+// An Undone is a call that changed a project in a box.
+type Undone struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Call    string                 `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	Command string                 `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	Project string                 `protobuf:"bytes,4,opt,name=project,proto3" json:"project,omitempty"`
+	Time    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	Files   int32                  `protobuf:"varint,6,opt,name=files,proto3" json:"files,omitempty"`
+	// Why it cannot be undone, if so.
+	Unkept string `protobuf:"bytes,7,opt,name=unkept,proto3" json:"unkept,omitempty"`
+	// The paths that are as they were before, or would be.
+	Given []string `protobuf:"bytes,8,rep,name=given,proto3" json:"given,omitempty"`
+	// The paths that were changed since, each with how.
+	Refused []*UndoRefused `protobuf:"bytes,9,rep,name=refused,proto3" json:"refused,omitempty"`
+	// Whether given were given back.
+	Done          bool `protobuf:"varint,10,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Undone) Reset() {
+	*x = Undone{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Undone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Undone) ProtoMessage() {}
+
+func (x *Undone) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Undone.ProtoReflect.Descriptor instead.
+func (*Undone) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Undone) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *Undone) GetCall() string {
+	if x != nil {
+		return x.Call
+	}
+	return ""
+}
+
+func (x *Undone) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *Undone) GetProject() string {
+	if x != nil {
+		return x.Project
+	}
+	return ""
+}
+
+func (x *Undone) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *Undone) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Undone) GetUnkept() string {
+	if x != nil {
+		return x.Unkept
+	}
+	return ""
+}
+
+func (x *Undone) GetGiven() []string {
+	if x != nil {
+		return x.Given
+	}
+	return nil
+}
+
+func (x *Undone) GetRefused() []*UndoRefused {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
+}
+
+func (x *Undone) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+type UndoRefused struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Why           string                 `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRefused) Reset() {
+	*x = UndoRefused{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRefused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRefused) ProtoMessage() {}
+
+func (x *UndoRefused) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRefused.ProtoReflect.Descriptor instead.
+func (*UndoRefused) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *UndoRefused) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *UndoRefused) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type EndorseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session the content was seen in.
@@ -1961,7 +2269,7 @@ type EndorseRequest struct {
 
 func (x *EndorseRequest) Reset() {
 	*x = EndorseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +2281,7 @@ func (x *EndorseRequest) String() string {
 func (*EndorseRequest) ProtoMessage() {}
 
 func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +2294,7 @@ func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseRequest.ProtoReflect.Descriptor instead.
 func (*EndorseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EndorseRequest) GetSession() string {
@@ -2018,7 +2326,7 @@ type EndorseResponse struct {
 
 func (x *EndorseResponse) Reset() {
 	*x = EndorseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2030,7 +2338,7 @@ func (x *EndorseResponse) String() string {
 func (*EndorseResponse) ProtoMessage() {}
 
 func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2043,7 +2351,7 @@ func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseResponse.ProtoReflect.Descriptor instead.
 func (*EndorseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EndorseResponse) GetDone() bool {
@@ -2080,7 +2388,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2092,7 +2400,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2105,7 +2413,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -2137,7 +2445,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +2457,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +2470,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -2197,7 +2505,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2209,7 +2517,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2222,7 +2530,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -2246,7 +2554,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2566,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2579,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -2301,7 +2609,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +2621,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +2634,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -2356,7 +2664,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2368,7 +2676,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2381,7 +2689,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -2409,7 +2717,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +2729,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +2742,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -2472,7 +2780,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2792,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2805,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -2646,7 +2954,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +2966,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +2979,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -2697,7 +3005,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +3017,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +3030,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -2781,7 +3089,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2793,7 +3101,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2806,7 +3114,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -2846,7 +3154,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3166,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +3179,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -2932,7 +3240,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2944,7 +3252,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2957,7 +3265,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
 }
 
 // What became of it.
@@ -2973,7 +3281,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3293,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3306,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -3028,7 +3336,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3040,7 +3348,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3053,7 +3361,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -3081,7 +3389,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3093,7 +3401,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3106,7 +3414,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -3131,7 +3439,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3143,7 +3451,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3156,7 +3464,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -3184,7 +3492,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3504,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3517,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -3232,7 +3540,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3244,7 +3552,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3257,7 +3565,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -3290,7 +3598,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3302,7 +3610,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3315,7 +3623,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -3501,7 +3809,31 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	" \x01(\tR\x04seen\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
-	"\x06notice\x18\x02 \x01(\tR\x06notice\"B\n" +
+	"\x06notice\x18\x02 \x01(\tR\x06notice\"h\n" +
+	"\vUndoRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04call\x18\x02 \x01(\tR\x04call\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x12\n" +
+	"\x04only\x18\x04 \x01(\bR\x04only\"d\n" +
+	"\fUndoResponse\x12*\n" +
+	"\x05calls\x18\x01 \x03(\v2\x14.floodmark.v1.UndoneR\x05calls\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\bR\x04done\x12\x14\n" +
+	"\x05lines\x18\x03 \x03(\tR\x05lines\"\xa7\x02\n" +
+	"\x06Undone\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04call\x18\x02 \x01(\tR\x04call\x12\x18\n" +
+	"\acommand\x18\x03 \x01(\tR\acommand\x12\x18\n" +
+	"\aproject\x18\x04 \x01(\tR\aproject\x12.\n" +
+	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05files\x18\x06 \x01(\x05R\x05files\x12\x16\n" +
+	"\x06unkept\x18\a \x01(\tR\x06unkept\x12\x14\n" +
+	"\x05given\x18\b \x03(\tR\x05given\x123\n" +
+	"\arefused\x18\t \x03(\v2\x19.floodmark.v1.UndoRefusedR\arefused\x12\x12\n" +
+	"\x04done\x18\n" +
+	" \x01(\bR\x04done\"3\n" +
+	"\vUndoRefused\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\"B\n" +
 	"\x0eEndorseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\"f\n" +
@@ -3579,7 +3911,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\x8a\x11\n" +
+	"\x04what2\xd4\x11\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -3589,7 +3921,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\aPending\x12\x1c.floodmark.v1.PendingRequest\x1a\x1d.floodmark.v1.PendingResponse\"\b\xba\xdb\x18\x04view\x12P\n" +
 	"\x06Answer\x12\x1b.floodmark.v1.AnswerRequest\x1a\x1c.floodmark.v1.AnswerResponse\"\v\xba\xdb\x18\aapprove\x12S\n" +
 	"\aEndorse\x12\x1c.floodmark.v1.EndorseRequest\x1a\x1d.floodmark.v1.EndorseResponse\"\v\xba\xdb\x18\aapprove\x12V\n" +
-	"\bWithdraw\x12\x1d.floodmark.v1.WithdrawRequest\x1a\x1e.floodmark.v1.WithdrawResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
+	"\bWithdraw\x12\x1d.floodmark.v1.WithdrawRequest\x1a\x1e.floodmark.v1.WithdrawResponse\"\v\xba\xdb\x18\aapprove\x12H\n" +
+	"\x04Undo\x12\x19.floodmark.v1.UndoRequest\x1a\x1a.floodmark.v1.UndoResponse\"\t\xba\xdb\x18\x05admin\x12M\n" +
 	"\x06Grants\x12\x1b.floodmark.v1.GrantsRequest\x1a\x1c.floodmark.v1.GrantsResponse\"\b\xba\xdb\x18\x04view\x12V\n" +
 	"\bEndGrant\x12\x1d.floodmark.v1.EndGrantRequest\x1a\x1e.floodmark.v1.EndGrantResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
 	"\x05Pause\x12\x1a.floodmark.v1.PauseRequest\x1a\x1b.floodmark.v1.PauseResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
@@ -3627,7 +3960,7 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),          // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),         // 1: floodmark.v1.StatusResponse
@@ -3656,152 +3989,161 @@ var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*PendingResponse)(nil),        // 24: floodmark.v1.PendingResponse
 	(*AnswerRequest)(nil),          // 25: floodmark.v1.AnswerRequest
 	(*AnswerResponse)(nil),         // 26: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),         // 27: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),        // 28: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),        // 29: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),       // 30: floodmark.v1.WithdrawResponse
-	(*GrantsRequest)(nil),          // 31: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),         // 32: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),        // 33: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),       // 34: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),           // 35: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),          // 36: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),          // 37: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),         // 38: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),         // 39: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),           // 40: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),    // 41: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),   // 42: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),          // 43: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),         // 44: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),          // 45: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),         // 46: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),          // 47: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),         // 48: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil),  // 49: google.protobuf.Timestamp
-	(*Session)(nil),                // 50: floodmark.v1.Session
-	(*Source)(nil),                 // 51: floodmark.v1.Source
-	(*Decided)(nil),                // 52: floodmark.v1.Decided
-	(*Question)(nil),               // 53: floodmark.v1.Question
-	(*Grant)(nil),                  // 54: floodmark.v1.Grant
-	(*Endorsement)(nil),            // 55: floodmark.v1.Endorsement
-	(*Incident)(nil),               // 56: floodmark.v1.Incident
-	(*Entry)(nil),                  // 57: floodmark.v1.Entry
-	(*Tombstone)(nil),              // 58: floodmark.v1.Tombstone
-	(*Explanation)(nil),            // 59: floodmark.v1.Explanation
-	(*Label)(nil),                  // 60: floodmark.v1.Label
-	(*Answered)(nil),               // 61: floodmark.v1.Answered
-	(*BundlesRequest)(nil),         // 62: floodmark.v1.BundlesRequest
-	(*ShowBundleRequest)(nil),      // 63: floodmark.v1.ShowBundleRequest
-	(*PublishBundleRequest)(nil),   // 64: floodmark.v1.PublishBundleRequest
-	(*RollBundleRequest)(nil),      // 65: floodmark.v1.RollBundleRequest
-	(*RollBackBundleRequest)(nil),  // 66: floodmark.v1.RollBackBundleRequest
-	(*BundlesResponse)(nil),        // 67: floodmark.v1.BundlesResponse
-	(*ShowBundleResponse)(nil),     // 68: floodmark.v1.ShowBundleResponse
-	(*PublishBundleResponse)(nil),  // 69: floodmark.v1.PublishBundleResponse
-	(*RollBundleResponse)(nil),     // 70: floodmark.v1.RollBundleResponse
-	(*RollBackBundleResponse)(nil), // 71: floodmark.v1.RollBackBundleResponse
+	(*UndoRequest)(nil),            // 27: floodmark.v1.UndoRequest
+	(*UndoResponse)(nil),           // 28: floodmark.v1.UndoResponse
+	(*Undone)(nil),                 // 29: floodmark.v1.Undone
+	(*UndoRefused)(nil),            // 30: floodmark.v1.UndoRefused
+	(*EndorseRequest)(nil),         // 31: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),        // 32: floodmark.v1.EndorseResponse
+	(*WithdrawRequest)(nil),        // 33: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),       // 34: floodmark.v1.WithdrawResponse
+	(*GrantsRequest)(nil),          // 35: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),         // 36: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),        // 37: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),       // 38: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),           // 39: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),          // 40: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),          // 41: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 42: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),         // 43: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),           // 44: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),    // 45: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),   // 46: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),          // 47: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),         // 48: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),          // 49: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),         // 50: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),          // 51: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),         // 52: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil),  // 53: google.protobuf.Timestamp
+	(*Session)(nil),                // 54: floodmark.v1.Session
+	(*Source)(nil),                 // 55: floodmark.v1.Source
+	(*Decided)(nil),                // 56: floodmark.v1.Decided
+	(*Question)(nil),               // 57: floodmark.v1.Question
+	(*Grant)(nil),                  // 58: floodmark.v1.Grant
+	(*Endorsement)(nil),            // 59: floodmark.v1.Endorsement
+	(*Incident)(nil),               // 60: floodmark.v1.Incident
+	(*Entry)(nil),                  // 61: floodmark.v1.Entry
+	(*Tombstone)(nil),              // 62: floodmark.v1.Tombstone
+	(*Explanation)(nil),            // 63: floodmark.v1.Explanation
+	(*Label)(nil),                  // 64: floodmark.v1.Label
+	(*Answered)(nil),               // 65: floodmark.v1.Answered
+	(*BundlesRequest)(nil),         // 66: floodmark.v1.BundlesRequest
+	(*ShowBundleRequest)(nil),      // 67: floodmark.v1.ShowBundleRequest
+	(*PublishBundleRequest)(nil),   // 68: floodmark.v1.PublishBundleRequest
+	(*RollBundleRequest)(nil),      // 69: floodmark.v1.RollBundleRequest
+	(*RollBackBundleRequest)(nil),  // 70: floodmark.v1.RollBackBundleRequest
+	(*BundlesResponse)(nil),        // 71: floodmark.v1.BundlesResponse
+	(*ShowBundleResponse)(nil),     // 72: floodmark.v1.ShowBundleResponse
+	(*PublishBundleResponse)(nil),  // 73: floodmark.v1.PublishBundleResponse
+	(*RollBundleResponse)(nil),     // 74: floodmark.v1.RollBundleResponse
+	(*RollBackBundleResponse)(nil), // 75: floodmark.v1.RollBackBundleResponse
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	49, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	53, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
 	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	49, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
-	49, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	49, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	53, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
+	53, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	53, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	6,  // 6: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
 	6,  // 7: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
 	7,  // 8: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
 	7,  // 9: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	49, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	53, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
 	13, // 11: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	50, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	50, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	51, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	52, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	53, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	54, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	55, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	56, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	57, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	58, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	54, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	54, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	55, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	56, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	57, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	58, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	59, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	60, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	61, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	62, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
 	18, // 22: floodmark.v1.ShowResponse.copy:type_name -> floodmark.v1.MachineCopy
-	59, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	53, // 24: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	60, // 25: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	60, // 26: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	54, // 27: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	49, // 28: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	52, // 29: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	53, // 30: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	61, // 31: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	56, // 32: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 33: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 34: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	39, // 35: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	40, // 36: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 37: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	58, // 38: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	56, // 39: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	57, // 40: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	58, // 41: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 42: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 43: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 44: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	19, // 45: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	21, // 46: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	23, // 47: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	25, // 48: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	27, // 49: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	29, // 50: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	31, // 51: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	33, // 52: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 53: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 54: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	35, // 55: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	37, // 56: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	41, // 57: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 58: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 59: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	62, // 60: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	63, // 61: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	64, // 62: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	65, // 63: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	66, // 64: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	43, // 65: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	45, // 66: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	47, // 67: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 68: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 69: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 70: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	20, // 71: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	22, // 72: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	24, // 73: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	26, // 74: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	28, // 75: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	30, // 76: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	32, // 77: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	34, // 78: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 79: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 80: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	36, // 81: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	38, // 82: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	42, // 83: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 84: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 85: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	67, // 86: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	68, // 87: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	69, // 88: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	70, // 89: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	71, // 90: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	44, // 91: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	46, // 92: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	48, // 93: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	68, // [68:94] is the sub-list for method output_type
-	42, // [42:68] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	63, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	57, // 24: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	29, // 25: floodmark.v1.UndoResponse.calls:type_name -> floodmark.v1.Undone
+	53, // 26: floodmark.v1.Undone.time:type_name -> google.protobuf.Timestamp
+	30, // 27: floodmark.v1.Undone.refused:type_name -> floodmark.v1.UndoRefused
+	64, // 28: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	64, // 29: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	58, // 30: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	53, // 31: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	56, // 32: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	57, // 33: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	65, // 34: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	60, // 35: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 36: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 37: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	43, // 38: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	44, // 39: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 40: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	62, // 41: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	60, // 42: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	61, // 43: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	62, // 44: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 45: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 46: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 47: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	19, // 48: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	21, // 49: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	23, // 50: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	25, // 51: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	31, // 52: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	33, // 53: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	27, // 54: floodmark.v1.OwnerService.Undo:input_type -> floodmark.v1.UndoRequest
+	35, // 55: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	37, // 56: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 57: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 58: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	39, // 59: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	41, // 60: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	45, // 61: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 62: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 63: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	66, // 64: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	67, // 65: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	68, // 66: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	69, // 67: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	70, // 68: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	47, // 69: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	49, // 70: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	51, // 71: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 72: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 73: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 74: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	20, // 75: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	22, // 76: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	24, // 77: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	26, // 78: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	32, // 79: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	34, // 80: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	28, // 81: floodmark.v1.OwnerService.Undo:output_type -> floodmark.v1.UndoResponse
+	36, // 82: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	38, // 83: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 84: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 85: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	40, // 86: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	42, // 87: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	46, // 88: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 89: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 90: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	71, // 91: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	72, // 92: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	73, // 93: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	74, // 94: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	75, // 95: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	48, // 96: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	50, // 97: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	52, // 98: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	72, // [72:99] is the sub-list for method output_type
+	45, // [45:72] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -3812,7 +4154,7 @@ func file_floodmark_v1_owner_proto_init() {
 	file_floodmark_v1_bundle_proto_init()
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[36].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[40].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
@@ -3820,11 +4162,11 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Paused)(nil),
 		(*WatchResponse_Resumed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[38].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[42].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[48].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[52].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -3834,7 +4176,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   49,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -180,7 +180,7 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	if err := json.Compact(&b, data); err != nil {
 		return nil, err
 	}
-	if data, err = numbered(b.Bytes(), m.ProtoReflect().Descriptor()); err != nil {
+	if data, err = wire.Numbers(b.Bytes(), m.ProtoReflect().Descriptor()); err != nil {
 		return nil, err
 	}
 	return escapeJSON(data), nil

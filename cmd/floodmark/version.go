@@ -50,6 +50,7 @@ func newBuild(version string, info *debug.BuildInfo) build {
 func newVersion(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
+		Hidden:  true, // --version says it as well
 		Short:   "Show which version this is",
 		Long:    "Show the version of this program, what it was built from, and with which Go.",
 		Example: "  floodmark version\n  floodmark version --output json",

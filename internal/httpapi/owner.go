@@ -29,6 +29,7 @@ type Owner interface {
 	Answer(ctx context.Context, who Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, error)
 	Endorse(ctx context.Context, who Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error)
 	Withdraw(ctx context.Context, who Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error)
+	Undo(ctx context.Context, who Identity, r *wire.UndoRequest) (*wire.UndoResponse, error)
 	Grants(ctx context.Context, who Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error)
 	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
 	Pause(ctx context.Context, who Identity, r *wire.PauseRequest) (*wire.PauseResponse, error)

@@ -56,6 +56,10 @@ func (s ownerService) Withdraw(ctx context.Context, r *wire.WithdrawRequest) (*w
 	return s.owner.Withdraw(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Undo(ctx context.Context, r *wire.UndoRequest) (*wire.UndoResponse, error) {
+	return s.owner.Undo(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Grants(ctx context.Context, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	return s.owner.Grants(ctx, IdentityOf(ctx), r)
 }

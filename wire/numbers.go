@@ -1,4 +1,4 @@
-package main
+package wire
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 // scripts, so they become numbers here. Times in nanoseconds are not small.
 const nanoseconds = "at"
 
-// numbered writes the counts of a message's JSON as numbers. Everything else,
+// Numbers writes the counts of a message's JSON as numbers. Everything else,
 // and the order, stays as it is.
-func numbered(data []byte, d protoreflect.MessageDescriptor) ([]byte, error) {
+func Numbers(data []byte, d protoreflect.MessageDescriptor) ([]byte, error) {
 	if d.FullName().Parent() == "google.protobuf" {
 		return data, nil // a form of its own, such as a time
 	}
@@ -59,7 +59,7 @@ func numberedField(raw []byte, f protoreflect.FieldDescriptor) ([]byte, error) {
 func numberedValue(raw []byte, f protoreflect.FieldDescriptor) ([]byte, error) {
 	switch {
 	case f.Message() != nil && raw[0] == '{':
-		return numbered(raw, f.Message())
+		return Numbers(raw, f.Message())
 	case (f.Kind() == protoreflect.Int64Kind || f.Kind() == protoreflect.Uint64Kind) && f.Name() != nanoseconds:
 		return bytes.Trim(raw, `"`), nil
 	}
