@@ -158,7 +158,13 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	if err := r.Report(*o); err != nil {
 		return err
 	}
-	return wrote.MoveIn(changes)
+	if err := wrote.MoveIn(changes); err != nil {
+		return err
+	}
+	if r.Beside() && r.Spec.Undo > 0 {
+		o.Kept, _ = wrote.Swap().Seal() // what cannot be sealed is not undone
+	}
+	return nil
 }
 
 // folders are those of a list such as PATH, as whole paths, also by what links in them

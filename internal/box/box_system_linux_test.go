@@ -122,6 +122,7 @@ func TestBox(t *testing.T) {
 	t.Run("works", p.works)
 	t.Run("streams", p.streams)
 	t.Run("undone", p.undone)
+	t.Run("full disk", p.fullDisk)
 	t.Run("killed in the middle", p.killedInTheMiddle)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {

@@ -148,3 +148,18 @@ func (p *programs) undone(t *testing.T) {
 		})
 	}
 }
+
+// fullDisk moves nothing in where not all of it fits, and leaves nothing there.
+func (p *programs) fullDisk(t *testing.T) {
+	s := room(t)
+	s.Undo = undo.Quota
+	c, name := p.boxed(t, s, "bash", "-c", `echo new > a; head -c 200000 /dev/zero > b; head -c 200000 /dev/zero > c; rm -r d`)
+	const mounts = `mount -t tmpfs -o size=300k none . && cd "$PWD" && echo old > a && mkdir d && echo d > d/e && "$@"; cat a d/e; ls -A | tr '\n' ' '`
+	outer := exec.CommandContext(t.Context(), "unshare", append([]string{"--user", "--map-current-user", "--keep-caps", "--mount", "bash", "-c", mounts, "bash"}, c.Args...)...)
+	outer.Dir = s.Project
+	said, exit := result(outer)
+	_, o, err := p.desk.Read(name)
+	if err != nil || exit != 0 || o == nil || !strings.Contains(o.Unmoved, "no space left") || !strings.HasSuffix(said, "old\nd\na d ") {
+		t.Errorf("%d, %q, %+v, %v", exit, said, o, err)
+	}
+}

@@ -90,8 +90,10 @@ type ticket struct {
 	earlier bool
 	// shares says that its box has the /tmp of the session.
 	shares bool
-	// room is the folder of its box, where what it replaces can be kept.
-	room string
+	// room is the folder of its box, where what it replaces can be kept. Where the box
+	// works beside its ticket, about says of which call that is.
+	room  string
+	about *undo.About
 }
 
 // A belief is what is known of a session and its boxes.
@@ -294,8 +296,11 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 		d.ranOn(s, t)
 	} else {
 		d.leaveRoom(t.room)
+		d.adopt(t, o)
 	}
-	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	if !d.unfinished(t) {
+		_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	}
 	rest = slices.Delete(slices.Clone(list), best, best+1)
 	switch {
 	case state == boxticket.Unredeemed:

@@ -6,6 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/boxwrites"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
@@ -15,21 +16,40 @@ import (
 // maxCommand is how many bytes of a command are kept, for the owner to know it again.
 const maxCommand = 200
 
-// roomFor lets a box work in a room where what it replaces in the project is kept. A box
-// that has none, because it runs in its agent's sandbox or the disk does not do, works
-// beside its ticket, and nothing is kept.
+// roomFor lets a box work in a room where what it replaces in the project is kept. One that
+// has none, because its agent's sandbox lets it write nowhere else or the disk does not do,
+// works beside its ticket, and what it replaces is taken from there.
 func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook.Event, line string) {
-	if d.cfg.Undo == nil || o.Spec.ReadOnly || sandboxed(ev.Agent) || strings.HasPrefix(d.cfg.Undo.Folder, o.Spec.Project+"/") {
+	if d.cfg.Undo == nil || o.Spec.ReadOnly {
 		return
 	}
-	room, err := d.cfg.Undo.Room(undo.About{
+	about := undo.About{
 		Tenant: s.Tenant, Session: string(s.ID), Call: string(kernel.CallID(ev.Call)), Project: o.Spec.Project,
 		Command: floodmark.OneLine(redact.Without(d.secrets, strings.TrimSpace(line)), maxCommand),
-	})
-	if err != nil {
-		return
 	}
-	t.room, o.Spec.Folder, o.Spec.Undo = room, room, d.cfg.Undo.Quota
+	o.Spec.Undo = d.cfg.Undo.Quota
+	if !sandboxed(ev.Agent) && !strings.HasPrefix(d.cfg.Undo.Folder, o.Spec.Project+"/") {
+		if room, err := d.cfg.Undo.Room(about); err == nil {
+			t.room, o.Spec.Folder = room, room
+			return
+		}
+	}
+	t.about = &about
+}
+
+// adopt keeps what a box replaced that worked beside its ticket. Others can write there, so
+// only what the box itself told the monitor of is believed.
+func (d *Door) adopt(t ticket, o *boxticket.Outcome) {
+	if t.about != nil && o != nil {
+		_ = d.cfg.Undo.Adopt(*t.about, d.cfg.Desk.Space(t.name), o.Kept) // what cannot be kept is not undone
+	}
+}
+
+// unfinished reports whether a box that worked beside its ticket was killed while it moved
+// in. The next box of the project finishes that: the monitor does not, because it can do
+// more than whoever may have written there.
+func (d *Door) unfinished(t ticket) bool {
+	return t.about != nil && (&boxwrites.Writes{Folder: d.cfg.Desk.Space(t.name)}).Pending()
 }
 
 // leaveRoom keeps what the box of a room replaced. What cannot be finished now is

@@ -285,3 +285,59 @@ func TestLabelsAreGivenBack(t *testing.T) {
 	}
 	h.wantIncidents(owner.Undo, owner.Undo)
 }
+
+// A box that works beside its ticket, as in Codex's sandbox, is undone, too, unless somebody
+// else wrote there.
+func TestWhatABoxBesideItsTicketReplacesIsKept(t *testing.T) {
+	for _, forged := range []string{"", "in.done", "in.old/0", "in.old/more"} {
+		h := newHouse(t)
+		s := h.keeps()
+		s.Folder = filepath.Join(h.project, "state") // so that it has no room
+		c := bash("1", "go generate ./...")
+		given := h.before(c)
+		r, err := h.redeem(given.Command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Beside() {
+			t.Fatalf("%+v", r.Spec)
+		}
+		h.write("tickets/"+filepath.Base(r.Spec.Folder)+"/written/main.go", "package other\n")
+		w := r.Spec.Writes()
+		list, err := w.Changes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Digest(list)
+		if err := errors.Join(r.Keep(), w.MoveIn(list)); err != nil {
+			t.Fatal(err)
+		}
+		o := boxticket.Outcome{Stage: boxticket.StageEnded}
+		if o.Kept, err = w.Swap().Seal(); err != nil || o.Kept == "" {
+			t.Fatal(o.Kept, err)
+		}
+		if err := r.Report(o); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if forged != "" {
+			at := filepath.Join(r.Spec.Folder, forged)
+			data, _ := os.ReadFile(at)
+			if err := os.WriteFile(at, append(data, ' '), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.after(c)
+		if left := s.List(""); len(left) > 1 || (len(left) == 1) != (forged == "") {
+			t.Fatalf("%q: %+v", forged, left)
+		}
+		if forged == "" {
+			if r, err := s.Back(s.List("")[0].ID, undo.How{}); err != nil || !r.Done {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if data, _ := os.ReadFile(filepath.Join(h.project, "main.go")); string(data) != "package main\n" {
+				t.Errorf("%q", data)
+			}
+		}
+	}
+}

@@ -49,6 +49,8 @@ type Plan struct {
 	Limit  int64  `json:"limit"`
 	Bytes  int64  `json:"bytes"`
 	Unkept string `json:"unkept,omitempty"`
+	// Sum is the hash of what is kept, where others can write to it.
+	Sum string `json:"sum,omitempty"`
 }
 
 // A Do is what a step does.

@@ -186,7 +186,7 @@ func copyFile(from int, a string, to int, b string) (err error) {
 		return err
 	}
 	dst := os.NewFile(uintptr(fd), b)
-	_, err = io.Copy(dst, src)
+	_, err = io.Copy(dst, io.LimitReader(src, info.Size()))
 	if err == nil {
 		err = unix.Fchmod(fd, uint32(info.Mode().Perm()))
 	}

@@ -20,6 +20,12 @@ func (s *Swap) Resume() error { return nil }
 // Done has nothing to tell.
 func (s *Swap) Done() (*Plan, error) { return nil, errSystem }
 
+// Adopt takes over nothing.
+func (s *Swap) Adopt(string, string) error { return errSystem }
+
+// Seal has nothing to note.
+func (s *Swap) Seal() (string, error) { return "", errSystem }
+
 // Forget forgets nothing.
 func (s *Swap) Forget(*Plan) error { return errSystem }
 

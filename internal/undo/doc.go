@@ -118,6 +118,25 @@ func (s *Store) Take(room string) error {
 	return s.take(room)
 }
 
+// Adopt keeps what a box replaced that worked in a folder to which others can write, such as
+// one in its agent's sandbox. The box told the monitor the hash of its record.
+func (s *Store) Adopt(a About, from, record string) error {
+	if record == "" {
+		return nil
+	}
+	room, err := s.Room(a)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &swap.Swap{Folder: room, Name: moved}
+	if err := in.Adopt(from, record); err != nil {
+		return errors.Join(err, remove(room))
+	}
+	return s.take(room)
+}
+
 func (s *Store) take(room string) error {
 	a, err := read(room)
 	if err != nil {
