@@ -18,12 +18,12 @@ import (
 // Undo implements [httpapi.Owner]. Giving back changes the owner's files, and what was
 // replaced may be what he wants: only he says so.
 func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
-	if who.Channel != httpapi.OwnerSocket || d.Kept == nil {
-		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
-	}
 	gives := r.GetSession() != "" && !r.GetDryRun()
 	if gives && !atTerminal(ctx) {
 		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot change your files", httpapi.ErrInvalid)
+	}
+	if who.Channel != httpapi.OwnerSocket || d.Kept == nil {
+		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
 	}
 	out := &wire.UndoResponse{Done: true}
 	for _, a := range d.Kept.List(who.Tenant) {

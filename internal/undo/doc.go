@@ -115,7 +115,7 @@ func (s *Store) Take(room string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.take(room)
+	return errors.Join(s.take(room), s.leave(false))
 }
 
 // Adopt keeps what a box replaced that worked in a folder to which others can write, such as
@@ -187,25 +187,34 @@ func (s *Store) finish(w *swap.Swap) error {
 func (s *Store) Sweep() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	errs := s.leave(true)
+	for _, a := range s.list() {
+		errs = errors.Join(errs, s.settle(a.ID))
+	}
+	return errors.Join(errs, s.trim())
+}
+
+// leave takes what is in rooms that no box comes back to: those that have waited for too
+// long, and when the monitor starts, those whose boxes have moved in.
+func (s *Store) leave(started bool) (errs error) {
 	ours := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	list, _ := os.ReadDir(s.rooms()) // there is none before the first box
-	var errs error
 	for _, e := range list {
 		if !ours.MatchString(e.Name()) {
 			continue
 		}
 		room := filepath.Join(s.rooms(), e.Name())
+		a, wrong := read(room)
 		in := swap.Swap{Folder: room, Name: moved}
 		_, err := in.Done()
-		a, wrong := read(room)
-		if err == nil || in.Pending() || wrong != nil || s.Now().Sub(a.At) > idleFor {
+		switch {
+		case wrong == nil && (s.Now().Sub(a.At) > idleFor || started && (err == nil || in.Pending())):
 			errs = errors.Join(errs, s.take(room))
+		case wrong != nil && started:
+			errs = errors.Join(errs, remove(room))
 		}
 	}
-	for _, a := range s.list() {
-		errs = errors.Join(errs, s.settle(a.ID))
-	}
-	return errors.Join(errs, s.trim())
+	return errs
 }
 
 // List is what is kept, the last first.
