@@ -72,6 +72,10 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 	default:
 		return step, errors.New(c.Path + " cannot be moved in")
 	}
+	// Out of a read-only folder nothing can be moved. Its mode was read before.
+	if dir, unread := os.Lstat(filepath.Dir(from)); unread == nil && dir.Mode()&0o700 != 0o700 {
+		err = errors.Join(err, os.Chmod(filepath.Dir(from), dir.Mode().Perm()|0o700))
+	}
 	step.Do, step.Left.SHA256 = swap.Put, c.SHA256
 	rel, wrong := filepath.Rel(w.Folder, from)
 	step.From = filepath.ToSlash(rel)

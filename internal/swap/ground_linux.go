@@ -127,7 +127,7 @@ func (g *ground) size(p string, room int64) (int64, error) {
 			n += st.Size
 			return nil
 		}
-		return each(dir, name, func(at int, inner string) error {
+		err := each(dir, name, func(at int, inner string) error {
 			if n > room {
 				return nil
 			}
@@ -137,6 +137,10 @@ func (g *ground) size(p string, room int64) (int64, error) {
 			n += more
 			return err
 		})
+		if errors.Is(err, unix.EACCES) {
+			return nil // it can be moved, and nobody knows what is in it
+		}
+		return err
 	})
 	return n, err
 }
