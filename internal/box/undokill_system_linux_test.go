@@ -170,13 +170,20 @@ func (p *programs) killedInTheMiddle(t *testing.T) {
 		counted["moved in as a whole"]++
 	}
 	t.Log(counted)
-	if *evidence == "" {
-		return
-	}
 	counted["half-written"], counted["lost"] = 0, 0 // each of them ends the test
 	found := map[string]any{"killed": counted, "undone commands": len(destructive())}
+	note(t, found)
 	if took := p.measureMovingIn(t); took != nil {
 		found["moving in"] = took
+		note(t, found)
+	}
+}
+
+// note writes down what was found.
+func note(t *testing.T, found map[string]any) {
+	t.Helper()
+	if *evidence == "" {
+		return
 	}
 	data, err := json.MarshalIndent(found, "", "  ")
 	if err == nil {

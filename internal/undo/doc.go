@@ -159,13 +159,24 @@ func (s *Store) take(room string) error {
 	if a.Unkept != "" {
 		a.Bytes = 0
 	}
-	if err := write(room, a); err != nil {
+	if err := errors.Join(write(room, a), tidy(room)); err != nil {
 		return err
 	}
 	if err := os.Rename(room, s.kept(a.ID)); err != nil {
 		return err
 	}
 	return s.trim()
+}
+
+// tidy removes what a box that was killed left in its room beside what is kept.
+func tidy(room string) (err error) {
+	list, err := os.ReadDir(room)
+	for _, e := range list {
+		if name := e.Name(); name != "about.json" && name != moved+".done" && name != moved+".old" {
+			err = errors.Join(err, remove(filepath.Join(room, name)))
+		}
+	}
+	return err
 }
 
 // finish finishes a swap that was begun, while nobody else changes its project.
