@@ -93,13 +93,24 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	return end.Status, nil
 }
 
-// resume finishes what earlier boxes of the project began to move in.
+// resume finishes what earlier boxes of the project began to move in. Beside tickets other
+// commands of an agent's sandbox can write: what lies there is finished in that sandbox only,
+// where nothing can be done that they could not, and a folder that is there before its box
+// was made by somebody else.
 func resume(r *boxticket.Redeemed) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+	if r.Beside() {
+		if err := os.Mkdir(r.Spec.Folder, 0o700); err != nil {
+			return err
+		}
+		if os.Getenv(codexOffline) == "" {
+			return nil
+		}
+	}
 	if err := r.Spec.Writes().Resume(); err != nil {
 		return err
 	}
