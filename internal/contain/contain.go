@@ -182,7 +182,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
-	if err == nil && !boxed(reply) {
+	if err == nil && !boxed(reply) && !is { // what a command writes is not known before
 		d.edits(ctx, s, ev, reply)
 	}
 	if err != nil || !boxed(reply) {

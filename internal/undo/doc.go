@@ -29,7 +29,10 @@ const (
 	keepFor  = 7 * 24 * time.Hour
 	idleFor  = 24 * time.Hour // how long a room waits for its box
 	maxAbout = 1 << 20        // bytes
-	maxKept  = 10_000         // calls
+	maxKept  = 2_000          // calls
+	// Reading what is kept of all calls takes longer than keeping a small one: it is done
+	// after so many, and after each that takes more than so many parts of the quota.
+	trimAfter, largePart = 32, 100
 )
 
 // moved and back are the names of swaps: what a call did, and its way back.
@@ -48,7 +51,8 @@ type Store struct {
 	// At is told how far giving back has come; nil: nobody has to know.
 	At func(point string)
 
-	mu sync.Mutex // one changes what is kept
+	mu    sync.Mutex // one changes what is kept
+	taken int        // calls since the start
 }
 
 // An About says of which call something is.
@@ -164,6 +168,9 @@ func (s *Store) take(room string) error {
 	}
 	if err := os.Rename(room, s.kept(a.ID)); err != nil {
 		return err
+	}
+	if s.taken++; s.taken%trimAfter != 1 && a.Bytes < s.Quota/largePart {
+		return nil
 	}
 	return s.trim()
 }
