@@ -145,6 +145,9 @@ func (p *programs) undone(t *testing.T) {
 			if left := kept.List(""); len(left) > 0 {
 				t.Errorf("%+v is left", left)
 			}
+			if !t.Failed() {
+				p.undid.Add(1)
+			}
 		})
 	}
 }
