@@ -62,9 +62,9 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 }
 
 // Note writes an incident down: in the session it belongs to, or in
-// [Incidents] if nobody opened that one or its chain is broken. An incident
-// opens no agent's session, which would then look as if its past were known.
-func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+// [Incidents] if nobody opened that one or its chain is broken. An incident opens no
+// agent's session, whose past would then look known. Words of the session may go with it.
+func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...kernel.Gone) error {
 	seen.Text = cut(seen.Text)
 	if s.ID != "" && s.ID != Incidents {
 		if err := checkNames(s, ""); err != nil {
@@ -74,7 +74,7 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 			if !st.Opened {
 				return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
 			}
-			return kernel.Output{Facts: []floodmark.Fact{seen}}, nil
+			return kernel.Output{Facts: []floodmark.Fact{seen}, Gone: gone}, nil
 		})
 		if !errors.Is(err, ErrNoSession) && !errors.Is(err, journal.ErrBroken) {
 			return err

@@ -58,6 +58,8 @@ const (
 	OwnerServiceLeftoversProcedure = "/floodmark.v1.OwnerService/Leftovers"
 	// OwnerServiceCleanProcedure is the fully-qualified name of the OwnerService's Clean RPC.
 	OwnerServiceCleanProcedure = "/floodmark.v1.OwnerService/Clean"
+	// OwnerServiceUndoProcedure is the fully-qualified name of the OwnerService's Undo RPC.
+	OwnerServiceUndoProcedure = "/floodmark.v1.OwnerService/Undo"
 	// OwnerServiceGrantsProcedure is the fully-qualified name of the OwnerService's Grants RPC.
 	OwnerServiceGrantsProcedure = "/floodmark.v1.OwnerService/Grants"
 	// OwnerServiceEndGrantProcedure is the fully-qualified name of the OwnerService's EndGrant RPC.
@@ -130,6 +132,9 @@ type OwnerServiceClient interface {
 	// Clean removes some more files of a list. It is called again until none is left. Only
 	// a person at a terminal, at the owner's own socket, is heard.
 	Clean(context.Context, *CleanRequest) (*CleanResponse, error)
+	// Undo lists calls whose changes of a project can be taken back, and takes them
+	// back. Only a person at a terminal, at the owner's own socket, is heard.
+	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -257,6 +262,12 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(ownerServiceMethods.ByName("Clean")),
 			connect.WithClientOptions(opts...),
 		),
+		undo: connect.NewClient[UndoRequest, UndoResponse](
+			httpClient,
+			baseURL+OwnerServiceUndoProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Undo")),
+			connect.WithClientOptions(opts...),
+		),
 		grants: connect.NewClient[GrantsRequest, GrantsResponse](
 			httpClient,
 			baseURL+OwnerServiceGrantsProcedure,
@@ -376,6 +387,7 @@ type ownerServiceClient struct {
 	trust          *connect.Client[TrustRequest, TrustResponse]
 	leftovers      *connect.Client[LeftoversRequest, LeftoversResponse]
 	clean          *connect.Client[CleanRequest, CleanResponse]
+	undo           *connect.Client[UndoRequest, UndoResponse]
 	grants         *connect.Client[GrantsRequest, GrantsResponse]
 	endGrant       *connect.Client[EndGrantRequest, EndGrantResponse]
 	pause          *connect.Client[PauseRequest, PauseResponse]
@@ -497,6 +509,15 @@ func (c *ownerServiceClient) Leftovers(ctx context.Context, req *LeftoversReques
 // Clean calls floodmark.v1.OwnerService.Clean.
 func (c *ownerServiceClient) Clean(ctx context.Context, req *CleanRequest) (*CleanResponse, error) {
 	response, err := c.clean.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Undo calls floodmark.v1.OwnerService.Undo.
+func (c *ownerServiceClient) Undo(ctx context.Context, req *UndoRequest) (*UndoResponse, error) {
+	response, err := c.undo.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -677,6 +698,9 @@ type OwnerServiceHandler interface {
 	// Clean removes some more files of a list. It is called again until none is left. Only
 	// a person at a terminal, at the owner's own socket, is heard.
 	Clean(context.Context, *CleanRequest) (*CleanResponse, error)
+	// Undo lists calls whose changes of a project can be taken back, and takes them
+	// back. Only a person at a terminal, at the owner's own socket, is heard.
+	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// Grants lists what approvals still allow.
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
@@ -798,6 +822,12 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		OwnerServiceCleanProcedure,
 		svc.Clean,
 		connect.WithSchema(ownerServiceMethods.ByName("Clean")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceUndoHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceUndoProcedure,
+		svc.Undo,
+		connect.WithSchema(ownerServiceMethods.ByName("Undo")),
 		connect.WithHandlerOptions(opts...),
 	)
 	ownerServiceGrantsHandler := connect.NewUnaryHandlerSimple(
@@ -928,6 +958,8 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceLeftoversHandler.ServeHTTP(w, r)
 		case OwnerServiceCleanProcedure:
 			ownerServiceCleanHandler.ServeHTTP(w, r)
+		case OwnerServiceUndoProcedure:
+			ownerServiceUndoHandler.ServeHTTP(w, r)
 		case OwnerServiceGrantsProcedure:
 			ownerServiceGrantsHandler.ServeHTTP(w, r)
 		case OwnerServiceEndGrantProcedure:
@@ -1017,6 +1049,10 @@ func (UnimplementedOwnerServiceHandler) Leftovers(context.Context, *LeftoversReq
 
 func (UnimplementedOwnerServiceHandler) Clean(context.Context, *CleanRequest) (*CleanResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Clean is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Undo(context.Context, *UndoRequest) (*UndoResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Undo is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Grants(context.Context, *GrantsRequest) (*GrantsResponse, error) {

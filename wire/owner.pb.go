@@ -1967,6 +1967,314 @@ func (x *AnswerResponse) GetNotice() string {
 }
 
 // Vouches for content.
+type UndoRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: only list.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// Empty: all calls of the session, the last first.
+	Call string `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	// Only say what would be done.
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Leave out what was changed since.
+	Only          bool `protobuf:"varint,4,opt,name=only,proto3" json:"only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRequest) Reset() {
+	*x = UndoRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRequest) ProtoMessage() {}
+
+func (x *UndoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRequest.ProtoReflect.Descriptor instead.
+func (*UndoRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *UndoRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *UndoRequest) GetCall() string {
+	if x != nil {
+		return x.Call
+	}
+	return ""
+}
+
+func (x *UndoRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *UndoRequest) GetOnly() bool {
+	if x != nil {
+		return x.Only
+	}
+	return false
+}
+
+type UndoResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The last first.
+	Calls []*Undone `protobuf:"bytes,1,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Whether all that was asked for was done.
+	Done bool `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
+	// The same in words, for people.
+	Lines         []string `protobuf:"bytes,3,rep,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoResponse) Reset() {
+	*x = UndoResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoResponse) ProtoMessage() {}
+
+func (x *UndoResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoResponse.ProtoReflect.Descriptor instead.
+func (*UndoResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *UndoResponse) GetCalls() []*Undone {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *UndoResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *UndoResponse) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+// An Undone is a call that changed a project in a box.
+type Undone struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Call    string                 `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	Command string                 `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	Project string                 `protobuf:"bytes,4,opt,name=project,proto3" json:"project,omitempty"`
+	Time    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	Files   int32                  `protobuf:"varint,6,opt,name=files,proto3" json:"files,omitempty"`
+	// Why it cannot be undone, if so.
+	Unkept string `protobuf:"bytes,7,opt,name=unkept,proto3" json:"unkept,omitempty"`
+	// The paths that are as they were before, or would be.
+	Given []string `protobuf:"bytes,8,rep,name=given,proto3" json:"given,omitempty"`
+	// The paths that were changed since, each with how.
+	Refused []*UndoRefused `protobuf:"bytes,9,rep,name=refused,proto3" json:"refused,omitempty"`
+	// Whether given were given back.
+	Done          bool `protobuf:"varint,10,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Undone) Reset() {
+	*x = Undone{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Undone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Undone) ProtoMessage() {}
+
+func (x *Undone) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Undone.ProtoReflect.Descriptor instead.
+func (*Undone) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Undone) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *Undone) GetCall() string {
+	if x != nil {
+		return x.Call
+	}
+	return ""
+}
+
+func (x *Undone) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *Undone) GetProject() string {
+	if x != nil {
+		return x.Project
+	}
+	return ""
+}
+
+func (x *Undone) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *Undone) GetFiles() int32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *Undone) GetUnkept() string {
+	if x != nil {
+		return x.Unkept
+	}
+	return ""
+}
+
+func (x *Undone) GetGiven() []string {
+	if x != nil {
+		return x.Given
+	}
+	return nil
+}
+
+func (x *Undone) GetRefused() []*UndoRefused {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
+}
+
+func (x *Undone) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+type UndoRefused struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Why           string                 `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoRefused) Reset() {
+	*x = UndoRefused{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoRefused) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoRefused) ProtoMessage() {}
+
+func (x *UndoRefused) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoRefused.ProtoReflect.Descriptor instead.
+func (*UndoRefused) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *UndoRefused) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *UndoRefused) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type EndorseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session the content was seen in.
@@ -1981,7 +2289,7 @@ type EndorseRequest struct {
 
 func (x *EndorseRequest) Reset() {
 	*x = EndorseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1993,7 +2301,7 @@ func (x *EndorseRequest) String() string {
 func (*EndorseRequest) ProtoMessage() {}
 
 func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2006,7 +2314,7 @@ func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseRequest.ProtoReflect.Descriptor instead.
 func (*EndorseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EndorseRequest) GetSession() string {
@@ -2045,7 +2353,7 @@ type EndorseResponse struct {
 
 func (x *EndorseResponse) Reset() {
 	*x = EndorseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2365,7 @@ func (x *EndorseResponse) String() string {
 func (*EndorseResponse) ProtoMessage() {}
 
 func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2378,7 @@ func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseResponse.ProtoReflect.Descriptor instead.
 func (*EndorseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EndorseResponse) GetDone() bool {
@@ -2111,7 +2419,7 @@ type LeftoversRequest struct {
 
 func (x *LeftoversRequest) Reset() {
 	*x = LeftoversRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2431,7 @@ func (x *LeftoversRequest) String() string {
 func (*LeftoversRequest) ProtoMessage() {}
 
 func (x *LeftoversRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2444,7 @@ func (x *LeftoversRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeftoversRequest.ProtoReflect.Descriptor instead.
 func (*LeftoversRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LeftoversRequest) GetFolder() string {
@@ -2181,7 +2489,7 @@ type LeftoversResponse struct {
 
 func (x *LeftoversResponse) Reset() {
 	*x = LeftoversResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2501,7 @@ func (x *LeftoversResponse) String() string {
 func (*LeftoversResponse) ProtoMessage() {}
 
 func (x *LeftoversResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2514,7 @@ func (x *LeftoversResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeftoversResponse.ProtoReflect.Descriptor instead.
 func (*LeftoversResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LeftoversResponse) GetList() string {
@@ -2274,7 +2582,7 @@ type Leftover struct {
 
 func (x *Leftover) Reset() {
 	*x = Leftover{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2594,7 @@ func (x *Leftover) String() string {
 func (*Leftover) ProtoMessage() {}
 
 func (x *Leftover) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2607,7 @@ func (x *Leftover) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leftover.ProtoReflect.Descriptor instead.
 func (*Leftover) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Leftover) GetPath() string {
@@ -2364,7 +2672,7 @@ type Staying struct {
 
 func (x *Staying) Reset() {
 	*x = Staying{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2684,7 @@ func (x *Staying) String() string {
 func (*Staying) ProtoMessage() {}
 
 func (x *Staying) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2697,7 @@ func (x *Staying) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Staying.ProtoReflect.Descriptor instead.
 func (*Staying) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Staying) GetPath() string {
@@ -2430,7 +2738,7 @@ type ShownFile struct {
 
 func (x *ShownFile) Reset() {
 	*x = ShownFile{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2442,7 +2750,7 @@ func (x *ShownFile) String() string {
 func (*ShownFile) ProtoMessage() {}
 
 func (x *ShownFile) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2455,7 +2763,7 @@ func (x *ShownFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShownFile.ProtoReflect.Descriptor instead.
 func (*ShownFile) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ShownFile) GetPath() string {
@@ -2520,7 +2828,7 @@ type CleanRequest struct {
 
 func (x *CleanRequest) Reset() {
 	*x = CleanRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2840,7 @@ func (x *CleanRequest) String() string {
 func (*CleanRequest) ProtoMessage() {}
 
 func (x *CleanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2853,7 @@ func (x *CleanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CleanRequest.ProtoReflect.Descriptor instead.
 func (*CleanRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CleanRequest) GetList() string {
@@ -2579,7 +2887,7 @@ type CleanResponse struct {
 
 func (x *CleanResponse) Reset() {
 	*x = CleanResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2591,7 +2899,7 @@ func (x *CleanResponse) String() string {
 func (*CleanResponse) ProtoMessage() {}
 
 func (x *CleanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2604,7 +2912,7 @@ func (x *CleanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CleanResponse.ProtoReflect.Descriptor instead.
 func (*CleanResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CleanResponse) GetRemoved() int64 {
@@ -2648,7 +2956,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2660,7 +2968,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2673,7 +2981,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -2705,7 +3013,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2717,7 +3025,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2730,7 +3038,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -2767,7 +3075,7 @@ type TrustRequest struct {
 
 func (x *TrustRequest) Reset() {
 	*x = TrustRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +3087,7 @@ func (x *TrustRequest) String() string {
 func (*TrustRequest) ProtoMessage() {}
 
 func (x *TrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +3100,7 @@ func (x *TrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustRequest.ProtoReflect.Descriptor instead.
 func (*TrustRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TrustRequest) GetPath() string {
@@ -2820,7 +3128,7 @@ type TrustResponse struct {
 
 func (x *TrustResponse) Reset() {
 	*x = TrustResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2832,7 +3140,7 @@ func (x *TrustResponse) String() string {
 func (*TrustResponse) ProtoMessage() {}
 
 func (x *TrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2845,7 +3153,7 @@ func (x *TrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustResponse.ProtoReflect.Descriptor instead.
 func (*TrustResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *TrustResponse) GetRepositories() []*TeamRepository {
@@ -2876,7 +3184,7 @@ type TeamRepository struct {
 
 func (x *TeamRepository) Reset() {
 	*x = TeamRepository{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2888,7 +3196,7 @@ func (x *TeamRepository) String() string {
 func (*TeamRepository) ProtoMessage() {}
 
 func (x *TeamRepository) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2901,7 +3209,7 @@ func (x *TeamRepository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TeamRepository.ProtoReflect.Descriptor instead.
 func (*TeamRepository) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *TeamRepository) GetPath() string {
@@ -2957,7 +3265,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +3277,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +3290,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -3006,7 +3314,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3326,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3339,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -3061,7 +3369,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3073,7 +3381,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3086,7 +3394,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -3116,7 +3424,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3128,7 +3436,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3141,7 +3449,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -3169,7 +3477,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3181,7 +3489,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +3502,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -3233,7 +3541,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3245,7 +3553,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3566,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -3423,7 +3731,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3435,7 +3743,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3448,7 +3756,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -3474,7 +3782,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3486,7 +3794,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3499,7 +3807,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -3558,7 +3866,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3570,7 +3878,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[49]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3583,7 +3891,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{49}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -3623,7 +3931,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3635,7 +3943,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[50]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3648,7 +3956,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{50}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -3713,7 +4021,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3725,7 +4033,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[51]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3738,7 +4046,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{51}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ReloadPolicyRequest) GetProtecting() bool {
@@ -3761,7 +4069,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3773,7 +4081,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[52]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3786,7 +4094,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{52}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -3816,7 +4124,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3828,7 +4136,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[53]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3841,7 +4149,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{53}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -3869,7 +4177,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3881,7 +4189,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[54]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3894,7 +4202,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{54}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -3919,7 +4227,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3931,7 +4239,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[55]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3944,7 +4252,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{55}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -3972,7 +4280,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3984,7 +4292,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[56]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3997,7 +4305,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{56}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -4020,7 +4328,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4032,7 +4340,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[57]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4045,7 +4353,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{57}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -4078,7 +4386,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4090,7 +4398,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[58]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4103,7 +4411,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{58}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -4292,7 +4600,31 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	" \x01(\tR\x04seen\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
-	"\x06notice\x18\x02 \x01(\tR\x06notice\"V\n" +
+	"\x06notice\x18\x02 \x01(\tR\x06notice\"h\n" +
+	"\vUndoRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04call\x18\x02 \x01(\tR\x04call\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x12\n" +
+	"\x04only\x18\x04 \x01(\bR\x04only\"d\n" +
+	"\fUndoResponse\x12*\n" +
+	"\x05calls\x18\x01 \x03(\v2\x14.floodmark.v1.UndoneR\x05calls\x12\x12\n" +
+	"\x04done\x18\x02 \x01(\bR\x04done\x12\x14\n" +
+	"\x05lines\x18\x03 \x03(\tR\x05lines\"\xa7\x02\n" +
+	"\x06Undone\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04call\x18\x02 \x01(\tR\x04call\x12\x18\n" +
+	"\acommand\x18\x03 \x01(\tR\acommand\x12\x18\n" +
+	"\aproject\x18\x04 \x01(\tR\aproject\x12.\n" +
+	"\x04time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05files\x18\x06 \x01(\x05R\x05files\x12\x16\n" +
+	"\x06unkept\x18\a \x01(\tR\x06unkept\x12\x14\n" +
+	"\x05given\x18\b \x03(\tR\x05given\x123\n" +
+	"\arefused\x18\t \x03(\v2\x19.floodmark.v1.UndoRefusedR\arefused\x12\x12\n" +
+	"\x04done\x18\n" +
+	" \x01(\bR\x04done\"3\n" +
+	"\vUndoRefused\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\"V\n" +
 	"\x0eEndorseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x12\n" +
@@ -4425,7 +4757,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\x81\x13\n" +
+	"\x04what2\xcb\x13\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -4438,7 +4770,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\bWithdraw\x12\x1d.floodmark.v1.WithdrawRequest\x1a\x1e.floodmark.v1.WithdrawResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
 	"\x05Trust\x12\x1a.floodmark.v1.TrustRequest\x1a\x1b.floodmark.v1.TrustResponse\"\t\xba\xdb\x18\x05admin\x12Y\n" +
 	"\tLeftovers\x12\x1e.floodmark.v1.LeftoversRequest\x1a\x1f.floodmark.v1.LeftoversResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
-	"\x05Clean\x12\x1a.floodmark.v1.CleanRequest\x1a\x1b.floodmark.v1.CleanResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
+	"\x05Clean\x12\x1a.floodmark.v1.CleanRequest\x1a\x1b.floodmark.v1.CleanResponse\"\v\xba\xdb\x18\aapprove\x12H\n" +
+	"\x04Undo\x12\x19.floodmark.v1.UndoRequest\x1a\x1a.floodmark.v1.UndoResponse\"\t\xba\xdb\x18\x05admin\x12M\n" +
 	"\x06Grants\x12\x1b.floodmark.v1.GrantsRequest\x1a\x1c.floodmark.v1.GrantsResponse\"\b\xba\xdb\x18\x04view\x12V\n" +
 	"\bEndGrant\x12\x1d.floodmark.v1.EndGrantRequest\x1a\x1e.floodmark.v1.EndGrantResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
 	"\x05Pause\x12\x1a.floodmark.v1.PauseRequest\x1a\x1b.floodmark.v1.PauseResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
@@ -4476,7 +4809,7 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),          // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),         // 1: floodmark.v1.StatusResponse
@@ -4505,177 +4838,186 @@ var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*PendingResponse)(nil),        // 24: floodmark.v1.PendingResponse
 	(*AnswerRequest)(nil),          // 25: floodmark.v1.AnswerRequest
 	(*AnswerResponse)(nil),         // 26: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),         // 27: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),        // 28: floodmark.v1.EndorseResponse
-	(*LeftoversRequest)(nil),       // 29: floodmark.v1.LeftoversRequest
-	(*LeftoversResponse)(nil),      // 30: floodmark.v1.LeftoversResponse
-	(*Leftover)(nil),               // 31: floodmark.v1.Leftover
-	(*Staying)(nil),                // 32: floodmark.v1.Staying
-	(*ShownFile)(nil),              // 33: floodmark.v1.ShownFile
-	(*CleanRequest)(nil),           // 34: floodmark.v1.CleanRequest
-	(*CleanResponse)(nil),          // 35: floodmark.v1.CleanResponse
-	(*WithdrawRequest)(nil),        // 36: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),       // 37: floodmark.v1.WithdrawResponse
-	(*TrustRequest)(nil),           // 38: floodmark.v1.TrustRequest
-	(*TrustResponse)(nil),          // 39: floodmark.v1.TrustResponse
-	(*TeamRepository)(nil),         // 40: floodmark.v1.TeamRepository
-	(*GrantsRequest)(nil),          // 41: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),         // 42: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),        // 43: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),       // 44: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),           // 45: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),          // 46: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),          // 47: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),         // 48: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),         // 49: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),           // 50: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),    // 51: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),   // 52: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),          // 53: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),         // 54: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),          // 55: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),         // 56: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),          // 57: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),         // 58: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil),  // 59: google.protobuf.Timestamp
-	(*Session)(nil),                // 60: floodmark.v1.Session
-	(*Source)(nil),                 // 61: floodmark.v1.Source
-	(*Decided)(nil),                // 62: floodmark.v1.Decided
-	(*Question)(nil),               // 63: floodmark.v1.Question
-	(*Grant)(nil),                  // 64: floodmark.v1.Grant
-	(*Endorsement)(nil),            // 65: floodmark.v1.Endorsement
-	(*Incident)(nil),               // 66: floodmark.v1.Incident
-	(*Entry)(nil),                  // 67: floodmark.v1.Entry
-	(*Tombstone)(nil),              // 68: floodmark.v1.Tombstone
-	(*Explanation)(nil),            // 69: floodmark.v1.Explanation
-	(*Label)(nil),                  // 70: floodmark.v1.Label
-	(*Answered)(nil),               // 71: floodmark.v1.Answered
-	(*BundlesRequest)(nil),         // 72: floodmark.v1.BundlesRequest
-	(*ShowBundleRequest)(nil),      // 73: floodmark.v1.ShowBundleRequest
-	(*PublishBundleRequest)(nil),   // 74: floodmark.v1.PublishBundleRequest
-	(*RollBundleRequest)(nil),      // 75: floodmark.v1.RollBundleRequest
-	(*RollBackBundleRequest)(nil),  // 76: floodmark.v1.RollBackBundleRequest
-	(*BundlesResponse)(nil),        // 77: floodmark.v1.BundlesResponse
-	(*ShowBundleResponse)(nil),     // 78: floodmark.v1.ShowBundleResponse
-	(*PublishBundleResponse)(nil),  // 79: floodmark.v1.PublishBundleResponse
-	(*RollBundleResponse)(nil),     // 80: floodmark.v1.RollBundleResponse
-	(*RollBackBundleResponse)(nil), // 81: floodmark.v1.RollBackBundleResponse
+	(*UndoRequest)(nil),            // 27: floodmark.v1.UndoRequest
+	(*UndoResponse)(nil),           // 28: floodmark.v1.UndoResponse
+	(*Undone)(nil),                 // 29: floodmark.v1.Undone
+	(*UndoRefused)(nil),            // 30: floodmark.v1.UndoRefused
+	(*EndorseRequest)(nil),         // 31: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),        // 32: floodmark.v1.EndorseResponse
+	(*LeftoversRequest)(nil),       // 33: floodmark.v1.LeftoversRequest
+	(*LeftoversResponse)(nil),      // 34: floodmark.v1.LeftoversResponse
+	(*Leftover)(nil),               // 35: floodmark.v1.Leftover
+	(*Staying)(nil),                // 36: floodmark.v1.Staying
+	(*ShownFile)(nil),              // 37: floodmark.v1.ShownFile
+	(*CleanRequest)(nil),           // 38: floodmark.v1.CleanRequest
+	(*CleanResponse)(nil),          // 39: floodmark.v1.CleanResponse
+	(*WithdrawRequest)(nil),        // 40: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),       // 41: floodmark.v1.WithdrawResponse
+	(*TrustRequest)(nil),           // 42: floodmark.v1.TrustRequest
+	(*TrustResponse)(nil),          // 43: floodmark.v1.TrustResponse
+	(*TeamRepository)(nil),         // 44: floodmark.v1.TeamRepository
+	(*GrantsRequest)(nil),          // 45: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),         // 46: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),        // 47: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),       // 48: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),           // 49: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),          // 50: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),          // 51: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 52: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),         // 53: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),           // 54: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),    // 55: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),   // 56: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),          // 57: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),         // 58: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),          // 59: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),         // 60: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),          // 61: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),         // 62: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil),  // 63: google.protobuf.Timestamp
+	(*Session)(nil),                // 64: floodmark.v1.Session
+	(*Source)(nil),                 // 65: floodmark.v1.Source
+	(*Decided)(nil),                // 66: floodmark.v1.Decided
+	(*Question)(nil),               // 67: floodmark.v1.Question
+	(*Grant)(nil),                  // 68: floodmark.v1.Grant
+	(*Endorsement)(nil),            // 69: floodmark.v1.Endorsement
+	(*Incident)(nil),               // 70: floodmark.v1.Incident
+	(*Entry)(nil),                  // 71: floodmark.v1.Entry
+	(*Tombstone)(nil),              // 72: floodmark.v1.Tombstone
+	(*Explanation)(nil),            // 73: floodmark.v1.Explanation
+	(*Label)(nil),                  // 74: floodmark.v1.Label
+	(*Answered)(nil),               // 75: floodmark.v1.Answered
+	(*BundlesRequest)(nil),         // 76: floodmark.v1.BundlesRequest
+	(*ShowBundleRequest)(nil),      // 77: floodmark.v1.ShowBundleRequest
+	(*PublishBundleRequest)(nil),   // 78: floodmark.v1.PublishBundleRequest
+	(*RollBundleRequest)(nil),      // 79: floodmark.v1.RollBundleRequest
+	(*RollBackBundleRequest)(nil),  // 80: floodmark.v1.RollBackBundleRequest
+	(*BundlesResponse)(nil),        // 81: floodmark.v1.BundlesResponse
+	(*ShowBundleResponse)(nil),     // 82: floodmark.v1.ShowBundleResponse
+	(*PublishBundleResponse)(nil),  // 83: floodmark.v1.PublishBundleResponse
+	(*RollBundleResponse)(nil),     // 84: floodmark.v1.RollBundleResponse
+	(*RollBackBundleResponse)(nil), // 85: floodmark.v1.RollBackBundleResponse
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	59, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	63, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
 	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	59, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
-	59, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	59, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	63, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
+	63, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	63, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	6,  // 6: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
 	6,  // 7: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
 	7,  // 8: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
 	7,  // 9: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	59, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	63, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
 	13, // 11: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	60, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	60, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	61, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	62, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	63, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	64, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	65, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	66, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	67, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	68, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	64, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	64, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	65, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	66, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	67, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	68, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	69, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	70, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	71, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	72, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
 	18, // 22: floodmark.v1.ShowResponse.copy:type_name -> floodmark.v1.MachineCopy
-	69, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	60, // 24: floodmark.v1.WhyResponse.session:type_name -> floodmark.v1.Session
-	63, // 25: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	70, // 26: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	31, // 27: floodmark.v1.LeftoversResponse.items:type_name -> floodmark.v1.Leftover
-	32, // 28: floodmark.v1.LeftoversResponse.stays:type_name -> floodmark.v1.Staying
-	33, // 29: floodmark.v1.LeftoversResponse.files:type_name -> floodmark.v1.ShownFile
-	32, // 30: floodmark.v1.CleanResponse.stays:type_name -> floodmark.v1.Staying
-	70, // 31: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	40, // 32: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
-	59, // 33: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
-	59, // 34: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
-	64, // 35: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	59, // 36: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	62, // 37: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	63, // 38: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	71, // 39: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	66, // 40: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 41: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 42: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	62, // 43: floodmark.v1.WatchResponse.boxed:type_name -> floodmark.v1.Decided
-	49, // 44: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	50, // 45: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 46: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	68, // 47: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	66, // 48: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	67, // 49: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	68, // 50: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 51: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 52: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 53: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	19, // 54: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	21, // 55: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	23, // 56: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	25, // 57: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	27, // 58: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	36, // 59: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	38, // 60: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
-	29, // 61: floodmark.v1.OwnerService.Leftovers:input_type -> floodmark.v1.LeftoversRequest
-	34, // 62: floodmark.v1.OwnerService.Clean:input_type -> floodmark.v1.CleanRequest
-	41, // 63: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	43, // 64: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 65: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 66: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	45, // 67: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	47, // 68: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	51, // 69: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 70: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 71: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	72, // 72: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	73, // 73: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	74, // 74: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	75, // 75: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	76, // 76: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	53, // 77: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	55, // 78: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	57, // 79: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 80: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 81: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 82: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	20, // 83: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	22, // 84: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	24, // 85: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	26, // 86: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	28, // 87: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	37, // 88: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	39, // 89: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
-	30, // 90: floodmark.v1.OwnerService.Leftovers:output_type -> floodmark.v1.LeftoversResponse
-	35, // 91: floodmark.v1.OwnerService.Clean:output_type -> floodmark.v1.CleanResponse
-	42, // 92: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	44, // 93: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 94: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 95: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	46, // 96: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	48, // 97: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	52, // 98: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 99: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 100: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	77, // 101: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	78, // 102: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	79, // 103: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	80, // 104: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	81, // 105: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	54, // 106: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	56, // 107: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	58, // 108: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	80, // [80:109] is the sub-list for method output_type
-	51, // [51:80] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	73, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	64, // 24: floodmark.v1.WhyResponse.session:type_name -> floodmark.v1.Session
+	67, // 25: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	29, // 26: floodmark.v1.UndoResponse.calls:type_name -> floodmark.v1.Undone
+	63, // 27: floodmark.v1.Undone.time:type_name -> google.protobuf.Timestamp
+	30, // 28: floodmark.v1.Undone.refused:type_name -> floodmark.v1.UndoRefused
+	74, // 29: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	35, // 30: floodmark.v1.LeftoversResponse.items:type_name -> floodmark.v1.Leftover
+	36, // 31: floodmark.v1.LeftoversResponse.stays:type_name -> floodmark.v1.Staying
+	37, // 32: floodmark.v1.LeftoversResponse.files:type_name -> floodmark.v1.ShownFile
+	36, // 33: floodmark.v1.CleanResponse.stays:type_name -> floodmark.v1.Staying
+	74, // 34: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	44, // 35: floodmark.v1.TrustResponse.repositories:type_name -> floodmark.v1.TeamRepository
+	63, // 36: floodmark.v1.TeamRepository.fetched:type_name -> google.protobuf.Timestamp
+	63, // 37: floodmark.v1.TeamRepository.since:type_name -> google.protobuf.Timestamp
+	68, // 38: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	63, // 39: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	66, // 40: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	67, // 41: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	75, // 42: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	70, // 43: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 44: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 45: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	66, // 46: floodmark.v1.WatchResponse.boxed:type_name -> floodmark.v1.Decided
+	53, // 47: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	54, // 48: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 49: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	72, // 50: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	70, // 51: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	71, // 52: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	72, // 53: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 54: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 55: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 56: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	19, // 57: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	21, // 58: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	23, // 59: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	25, // 60: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	31, // 61: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	40, // 62: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	42, // 63: floodmark.v1.OwnerService.Trust:input_type -> floodmark.v1.TrustRequest
+	33, // 64: floodmark.v1.OwnerService.Leftovers:input_type -> floodmark.v1.LeftoversRequest
+	38, // 65: floodmark.v1.OwnerService.Clean:input_type -> floodmark.v1.CleanRequest
+	27, // 66: floodmark.v1.OwnerService.Undo:input_type -> floodmark.v1.UndoRequest
+	45, // 67: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	47, // 68: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 69: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 70: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	49, // 71: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	51, // 72: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	55, // 73: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 74: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 75: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	76, // 76: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	77, // 77: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	78, // 78: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	79, // 79: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	80, // 80: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	57, // 81: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	59, // 82: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	61, // 83: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 84: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 85: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 86: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	20, // 87: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	22, // 88: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	24, // 89: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	26, // 90: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	32, // 91: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	41, // 92: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	43, // 93: floodmark.v1.OwnerService.Trust:output_type -> floodmark.v1.TrustResponse
+	34, // 94: floodmark.v1.OwnerService.Leftovers:output_type -> floodmark.v1.LeftoversResponse
+	39, // 95: floodmark.v1.OwnerService.Clean:output_type -> floodmark.v1.CleanResponse
+	28, // 96: floodmark.v1.OwnerService.Undo:output_type -> floodmark.v1.UndoResponse
+	46, // 97: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	48, // 98: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 99: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 100: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	50, // 101: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	52, // 102: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	56, // 103: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 104: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 105: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	81, // 106: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	82, // 107: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	83, // 108: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	84, // 109: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	85, // 110: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	58, // 111: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	60, // 112: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	62, // 113: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	84, // [84:114] is the sub-list for method output_type
+	54, // [54:84] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -4686,7 +5028,7 @@ func file_floodmark_v1_owner_proto_init() {
 	file_floodmark_v1_bundle_proto_init()
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[46].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[50].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
@@ -4695,11 +5037,11 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Resumed)(nil),
 		(*WatchResponse_Boxed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[48].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[52].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[58].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[62].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -4709,7 +5051,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   59,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

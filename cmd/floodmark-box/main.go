@@ -19,6 +19,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
 func main() {
@@ -86,6 +87,9 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if os.Getenv(codexOffline) != "" {
 		r.Spec.NoNetwork = true // a loopback cannot be brought up there
 	}
+	if err := r.Spec.Writes().Begin(); err != nil {
+		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
+	}
 	end, err := box.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
@@ -101,19 +105,34 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	return end.Status, nil
 }
 
-// resume finishes what an earlier box in the same folder began to move in.
+// resume finishes what earlier boxes of the project began to move in. Beside tickets other
+// commands of an agent's sandbox can write: what lies there is finished in that sandbox only,
+// where nothing can be done that they could not, and a folder that is there before its box
+// was made by somebody else.
 func resume(r *boxticket.Redeemed) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	return r.Spec.Writes().Resume()
+	if r.Beside() {
+		if err := os.Mkdir(r.Spec.Folder, 0o700); err != nil {
+			return err
+		}
+		if os.Getenv(codexOffline) == "" {
+			return nil
+		}
+	}
+	if err := r.Spec.Writes().Resume(); err != nil {
+		return err
+	}
+	return boxwrites.ResumeBeside(r.Spec.Folder, r.Spec.Project)
 }
 
-// tidy removes the box's own folder.
+// tidy removes the box's own folder, unless it holds what was replaced in the project.
 func tidy(s *box.Spec) {
 	_ = s.Clear()
+	s.Writes().Forget()
 	_ = os.Remove(s.Folder) // other boxes may use it too
 }
 
@@ -162,7 +181,13 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	if err := r.Report(*o); err != nil {
 		return err
 	}
-	return wrote.MoveIn(changes)
+	if err := wrote.MoveIn(changes); err != nil {
+		return err
+	}
+	if r.Beside() && r.Spec.Undo > 0 {
+		o.Kept, _ = wrote.Swap().Seal() // what cannot be sealed is not undone
+	}
+	return nil
 }
 
 // folders are those of a list such as PATH, as whole paths, also by what links in them

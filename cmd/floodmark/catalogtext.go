@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
@@ -168,7 +169,7 @@ func (c *console) printCard(t toolCard) {
 	}
 	fmt.Fprintf(c.stdout, "%s: %s\n", st.bold(printable(toolTitle(t.ToolRef))), about)
 	for _, e := range t.Effects {
-		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, effectMeaning(e))
+		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, meaning.Effect(e))
 	}
 	if len(t.Possible) > 1 {
 		fmt.Fprintf(c.stdout, "           depending on its arguments: %s\n", effectList(t.Possible))
@@ -217,7 +218,7 @@ func (t toolCard) meaning() string {
 	if t.ByPath {
 		return "what the path that is read is worth"
 	}
-	return fmt.Sprintf("%s content (%s), %s (%s)", t.Returns.Trust, trustMeaning(t.Returns.Trust), t.Returns.Secrecy, secrecyMeaning(t.Returns.Secrecy))
+	return fmt.Sprintf("%s content (%s), %s (%s)", t.Returns.Trust, meaning.Trust(t.Returns.Trust), t.Returns.Secrecy, meaning.Secrecy(t.Returns.Secrecy))
 }
 
 func effectList(effects []floodmark.Effect) string {

@@ -120,6 +120,51 @@ runs as your own work does. You must say it at a terminal: a script cannot.`,
 	return cmd
 }
 
+func newUndo(c *console) *cobra.Command {
+	var p place
+	q := &wire.UndoRequest{}
+	cmd := &cobra.Command{
+		Use:   "undo [SESSION [CALL]]",
+		Short: "Take back what boxed commands and edits did to a project",
+		Long: `List the calls whose changes of a project can be taken back: what commands in
+boxes and agents' own edits replaced is kept for 7 days, 1 GB in all. With
+SESSION, and CALL, files, links, folders and the history of git are given back as
+they were before, all or none. What was changed since is named and nothing is
+touched; --only leaves it out. A file that only this call wrote has its earlier
+label again. You must say it at a terminal: a script cannot.`,
+		Example: `  floodmark undo
+  floodmark undo codex:0199 call_7 --dry-run
+  floodmark undo codex:0199`,
+		Annotations: exits("it is listed, or given back", "not all of it can be given back"),
+		Args:        cobra.MaximumNArgs(2),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			args = append(args, "", "")
+			q.Session, q.Call = args[0], args[1]
+			a, err := ask(cmd.Context(), c, p, (*desk).Undo, q)
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				err = c.message(a)
+			}
+			for _, line := range a.GetLines() {
+				if format(cmd) != asJSON {
+					fmt.Fprintln(c.stdout, plain(line))
+				}
+			}
+			if err == nil && !a.GetDone() {
+				return errNo
+			}
+			return err
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be given back")
+	cmd.Flags().BoolVar(&q.Only, "only", false, "leave out what was changed since")
+	return cmd
+}
+
 func withMark(notice string, mark *wire.Label) string {
 	if mark == nil { // of files
 		return notice

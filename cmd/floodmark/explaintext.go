@@ -10,6 +10,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/meaning"
 )
 
 // printExplanation answers in words.
@@ -18,7 +19,7 @@ func (c *console) printExplanation(e *explanation) {
 	title := func(text string) { fmt.Fprintf(c.stdout, "\n%s\n", st.bold(text)) }
 	c.printTool(e, st)
 	title("The context")
-	fmt.Fprintf(c.stdout, "  content that is %s (%s) and %s (%s)\n", e.Context.Trust, trustMeaning(e.Context.Trust), e.Context.Secrecy, secrecyMeaning(e.Context.Secrecy))
+	fmt.Fprintf(c.stdout, "  content that is %s (%s) and %s (%s)\n", e.Context.Trust, meaning.Trust(e.Context.Trust), e.Context.Secrecy, meaning.Secrecy(e.Context.Secrecy))
 	if e.Owner != "" {
 		fmt.Fprintf(c.stdout, "  the owner typed %q\n", printable(e.Owner))
 	}
@@ -49,9 +50,9 @@ func (c *console) printTool(e *explanation, st style) {
 	}
 	fmt.Fprintf(c.stdout, "%s: %s\n", st.bold(printable(toolTitle(t.ToolRef))), printable(about))
 	for _, e := range t.Effects {
-		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, effectMeaning(e))
+		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, meaning.Effect(e))
 	}
-	fmt.Fprintf(c.stdout, "  returns  %s content (%s), %s (%s)\n", t.Returns.Trust, trustMeaning(t.Returns.Trust), t.Returns.Secrecy, secrecyMeaning(t.Returns.Secrecy))
+	fmt.Fprintf(c.stdout, "  returns  %s content (%s), %s (%s)\n", t.Returns.Trust, meaning.Trust(t.Returns.Trust), t.Returns.Secrecy, meaning.Secrecy(t.Returns.Secrecy))
 	if t.SelfProtected {
 		fmt.Fprintln(c.stdout, "  guarded  it touches the monitor itself or an agent's hooks")
 	}
@@ -60,7 +61,7 @@ func (c *console) printTool(e *explanation, st style) {
 func (c *console) printArguments(e *explanation) {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for i, a := range e.Arguments {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(a.Path), e.shown(i), roleMeaning(a.Role), e.whence(i))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(a.Path), e.shown(i), meaning.Role(a.Role), e.whence(i))
 	}
 	w.Flush() //nolint:errcheck // what it writes to reports its own errors at the end
 }
@@ -84,7 +85,7 @@ func (e *explanation) shown(i int) string {
 func (e *explanation) whence(i int) string {
 	a, leaf := e.Arguments[i], e.leaves[i]
 	if a.Whence != floodmark.Nowhere || leaf.Value == "" || !standsIn(e.Owner, leaf.Value) {
-		return whenceMeaning(a)
+		return meaning.Whence(a)
 	}
 	switch {
 	case a.Role == floodmark.Content:
@@ -121,11 +122,11 @@ func (e *explanation) decided() string {
 	if e.InBox {
 		other := "asked"
 		if e.Verdict != floodmark.Confirm {
-			other = verdictMeaning(e.Verdict)
+			other = meaning.Verdict(e.Verdict)
 		}
 		return floodmark.Contain + ": in a box, if the agent can; else " + other
 	}
-	text := verdictMeaning(e.Verdict)
+	text := meaning.Verdict(e.Verdict)
 	if e.Verdict == floodmark.Allow && len(e.Verifiers) > 0 {
 		text += " once every verifier below agrees"
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"github.com/floodmark/floodmark"
 )
 
 func TestProgressOnlyOnATerminal(t *testing.T) {
@@ -76,25 +74,5 @@ func TestReadHasALimit(t *testing.T) {
 	c.stdin = strings.NewReader(strings.Repeat("x", maxInput+1))
 	if _, err := c.read(stdinName); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("beyond the limit: %v", err)
-	}
-}
-
-func TestEveryLevelHasAMeaning(t *testing.T) {
-	for _, w := range trustWords() {
-		v, err := floodmark.ParseTrust(w)
-		if err != nil || trustMeaning(v) == "unknown" {
-			t.Errorf("trust %s has no meaning", w)
-		}
-	}
-	for _, w := range secrecyWords() {
-		v, err := floodmark.ParseSecrecy(w)
-		if err != nil || secrecyMeaning(v) == "unknown" {
-			t.Errorf("secrecy %s has no meaning", w)
-		}
-	}
-	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
-		if strings.Contains(effectMeaning(e), "unknown") {
-			t.Errorf("effect %s has no meaning", e)
-		}
 	}
 }

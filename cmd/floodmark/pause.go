@@ -12,9 +12,10 @@ import (
 
 func newPause(c *console) *cobra.Command {
 	var p place
-	q := &wire.PauseRequest{}
+	var session string
+	var end bool
 	cmd := &cobra.Command{
-		Use:   "pause TIME",
+		Use:   "pause TIME | --end",
 		Short: "Be left alone for a while, instead of switching the monitor off",
 		Long: `Decide and write down as ever, and enforce nothing for TIME, such as 15m: what
 would have been asked or refused goes through, and each decision says so. The
@@ -27,82 +28,84 @@ see, calls that cannot be read, and what you refused. Code that runs during a
 pause can do whatever your user can do.
 
 You must say it at a terminal that no agent was started from: neither a script
-nor an agent, nor anybody on the network, can pause.`,
+nor an agent, nor anybody on the network, can pause.
+
+With --end all pauses end, or that of one session, and you see what they let
+through. A session that is paused together with all others goes on being paused
+until all are ended.`,
 		Example: `  floodmark pause 15m
   floodmark pause 1h --session codex:0199
-  floodmark resume`,
-		Annotations: exits("it is paused", "it is not paused"),
-		Args:        needs("TIME"),
+  floodmark pause --end`,
+		Annotations: exits("it is paused, or with --end everything is enforced again", "it is not, or nothing was paused"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if end {
+				return cobra.NoArgs(cmd, args)
+			}
+			return needs("TIME")(cmd, args)
+		},
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			d, err := time.ParseDuration(args[0])
-			if err != nil || d < time.Second || d > floodmark.MaxPause {
-				return refuse("write 15m, 2h or 90s; 8h is the longest", "%q is no time to pause for", shorten(args[0]))
+			if end {
+				return c.endPause(cmd, p, session)
 			}
-			q.Seconds = int64(d / time.Second)
-			a, err := ask(cmd.Context(), c, p, (*desk).Pause, q)
-			if err != nil {
-				return err
-			}
-			if format(cmd) == asJSON {
-				return c.message(a)
-			}
-			out := &sheet{st: c.outStyle()}
-			if a.GetReplaced() != nil {
-				summaryText(out, a.GetReplaced())
-			}
-			out.painted(0, pauseText(a.GetPause())+".", out.st.yellow)
-			out.line(0, "What changes the agent or the monitor, and secrets on their way out, are held as ever. «floodmark resume"+p.flags()+"» ends the pause.")
-			fmt.Fprint(c.stdout, out)
-			return nil
-		}),
-	}
-	addPlace(cmd, &p)
-	cmd.Flags().StringVar(&q.Session, "session", "", "only this `SESSION`; those it begins are not among it")
-	c.completeSession(cmd, &p)
-	return cmd
-}
-
-func newResume(c *console) *cobra.Command {
-	var p place
-	q := &wire.ResumeRequest{}
-	cmd := &cobra.Command{
-		Use:   "resume",
-		Short: "End a pause, and say what it let through",
-		Long: `End all pauses, or that of one session, and say what they let through: which calls
-would have been asked about, and which refused. A session that is paused together
-with all others goes on being paused until all are resumed.`,
-		Example: `  floodmark resume
-  floodmark resume --session codex:0199`,
-		Annotations: exits("everything is enforced again", "nothing was paused"),
-		Args:        cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			a, err := ask(cmd.Context(), c, p, (*desk).Resume, q)
-			if err != nil {
-				return err
-			}
-			if format(cmd) == asJSON {
-				if err := c.message(a); err != nil {
-					return err
-				}
-			} else {
-				out := &sheet{st: c.outStyle()}
-				for _, sum := range a.GetEnded() {
-					summaryText(out, sum)
-				}
-				fmt.Fprint(c.stdout, out)
-			}
-			if len(a.GetEnded()) == 0 {
-				c.say("nothing was paused")
-				return errNo
-			}
-			return nil
+			return c.pause(cmd, p, session, args[0])
 		}),
 	}
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
-	cmd.Flags().StringVar(&q.Session, "session", "", "only the pause of this `SESSION`")
+	cmd.Flags().BoolVar(&end, "end", false, "end pauses, and say what they let through")
+	cmd.Flags().StringVar(&session, "session", "", "only this `SESSION`; those it begins are not among it")
 	c.completeSession(cmd, &p)
 	return cmd
+}
+
+// pause begins one.
+func (c *console) pause(cmd *cobra.Command, p place, session, text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second || d > floodmark.MaxPause {
+		return refuse("write 15m, 2h or 90s; 8h is the longest", "%q is no time to pause for", shorten(text))
+	}
+	if p.fleet != "" {
+		return refuse("only --end takes --fleet", "nobody on the network can pause")
+	}
+	a, err := ask(cmd.Context(), c, p, (*desk).Pause, &wire.PauseRequest{Session: session, Seconds: int64(d / time.Second)})
+	if err != nil {
+		return err
+	}
+	if format(cmd) == asJSON {
+		return c.message(a)
+	}
+	out := &sheet{st: c.outStyle()}
+	if a.GetReplaced() != nil {
+		summaryText(out, a.GetReplaced())
+	}
+	out.painted(0, pauseText(a.GetPause())+".", out.st.yellow)
+	out.line(0, "What changes the agent or the monitor, and secrets on their way out, are held as ever. «floodmark pause --end"+p.flags()+"» ends the pause.")
+	fmt.Fprint(c.stdout, out)
+	return nil
+}
+
+// endPause ends all pauses, or that of a session.
+func (c *console) endPause(cmd *cobra.Command, p place, session string) error {
+	a, err := ask(cmd.Context(), c, p, (*desk).Resume, &wire.ResumeRequest{Session: session})
+	if err != nil {
+		return err
+	}
+	if format(cmd) == asJSON {
+		if err := c.message(a); err != nil {
+			return err
+		}
+	} else {
+		out := &sheet{st: c.outStyle()}
+		for _, sum := range a.GetEnded() {
+			summaryText(out, sum)
+		}
+		fmt.Fprint(c.stdout, out)
+	}
+	if len(a.GetEnded()) == 0 {
+		c.say("nothing was paused")
+		return errNo
+	}
+	return nil
 }
 
 // pauseText says that a pause holds.

@@ -68,7 +68,7 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
 	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newProve(c), newStatus(c), newDoctor(c), newService(c), newHook(c), newMCP(c), newToken(c))
 	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newCoverage(c), newJournal(c), newReplay(c), newStats(c), newSuggest(c))
-	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newClean(c), newTrust(c), newGrants(c), newPause(c), newResume(c))
+	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newUndo(c), newClean(c), newTrust(c), newGrants(c), newPause(c))
 	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
 	grouped(root, "fleet", "Belong to a fleet", newLogin(c), newLogout(c), newJoin(c), newLeave(c), newMachines(c), newBundle(c))
 	root.AddCommand(newVersion(c), newMan(c))

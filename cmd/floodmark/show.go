@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -204,7 +205,7 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 		}
 	}
 	if len(a.GetIncidents()) > 0 {
-		p.title(incidentsTitle(a.GetSession().GetId()))
+		p.title(incidentsTitle(a))
 		for _, i := range a.GetIncidents() {
 			p.painted(2, stamp(i.GetAt())+" "+i.GetKind()+": "+i.GetText(), p.st.red)
 		}
@@ -220,11 +221,14 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 	}
 }
 
-// incidentsTitle says what incidents are. Those of no session are also acts that
-// somebody has to be able to look up, such as a rollout of rules.
-func incidentsTitle(session string) string {
-	if session == string(monitor.Incidents) {
+// incidentsTitle says what incidents are. Some are acts that somebody has to be able to
+// look up, such as a rollout of rules.
+func incidentsTitle(a *wire.ShowResponse) string {
+	switch {
+	case a.GetSession().GetId() == string(monitor.Incidents):
 		return "What should not have been possible, and what was done to the monitor"
+	case slices.ContainsFunc(a.GetIncidents(), func(i *wire.Incident) bool { return i.GetKind() == "undo" }):
+		return "What should not have been possible, and what was undone"
 	}
 	return "What should not have been possible"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -89,7 +90,7 @@ func verdictSentence(word string) string {
 	if i < 0 {
 		return word + ": a word this program does not know, so take it for a no"
 	}
-	return word + ": " + verdictMeaning(verdicts[i])
+	return word + ": " + meaning.Verdict(verdicts[i])
 }
 
 // remedies says who can do what: the person comes first, then the agent.

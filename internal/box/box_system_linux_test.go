@@ -2,6 +2,7 @@ package box_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"flag"
 	"io"
 	"os"
@@ -96,6 +97,16 @@ func uid() string {
 
 // What a command does in a box is what it does without one, to the project.
 func TestBox(t *testing.T) {
+	if told := os.Getenv(childOf); told != "" {
+		var c child
+		if err := json.Unmarshal([]byte(told), &c); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	program := *given
 	if program == "" {
 		program = filepath.Join(t.TempDir(), "floodmark-box")
@@ -113,6 +124,9 @@ func TestBox(t *testing.T) {
 	t.Run("works", p.works)
 	t.Run("streams", p.streams)
 	t.Run("granted", p.granted)
+	t.Run("undone", p.undone)
+	t.Run("full disk", p.fullDisk)
+	t.Run("killed in the middle", p.killedInTheMiddle)
 	for name, c := range tries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

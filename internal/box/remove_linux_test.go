@@ -87,8 +87,8 @@ func TestNothingRunsBeforeAnEarlierBoxIsFinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan := filepath.Join(s.Folder, "moving")
-	if err := os.WriteFile(plan, []byte(`{"changes":[],"fresh":[],"half":".floodmark-x"}`), 0o600); err != nil {
+	plan := filepath.Join(s.Folder, "in.plan")
+	if err := os.WriteFile(plan, []byte(`{"steps":[]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Writes().Pending() {

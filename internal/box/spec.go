@@ -57,6 +57,8 @@ type Spec struct {
 	Processes int   `json:"processes,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Disk      int64 `json:"disk,omitempty"`
+	// Undo is how many bytes of what is replaced in the project are kept in Folder.
+	Undo int64 `json:"undo,omitempty"`
 
 	busy []string // of Temp and Cache: what another box has
 }
@@ -76,7 +78,7 @@ type Keep = boxwrites.Keep
 
 // Writes is what the command wrote, once all of its processes are gone.
 func (s *Spec) Writes() *boxwrites.Writes {
-	return &boxwrites.Writes{Project: s.Project, Folder: s.Folder, Home: s.Home, Disk: s.Disk, Keep: s.Keep}
+	return &boxwrites.Writes{Project: s.Project, Folder: s.Folder, Home: s.Home, Disk: s.Disk, Keep: s.Keep, Undo: s.Undo}
 }
 
 // The limits of a spec.
@@ -147,7 +149,7 @@ func (s *Spec) check() error {
 	if s.Disk == 0 {
 		s.Disk = defaultDisk
 	}
-	if s.Processes < 0 || s.Memory < 0 || s.Disk < 0 {
+	if s.Processes < 0 || s.Memory < 0 || s.Disk < 0 || s.Undo < 0 {
 		return errors.New("a limit of the box is negative")
 	}
 	return nil

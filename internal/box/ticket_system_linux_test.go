@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ import (
 type programs struct {
 	box  string
 	desk *boxticket.Desk
+	// undid counts commands that were undone.
+	undid atomic.Int64
 }
 
 func newPrograms(t testing.TB, box string) *programs {

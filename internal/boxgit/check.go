@@ -40,6 +40,8 @@ func (r *Repository) Check(changes []Change) []string {
 		}
 		history = history || c.history()
 		switch {
+		case c.Stale && kind != object:
+			torn = errors.New(oneLine(c.Path) + " was changed while the command ran: make the call again")
 		case kind == undone || kind == packed:
 			torn = errors.New(oneLine(path.Base(c.Path)) + " is not kept: " + why[i])
 		case strings.HasPrefix(c.Path, "objects/") && c.Is == Gone:

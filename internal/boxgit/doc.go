@@ -15,6 +15,8 @@ type Change struct {
 	Path string // within git's folder
 	From string // where a file that was written lies
 	Is   Is
+	// Stale says that what it replaces was changed since the command began.
+	Stale bool
 }
 
 // Is is what a change leaves at its path.

@@ -40,6 +40,9 @@ type Outcome struct {
 	// Left says that processes were still running when the command ended. They
 	// ended with the box.
 	Left bool `json:"left,omitempty"`
+	// Kept is the hash of what the box says that it replaced, where that lies beside the
+	// ticket.
+	Kept string `json:"kept,omitempty"`
 }
 
 // A Change is one path of the project that a command changed.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
@@ -90,14 +91,32 @@ func (r *Redeemed) Report(o Outcome) error {
 	return nil
 }
 
+// Beside reports whether the box works beside its ticket, where others can write, too.
+func (r *Redeemed) Beside() bool { return filepath.Base(r.Spec.Folder) == r.begun.Name+ownSpace }
+
 // lockFiles bounds how many files there are to lock.
 const lockFiles = 64
 
 // Lock waits until no other box moves files into a project, and keeps others waiting
 // until it is closed. The files lie among the tickets, which no box can reach.
-func (r *Redeemed) Lock(project string) (io.Closer, error) {
+func (r *Redeemed) Lock(project string) (io.Closer, error) { return r.folder.lockProject(project) }
+
+// Space is the folder of a box that works beside its ticket.
+func (d *Desk) Space(name string) string { return filepath.Join(d.path, name+ownSpace) }
+
+// Lock does so for the monitor, when it gives back what a box replaced.
+func (d *Desk) Lock(project string) (io.Closer, error) {
+	f, err := makeFolder(d.path, d.uid)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	return f.lockProject(project)
+}
+
+func (f *folder) lockProject(project string) (io.Closer, error) {
 	sum := sha256.Sum256([]byte(project))
-	lock, err := r.folder.lock(fmt.Sprintf("lock-%d", sum[0]%lockFiles))
+	lock, err := f.lock(fmt.Sprintf("lock-%d", sum[0]%lockFiles))
 	if err != nil {
 		return nil, fmt.Errorf("wait for other boxes of the project: %w", err)
 	}

@@ -22,6 +22,10 @@ type Writes struct {
 	// Starts are folders that programs are started from by name, as PATH has them, and
 	// Loads such from which interpreters load what lies there.
 	Starts, Loads []string
+	// Undo is how many bytes of what is replaced are kept in Folder.
+	Undo int64
+	// At is told how far moving in has come; nil: nobody has to know.
+	At func(point string)
 }
 
 // started reports a change of what is run or loaded by its name alone: by whatever looks

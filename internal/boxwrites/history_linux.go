@@ -40,7 +40,7 @@ func (w *Writes) history(all *found) {
 		case c.Kind == Gone:
 			is = boxgit.Gone
 		}
-		changes = append(changes, boxgit.Change{Path: rest, From: w.written(c.Path), Is: is})
+		changes = append(changes, boxgit.Change{Path: rest, From: w.written(c.Path), Is: is, Stale: w.overtaken(c, w.written(c.Path), all.began)})
 		at = append(at, i)
 	}
 	links := map[string]bool{}

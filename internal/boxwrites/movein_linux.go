@@ -1,155 +1,175 @@
 package boxwrites
 
 import (
-	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/swap"
 )
 
-// MoveIn brings the changes that were not refused into the project. It follows no
-// link there, not even one inside of the project: whatever lies in the way of a
-// folder or file is replaced by it. It first writes down what it is about to do: if
-// this process is killed on the way, [Writes.Resume] does the rest.
+// swapName is that of a swap in the folder of a box.
+const swapName = "in"
+
+// Swap is how the changes of a box come into its project.
+func (w *Writes) Swap() *swap.Swap {
+	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
+}
+
+// MoveIn brings the changes that were not refused into the project: all, or none. It
+// follows no link there, not even one inside of the project: whatever lies in the way
+// of a folder or file is replaced by it, and kept in the folder of the box.
 //
 // One box of a project moves in at a time: the caller holds a lock from before
 // [Writes.Changes] looked at the project.
 func (w *Writes) MoveIn(list []Change) error {
-	half := make([]byte, 8)
-	_, _ = rand.Read(half) // never fails
-	m := moving{Half: ".floodmark-" + hex.EncodeToString(half)}
-	for _, c := range list {
-		if c.Refused == "" {
-			m.Changes = append(m.Changes, c)
-			m.Fresh = append(m.Fresh, c.fresh)
+	var steps []swap.Step
+	for i := range list {
+		c := &list[i]
+		if c.Refused != "" {
+			continue
 		}
+		step, err := w.step(c)
+		if err != nil {
+			return err
+		}
+		steps = append(steps, step)
 	}
-	data, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(w.plan()+".new", data, 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(w.plan()+".new", w.plan()); err != nil {
-		return err
-	}
-	return w.Resume()
-}
-
-// A moving is what is about to be moved in. How much of it was is the number in
-// the file beside it.
-type moving struct {
-	Changes []Change `json:"changes"`
-	Fresh   []bool   `json:"fresh"`
-	Half    string   `json:"half"` // the name of a file until it is whole
-}
-
-func (w *Writes) plan() string { return filepath.Join(w.Folder, "moving") }
-func (w *Writes) done() string { return filepath.Join(w.Folder, "moved") }
-
-// Pending reports whether there is something to be finished: see [Writes.Resume].
-func (w *Writes) Pending() bool {
-	_, err := os.Lstat(w.plan())
-	return err == nil
-}
-
-// Resume finishes moving in what a box that was killed began to, if there is
-// something. A change that cannot be made is left out and told of: it would fail
-// the next time as well.
-func (w *Writes) Resume() error {
-	data, err := os.ReadFile(w.plan())
-	if errors.Is(err, fs.ErrNotExist) {
+	if len(steps) == 0 {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	var m moving
-	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", w.plan(), err)
-	}
-	if len(m.Fresh) != len(m.Changes) || !strings.HasPrefix(m.Half, ".floodmark-") || strings.Contains(m.Half, "/") {
-		return fmt.Errorf("%s cannot be read: it is not whole", w.plan())
-	}
-	to, err := openGround(w.Project, m.Half)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	failed, err := w.bringAll(to, &m)
-	if err != nil {
-		return err
-	}
-	return errors.Join(failed, os.Remove(w.plan()), os.Remove(w.done()))
+	return w.Swap().Do(steps)
 }
 
-// maxFailed is how many changes that failed are told of.
-const maxFailed = 3
-
-// bringAll makes the changes that are not made yet, and says which of them failed.
-func (w *Writes) bringAll(to *ground, m *moving) (failed, err error) {
-	count, err := os.OpenFile(w.done(), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
+// step is a change as one of a swap.
+func (w *Writes) step(c *Change) (swap.Step, error) {
+	step := swap.Step{Path: c.Path, Do: swap.Take}
+	if c.Kind == Gone {
+		return step, nil
 	}
-	defer count.Close()
-	var mark [8]byte
-	_, _ = count.ReadAt(mark[:], 0) // nothing there: nothing is done
-	var list []error
-	torn := false // a change of the repository failed: those that rest on it are not made
-	for i := binary.LittleEndian.Uint64(mark[:]); i < uint64(len(m.Changes)); i++ {
-		c := &m.Changes[i]
-		c.fresh = m.Fresh[i]
-		git := strings.HasPrefix(c.Path, ".git/")
-		if !git || !torn {
-			if err := w.bring(to, c); err != nil {
-				torn = torn || git
-				list = append(list, fmt.Errorf("%s: %w", c.Path, err))
-			}
-		}
-		binary.LittleEndian.PutUint64(mark[:], i+1)
-		if _, err := count.WriteAt(mark[:], 0); err != nil {
-			return nil, err
-		}
-	}
-	// A folder that its owner may not write to gets what is in it first.
-	for i := range m.Changes {
-		if c := &m.Changes[i]; c.Kind == Folder {
-			if info, err := os.Lstat(w.written(c.Path)); err == nil && info.Mode()&0o700 != 0o700 {
-				_ = to.chmod(c.Path, info.Mode().Perm())
-			}
-		}
-	}
-	return errors.Join(list[:min(len(list), maxFailed)]...), nil
-}
-
-func (w *Writes) bring(to *ground, c *Change) error {
 	from := w.written(c.Path)
-	switch c.Kind {
-	case Gone:
-		return to.remove(c.Path)
-	case Folder:
-		info, err := os.Lstat(from)
-		if err != nil {
-			return err
-		}
-		return to.folder(c.Path, info.Mode().Perm(), c.fresh)
-	case Link:
-		target, err := os.Readlink(from)
-		if err != nil {
-			return err
-		}
-		return to.link(c.Path, target)
-	case File:
-		return to.file(c.Path, from)
-	case Other:
+	info, err := os.Lstat(from)
+	if err != nil {
+		return step, err
 	}
-	return errors.New("it cannot be moved in")
+	switch {
+	case c.Kind == Folder && info.IsDir():
+		step.Do, step.Fresh, step.Left = swap.Make, c.fresh, swap.Of(info)
+		return step, nil
+	case c.Kind == File && info.Mode().IsRegular():
+		for _, attribute := range []string{"user.overlay.origin", "user.overlay.impure"} {
+			_ = unix.Lremovexattr(from, attribute)
+		}
+		if info.Mode()&(os.ModeSetuid|os.ModeSetgid) != 0 {
+			err = os.Chmod(from, info.Mode().Perm())
+		}
+	case c.Kind == Link && info.Mode()&fs.ModeSymlink != 0:
+	default:
+		return step, errors.New(c.Path + " cannot be moved in")
+	}
+	// Out of a read-only folder nothing can be moved. Its mode was read before.
+	if dir, unread := os.Lstat(filepath.Dir(from)); unread == nil && dir.Mode()&0o700 != 0o700 {
+		err = errors.Join(err, os.Chmod(filepath.Dir(from), dir.Mode().Perm()|0o700))
+	}
+	step.Do, step.Left.SHA256 = swap.Put, c.SHA256
+	rel, wrong := filepath.Rel(w.Folder, from)
+	step.From = filepath.ToSlash(rel)
+	return step, errors.Join(err, wrong)
+}
+
+// Pending reports whether there is something to be finished: see [Writes.Resume].
+func (w *Writes) Pending() bool { return w.Swap().Pending() }
+
+// Resume finishes moving in what a box that was killed began to, if there is something.
+func (w *Writes) Resume() error { return w.Swap().Resume() }
+
+// ResumeBeside finishes what boxes of the same project began to move in that were killed
+// and have their folders beside that of another. The caller holds the project's lock.
+func ResumeBeside(folder, project string) error {
+	list, err := filepath.Glob(filepath.Join(filepath.Dir(folder), "*", swapName+".plan"))
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		s := &swap.Swap{Root: project, Folder: filepath.Dir(p), Name: swapName}
+		if plan, err := s.Plan(); err != nil || plan.Root != project {
+			continue // of another project, or not ours to read
+		}
+		if err := s.Resume(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes the note of when the command began.
+func (w *Writes) Forget() { _ = os.Remove(w.began()) }
+
+// Begin notes when the command began, by the clock of the disk.
+func (w *Writes) Begin() error {
+	if err := os.MkdirAll(w.Folder, 0o700); err != nil {
+		return err
+	}
+	_ = os.Remove(w.began())
+	return os.WriteFile(w.began(), nil, 0o600)
+}
+
+func (w *Writes) began() string { return filepath.Join(w.Folder, "began") }
+
+// since is when the command began; zero: nobody noted it.
+func (w *Writes) since() time.Time { return changedAt(w.began()) }
+
+// changedAt is when a file was changed last in any way, as only the kernel sets it.
+func changedAt(p string) time.Time {
+	var st unix.Stat_t
+	if unix.Lstat(p, &st) != nil {
+		return time.Time{}
+	}
+	return time.Unix(st.Ctim.Unix())
+}
+
+// overtaken reports whether what a change would replace was changed in the project since
+// the command began: the command knew nothing of that.
+func (w *Writes) overtaken(c *Change, from string, began time.Time) bool {
+	p := filepath.Join(w.Project, c.Path)
+	if began.IsZero() || !changedAt(p).After(began) && c.Kind != Gone && !c.fresh {
+		return false
+	}
+	info, err := os.Lstat(p)
+	switch {
+	case err != nil:
+		return false // nothing is replaced
+	case info.IsDir() && c.Kind == Folder && !c.fresh:
+		return false
+	case info.IsDir():
+		return anyAfter(p, began)
+	}
+	return changedAt(p).After(began) && !same(p, from)
+}
+
+// anyAfter reports whether something in a folder was changed after a time.
+func anyAfter(folder string, at time.Time) bool {
+	err := filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && changedAt(p).After(at) {
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err != nil
+}
+
+// same reports whether two files hold the same, or two links lead to the same.
+func same(p, q string) bool {
+	if a, err := os.Readlink(p); err == nil {
+		b, err := os.Readlink(q)
+		return err == nil && a == b
+	}
+	a, _ := digest(p, maxHeld)
+	b, _ := digest(q, maxHeld)
+	return a != "" && a == b && !strings.EqualFold(p, q)
 }

@@ -1,8 +1,6 @@
 package boxwrites
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"io/fs"
 	"maps"
 	"os"
@@ -17,7 +15,7 @@ import (
 func moved(t *testing.T) (*Writes, []Change) {
 	t.Helper()
 	root := t.TempDir()
-	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box")}
+	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Undo: 1 << 20}
 	put(t, root, map[string]string{
 		"p/a": "old", "p/d/x": "old", "p/d/y": "old", "p/kept": "kept", "p/f": "file",
 		"box/written/a": "new", "box/written/d/x": "new", "box/written/e/z": "new", "box/written/f/g": "new",
@@ -49,10 +47,30 @@ func tree(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// However far a box came before it was killed, in the end all is moved in, or
-// nothing.
+// stopped does something and ends it at a point, as a kill would. It returns whether it
+// came so far.
+func stopped(at int, do func(at func(string))) (reached bool) {
+	type killed struct{}
+	defer func() {
+		if _, is := recover().(killed); is {
+			reached = true
+		}
+	}()
+	n := 0
+	do(func(string) {
+		if n++; n == at {
+			panic(killed{})
+		}
+	})
+	return false
+}
+
+// However far a box came before it was killed, in the end all is moved in, or nothing.
+// Giving back what it replaced leaves the project as it was, however often that is
+// killed.
 func TestKilledWhileMovingIn(t *testing.T) {
 	s, list := moved(t)
+	was := tree(t, s.Project)
 	if err := s.MoveIn(list); err != nil {
 		t.Fatal(err)
 	}
@@ -60,59 +78,116 @@ func TestKilledWhileMovingIn(t *testing.T) {
 	if len(want) != 10 || want["d/x"] != "----------new" || want["d/y"] != "" {
 		t.Fatalf("%q", want)
 	}
-	for done := range len(list) + 1 {
-		for _, unmarked := range []int{0, 1} { // done, and not written down any more
+	for _, elsewhere := range []bool{false, true} {
+		for at := 1; ; at++ {
 			s, list := moved(t)
-			halfWay(t, s, list, done, min(done+unmarked, len(list)))
-			if !s.Pending() {
-				t.Errorf("after %d: nobody knows that there is something to be moved in", done)
+			if elsewhere {
+				apart(t, s)
 			}
+			if !stopped(at, func(note func(string)) { s.At = note; _ = s.MoveIn(list) }) {
+				break
+			}
+			s.At = nil
 			if err := s.Resume(); err != nil {
-				t.Errorf("after %d: %v", done, err)
+				t.Fatalf("killed at %d: %v", at, err)
 			}
-			if got := tree(t, s.Project); !maps.Equal(got, want) {
-				t.Errorf("after %d: %q, want %q", done, got, want)
+			got := tree(t, s.Project)
+			if maps.Equal(got, was) && at == 1 {
+				continue
 			}
-			if err := s.Resume(); err != nil {
-				t.Errorf("after %d: once more: %v", done, err)
+			if !maps.Equal(got, want) {
+				t.Fatalf("killed at %d: %q, want %q", at, got, want)
 			}
+			if err := s.Resume(); err != nil || s.Pending() {
+				t.Fatalf("killed at %d: once more: %v", at, err)
+			}
+			givenBack(t, s, at, was)
 		}
 	}
 }
 
-// halfWay leaves what a process leaves that is killed while it moves in.
-func halfWay(t *testing.T, s *Writes, list []Change, marked, done int) {
+// givenBack gives back what was replaced, and is killed on the way.
+func givenBack(t *testing.T, s *Writes, at int, was map[string]string) {
 	t.Helper()
-	m := moving{Changes: list, Half: ".floodmark-half"}
+	done, err := s.Swap().Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := *s.Swap()
+	back.Name = "back"
+	stopped(at, func(note func(string)) {
+		back.At = note
+		_ = back.Do(done.Reverse(swapName, func(string) bool { return true }))
+	})
+	back.At = nil
+	if err := back.Resume(); err != nil {
+		t.Fatalf("killed at %d: %v", at, err)
+	}
+	if got := tree(t, s.Project); at > 1 && !maps.Equal(got, was) {
+		t.Fatalf("killed at %d: %q, want what was there: %q", at, got, was)
+	}
+}
+
+// apart moves the folder of a box to another disk, where there is one.
+func apart(t *testing.T, s *Writes) {
+	t.Helper()
+	other, err := os.MkdirTemp("/dev/shm", "box")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(other) })
+	if err := os.CopyFS(filepath.Join(other, "written"), os.DirFS(filepath.Join(s.Folder, "written"))); err != nil {
+		t.Fatal(err)
+	}
+	s.Folder = other
+}
+
+// A step that fails leaves the project as it was.
+func TestAllOrNothing(t *testing.T) {
+	s, list := moved(t)
+	was := tree(t, s.Project)
+	list = append(list, Change{Path: "kept", Kind: Gone}, Change{Path: "late", Kind: Gone})
+	s.At = func(point string) {
+		if point == "planned" {
+			put(t, s.Project, map[string]string{"e": "somebody else's"})
+		}
+	}
+	was["e"] = "----------somebody else's"
+	if err := s.MoveIn(list); err == nil || !strings.Contains(err.Error(), "e") {
+		t.Errorf("a file that came meanwhile is written over: %v", err)
+	}
+	if got := tree(t, s.Project); !maps.Equal(got, was) {
+		t.Errorf("%q, want %q", got, was)
+	}
+	if s.Pending() {
+		t.Error("something is left to be done")
+	}
+}
+
+// What was changed in the project while the command ran is not replaced.
+func TestOvertaken(t *testing.T) {
+	s, _ := moved(t)
+	if err := s.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	for changedAt(s.Project).Compare(changedAt(s.began())) <= 0 {
+		put(t, s.Project, map[string]string{"tick": "x"})
+		_ = os.Remove(filepath.Join(s.Project, "tick")) // until the clock of the disk goes on
+	}
+	put(t, s.Project, map[string]string{"a": "edited", "d/y": "edited", "e/z": "new"})
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range list {
-		m.Fresh = append(m.Fresh, c.fresh)
-	}
-	data, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mark [8]byte
-	binary.LittleEndian.PutUint64(mark[:], uint64(marked))
-	if err := os.WriteFile(s.plan(), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.done(), mark[:], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	to, err := openGround(s.Project, m.Half)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer to.Close()
-	for i := range done {
-		if err := s.bring(to, &list[i]); err != nil {
-			t.Fatal(err)
+		if want := c.Path == "a" || c.Path == "d"; (c.Refused != "") != want {
+			t.Errorf("%s: %q", c.Path, c.Refused)
 		}
 	}
 }
 
-// A folder that became a link since it was looked at leads nowhere, and what does not
-// depend on it is moved in all the same.
+// A folder that became a link since it was looked at leads nowhere, and nothing is moved
+// in.
 func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
 	s, _ := moved(t)
 	put(t, s.Folder, map[string]string{"written/kept.d/x": "new", "written/kept.d/hooks/y": "new", "written/z": "new"})
@@ -131,7 +206,7 @@ func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
 		t.Error("nobody is told that a file was not moved in")
 	}
 	got := tree(t, s.Project)
-	if got["elsewhere/x"] != "----------old" || got["elsewhere/hooks"] != "" || got["z"] != "----------new" {
+	if got["elsewhere/x"] != "----------old" || got["elsewhere/hooks"] != "" || got["z"] != "" {
 		t.Errorf("%q", got)
 	}
 	if err := s.Resume(); err != nil {
@@ -142,7 +217,7 @@ func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Project = link
-	if err := s.MoveIn(nil); err == nil {
+	if err := s.MoveIn(list); err == nil {
 		t.Error("a project that became a link is moved into")
 	}
 }

@@ -21,3 +21,12 @@ func (w *Writes) MoveIn([]Change) error { return errSystem }
 
 // Pending reports that there is nothing to be finished.
 func (w *Writes) Pending() bool { return false }
+
+// Begin notes nothing.
+func (w *Writes) Begin() error { return errSystem }
+
+// Forget forgets nothing.
+func (w *Writes) Forget() {}
+
+// ResumeBeside has nothing to finish.
+func ResumeBeside(_, _ string) error { return nil }

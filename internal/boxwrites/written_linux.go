@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,7 @@ const maxChanges = 500_000
 // Changes are what a command did to the project, folders before what is in
 // them. All processes of the box must be gone.
 func (w *Writes) Changes() ([]Change, error) {
-	all := &found{heads: map[string]bool{}}
+	all := &found{heads: map[string]bool{}, began: w.since()}
 	err := w.changesIn(all, "")
 	parts, _ := os.ReadDir(w.parts())
 	for _, p := range parts {
@@ -58,6 +59,7 @@ type found struct {
 	bytes int64
 	heads map[string]bool // folders of the project that have a HEAD, or not
 	named *named          // nil until something was changed
+	began time.Time       // when the command did
 }
 
 // changesIn adds those of one layer, which is the project or an entry of it.
@@ -152,6 +154,9 @@ func (w *Writes) refuses(c *Change, p string, all *found) string {
 		if all.named.refuses(c) {
 			return "settings of git or of another program name it as something to run or obey"
 		}
+	}
+	if c.Kind != Other && !strings.HasPrefix(c.Path, ".git/") && w.overtaken(c, p, all.began) {
+		return "it was changed in the project while the command ran: look at it, then make the call again"
 	}
 	switch c.Kind {
 	case Other:

@@ -17,7 +17,10 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
@@ -42,6 +45,10 @@ type Config struct {
 	Used    func(ctx context.Context, s journal.Session, ticket floodmark.TicketID)
 	// Ended is told that a session is over; nil: nobody has to know.
 	Ended func(s journal.Session)
+	// Undo keeps what boxes replace in projects; nil: nobody does.
+	Undo *undo.Store
+	// Edits says which files of its project a call writes by itself; nil: none.
+	Edits func(ctx context.Context, s journal.Session, ev hook.Event) (project string, paths []string)
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
 	// Note writes down what should not have been possible.
@@ -51,7 +58,8 @@ type Config struct {
 
 // A Door passes events on to the monitor. It is safe for concurrent use.
 type Door struct {
-	cfg Config
+	cfg     Config
+	secrets *redact.Detector
 
 	mu sync.Mutex // guards what is below
 	// open are the tickets of calls whose result has not arrived. A call may have
@@ -67,6 +75,8 @@ type Door struct {
 	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
 	// start are of no session that is known.
 	late map[journal.Session][]ticket
+	// edited are the rooms of calls that write files by themselves.
+	edited map[call]string
 
 	minting sync.Mutex // one ticket is written after the other
 }
@@ -86,6 +96,10 @@ type ticket struct {
 	earlier bool
 	// shares says that its box has the /tmp of the session.
 	shares bool
+	// room is the folder of its box, where what it replaces can be kept. Where the box
+	// works beside its ticket, about says of which call that is.
+	room  string
+	about *undo.About
 }
 
 // A belief is what is known of a session and its boxes.
@@ -117,11 +131,12 @@ const (
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
-		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{},
+		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]string{},
 	}
 	if cfg.Desk == nil {
 		return d, nil
 	}
+	d.secrets = redact.New()
 	left, err := cfg.Desk.TakeOver()
 	if err != nil {
 		return nil, err
@@ -177,6 +192,9 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 		ev.Granted = d.cfg.Granted(ctx, s)
 	}
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	if err == nil && !reply.Decision.Contained() && !is { // what a command writes is not known before
+		d.edits(ctx, s, ev, reply)
+	}
 	if err != nil || !reply.Decision.Contained() {
 		return reply, err
 	}
@@ -227,7 +245,9 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	case sandboxed(ev.Agent):
 		order.Shared = folderOf(s)
 	}
+	d.roomFor(&t, &order, s, ev, line)
 	if t.name, err = d.cfg.Desk.Mint(order, now); err != nil {
+		d.leaveRoom(t.room)
 		return "", err
 	}
 	if command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", t.name, "--"}, argv...)); err != nil {
@@ -244,6 +264,7 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 	if d.wasRefused(c) && ofRefusal(ev.Result) {
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
+	d.wasEdited(call{s, kernel.CallID(ev.Call)})
 	list := d.take(c)
 	if len(list) == 0 {
 		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
@@ -300,8 +321,13 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 	}
 	if state == boxticket.Running {
 		d.ranOn(s, t)
+	} else {
+		d.leaveRoom(t.room)
+		d.adopt(t, o)
 	}
-	_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	if !d.unfinished(t) {
+		_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later
+	}
 	rest = slices.Delete(slices.Clone(list), best, best+1)
 	switch {
 	case state == boxticket.Unredeemed:

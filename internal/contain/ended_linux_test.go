@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,6 +49,20 @@ func TestHowABoxEnded(t *testing.T) {
 		c.want.Ticket = "t"
 		if got := boxEnd("t", c.state, c.o); !reflect.DeepEqual(*got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, *got, c.want)
+		}
+	}
+}
+
+// What deletes and changes inside the project is boxed, because it can be undone.
+func TestDeletingRunsInABox(t *testing.T) {
+	h := newHouse(t)
+	for i, line := range []string{
+		"rm -rf build", "git clean -fdx", "git reset --hard HEAD~1", "git checkout -- .", "find . -name '*.o' -delete",
+		"mv main.go other.go", "git branch -D side", "git stash drop", "rm main.go && go build ./...", "git restore .", "shred main.go",
+	} {
+		r := h.before(bash(fmt.Sprint("delete-", i), line))
+		if !r.Decision.Contained() || r.Command == "" {
+			t.Errorf("%s: %+v", line, r.Decision)
 		}
 	}
 }

@@ -111,7 +111,9 @@ func (h *house) start() {
 	}
 	h.cfg = Config{
 		Hooks: m, Desk: desk, Proved: func(context.Context, string) bool { return h.proved }, Fell: fell(h.journal),
-		Program: "/opt/floodmark-box", Shell: "/bin/sh", Note: m.Note, Now: func() time.Time { return h.now },
+		Edits: machine.edited, Program: "/opt/floodmark-box", Shell: "/bin/sh", Note: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+			return m.Note(ctx, s, seen)
+		}, Now: func() time.Time { return h.now },
 		Spec: func(ctx context.Context, s journal.Session) (*box.Spec, error) {
 			spec, err := machine.spec(ctx, s, shared(filepath.Join(h.home, "boxes")))
 			if err == nil && h.spec != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/boxticket"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -61,12 +62,22 @@ func Open(m Machine) (*Door, error) {
 	cfg.Ended = kept.forget
 	known := &hosts{file: filepath.Join(filepath.Dir(m.Paths.Proofs), "hosts.json"), view: m.View, resolve: m.Disk.Resolve, now: m.Now}
 	cfg.Granted, cfg.Used = known.granted, known.used
+	cfg.Undo, cfg.Edits = m.undo(desk), m.edited
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)
 	if err != nil { // the folder of tickets is not to be trusted: all is asked about
 		return New(Config{Hooks: m.Hooks, Note: m.Note, Now: m.Now})
 	}
 	return door, nil
+}
+
+// undo opens what is kept of what boxes replaced.
+func (m Machine) undo(desk *boxticket.Desk) *undo.Store {
+	s := &undo.Store{
+		Folder: filepath.Join(m.Disk.Resolve(filepath.Dir(m.Paths.Proofs)), "undo"), Quota: undo.Quota, Now: m.Now, Lock: desk.Lock,
+	}
+	_ = s.Sweep() // what cannot be finished stays, and is tried again
+	return s
 }
 
 // spec is what the box of a session shows and keeps. All of it comes from the

@@ -143,10 +143,13 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	if _, err := o.Leftovers(t.Context(), &wire.LeftoversRequest{Folder: "/" + word("a folder")}); err == nil {
 		t.Error("a folder that is not there has files")
 	}
-	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a list")}); err == nil {
+	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a name asked for")}); err == nil {
 		t.Error("a list that is not there is cleaned")
 	}
-	for _, name := range []string{"Leftovers", "Clean", "Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume", "Trust"} {
+	if _, err := o.Undo(t.Context(), &wire.UndoRequest{Session: word("a session's name"), Call: word("a call's name")}); err == nil {
+		t.Error("what nobody kept is given back")
+	}
+	for _, name := range []string{"Undo", "Leftovers", "Clean", "Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume", "Trust"} {
 		s.called[name] = true
 	}
 }

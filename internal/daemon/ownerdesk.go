@@ -19,7 +19,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Protecting: d.live.Protecting, Signed: d.signing(),
 		Notes: d.noted, Nodes: func() string { return d.nodes.difference().Note }, Now: d.opts.Now,
-		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams,
+		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(),
 	}).Cleaning(d.teams != nil)
 }
 

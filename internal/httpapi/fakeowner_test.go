@@ -50,6 +50,10 @@ func (f fakeOwner) Withdraw(_ context.Context, who httpapi.Identity, _ *wire.Wit
 	return &wire.WithdrawResponse{}, f.called("Withdraw", who)
 }
 
+func (f fakeOwner) Undo(_ context.Context, who httpapi.Identity, _ *wire.UndoRequest) (*wire.UndoResponse, error) {
+	return &wire.UndoResponse{}, f.called("Undo", who)
+}
+
 func (f fakeOwner) Grants(_ context.Context, who httpapi.Identity, _ *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	return &wire.GrantsResponse{}, f.called("Grants", who)
 }

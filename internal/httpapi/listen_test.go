@@ -83,7 +83,7 @@ func TestAgentTokensReachNoOwnerMethod(t *testing.T) {
 			}
 		}
 	}
-	if tried != 2*3*29 || len(h.called) != 0 {
+	if tried != 2*3*30 || len(h.called) != 0 {
 		t.Errorf("%d calls were tried, %q reached the owner", tried, h.called)
 	}
 }

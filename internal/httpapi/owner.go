@@ -31,6 +31,7 @@ type Owner interface {
 	Withdraw(ctx context.Context, who Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error)
 	Leftovers(ctx context.Context, who Identity, r *wire.LeftoversRequest) (*wire.LeftoversResponse, error)
 	Clean(ctx context.Context, who Identity, r *wire.CleanRequest) (*wire.CleanResponse, error)
+	Undo(ctx context.Context, who Identity, r *wire.UndoRequest) (*wire.UndoResponse, error)
 	Grants(ctx context.Context, who Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error)
 	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
 	Trust(ctx context.Context, who Identity, r *wire.TrustRequest) (*wire.TrustResponse, error)

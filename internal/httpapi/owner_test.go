@@ -103,7 +103,7 @@ func TestEveryMethodNeedsItsPermission(t *testing.T) {
 		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify Bundles ",
 		httpapi.MayApprove: " Answer Endorse Withdraw Leftovers Clean EndGrant Resume ",
 		httpapi.MayPolicy:  " ReloadPolicy ShowBundle PublishBundle RollBundle RollBackBundle ",
-		httpapi.MayAdmin:   " Pause Trust Forget Report Export Join Leave ",
+		httpapi.MayAdmin:   " Pause Trust Forget Report Export Join Leave Undo ",
 		httpapi.MayEvents:  "",
 		0:                  "",
 	}

@@ -64,6 +64,10 @@ func (s ownerService) Clean(ctx context.Context, r *wire.CleanRequest) (*wire.Cl
 	return s.owner.Clean(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Undo(ctx context.Context, r *wire.UndoRequest) (*wire.UndoResponse, error) {
+	return s.owner.Undo(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Grants(ctx context.Context, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	return s.owner.Grants(ctx, IdentityOf(ctx), r)
 }

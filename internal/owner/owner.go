@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/clean"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -45,6 +46,8 @@ type Desk struct {
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
+	// Kept is what can be given back of what calls replaced; nil where nothing is kept.
+	Kept *undo.Store
 	// Fleet is the way to join one and to leave it; nil where that cannot be.
 	Fleet Fleet
 	// Teams are the repositories of teams; nil where no disk is looked at.

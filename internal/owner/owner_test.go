@@ -153,7 +153,9 @@ func roomOver(t *testing.T, store journal.Journal, n *atomic.Int64, lines ...str
 	r.Desk = &Desk{
 		Monitor: m, Journal: store, Hub: hub, Codes: r.codes, Key: key, Version: "test", Engine: "memory", Mode: "user", Started: r.later(0),
 		Rules: func(string) Rules { return Rules{Rules: config.Rules{Rules: rules}} }, Now: clock,
-		Notes: func(string) ([]string, int64) { return []string{"a note"}, 1 }, Incident: m.Note,
+		Notes: func(string) ([]string, int64) { return []string{"a note"}, 1 }, Incident: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+			return m.Note(ctx, s, seen)
+		},
 	}
 	return r
 }

@@ -124,7 +124,9 @@ func (w *world) inMemory() (kill func()) {
 	boxes, err := contain.Open(contain.Machine{
 		Hooks: m, Journal: w.journal, View: m.View, Disk: disk, Program: w.boxes, Paths: config.DirPaths(filepath.Join(w.home, daemonFolder)),
 		Rules:  func(journal.Session, floodmark.SessionID) kernel.Rules { return kernel.NewRules(p, c) },
-		Proved: func(context.Context, string) bool { return true }, Note: m.Note, Now: time.Now,
+		Proved: func(context.Context, string) bool { return true }, Note: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+			return m.Note(ctx, s, seen)
+		}, Now: time.Now,
 	})
 	if err != nil {
 		w.t.Fatal(err)

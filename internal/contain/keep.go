@@ -1,0 +1,64 @@
+package contain
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/boxwrites"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// maxCommand is how many bytes of a command are kept, for the owner to know it again.
+const maxCommand = 200
+
+// roomFor lets a box work in a room where what it replaces in the project is kept. One that
+// has none, because its agent's sandbox lets it write nowhere else or the disk does not do,
+// works beside its ticket, and what it replaces is taken from there.
+func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook.Event, line string) {
+	if d.cfg.Undo == nil || o.Spec.ReadOnly {
+		return
+	}
+	about := undo.About{
+		Tenant: s.Tenant, Session: string(s.ID), Call: string(kernel.CallID(ev.Call)), Project: o.Spec.Project,
+		Command: floodmark.OneLine(redact.Without(d.secrets, strings.TrimSpace(line)), maxCommand),
+	}
+	o.Spec.Undo = d.cfg.Undo.Quota
+	if !sandboxed(ev.Agent) && !strings.HasPrefix(d.cfg.Undo.Folder, o.Spec.Project+"/") {
+		if room, err := d.cfg.Undo.Room(about); err == nil {
+			t.room, o.Spec.Folder = room, room
+			return
+		}
+	}
+	t.about = &about
+}
+
+// adopt keeps what a box replaced that worked beside its ticket. Others can write there, so
+// only what the box itself told the monitor of is believed.
+func (d *Door) adopt(t ticket, o *boxticket.Outcome) {
+	if t.about != nil && o != nil {
+		_ = d.cfg.Undo.Adopt(*t.about, d.cfg.Desk.Space(t.name), o.Kept) // what cannot be kept is not undone
+	}
+}
+
+// unfinished reports whether a box that worked beside its ticket was killed while it moved
+// in. The next box of the project finishes that: the monitor does not, because it can do
+// more than whoever may have written there.
+func (d *Door) unfinished(t ticket) bool {
+	return t.about != nil && (&boxwrites.Writes{Folder: d.cfg.Desk.Space(t.name)}).Pending()
+}
+
+// leaveRoom keeps what the box of a room replaced. What cannot be finished now is
+// tried again when the monitor starts, and by the next box of the project.
+func (d *Door) leaveRoom(room string) {
+	if room != "" {
+		_ = d.cfg.Undo.Take(room)
+	}
+}
+
+// Undo is what is kept of what boxes replaced; nil: nothing is.
+func (d *Door) Undo() *undo.Store { return d.cfg.Undo }

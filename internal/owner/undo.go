@@ -1,0 +1,150 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Undo implements [httpapi.Owner]. Giving back changes the owner's files, and what was
+// replaced may be what he wants: only he says so.
+func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
+	gives := r.GetSession() != "" && !r.GetDryRun()
+	if gives && !atTerminal(ctx) {
+		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot change your files", httpapi.ErrInvalid)
+	}
+	if who.Channel != httpapi.OwnerSocket || d.Kept == nil {
+		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
+	}
+	out := &wire.UndoResponse{Done: true}
+	for _, a := range d.Kept.List(who.Tenant) {
+		if r.GetSession() != "" && (a.Session != r.GetSession() || r.GetCall() != "" && a.Call != r.GetCall()) {
+			continue
+		}
+		u := &wire.Undone{
+			Session: a.Session, Call: a.Call, Command: a.Command, Project: a.Project, Time: timestamppb.New(a.At),
+			Files: int32(min(a.Files, maxListed)), Unkept: a.Unkept,
+		}
+		out.Calls = append(out.Calls, u)
+		if r.GetSession() == "" || a.Unkept != "" && r.GetCall() == "" {
+			continue
+		}
+		if err := d.giveBack(ctx, who, a, u, r); err != nil {
+			return nil, err
+		}
+		if out.Done = u.GetDone() || r.GetDryRun() && len(u.GetRefused()) == 0; !out.GetDone() {
+			break // what came before rests on it
+		}
+	}
+	if r.GetSession() != "" && len(out.GetCalls()) == 0 {
+		return nil, fmt.Errorf("%w: nothing is kept of that; «floodmark undo» lists what is", httpapi.ErrNotFound)
+	}
+	out.Lines = undoLines(out, r)
+	return out, nil
+}
+
+// maxListed bounds what is told of one call.
+const maxListed = 10_000
+
+// giveBack gives back what one call replaced. It is written down first: a monitor that is
+// killed meanwhile finishes it.
+func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) error {
+	how := undo.How{Dry: true, Only: r.GetOnly()}
+	did, err := d.Kept.Back(a.ID, how)
+	if err == nil && !r.GetDryRun() && len(did.Given) > 0 && (len(did.Refused) == 0 || how.Only) {
+		s := journal.Session{Tenant: a.Tenant, ID: floodmark.SessionID(a.Session)}
+		seen := floodmark.IncidentSeen{Kind: Undo, Call: floodmark.CallID(a.Call)}
+		seen.Text = fmt.Sprintf("%s of %s are given back as they were before the call, by %s: %s", changedFiles(len(did.Given)), a.Project, byOf(who), some(did.Given))
+		if err := d.Monitor.Note(context.WithoutCancel(ctx), s, seen); err != nil {
+			return err
+		}
+		how.Dry = false
+		if did, err = d.Kept.Back(a.ID, how); err == nil && did.Done {
+			err = d.unsay(ctx, s, a, did)
+		}
+	}
+	if errors.Is(err, undo.ErrGone) {
+		return fmt.Errorf("%w: %w", httpapi.ErrNotFound, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s", httpapi.ErrInvalid, floodmark.OneLine(err.Error(), maxUndoWhy))
+	}
+	for _, p := range did.Given[:min(len(did.Given), maxListed)] {
+		u.Given = append(u.Given, strings.ToValidUTF8(p, "?"))
+	}
+	for _, f := range did.Refused[:min(len(did.Refused), maxListed)] {
+		u.Refused = append(u.Refused, &wire.UndoRefused{Path: strings.ToValidUTF8(f.Path, "?"), Why: f.Why})
+	}
+	u.Done = did.Done
+	return nil
+}
+
+// unsay takes back what was said of files that are as they were. Until then they count as
+// the call left them.
+func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did undo.Result) error {
+	gone, err := d.unsaid(ctx, s, a, did)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	seen := floodmark.IncidentSeen{Kind: Undo, Call: floodmark.CallID(a.Call)}
+	seen.Text = fmt.Sprintf("%s of %s have the labels that they had before the call", changedFiles(len(gone)), a.Project)
+	return d.Monitor.Note(context.WithoutCancel(ctx), s, seen, gone...)
+}
+
+// Undo is the kind of the note that the owner had something given back.
+const Undo = "undo"
+
+const maxUndoWhy = 500 // bytes of an error that is told
+
+// some names the first few paths.
+func some(paths []string) string {
+	const few = 5
+	text := fmt.Sprintf("%q", paths[:min(len(paths), few)])
+	if len(paths) > few {
+		text += fmt.Sprintf(" and %d more", len(paths)-few)
+	}
+	return text
+}
+
+// undoLines are what a person reads.
+func undoLines(out *wire.UndoResponse, r *wire.UndoRequest) (lines []string) {
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if len(out.GetCalls()) == 0 {
+		say("nothing is kept that could be undone")
+	}
+	for _, u := range out.GetCalls() {
+		say("%s  %s %s: %s in %s", u.GetTime().AsTime().Local().Format("2006-01-02 15:04"), u.GetSession(), u.GetCall(), changedFiles(int(u.GetFiles())), u.GetProject())
+		say("  %s", u.GetCommand())
+		if u.GetUnkept() != "" {
+			say("  cannot be undone: %s", u.GetUnkept())
+		}
+		for _, f := range u.GetRefused() {
+			say("  changed since: %q: %s", f.GetPath(), f.GetWhy())
+		}
+		switch {
+		case u.GetDone():
+			say("  given back: %s", some(u.GetGiven()))
+		case len(u.GetRefused()) > 0 && !r.GetOnly():
+			say("  nothing was touched; --only gives back the others")
+		case r.GetSession() != "" && r.GetDryRun():
+			say("  would be given back: %s", some(u.GetGiven()))
+		}
+	}
+	return lines
+}
+
+func changedFiles(n int) string {
+	if n == 1 {
+		return "1 changed path"
+	}
+	return fmt.Sprintf("%d changed paths", n)
+}

@@ -1,0 +1,155 @@
+// Package swap changes files of a folder as one: all of them, or none, also if the
+// process is killed on the way or the disk is full. What is replaced is kept, so that
+// it can be given back in the same way.
+//
+// What is to be put into the folder lies on the same disk when the first file is
+// changed, so every change is a rename. What is about to be done is written down
+// before: whoever comes next finishes it. Each step can be made twice. After a power cut
+// only git's files are sure to hold what was put there: nobody waits for the others.
+package swap
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Swap is one change of a folder.
+type Swap struct {
+	// Root is the folder that is changed.
+	Root string
+	// Folder holds what is put there, and gets what is replaced.
+	Folder string
+	// Name tells swaps in the same Folder apart.
+	Name string
+	// Limit is how many bytes of what is replaced are kept. With zero nothing is, not even
+	// what was done.
+	Limit int64
+	// At is told how far a swap has come; nil: nobody has to know.
+	At func(point string)
+}
+
+// A Plan is what a swap does, and once it is done, what it did.
+type Plan struct {
+	Root  string `json:"root"`
+	Steps []Step `json:"steps"`
+	// Shop is a folder in the root that holds what is put and replaced, where Folder
+	// lies on another disk; empty: Folder does.
+	Shop string `json:"shop,omitempty"`
+	// Made says that all steps are made.
+	Made bool `json:"made,omitempty"`
+	// Back says that a step failed and why, so that those up to it are taken back.
+	Back   string `json:"back,omitempty"`
+	Failed int    `json:"failed,omitempty"`
+	// Bytes is how much of what was replaced is kept, at most Limit. Unkept says why
+	// it is not.
+	Limit  int64  `json:"limit"`
+	Bytes  int64  `json:"bytes"`
+	Unkept string `json:"unkept,omitempty"`
+	// Sum is the hash of what is kept, where others can write to it.
+	Sum string `json:"sum,omitempty"`
+}
+
+// A Do is what a step does.
+type Do string
+
+// What steps do.
+const (
+	Put  Do = "put"  // a file, a link or a whole folder, in the place of what is there
+	Take Do = "take" // away, with all that is in it
+	Make Do = "make" // a folder
+)
+
+// A Step changes one path.
+type Step struct {
+	Path string `json:"path"` // within the root
+	Do   Do     `json:"do"`
+	From string `json:"from,omitempty"` // of what is put, within the swap's folder
+	// Fresh says of a folder that what was in it is taken away.
+	Fresh bool `json:"fresh,omitempty"`
+	// Was lay there before, and Left does afterwards.
+	Was  Thing `json:"was"`
+	Left Thing `json:"left"`
+}
+
+// A Thing is what lies at a path. The zero value is nothing.
+type Thing struct {
+	Kind   Kind        `json:"kind,omitempty"`
+	Mode   fs.FileMode `json:"mode,omitempty"` // permissions
+	Size   int64       `json:"size,omitempty"`
+	Time   time.Time   `json:"time,omitzero"`
+	SHA256 string      `json:"sha256,omitempty"` // of a file, where it is known
+	Link   string      `json:"link,omitempty"`   // where a link leads
+}
+
+// A Kind is what sort of thing lies at a path.
+type Kind string
+
+// The kinds of things.
+const (
+	File   Kind = "file"
+	Folder Kind = "folder"
+	Link   Kind = "link"
+	Other  Kind = "other"
+)
+
+// Of is what a file's status says of it.
+func Of(info fs.FileInfo) Thing {
+	t := Thing{Kind: Other, Mode: info.Mode().Perm()}
+	switch {
+	case info.IsDir():
+		t.Kind = Folder
+	case info.Mode()&fs.ModeSymlink != 0:
+		t.Kind = Link
+	case info.Mode().IsRegular():
+		t.Kind, t.Size, t.Time = File, info.Size(), info.ModTime()
+	}
+	return t
+}
+
+func (s *Swap) plan() string { return filepath.Join(s.Folder, s.Name+".plan") }
+func (s *Swap) done() string { return filepath.Join(s.Folder, s.Name+".done") }
+
+// kept is where what a step replaced lies.
+func (s *Swap) kept() string { return s.Name + ".old" }
+
+func (s *Swap) at(point string) {
+	if s.At != nil {
+		s.At(point)
+	}
+}
+
+// Reverse are the steps that give back what a plan replaced, the last change first.
+// Only those of the wanted paths are among them.
+func (p *Plan) Reverse(name string, want func(path string) bool) []Step {
+	var list []Step
+	for i, step := range slices.Backward(p.Steps) {
+		if step.Do == "" || !want(step.Path) {
+			continue // it was given back before, or is not to be
+		}
+		back := Step{Path: step.Path, Do: Take, Was: step.Left, Left: step.Was}
+		// A folder that was there, and stays, needs nothing.
+		if step.Do == Make && step.Was.Kind == Folder && !step.Fresh {
+			continue
+		}
+		if step.Was.Kind != "" {
+			back.Do, back.From = Put, path.Join(name+".old", numbered(i))
+		}
+		if back.Do == Take && step.Left.Kind == "" {
+			continue // nothing was there, and nothing is
+		}
+		list = append(list, back)
+	}
+	return list
+}
+
+// local reports whether a path lies within a folder.
+func local(p string) bool {
+	return filepath.IsLocal(p) && p != "." && p == path.Clean(p) && !strings.Contains(p, "\x00")
+}
+
+func numbered(i int) string { return strconv.Itoa(i) }

@@ -1,0 +1,239 @@
+package undo
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/floodmark/floodmark/internal/swap"
+)
+
+// A Result is what giving back came to, or would come to.
+type Result struct {
+	// Given are the paths that are as they were before the call.
+	Given []string
+	// Refused are those that were changed since.
+	Refused []Refusal
+	// Done says that Given were given back.
+	Done bool
+}
+
+// A Refusal says why a path is not given back.
+type Refusal struct{ Path, Why string }
+
+// How says how something is given back.
+type How struct {
+	Dry  bool // only say what would be done
+	Only bool // leave out what was changed since
+}
+
+// ErrGone says that nothing is kept of a call.
+var ErrGone = errors.New("nothing is kept of it any more")
+
+// Back gives back what a call replaced. If something of it was changed since, nothing is
+// touched, unless that is to be left out.
+func (s *Store) Back(id string, how How) (r Result, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if filepath.Base(id) != id {
+		return r, ErrGone
+	}
+	folder := s.kept(id)
+	if err := s.settle(id); err != nil {
+		return r, err
+	}
+	done, err := (&swap.Swap{Folder: folder, Name: moved}).Done()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r, ErrGone
+	case err != nil:
+		return r, err
+	case done.Unkept != "":
+		return r, fmt.Errorf("it cannot be given back: %s", done.Unkept)
+	}
+	lock, err := s.Lock(done.Root)
+	if err != nil {
+		return r, err
+	}
+	defer lock.Close()
+	l := look(done)
+	r.Refused = l.refused
+	steps := done.Reverse(moved, func(p string) bool { return !l.stays[p] })
+	for _, step := range steps {
+		r.Given = append(r.Given, step.Path)
+	}
+	if how.Dry || len(l.refused) > 0 && !how.Only || len(steps) == 0 {
+		return r, nil
+	}
+	// What the call had written is kept until all is given back.
+	w := &swap.Swap{Root: done.Root, Folder: folder, Name: back, Limit: math.MaxInt64, At: s.At}
+	if err := w.Do(steps); err != nil {
+		return r, err
+	}
+	r.Done = true
+	return r, s.settle(id)
+}
+
+// settle finishes giving back, and notes what was: it is kept no longer.
+func (s *Store) settle(id string) error {
+	folder := s.kept(id)
+	w := &swap.Swap{Folder: folder, Name: back}
+	if w.Pending() {
+		if err := s.finish(w); err != nil {
+			return err
+		}
+	}
+	given, err := w.Done()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in := &swap.Swap{Folder: folder, Name: moved}
+	done, err := in.Done()
+	if err != nil {
+		return err
+	}
+	was := map[string]bool{}
+	for _, step := range given.Steps {
+		was[step.Path] = true
+	}
+	left := 0
+	for i := range done.Steps {
+		if step := &done.Steps[i]; was[step.Path] {
+			step.Do = ""
+		} else if step.Do != "" {
+			left++
+		}
+	}
+	if left == 0 {
+		return remove(folder)
+	}
+	a, err := read(folder)
+	if err != nil {
+		return err
+	}
+	a.Files = left
+	if err := errors.Join(in.Forget(done), write(folder, a), remove(filepath.Join(folder, back+".old"))); err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(folder, back+".done"))
+}
+
+// A looker holds what lies in a project against what a call left there.
+type looker struct {
+	root    string
+	refused []Refusal
+	stays   map[string]bool // paths that are not given back
+	ours    map[string]bool // paths that the call left
+}
+
+func look(p *swap.Plan) *looker {
+	l := &looker{root: p.Root, stays: map[string]bool{}, ours: map[string]bool{}}
+	for i := range p.Steps {
+		if p.Steps[i].Do != "" {
+			l.ours[p.Steps[i].Path] = true
+		}
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		if step.Do == "" {
+			l.stays[step.Path] = true
+			continue
+		}
+		if why := l.changed(step); why != "" {
+			l.refused = append(l.refused, Refusal{step.Path, why})
+			// A folder in which something stays is not taken away.
+			for p := step.Path; p != "."; p = filepath.Dir(p) {
+				l.stays[p] = true
+			}
+		}
+	}
+	return l
+}
+
+// changed says in which way a path is not as the call left it, if so.
+func (l *looker) changed(step *swap.Step) string {
+	at := filepath.Join(l.root, step.Path)
+	info, err := os.Lstat(at)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return "it cannot be looked at"
+	}
+	if err != nil {
+		if step.Left.Kind == "" {
+			return l.folderOf(step.Path)
+		}
+		return "it was removed since"
+	}
+	is := swap.Of(info)
+	switch {
+	case step.Left.Kind == "":
+		return "something was put there since"
+	case is.Kind != step.Left.Kind:
+		return "it was replaced since"
+	case is.Kind == swap.Folder:
+		return l.inside(step)
+	case is.Kind == swap.Link:
+		if to, err := os.Readlink(at); err != nil || to != step.Left.Link {
+			return "it leads elsewhere since"
+		}
+	case is.Mode != step.Left.Mode:
+		return "its mode was changed since"
+	case is.Size != step.Left.Size, step.Left.SHA256 == "" && !is.Time.Equal(step.Left.Time):
+		return "it was changed since"
+	case step.Left.SHA256 != "" && digest(at) != step.Left.SHA256:
+		return "it was changed since"
+	}
+	return ""
+}
+
+// folderOf says that what was taken away has no folder to come back to, if so.
+func (l *looker) folderOf(p string) string {
+	dir := filepath.Dir(p)
+	if info, err := os.Lstat(filepath.Join(l.root, dir)); (err != nil || !info.IsDir()) && !l.ours[dir] {
+		return "its folder was removed since"
+	}
+	return ""
+}
+
+// inside says that a folder which the call made holds what came later, if so.
+func (l *looker) inside(step *swap.Step) string {
+	if step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
+		return ""
+	}
+	if step.Do != swap.Make {
+		return "" // it came as a whole
+	}
+	list, err := os.ReadDir(filepath.Join(l.root, step.Path))
+	if err != nil {
+		return "it cannot be looked at"
+	}
+	for _, e := range list {
+		if p := filepath.ToSlash(filepath.Join(step.Path, e.Name())); !l.ours[p] {
+			return "it holds " + strings.ToValidUTF8(e.Name(), "?") + ", which came since"
+		}
+	}
+	return ""
+}
+
+func digest(p string) string {
+	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,278 @@
+// Package undo keeps what calls replaced in projects for some days, so that the owner can
+// have it given back. It lies below the monitor's own folder, which agents are kept from.
+package undo
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// Quota is how many bytes are kept in all, unless the owner says otherwise.
+const Quota = 1 << 30
+
+// Limits of what is kept.
+const (
+	keepFor  = 7 * 24 * time.Hour
+	idleFor  = 24 * time.Hour // how long a room waits for its box
+	maxAbout = 1 << 20        // bytes
+	maxKept  = 2_000          // calls
+	// Reading what is kept of all calls takes longer than keeping a small one: it is done
+	// after so many, and after each that takes more than so many parts of the quota.
+	trimAfter, largePart = 32, 100
+)
+
+// moved and back are the names of swaps: what a call did, and its way back.
+const (
+	moved = "in"
+	back  = "back"
+)
+
+// A Store is what is kept of all calls. It is safe for concurrent use.
+type Store struct {
+	Folder string
+	Quota  int64
+	Now    func() time.Time
+	// Lock waits until nobody else changes a project.
+	Lock func(project string) (io.Closer, error)
+	// At is told how far giving back has come; nil: nobody has to know.
+	At func(point string)
+
+	mu    sync.Mutex // one changes what is kept
+	taken int        // calls since the start
+}
+
+// An About says of which call something is.
+type About struct {
+	ID      string    `json:"-"`
+	Tenant  string    `json:"tenant,omitempty"`
+	Session string    `json:"session"`
+	Call    string    `json:"call"`
+	Command string    `json:"command"`
+	Project string    `json:"project"`
+	At      time.Time `json:"at"`
+	// Files is how many paths the call changed, Bytes how much is kept of what was there,
+	// and Unkept says why nothing is.
+	Files  int    `json:"files"`
+	Bytes  int64  `json:"bytes"`
+	Unkept string `json:"unkept,omitempty"`
+}
+
+func (s *Store) rooms() string         { return filepath.Join(s.Folder, "rooms") }
+func (s *Store) kept(id string) string { return filepath.Join(s.Folder, "kept", id) }
+
+// Room makes a folder for the box of a call, on the disk on which things are kept.
+func (s *Store) Room(a About) (string, error) {
+	word := make([]byte, 16)
+	_, _ = rand.Read(word) // never fails
+	room := filepath.Join(s.rooms(), hex.EncodeToString(word))
+	if err := errors.Join(os.MkdirAll(room, 0o700), os.MkdirAll(s.kept(""), 0o700)); err != nil {
+		return "", err
+	}
+	if !fit(room) {
+		return "", errors.Join(errors.New("the disk cannot hold what a box writes"), os.RemoveAll(room))
+	}
+	a.At = s.Now()
+	return room, write(room, a)
+}
+
+func write(folder string, a About) error {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return wholefile.Replace(filepath.Join(folder, "about.json"), data, 0o600)
+}
+
+func read(folder string) (a About, err error) {
+	f, err := os.Open(filepath.Join(folder, "about.json"))
+	if err != nil {
+		return a, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxAbout))
+	if err == nil {
+		err = json.Unmarshal(data, &a)
+	}
+	a.ID = filepath.Base(folder)
+	return a, err
+}
+
+// Take keeps what the box in a room replaced, and removes the room. The box has ended. What
+// it was killed over is finished first.
+func (s *Store) Take(room string) error {
+	if filepath.Dir(room) != s.rooms() {
+		return nil // it lies elsewhere, where nothing is kept
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(s.take(room), s.leave(false))
+}
+
+// Adopt keeps what a box replaced that worked in a folder to which others can write, such as
+// one in its agent's sandbox. The box told the monitor the hash of its record.
+func (s *Store) Adopt(a About, from, record string) error {
+	if record == "" {
+		return nil
+	}
+	room, err := s.Room(a)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &swap.Swap{Folder: room, Name: moved}
+	if err := in.Adopt(from, record); err != nil {
+		return errors.Join(err, remove(room))
+	}
+	return s.take(room)
+}
+
+func (s *Store) take(room string) error {
+	a, err := read(room)
+	if err != nil {
+		return err
+	}
+	in := swap.Swap{Folder: room, Name: moved}
+	if in.Pending() {
+		if err := s.finish(&in); err != nil {
+			return err
+		}
+	}
+	done, err := in.Done()
+	if errors.Is(err, fs.ErrNotExist) {
+		return remove(room)
+	}
+	if err != nil {
+		return errors.Join(err, remove(room))
+	}
+	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, len(done.Steps), done.Bytes, done.Unkept
+	if a.Unkept != "" {
+		a.Bytes = 0
+	}
+	if err := errors.Join(write(room, a), tidy(room)); err != nil {
+		return err
+	}
+	if err := os.Rename(room, s.kept(a.ID)); err != nil {
+		return err
+	}
+	if s.taken++; s.taken%trimAfter != 1 && a.Bytes < s.Quota/largePart {
+		return nil
+	}
+	return s.trim()
+}
+
+// tidy removes what a box that was killed left in its room beside what is kept.
+func tidy(room string) (err error) {
+	list, err := os.ReadDir(room)
+	for _, e := range list {
+		if name := e.Name(); name != "about.json" && name != moved+".done" && name != moved+".old" {
+			err = errors.Join(err, remove(filepath.Join(room, name)))
+		}
+	}
+	return err
+}
+
+// finish finishes a swap that was begun, while nobody else changes its project.
+func (s *Store) finish(w *swap.Swap) error {
+	plan, err := w.Plan()
+	if err != nil {
+		return err
+	}
+	lock, err := s.Lock(plan.Root)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	w.Root = plan.Root
+	return w.Resume()
+}
+
+// Sweep finishes what was begun when the monitor ended, and removes what is too old.
+func (s *Store) Sweep() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := s.leave(true)
+	for _, a := range s.list() {
+		errs = errors.Join(errs, s.settle(a.ID))
+	}
+	return errors.Join(errs, s.trim())
+}
+
+// leave takes what is in rooms that no box comes back to: those that have waited for too
+// long, and when the monitor starts, those whose boxes have moved in.
+func (s *Store) leave(started bool) (errs error) {
+	ours := regexp.MustCompile(`^[0-9a-f]{32}$`)
+	list, _ := os.ReadDir(s.rooms()) // there is none before the first box
+	for _, e := range list {
+		if !ours.MatchString(e.Name()) {
+			continue
+		}
+		room := filepath.Join(s.rooms(), e.Name())
+		a, wrong := read(room)
+		in := swap.Swap{Folder: room, Name: moved}
+		_, err := in.Done()
+		switch {
+		case wrong == nil && (s.Now().Sub(a.At) > idleFor || started && (err == nil || in.Pending())):
+			errs = errors.Join(errs, s.take(room))
+		case wrong != nil && started:
+			errs = errors.Join(errs, remove(room))
+		}
+	}
+	return errs
+}
+
+// List is what is kept, the last first.
+func (s *Store) List(tenant string) []About {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(s.list(), func(a About) bool { return a.Tenant != tenant })
+}
+
+func (s *Store) list() (all []About) {
+	list, _ := os.ReadDir(s.kept("")) // nothing is kept before the first call
+	for _, e := range list {
+		if a, err := read(s.kept(e.Name())); err == nil {
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b About) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
+// trim removes what is too old, and the oldest of too much.
+func (s *Store) trim() (err error) {
+	room := s.Quota
+	for i, a := range s.list() {
+		room -= a.Bytes
+		if s.Now().Sub(a.At) > keepFor || room < 0 || i >= maxKept {
+			err = errors.Join(err, remove(s.kept(a.ID)))
+		}
+	}
+	return err
+}
+
+// remove removes a folder with all that commands left in it, such as folders that not
+// even their owner may look into.
+func remove(folder string) error {
+	_ = filepath.WalkDir(folder, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700) // before it is read
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
+}

@@ -1,0 +1,116 @@
+package undo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/floodmark/floodmark/internal/swap"
+)
+
+// Limits of what is kept before an agent's own tool edits files.
+const (
+	maxEdited = 64       // files of one call
+	maxFile   = 16 << 20 // bytes of one
+)
+
+// Before keeps files of a project as they are before a call that is about to write them
+// by itself. Paths lie within the project. It returns the call's room, or nothing where
+// there is nothing to keep.
+func (s *Store) Before(a About, paths []string) (room string, err error) {
+	if len(paths) == 0 || len(paths) > maxEdited {
+		return "", nil
+	}
+	if room, err = s.Room(a); err != nil {
+		return "", err
+	}
+	plan := &swap.Plan{Root: a.Project, Limit: s.Quota}
+	old := filepath.Join(room, moved+".old")
+	err = os.Mkdir(old, 0o700)
+	for i, p := range paths {
+		step := swap.Step{Path: p, Do: swap.Put, From: path.Join("new", strconv.Itoa(i))}
+		if err == nil {
+			step.Was, err = kept(filepath.Join(a.Project, p), filepath.Join(old, strconv.Itoa(i)))
+		}
+		plan.Steps, plan.Bytes = append(plan.Steps, step), plan.Bytes+step.Was.Size
+	}
+	if err == nil {
+		err = (&swap.Swap{Folder: room, Name: edited}).Forget(plan)
+	}
+	if err != nil {
+		return "", errors.Join(err, remove(room))
+	}
+	return room, nil
+}
+
+// edited is the name of what is about to be edited.
+const edited = "before"
+
+// kept copies what lies at a path. Only files, and nothing, can be edited.
+func kept(from, to string) (is swap.Thing, err error) {
+	f, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return is, nil
+	}
+	if err != nil {
+		return is, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return is, err
+	}
+	if is = swap.Of(info); is.Kind != swap.File || is.Size > maxFile {
+		return is, fmt.Errorf("%s is no file of at most %d bytes", from, maxFile)
+	}
+	copied, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return is, err
+	}
+	_, err = io.Copy(copied, io.LimitReader(f, maxFile))
+	err = errors.Join(err, copied.Chmod(is.Mode), copied.Close(), os.Chtimes(to, is.Time, is.Time))
+	is.SHA256 = digest(to)
+	return is, err
+}
+
+// After keeps what a call replaced, now that it is over: of files that are as they were,
+// nothing is.
+func (s *Store) After(room string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	plan, err := (&swap.Swap{Folder: room, Name: edited}).Done()
+	if err != nil {
+		return errors.Join(err, remove(room))
+	}
+	changed := false
+	for i := range plan.Steps {
+		step := &plan.Steps[i]
+		at := filepath.Join(plan.Root, step.Path)
+		if info, err := os.Lstat(at); err == nil {
+			step.Left = swap.Of(info)
+		}
+		if step.Left.Kind == swap.File {
+			step.Left.SHA256 = digest(at)
+		}
+		switch {
+		case step.Left.Kind == "" && step.Was.Kind == "", step.Left.SHA256 != "" && step.Left.SHA256 == step.Was.SHA256:
+			step.Do = ""
+		case step.Left.Kind == "":
+			step.Do, step.From, changed = swap.Take, "", true
+		default:
+			changed = true
+		}
+	}
+	if !changed {
+		return remove(room)
+	}
+	if err := (&swap.Swap{Folder: room, Name: moved}).Forget(plan); err != nil {
+		return errors.Join(err, remove(room))
+	}
+	return s.take(room)
+}
