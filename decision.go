@@ -89,6 +89,7 @@ const (
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
 	Contained       Code = "contained"        // it runs in a box, so it is not asked about
 	OutsideBox      Code = "outside-box"      // a box would do, and this call would run outside of one
+	PushShown       Code = "push-shown"       // a person is shown a push before it happens, and this one cannot be
 )
 
 // A Reason is one rule's contribution to a [Decision].

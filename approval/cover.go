@@ -17,8 +17,9 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
-	// Boxed says that it would run in a box.
-	Boxed bool
+	// Boxed says that it would run in a box, Exact that a person has to be shown this very
+	// call, with Others.
+	Boxed, Exact bool
 	// Loads is how far what it loads is believed.
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
@@ -58,11 +59,11 @@ func (g Grant) covers(w Wanted) bool {
 	}
 	switch g.Scope {
 	case floodmark.GrantOnce, floodmark.GrantOutside, floodmark.GrantTurn, floodmark.GrantMinutes:
-		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() || g.Shown.Others == w.Others)
+		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() && !w.Exact || g.Shown.Others == w.Others)
 	case floodmark.GrantPattern:
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:
-		return true
+		return !w.Exact
 	}
 	return false
 }

@@ -116,6 +116,10 @@ type Event struct {
 	// as it says Boxes.
 	Box *BoxEnd `json:"-"`
 
+	// Push is what a push in this call would send, at before_tool_call. The daemon says it,
+	// as it says Boxes.
+	Push *Push `json:"-"`
+
 	// Audience says who will read the answer at before_response_emit. More says
 	// that the agent works on after it: the turn does not end there.
 	Audience Audience `json:"audience,omitempty"`
@@ -312,4 +316,7 @@ type Reply struct {
 	// Command is what the agent has to run in place of the call's own command, at
 	// before_tool_call. A caller that cannot put it there must not make the call.
 	Command string `json:"command,omitempty"`
+	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
+	// approved it: the daemon pushes then, and the agent does not.
+	Shown floodmark.Digest `json:"-"`
 }

@@ -84,6 +84,8 @@ type Copy struct {
 	dir    string
 	Review *pushreview.Review
 	old    string
+	// borrowed lets a git that reaches the remote read the project's objects as well.
+	borrowed []string
 }
 
 // Prepare reviews a push and copies what it would send. The caller closes the copy.

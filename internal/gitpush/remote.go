@@ -40,7 +40,7 @@ func (c *Copy) outward(ctx context.Context, patience time.Duration, args ...stri
 		"-c", "submodule.recurse=false", "-c", "push.recurseSubmodules=no", "-c", "core.alternateRefsCommand=true", "-c", "protocol.version=0", "-c", "http.followRedirects=false",
 	}
 	cmd := exec.CommandContext(ctx, c.cfg.Git, append(own, args...)...)
-	cmd.Dir, cmd.Env = c.dir, c.owners()
+	cmd.Dir, cmd.Env = c.dir, append(c.owners(), c.borrowed...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // there is no terminal to ask at
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return said(cmd)
@@ -105,6 +105,11 @@ func (c *Copy) plan(ctx context.Context, src Source, refs []ref) (pushreview.Pla
 	if p.Old != "" && !slices.Contains(known, p.Old) {
 		return p, pushreview.ErrNotForward
 	}
+	if head != "" && !slices.Contains(known, head) && c.fetch(ctx, src) == nil {
+		if known, err = c.known(ctx, src.Objects, tips); err != nil {
+			return p, err
+		}
+	}
 	if len(known) == 0 && len(tips) > 0 {
 		return p, ErrNotFetched
 	}
@@ -122,6 +127,17 @@ func (c *Copy) plan(ctx context.Context, src Source, refs []ref) (pushreview.Pla
 		}
 	}
 	return p, nil
+}
+
+// fetch brings what the remote's default branch has beyond the project into our copy, or a
+// review would show commits of others as if they were new to the remote.
+func (c *Copy) fetch(ctx context.Context, src Source) error {
+	c.borrowed = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + src.Objects}
+	defer func() { c.borrowed = nil }()
+	args := append(atRemote("fetch", src.Address), "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
+		"--no-write-commit-graph", "--negotiation-tip="+src.Commit, "--", src.Address, "HEAD")
+	_, err := c.outward(ctx, looks, args...)
+	return err
 }
 
 // known are those of some objects that are commits of the project.
