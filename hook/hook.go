@@ -317,6 +317,6 @@ type Reply struct {
 	// before_tool_call. A caller that cannot put it there must not make the call.
 	Command string `json:"command,omitempty"`
 	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
-	// approved it: the daemon pushes then, and the agent does not.
+	// approved it, or is being shown it now: the daemon pushes then, and the agent does not.
 	Shown floodmark.Digest `json:"-"`
 }

@@ -180,7 +180,7 @@ func (c *Copy) Push(ctx context.Context) (string, error) {
 		// the commit follows that: so this forces nothing.
 		"--force-with-lease="+target+":"+c.old, "--", p.Address, p.Commit+":"+target)
 	out, err := c.outward(ctx, pushes, args...)
-	text := floodmark.OneLine(string(out), 300)
+	text := floodmark.OneLine(strings.ReplaceAll(string(out), p.Address, pushreview.Shown(p.Address)), 300)
 	if err != nil && text == "" { // it did not come to a branch
 		err = fmt.Errorf("%w: %w", ErrLogin, err)
 	}

@@ -99,6 +99,9 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	ev.Push = push
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
+		reply.Shown = push.With(floodmark.Digest{}) // a yes in the agent's own window would let it push itself
+	}
 	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() {
 		return reply, err
 	}
@@ -119,7 +122,7 @@ func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gi
 	p := c.Review.Plan
 	text := fmt.Sprintf("pushed for you: commit %.12s is now branch %s of the remote. Do not push it again; go on.", p.Commit, p.Branch)
 	if err != nil {
-		text = fmt.Sprintf("the push was approved and did not succeed, so nothing is pushed: %s %s", said, floodmark.OneLine(err.Error(), maxWhy))
+		text = fmt.Sprintf("the push was approved and did not succeed, so nothing is pushed: %s %s", said, floodmark.OneLine(strings.ReplaceAll(err.Error(), p.Address, pushreview.Shown(p.Address)), maxWhy))
 	}
 	if errors.Is(err, gitpush.ErrLogin) {
 		d.bar(p.Address)

@@ -1,6 +1,8 @@
 package pushdoor
 
 import (
+	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +58,9 @@ func (a attempt) play(w *world) string {
 	case !p.Reviewed():
 		return "asked without a reason"
 	}
+	if first.Shown != p.With(floodmark.Digest{}) {
+		return "asked where the agent would push itself"
+	}
 	a.shown(w, p)
 	asked := len(w.asked)
 	w.approve()
@@ -101,13 +106,35 @@ func TestNothingUnseenIsPushed(t *testing.T) {
 		placesBySettings(), placesByPrograms(), remotesThatLie(), remotesThatRefuse(),
 	)
 	t.Logf("%d attempts", len(all))
+	seen := map[string]int{"attempts": len(all), "something unseen was pushed": 0}
 	for _, a := range all {
-		t.Run(strings.ReplaceAll(a.name, " ", "_"), func(t *testing.T) {
+		ok := t.Run(strings.ReplaceAll(a.name, " ", "_"), func(t *testing.T) {
 			w := newWorld(t, from, a.early)
-			if got := a.play(w); got != a.want {
+			got := a.play(w)
+			if seen[got]++; got != a.want {
 				t.Errorf("%s, want %s", got, a.want)
 			}
 			w.check()
 		})
+		if !ok {
+			seen["something unseen was pushed"]++ // or it ended otherwise than it should
+		}
+	}
+	record(t, seen)
+}
+
+// record writes what was counted to the file that FLOODMARK_PUSHES names.
+func record(t *testing.T, seen map[string]int) {
+	t.Helper()
+	at := os.Getenv("FLOODMARK_PUSHES")
+	if at == "" {
+		return
+	}
+	data, err := json.MarshalIndent(seen, "", "  ")
+	if err == nil {
+		err = os.WriteFile(at, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -172,3 +172,14 @@ func FuzzMake(f *testing.F) {
 		}
 	})
 }
+
+func TestShown(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://ann:token@git.example/a": "https://git.example/a", "https://token@git.example/a": "https://git.example/a", "https://git.example/a@b": "https://git.example/a@b",
+		"ssh://git@git.example/a": "ssh://git@git.example/a", "git@git.example:a": "git@git.example:a", "/srv/a": "/srv/a", "https://a@b:c@git.example/a": "https://git.example/a", "ssh://a:b@git.example/a": "ssh://a@git.example/a",
+	} {
+		if got := pushreview.Shown(address); got != want {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
+}

@@ -289,7 +289,7 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 		}
 	}
 	head = append(head, "Sends "+strings.Join(words, ", "))
-	where := fmt.Sprintf("commit %.12s as branch %s of %s", p.Commit, name(p.Branch), name(p.Address))
+	where := fmt.Sprintf("commit %.12s as branch %s of %s", p.Commit, name(p.Branch), name(Shown(p.Address)))
 	if p.Old == "" {
 		head = append(head, where+", which has no such branch yet")
 	} else {
@@ -299,6 +299,22 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 		head = append(head, "(!) another file is called the same, but for its case: "+name(a))
 	}
 	return head
+}
+
+// Shown is an address without what may be a password in it.
+func Shown(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 && scheme != "ssh" {
+		host = host[i+1:]
+	} else if i >= 0 {
+		user, _, _ := strings.Cut(host[:i], ":")
+		host = user + host[i:]
+	}
+	return scheme + "://" + host + "/" + path
 }
 
 // A line is one of a diff: «+», «-», a blank for context, or none for what is left out.
