@@ -6,6 +6,7 @@ package pushdoor
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,9 @@ type Config struct {
 // A Door passes events on to the monitor. It is safe for concurrent use.
 type Door struct {
 	cfg Config
+	// run is of this start of the monitor. What it showed is in its memory only, so a yes
+	// that comes after another start is a yes to something that nobody is shown.
+	run string
 
 	mu sync.Mutex // guards what is below
 	// closed are addresses that did not let the monitor in, until when. The agent's own push
@@ -65,7 +69,7 @@ const (
 
 // New returns a door.
 func New(cfg Config) *Door {
-	return &Door{cfg: cfg, done: map[call]time.Time{}, closed: map[string]time.Time{}}
+	return &Door{cfg: cfg, run: rand.Text(), done: map[call]time.Time{}, closed: map[string]time.Time{}}
 }
 
 // apart tells an agent how to push so that a person can look at it.
@@ -167,10 +171,11 @@ func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpu
 	if err != nil {
 		return nil, without(err)
 	}
-	p := &hook.Push{Digest: c.Review.Digest(), Head: c.Review.Head, Body: c.Review.Body}
+	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body}
 	if at.Hook != "" {
 		p.Head = append(slices.Clip(p.Head), "(the project's hook pre-push does not run)")
 	}
+	p.Digest = floodmark.DigestOf(d.run + c.Review.Digest().String() + strings.Join(p.Head, "\n"))
 	return c, p
 }
 

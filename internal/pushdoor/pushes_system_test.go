@@ -9,6 +9,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // How an attempt ends.
@@ -90,6 +92,10 @@ func (a attempt) shown(w *world, p *hook.Push) {
 	}
 	if a.never != "" && strings.Contains(head+body, a.never) {
 		w.Errorf("it shows %q:\n%s\n%s", a.never, head, body)
+	}
+	listed, err := w.desk.Pending(w.Context(), httpapi.Identity{Name: "ada", Channel: httpapi.OwnerSocket}, &wire.PendingRequest{})
+	if w.must(err); len(listed.GetQuestions()) != 1 || !strings.Contains(strings.Join(listed.GetQuestions()[0].GetCalls()[0].GetCard(), "\n"), body) {
+		w.Errorf("the list of questions does not show it: %v", listed)
 	}
 	for _, l := range p.Body {
 		if strings.ContainsFunc(l, func(r rune) bool { return r < ' ' || r >= 0x202a && r <= 0x202e || r == 0x200b }) {

@@ -19,6 +19,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/gitpush"
+	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -36,6 +37,7 @@ type world struct {
 	disk                         *workspace.Disk
 	monitor                      *monitor.Monitor
 	door                         *Door
+	desk                         *owner.Desk // as «floodmark pending» asks it
 	asked                        []approval.Ticket
 	approved                     []*hook.Push
 	old                          map[string]string // what lies in the remotes before
@@ -180,13 +182,15 @@ func newWorld(t *testing.T, from string, early func(w *world)) *world {
 	r, err := rules()
 	w.must(err)
 	w.disk = workspace.New(workspace.Options{Home: home})
+	store := journal.NewMemory()
 	w.monitor, err = monitor.New(monitor.Config{
-		Journal: journal.NewMemory(), Disk: w.disk, Rules: func() kernel.Rules { return r }, Now: noon, Approvers: []approval.Approver{w},
+		Journal: store, Disk: w.disk, Rules: func() kernel.Rules { return r }, Now: noon, Approvers: []approval.Approver{w},
 		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
 		NewCode: func() string { return "12345678" }, NewTicket: func() floodmark.TicketID { w.calls++; return floodmark.TicketID(fmt.Sprint("t", w.calls)) },
 	})
 	w.must(err)
 	t.Cleanup(func() { _ = w.monitor.Close() })
+	w.desk = &owner.Desk{Monitor: w.monitor, Journal: store, Now: noon, Hub: owner.NewHub()}
 	w.must(os.Mkdir(filepath.Join(home, "copies"), 0o700))
 	w.door = New(Config{
 		Hooks: w.monitor, View: w.monitor.View, Look: w.disk.Push, Now: noon,
