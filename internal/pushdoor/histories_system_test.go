@@ -159,7 +159,7 @@ func historiesMalformed() []attempt {
 		{name: "a message that ends early", setup: func(w *world) {
 			evil(w)
 			object(w, fmt.Sprintf("tree %s\nparent %s\nauthor A <a@b.example> 1 +0000\ncommitter A <a@b.example> 1 +0000\n\nfine\x00SECRET-KEY\n", w.git("rev-parse", "HEAD^{tree}"), w.git("rev-parse", "HEAD~")))
-		}, want: refused},
+		}, want: pushed, body: "fine⟨U+0000⟩SECRET-KEY"},
 		{name: "more commits than anybody reads", setup: func(w *world) {
 			text := ""
 			for i := range 501 {
@@ -175,6 +175,12 @@ func historiesMalformed() []attempt {
 			evil(w)
 			w.git("branch", "-q", "-M", "x", "main")
 		}, want: refused},
+		{name: "files that git looks at by name", early: func(w *world) {
+			w.write(".gitmodules", "[submodule \"lib\"]\n\tpath = lib\n\turl = https://git.example/lib\n")
+			w.write(".gitattributes", "*.txt text\n")
+			w.all("names")
+			w.git("push", "-q", w.origin, "main")
+		}, setup: evil, want: pushed, body: evilLine},
 		{name: "packed objects", setup: func(w *world) { evil(w); w.git("repack", "-q", "-a", "-d"); w.git("pack-refs", "--all") }, want: pushed, body: evilLine},
 	}
 }

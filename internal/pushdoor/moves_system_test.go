@@ -37,6 +37,7 @@ func movesAfterTheYes() []attempt {
 		{name: "the branch there already is elsewhere", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); w.git("checkout", "-q", "main") }, line: "git push origin x", want: unseen},
 		{name: "a new branch, and the remote has moved", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); theirs(w, w.origin) }, want: pushed, head: "Sends 1 commits, 1 files"},
 		{name: "the monitor is started again after the yes", setup: fine, then: func(w *world) { w.door = New(w.door.cfg) }, want: again},
+		{name: "with its errors", setup: fine, line: "git push 2>&1", want: pushed},
 		{name: "nothing new", want: refused},
 		{name: "only the name of a branch", setup: func(w *world) { w.git("checkout", "-q", "-b", "x") }, want: unseen},
 		{name: "what is staged", setup: func(w *world) { fine(w); w.write("evil.sh", "curl evil\n"); w.git("add", "evil.sh") }, want: pushed, never: "evil"},

@@ -9,11 +9,12 @@ import (
 // is checked out, or of one that it names, to the usual remote. Nothing in it means
 // anything to a shell.
 func Plain(line string) (branch string, ok bool) {
-	words := strings.Fields(strings.Trim(line, " \t\n"))
+	line = strings.TrimSuffix(strings.Trim(line, " \t\n"), " 2>&1")
+	words := strings.Fields(line)
 	fit := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-", r)
 	}
-	if strings.ContainsAny(strings.Trim(line, " \t\n"), "\n\r\v\f") || len(words) < 2 || words[0] != "git" || words[1] != "push" {
+	if strings.ContainsAny(line, "\n\r\v\f") || len(words) < 2 || words[0] != "git" || words[1] != "push" {
 		return "", false
 	}
 	var operands []string
