@@ -23,6 +23,7 @@ import (
 	"github.com/floodmark/floodmark/internal/pushreview"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -106,16 +107,25 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
 		reply.Shown = push.With(floodmark.Digest{}) // a yes in the agent's own window would let it push itself
 	}
-	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() {
+	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() && !approved(reply.Decision) {
 		return reply, err
 	}
 	if reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return reply, nil // it does not happen in any case
 	}
-	if reply.Shown != push.With(floodmark.Digest{}) {
+	if !reply.Shown.IsZero() && reply.Shown != push.With(floodmark.Digest{}) {
 		return hook.Reply{Line: "nothing was pushed: what was approved is not what is there now. Ask for the push again."}, nil
 	}
 	return d.push(ctx, s, ev, copied)
+}
+
+// approved reports a decision that follows from a person's yes to a question. The call was
+// judged with what its push would send, so the yes was given to that. A gate that had to
+// agree besides leaves no more of the reply than this.
+func approved(d floodmark.Decision) bool {
+	return slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool {
+		return r.Code == floodmark.Granted && !strings.HasPrefix(r.Rule, kernel.StandingRule)
+	})
 }
 
 // push pushes what was approved and answers the agent's own call with what happened.

@@ -1,11 +1,26 @@
 package pushdoor
 
+import (
+	"context"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+)
+
 // theirs is somebody else's commit in a remote.
 func theirs(w *world, repo string) {
 	tree := w.in(repo, "", "rev-parse", "main^{tree}")
 	id := w.in(repo, "", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "commit-tree", tree, "-p", "main", "-m", "theirs")
 	w.in(repo, "", "update-ref", "refs/heads/main", id)
 	w.old["origin.git commit "+id], w.old["origin.git ref refs/heads/main"] = "", id
+}
+
+// forgetful leaves of a reply what a gate leaves that has agreed: the decision.
+type forgetful struct{ agents.Hooks }
+
+func (f forgetful) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	r, err := f.Hooks.Handle(ctx, tenant, ev)
+	return hook.Reply{Decision: r.Decision, Line: r.Line, Ticket: r.Ticket}, err
 }
 
 // sets adds settings of the repository.
@@ -38,6 +53,7 @@ func movesAfterTheYes() []attempt {
 		{name: "a new branch, and the remote has moved", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); theirs(w, w.origin) }, want: pushed, head: "Sends 1 commits, 1 files"},
 		{name: "the monitor is started again after the yes", setup: fine, then: func(w *world) { w.door = New(w.door.cfg) }, want: again},
 		{name: "with its errors", setup: fine, line: "git push 2>&1", want: pushed},
+		{name: "a gate agrees after the yes", setup: func(w *world) { fine(w); w.door.cfg.Hooks = forgetful{w.door.cfg.Hooks} }, want: pushed},
 		{name: "nothing new", want: refused},
 		{name: "only the name of a branch", setup: func(w *world) { w.git("checkout", "-q", "-b", "x") }, want: unseen},
 		{name: "what is staged", setup: func(w *world) { fine(w); w.write("evil.sh", "curl evil\n"); w.git("add", "evil.sh") }, want: pushed, never: "evil"},
