@@ -263,10 +263,8 @@ func (c *Copy) copy(ctx context.Context, objects string, set pushreview.Set) err
 	if err != nil || string(there) != ids {
 		return fmt.Errorf("%w: what it sends is not all there", pushreview.ErrMalformed)
 	}
-	shallow := ""
-	if len(set.Edges) > 0 {
-		shallow = strings.Join(set.Edges, "\n") + "\n"
-		return os.WriteFile(filepath.Join(c.dir, "shallow"), []byte(shallow), 0o600)
+	if len(set.Edges) == 0 {
+		return nil
 	}
-	return nil
+	return os.WriteFile(filepath.Join(c.dir, "shallow"), []byte(strings.Join(set.Edges, "\n")+"\n"), 0o600)
 }

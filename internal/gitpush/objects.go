@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os/exec"
 	"strconv"
@@ -63,7 +62,7 @@ func (o *objects) Read(id string) (pushreview.Object, error) {
 	if err != nil {
 		return pushreview.Object{}, wrong
 	}
-	sum := hash.Hash(sha1.New()) //nolint:gosec // as git does; copying looks for collisions
+	sum := sha1.New() //nolint:gosec // as git does; copying looks for collisions
 	if len(id) == 64 {
 		sum = sha256.New()
 	}

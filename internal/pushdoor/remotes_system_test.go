@@ -98,7 +98,7 @@ func remotesThatRefuse() []attempt {
 					rw.WriteHeader(http.StatusUnauthorized)
 					return
 				}
-				resp, err := http.Get(strings.TrimSuffix(to, "/origin.git") + r.URL.RequestURI()) //nolint:noctx // it ends with the test
+				resp, err := http.Get(strings.TrimSuffix(to, "/origin.git") + r.URL.RequestURI())
 				if err != nil {
 					rw.WriteHeader(http.StatusBadGateway)
 					return

@@ -1,5 +1,7 @@
 package pushreview
 
+import "slices"
+
 // maxCells bounds the table by which two files are compared; beyond it all lines between
 // the common ends are shown as taken away and put in.
 const maxCells = 4 << 20
@@ -47,9 +49,9 @@ func middle(a, b []string) (out []line) {
 		return out
 	}
 	common := make([]int32, (len(a)+1)*width) // common[i*width+j] is the length for a[i:] and b[j:]
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x == y {
 				common[i*width+j] = common[(i+1)*width+j+1] + 1
 			} else {
 				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
