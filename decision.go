@@ -90,6 +90,7 @@ const (
 	Contained       Code = "contained"        // it runs in a box, so it is not asked about
 	BoxHost         Code = "box-host"         // it runs in a box that lets it reach a host
 	OutsideBox      Code = "outside-box"      // a box would do, and this call would run outside of one
+	PushShown       Code = "push-shown"       // a person is shown a push before it happens, and this one cannot be
 )
 
 // A Reason is one rule's contribution to a [Decision].

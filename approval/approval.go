@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // A Ticket is a question on its way to a person.
@@ -83,6 +84,8 @@ type Question struct {
 	Box string
 	// Beware are words of ours about what the call carries.
 	Beware []string
+	// Push is what the call would push; nil if it pushes nothing that can be looked at.
+	Push *hook.Push
 }
 
 // An Offer is one approval that a question offers. It is written down with the

@@ -93,6 +93,10 @@ func (q Question) Card(brief bool) Card {
 	if q.Box != "" {
 		c.Body = append(c.Body, boxed(q.Box))
 	}
+	if q.Push != nil {
+		lines, whole := q.pushed()
+		c.Body, c.Hides = append(c.Body, lines...), c.Hides || !whole
+	}
 	if q.Consequence != "" || len(q.Action.Effects) > 0 {
 		c.Body = append(c.Body, append(Phrase{}.say("After a yes: "), q.consequence(false)...))
 	}
@@ -145,6 +149,9 @@ func (q Question) Lines() []string {
 	}
 	for _, p := range c.Body {
 		lines = append(lines, p.String())
+	}
+	if _, whole := q.pushed(); !whole {
+		lines = append(lines, q.Push.Body...)
 	}
 	return lines
 }

@@ -17,9 +17,10 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
-	// Boxed says that it would run in a box, and Hosts what it would reach from there.
-	Boxed bool
-	Hosts []string
+	// Boxed says that it would run in a box, and Hosts what it would reach from there; Exact
+	// that a person has to be shown this very call, with Others.
+	Boxed, Exact bool
+	Hosts        []string
 	// Loads is how far what it loads is believed.
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
@@ -61,11 +62,11 @@ func (g Grant) covers(w Wanted) bool {
 	}
 	switch g.Scope {
 	case floodmark.GrantOnce, floodmark.GrantOutside, floodmark.GrantTurn, floodmark.GrantMinutes:
-		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() || g.Shown.Others == w.Others)
+		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() && !w.Exact || g.Shown.Others == w.Others)
 	case floodmark.GrantPattern:
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:
-		return true
+		return !w.Exact
 	}
 	return false
 }

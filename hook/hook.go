@@ -121,6 +121,10 @@ type Event struct {
 	// as it says Boxes.
 	Box *BoxEnd `json:"-"`
 
+	// Push is what a push in this call would send, at before_tool_call. The daemon says it,
+	// as it says Boxes.
+	Push *Push `json:"-"`
+
 	// Audience says who will read the answer at before_response_emit. More says
 	// that the agent works on after it: the turn does not end there.
 	Audience Audience `json:"audience,omitempty"`
@@ -320,4 +324,7 @@ type Reply struct {
 	// Hosts are those that the box of an allowed call may let it reach. The daemon reads
 	// it, and tells nobody.
 	Hosts []string `json:"-"`
+	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
+	// approved it, or is being shown it now: the daemon pushes then, and the agent does not.
+	Shown floodmark.Digest `json:"-"`
 }

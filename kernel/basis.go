@@ -169,7 +169,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
 		return false
 	}
-	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), pushVerbs()).wanted) == 0 {
+	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), []string{"push", "pushen", "pushe"}).wanted) == 0 {
 		return false
 	}
 	l := st.weigh(st.onPath(st.in.Disk.Resolve(st.s.Project))).label()
@@ -181,10 +181,6 @@ func (st *step) pushed(use *catalog.Use) bool {
 func ofGit(ref floodmark.ArtifactRef) bool {
 	return strings.HasSuffix(ref.Name, strings.ToLower(catalog.CommitsOf)) || strings.HasSuffix(ref.Name, catalog.NamesOf)
 }
-
-// pushVerbs are the words with which people ask for a push, whatever language
-// they speak.
-func pushVerbs() []string { return []string{"push", "pushen", "pushe"} }
 
 // beginsAt is what decides where a push from the project goes when a session begins, and
 // the commit that is checked out then.

@@ -65,6 +65,8 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
+	st.ev.Push = st.ev.Push.In(j.use.Pushes)
+	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
@@ -230,11 +232,11 @@ func (st *step) conclude(j *judged) {
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Denied, Text: "the owner refused this call"}}, d.Reasons...)
 	}
 	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
-		if g, ok := st.s.Book.Covers(st.wanted(j)); ok || j.granted() {
+		if g, ok := st.s.Book.Covers(st.wanted(j)); ok || j.granted() && st.ev.Push == nil {
 			if !ok {
 				g.Ticket = j.basis.HostsBy
 			}
-			j.grant = &g
+			j.grant, st.out.Reply.Shown = &g, st.ev.Push.With(floodmark.Digest{})
 			if d.Verdict = floodmark.Allow; g.Scope == floodmark.GrantOutside {
 				d.Reach = floodmark.Free // no other yes lifts it
 			}
@@ -253,13 +255,14 @@ func (st *step) conclude(j *judged) {
 	if d.Verdict < floodmark.Allow {
 		st.remedy(&j.decision, min(j.mark.Trust, j.question.Trust))
 	}
+	st.ev.Push.Apart(&j.decision)
 }
 
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
-		Boxed: j.ruling.Reach == floodmark.Boxed, Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil, Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.

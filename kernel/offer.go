@@ -33,7 +33,7 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	if st.failedInBox(&j.action) {
 		return []floodmark.Offer{outside}
 	}
-	if !widens(j) {
+	if !widens(j) || st.ev.Push.Reviewed() {
 		return list
 	}
 	tool := visible(j.action.Tool.String())

@@ -14,8 +14,8 @@ import (
 // only there, only for that job, and only as far as the question itself would
 // have offered.
 
-// standingRule begins the name under which a use of one is written down.
-const standingRule = "standing."
+// StandingRule begins the name under which a use of one is written down.
+const StandingRule = "standing."
 
 // standing returns what the owner allowed in advance, if it covers a call.
 func (st *step) standing(j *judged) (policy.Standing, bool) {
@@ -72,7 +72,7 @@ func (st *step) scheduled(s policy.Standing) bool {
 
 // stood turns a decision into that of a standing approval.
 func stood(d *floodmark.Decision, s policy.Standing) *approval.Grant {
-	name := standingRule + s.Name
+	name := StandingRule + s.Name
 	d.Verdict = floodmark.Allow
 	d.Reasons = append([]floodmark.Reason{{
 		Code: floodmark.Granted, Rule: name, Verdict: floodmark.Allow,

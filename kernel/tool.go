@@ -183,11 +183,11 @@ func (st *step) ask(j *judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two,
+		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)
 	q = st.worded(q, j)
-	if !asked && q.Pick == nil && !q.Two { // what has to be picked, or takes two people, is asked alone
+	if !asked && q.Pick == nil && !q.Two && !q.Push.Reviewed() { // what has to be picked, looked at, or takes two people, is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}
 	if !asked {

@@ -121,9 +121,10 @@ func TestWithoutADaemonNothingRuns(t *testing.T) {
 	if len(outbox) > 0 {
 		t.Errorf("mail went to %v", outbox)
 	}
+	t.Run("a result is withheld", aResultIsWithheld)
 }
 
-func TestAResultWithoutADaemonIsWithheld(t *testing.T) {
+func aResultIsWithheld(t *testing.T) {
 	c, kill := serve(t)
 	s, err := guard.Start(t.Context(), c, guard.Options{Agent: "helper"})
 	if err != nil {

@@ -74,9 +74,10 @@ func (n *Native) asks(about asked) bool {
 
 // windowed reports a reply whose question may be asked in an agent's window. After a
 // yes there the agent makes the call as it stands, and we hear of it when it has run: a
-// call that a yes leaves in its box would run without one.
+// call that a yes leaves in its box would run without one, and the agent would push what
+// the monitor is to push.
 func windowed(r hook.Reply) bool {
-	return r.Ticket != "" && r.Decision.Verdict == floodmark.Confirm && r.Decision.Reach == floodmark.Free && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
+	return r.Ticket != "" && r.Shown.IsZero() && r.Decision.Verdict == floodmark.Confirm && r.Decision.Reach == floodmark.Free && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
 }
 
 // hand hands a question on, if it holds this call alone: in the window the

@@ -30,6 +30,7 @@ import (
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/pushdoor"
 	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/internal/telegram"
@@ -112,7 +113,8 @@ type Daemon struct {
 	windows *windows
 	door    agents.Door
 	teams   *owner.Teams
-	boxes   *contain.Door // the hooks of agents on this machine
+	boxes   *contain.Door
+	pushes  *pushdoor.Door // the hooks of agents on this machine
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
@@ -188,7 +190,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 
 func (d *Daemon) openMonitor() error {
 	d.openQuotas()
-	d.desk, d.hub, d.ready = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness()
+	d.desk, d.hub, d.ready, d.marks = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness(), newMarks()
 	d.desk.routed = d.routed
 	d.approvers = append(d.approvers, d.desk)
 	gates, err := d.openVerifiers()
@@ -198,7 +200,6 @@ func (d *Daemon) openMonitor() error {
 	if err != nil {
 		return err
 	}
-	d.marks = newMarks()
 	disk := d.disk()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    disk,
@@ -213,16 +214,16 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
-	d.branches = newBranches(d.table, d.guarded, peer.Now())
-	d.voices.native = d.opts.Service.Native()
+	d.branches, d.voices.native = newBranches(d.table, d.guarded, peer.Now()), d.opts.Service.Native()
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.boxes, err = contain.Open(contain.Machine{
 		Hooks: d.teams.Door(d.hooksDoor(), d.monitor.View), Journal: d.store, View: d.monitor.View, Rules: d.rulesOf, Disk: disk, Program: d.opts.Box,
 		Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now,
 	})
+	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, disk, d.opts.Paths, d.opts.Now)
 	d.door = agents.Door{
-		Hooks: d.boxes, Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
+		Hooks: d.pushes, Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(),
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words

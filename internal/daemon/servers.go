@@ -88,7 +88,7 @@ func (d *Daemon) servers() []server {
 		{"hook.sock", func(ctx context.Context) error {
 			return hookframe.ServeAll(hookframe.WithBudget(ctx, budget), frames, d.frameHandler, d.unanswered)
 		}, func(context.Context) error { return frames.Close() }},
-		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.boxes, options)), d.hookConn),
+		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.pushes, options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(d.ownerHandler(desk, options)), d.ownerConn),
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -75,6 +76,22 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 		return approval.Question{}, false
 	}
 	return a.calls[i].question, true
+}
+
+// push is what a person is shown of a push. It is not written down, so only the monitor
+// that asked knows it; a yes to it counts at no other, nor after a restart.
+func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) *hook.Push {
+	for _, p := range d.Monitor.Pending(s.Tenant) {
+		if p.Session != s || p.Ticket != o.ID || p.Seen != o.Seen() {
+			continue
+		}
+		for _, q := range p.Questions {
+			if q.Action.Tool == shown.Tool && q.Action.ArgsDigest == shown.ArgsDigest {
+				return q.Push
+			}
+		}
+	}
+	return nil
 }
 
 // asks finds the session whose question is answered by its name alone, whichever node

@@ -44,6 +44,7 @@ func forms() []form {
 		{"verifier", "verifier NAME allow | verifier NAME deny [REASON] | verifier NAME fails [WHY]", "verifier webhook deny not on a Friday"},
 		{"file", "file PATH TEXT", `file /work/.env DB_PASSWORD=hunter two`},
 		{"checkout", "checkout DIR own | checkout DIR REMOTE COMMIT", "checkout /work/lib https://git.example/lib 1f2e3d4c"},
+		{"pushes", "pushes TEXT | pushes unseen WHY | pushes otherwise WHY", "pushes one commit to main"},
 		{"gone", "gone PATH", "gone /work/target"},
 		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
 		{"pause", "pause DURATION [SESSION]", "pause 15m"},

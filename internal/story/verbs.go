@@ -44,13 +44,14 @@ import (
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	file PATH TEXT                                           what is in a file; there are no others
 //	gone PATH [cleaned]                                      deleted by hand, or by «floodmark clean»
+//	pushes TEXT | pushes unseen WHY | pushes otherwise WHY   what a push would send from here on
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	pause DURATION [SESSION] / resume [SESSION]              what the owner wants
 //	wait DURATION / restart
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
+	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume", "pushes":
 		return "", w.around(verb, rest)
 	case "gone":
 		if path, ok := strings.CutSuffix(rest, " cleaned"); ok {
@@ -92,6 +93,8 @@ func (w *world) around(verb, rest string) error {
 			return misused(verb, err)
 		}
 		w.now = w.now.Add(d)
+	case verb == "pushes":
+		w.push = pushOf(rest)
 	case verb == "restart":
 		return w.restart()
 	case verb == "verifier":
@@ -102,6 +105,17 @@ func (w *world) around(verb, rest string) error {
 		return w.setAuditor(rest)
 	}
 	return nil
+}
+
+// pushOf is what is known of a push from here on.
+func pushOf(text string) *hook.Push {
+	if why, is := strings.CutPrefix(text, "unseen "); is {
+		return &hook.Push{Unseen: why}
+	}
+	if why, is := strings.CutPrefix(text, "otherwise "); is {
+		return &hook.Push{Refuse: why}
+	}
+	return &hook.Push{Digest: floodmark.DigestOf(text), Head: []string{text}}
 }
 
 // agents are the agents whose tools the story's catalog knows.
@@ -318,7 +332,7 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 	c.Args = args
 	s.call = c
 	const walled = "codex" // in its own sandbox no box reaches a host
-	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes, Holes: w.boxes && floodmark.Program(w.agent) != walled}, nil
+	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes, Push: w.push, Holes: w.boxes && floodmark.Program(w.agent) != walled}, nil
 }
 
 // arguments reads what a call is made with and returns what stands behind it.

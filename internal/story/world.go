@@ -28,7 +28,8 @@ type world struct {
 	store    *store
 	order    []floodmark.SessionID
 	agent    string
-	boxes    bool // its door runs commands in a box if told to
+	boxes    bool       // its door runs commands in a box if told to
+	push     *hook.Push // what a push would send, if somebody looks
 	current  floodmark.SessionID
 
 	tickets   int

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,13 +25,108 @@ func (d *Disk) Pushes(path, branch string) floodmark.Digest {
 	}
 	r := open(root, gitDir)
 	text, err := readSmall(filepath.Join(r.common, "config"))
-	if err != nil || setting(text, `remote "origin"`, "url") == "" || branch != "" && !r.on(branch) {
+	if err != nil || branch != "" && !r.on(branch) {
 		return floodmark.Digest{}
 	}
+	return d.pushes(r, text)
+}
+
+// A Push is where a push from a checkout would go, and what of.
+type Push struct {
+	// Settings is what [Disk.Pushes] says of it.
+	Settings floodmark.Digest
+	// Address is where it goes; empty if that is more than one place, or if settings of the
+	// repository rename addresses. Branch is checked out, at Commit.
+	Address, Branch, Commit string
+	// Objects is the folder of git's objects, Hook a program that git would run before.
+	Objects, Hook string
+}
+
+// Push looks at the checkout around a path. All of it belongs together: the settings are
+// read once.
+func (d *Disk) Push(path string) (Push, bool) {
+	root, gitDir, ok := locate(path)
+	if !ok {
+		return Push{}, false
+	}
+	r := open(root, gitDir)
+	text, err := readSmall(filepath.Join(r.common, "config"))
+	head, herr := readSmall(filepath.Join(r.dir, "HEAD"))
+	branch, on := strings.CutPrefix(strings.TrimSpace(head), "ref: refs/heads/")
+	commit, known := r.head()
+	if err != nil || herr != nil || !on || !known || r.borrowed {
+		return Push{}, false
+	}
+	p := Push{Settings: d.pushes(r, text), Branch: branch, Commit: commit, Objects: filepath.Join(r.common, "objects"), Hook: r.hook(text)}
+	if _, err := os.Lstat(filepath.Join(r.dir, "config.worktree")); err != nil {
+		p.Address = address(text)
+	}
+	return p, !p.Settings.IsZero()
+}
+
+// address is where settings of a repository send a push, if they say that plainly: one
+// address, in letters that no reader of settings takes for anything else, and nothing
+// that renames it.
+func address(text string) string {
+	urls, pushes := settings(text, `remote "origin"`, "url"), settings(text, `remote "origin"`, "pushurl")
+	for line := range strings.Lines(strings.ToLower(text)) {
+		head, is := strings.CutPrefix(strings.TrimSpace(line), "[")
+		if is && (strings.ContainsRune(head, '\\') || slices.ContainsFunc([]string{"url", "include", "remote."}, func(s string) bool { return strings.HasPrefix(strings.TrimSpace(head), s) })) {
+			return ""
+		}
+	}
+	list := pushes
+	if len(pushes) == 0 {
+		list = urls
+	}
+	if len(list) != 1 || list[0] == "" || list[0][0] == '-' || strings.Trim(list[0], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@:/._~%+=,[]-") != "" {
+		return ""
+	}
+	return list[0]
+}
+
+// hook is the program that git runs before a push, if there is one.
+func (r repository) hook(text string) string {
+	folder := setting(text, "core", "hooksPath")
+	switch {
+	case folder == "":
+		folder = filepath.Join(r.common, "hooks")
+	case !filepath.IsAbs(folder):
+		folder = filepath.Join(r.root, folder)
+	}
+	at := filepath.Join(folder, "pre-push")
+	if info, err := os.Stat(at); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return ""
+	}
+	return at
+}
+
+// settings reads all values of one of git's settings.
+func settings(text, section, name string) (list []string) {
+	in := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if head, ok := strings.CutPrefix(line, "["); ok {
+			head, _, _ = strings.Cut(head, "]")
+			in = strings.EqualFold(strings.TrimSpace(head), section)
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		if in && strings.EqualFold(strings.TrimSpace(key), name) {
+			list = append(list, strings.TrimSpace(value))
+		}
+	}
+	return list
+}
+
+// pushes is the digest of settings that were read.
+func (d *Disk) pushes(r repository, text string) floodmark.Digest {
 	kept, ok := steering(text)
-	if !ok || setting(text, `remote "origin"`, "push")+setting(text, `remote "origin"`, "mirror") != "" {
+	if !ok || setting(text, `remote "origin"`, "url") == "" || setting(text, `remote "origin"`, "push")+setting(text, `remote "origin"`, "mirror") != "" {
 		return floodmark.Digest{}
 	}
+	// Another folder of git's that has the same settings is another repository.
+	kept = append(kept, r.dir, r.common)
 	files := []string{filepath.Join(r.common, "config")}
 	for _, f := range []string{filepath.Join(r.dir, "config.worktree"), "/etc/gitconfig", d.atHome(".gitconfig"), d.atHome(".config/git/config")} {
 		if f != "" {

@@ -1,0 +1,60 @@
+package approval_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A push that is shown whole can be answered on every card; a longer one at a terminal
+// only, where all of it is.
+func TestCardOfAPush(t *testing.T) {
+	body := func(n int) []string { return slices.Repeat([]string{"  + x"}, n) }
+	for _, c := range []struct {
+		name   string
+		push   *hook.Push
+		hides  bool
+		has    string
+		length int // of the lines at a terminal
+	}{
+		{"no push", nil, false, "", 0},
+		{"short", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commits"}, Body: body(40)}, false, "Sends 1 commits", 40},
+		{"long", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commits"}, Body: body(41)}, true, "The diff has 41 lines", 41},
+		{"wide", &hook.Push{Digest: floodmark.DigestOf("a"), Body: []string{strings.Repeat("x", 1801)}}, true, "The diff has 1 lines", 0},
+		{"unseen", &hook.Push{Unseen: "the remote is away"}, false, "(!) What it sends is not shown: the remote is away. After a yes the agent itself pushes", 0},
+		{"to be split", &hook.Push{Refuse: "split it"}, false, "", 0},
+	} {
+		q := approval.Question{Push: c.push, Action: floodmark.Action{Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Name: "Bash"}}}
+		lines := q.Lines()
+		n := len(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l != "  + x" }))
+		if q.Card(false).Hides != c.hides || n != c.length || !strings.Contains(strings.Join(lines, "\n"), c.has) {
+			t.Errorf("%s: hides %v, %q", c.name, q.Card(false).Hides, lines)
+		}
+	}
+}
+
+// A yes to a push that was shown covers no other push, nor one that cannot be shown.
+func TestGrantOfAPush(t *testing.T) {
+	tool, args := floodmark.ToolRef{Name: "Bash"}, floodmark.DigestOf("git push")
+	shown, other, unseen := &hook.Push{Digest: floodmark.DigestOf("a")}, &hook.Push{Digest: floodmark.DigestOf("b")}, &hook.Push{Unseen: "x"}
+	given := floodmark.Shown{Tool: tool, ArgsDigest: args, Others: shown.With(floodmark.Digest{})}
+	for _, scope := range []floodmark.GrantScope{floodmark.GrantOnce, floodmark.GrantTurn, floodmark.GrantMinutes, floodmark.GrantTool} {
+		for _, c := range []struct {
+			push *hook.Push
+			want bool
+		}{{shown, scope != floodmark.GrantTool}, {other, false}, {unseen, false}, {&hook.Push{}, false}} {
+			b := approval.Book{Grants: []approval.Grant{{Scope: scope, Shown: given}}}
+			_, got := b.Covers(approval.Wanted{
+				Tool: tool, ArgsDigest: args, Others: c.push.With(floodmark.Digest{}), Exact: true,
+				NewBelow: func(floodmark.NodeID, bool, bool) bool { return false },
+			})
+			if got != c.want {
+				t.Errorf("%s, %+v: %v", scope, c.push, got)
+			}
+		}
+	}
+}

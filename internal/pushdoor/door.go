@@ -1,0 +1,258 @@
+// Package pushdoor lets a person see what a push sends before it happens. It stands
+// between the agents' door and the monitor: it tells the monitor what the push of a call
+// would send, and once a person has approved that, pushes it itself and refuses the
+// agent's own push. It never decides whether somebody is asked.
+package pushdoor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/gitpush"
+	"github.com/floodmark/floodmark/internal/pushreview"
+	"github.com/floodmark/floodmark/internal/workspace"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// A Config is what a [Door] needs. Without a git nothing is reviewed.
+type Config struct {
+	// Hooks judges; the monitor does.
+	Hooks agents.Hooks
+	Git   gitpush.Config
+	// View reads a session.
+	View func(ctx context.Context, s journal.Session) (monitor.View, error)
+	// Look says where a push from a project would go.
+	Look func(project string) (workspace.Push, bool)
+	Now  func() time.Time
+}
+
+// A Door passes events on to the monitor. It is safe for concurrent use.
+type Door struct {
+	cfg Config
+	// run is of this start of the monitor. What it showed is in its memory only, so a yes
+	// that comes after another start is a yes to something that nobody is shown.
+	run string
+
+	mu sync.Mutex // guards what is below
+	// closed are addresses that did not let the monitor in, until when. The agent's own push
+	// may have another login there.
+	closed map[string]time.Time
+	// done are calls that were answered here. Agents report their end as an error.
+	done map[call]time.Time
+}
+
+// A call is one call of a session.
+type call struct {
+	session journal.Session
+	id      floodmark.CallID
+}
+
+// The limits of a door.
+const (
+	maxDone   = 1024
+	forgotten = time.Hour
+	closedFor = 10 * time.Minute
+	maxWhy    = 300 // bytes of an error that is told
+)
+
+// New returns a door.
+func New(cfg Config) *Door {
+	return &Door{cfg: cfg, run: rand.Text(), done: map[call]time.Time{}, closed: map[string]time.Time{}}
+}
+
+// apart tells an agent how to push so that a person can look at it.
+const apart = "a push is looked at by a person before it happens: run the other commands of this line, then ask for the push in a call of its own («git push» or «git push -u origin BRANCH», nothing else in the line)"
+
+// Handle passes an event on.
+func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	ev.Push = nil
+	s := journal.Session{Tenant: tenant, ID: ev.Session}
+	switch {
+	case d.cfg.Git.Git == "":
+	case ev.Point == hook.BeforeToolCall:
+		return d.before(ctx, s, ev)
+	case ev.Point == hook.AfterToolCall && ev.Result.Error && d.answered(call{s, ev.Call.ID}):
+		// The agent reports our own refusal: what happened is written down already.
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
+	}
+	return d.cfg.Hooks.Handle(ctx, tenant, ev)
+}
+
+// before lets a call be judged, with what its push would send.
+func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
+	line, is := lineOf(ev)
+	if !is || !strings.Contains(line, "push") {
+		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	}
+	copied, push := d.look(ctx, s, line)
+	if copied != nil {
+		defer func() { _ = copied.Close() }() // what is left is swept
+		ev.Retry = false                      // what was let through before was another push
+	}
+	ev.Push = push
+	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
+		reply.Shown = push.With(floodmark.Digest{}) // a yes in the agent's own window would let it push itself
+	}
+	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() && !approved(reply.Decision) {
+		return reply, err
+	}
+	if reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
+		return reply, nil // it does not happen in any case
+	}
+	if !reply.Shown.IsZero() && reply.Shown != push.With(floodmark.Digest{}) {
+		return hook.Reply{Line: "nothing was pushed: what was approved is not what is there now. Ask for the push again."}, nil
+	}
+	return d.push(ctx, s, ev, copied)
+}
+
+// approved reports a decision that follows from a person's yes to a question. The call was
+// judged with what its push would send, so the yes was given to that. A gate that had to
+// agree besides leaves no more of the reply than this.
+func approved(d floodmark.Decision) bool {
+	return slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool {
+		return r.Code == floodmark.Granted && !strings.HasPrefix(r.Rule, kernel.StandingRule)
+	})
+}
+
+// push pushes what was approved and answers the agent's own call with what happened.
+func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gitpush.Copy) (hook.Reply, error) {
+	// An agent that stops waiting does not stop a push half way.
+	ctx = context.WithoutCancel(ctx)
+	said, err := c.Push(ctx)
+	p := c.Review.Plan
+	text := fmt.Sprintf("pushed for you: commit %.12s is now branch %s of the remote. Do not push it again; go on.", p.Commit, p.Branch)
+	if err != nil {
+		text = fmt.Sprintf("the push was approved and did not succeed, so nothing is pushed: %s %s", said, floodmark.OneLine(strings.ReplaceAll(err.Error(), p.Address, pushreview.Shown(p.Address)), maxWhy))
+	}
+	if errors.Is(err, gitpush.ErrLogin) {
+		d.bar(p.Address)
+		text = gitpush.ErrLogin.Error() + ", so nothing is pushed. Make the call again: then a person is asked whether your own push may run"
+	}
+	d.answer(call{s, ev.Call.ID})
+	ev.Point, ev.Push = hook.AfterToolCall, nil
+	ev.Result = hook.Result{Text: text, Error: err != nil}
+	if _, noted := d.cfg.Hooks.Handle(ctx, s.Tenant, ev); noted != nil {
+		return hook.Reply{}, noted
+	}
+	return hook.Reply{Line: text}, nil
+}
+
+// look reviews the push of a command line. Nothing is said of a session whose remote was
+// not known when it began.
+func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpush.Copy, *hook.Push) {
+	v, err := d.cfg.View(ctx, s)
+	switch {
+	case err != nil:
+		return nil, &hook.Push{Unseen: "the session cannot be read"}
+	case v.State.Project == "" || v.State.PushesTo.IsZero():
+		return nil, nil
+	}
+	branch, plain := Plain(line)
+	if !plain {
+		return nil, &hook.Push{Refuse: apart}
+	}
+	at, ok := d.cfg.Look(v.State.Project)
+	switch {
+	case !ok || at.Settings != v.State.PushesTo:
+		return nil, &hook.Push{Unseen: "the settings of git have changed since the session began"}
+	case branch != "" && branch != at.Branch:
+		return nil, &hook.Push{Unseen: "it is not the branch that is checked out"}
+	case at.Address == "":
+		return nil, &hook.Push{Unseen: "the settings of git name no single address"}
+	}
+	if d.barred(at.Address) {
+		return nil, &hook.Push{Unseen: "the monitor was not let in when it pushed there before"}
+	}
+	c, err := gitpush.Prepare(ctx, d.cfg.Git, gitpush.Source{Objects: at.Objects, Address: at.Address, Branch: at.Branch, Commit: at.Commit})
+	if err != nil {
+		return nil, without(err)
+	}
+	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body}
+	if at.Hook != "" {
+		p.Head = append(slices.Clip(p.Head), "(the project's hook pre-push does not run)")
+	}
+	p.Digest = floodmark.DigestOf(d.run + c.Review.Digest().String() + strings.Join(p.Head, "\n"))
+	return c, p
+}
+
+// without says why there is no review, in words of ours: what git and the remote said is
+// not told. A push that takes something away, or whose objects git itself would not write,
+// is not asked about.
+func without(err error) *hook.Push {
+	switch {
+	case errors.Is(err, gitpush.ErrNothing):
+		return &hook.Push{Refuse: gitpush.ErrNothing.Error()}
+	case errors.Is(err, pushreview.ErrNotForward):
+		return &hook.Push{Refuse: pushreview.ErrNotForward.Error() + ". Fetch, and put your commits on top of what is there"}
+	case errors.Is(err, pushreview.ErrMalformed):
+		return &hook.Push{Refuse: "nobody can be shown what it sends: its history holds objects that are damaged or that git would not write"}
+	}
+	for _, known := range []error{pushreview.ErrTooMuch, gitpush.ErrRemote, gitpush.ErrNotFetched, gitpush.ErrBranchOnly, gitpush.ErrAddress} {
+		if errors.Is(err, known) {
+			return &hook.Push{Unseen: known.Error()}
+		}
+	}
+	return &hook.Push{Unseen: "git could not compare it with what the remote has"}
+}
+
+// lineOf returns the command line of a call that runs one in a shell of its own.
+func lineOf(ev hook.Event) (string, bool) {
+	var args struct {
+		Command string `json:"command"`
+	}
+	is := agents.CanRewrite(ev.Agent, ev.Call) && json.Unmarshal(ev.Call.Args, &args) == nil
+	return args.Command, is
+}
+
+// bar notes that an address did not let the monitor in.
+func (d *Door) bar(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.closed) >= maxDone {
+		clear(d.closed)
+	}
+	d.closed[address] = d.cfg.Now().Add(closedFor)
+}
+
+func (d *Door) barred(address string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cfg.Now().Before(d.closed[address])
+}
+
+// answer notes that a call was answered here.
+func (d *Door) answer(c call) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.done) >= maxDone {
+		old := d.cfg.Now().Add(-forgotten)
+		maps.DeleteFunc(d.done, func(_ call, at time.Time) bool { return at.Before(old) })
+	}
+	if len(d.done) >= maxDone {
+		clear(d.done)
+	}
+	d.done[c] = d.cfg.Now()
+}
+
+// answered reports whether a call was answered here, once.
+func (d *Door) answered(c call) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, was := d.done[c]
+	delete(d.done, c)
+	return was
+}

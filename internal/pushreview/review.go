@@ -1,0 +1,146 @@
+package pushreview
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Review is what a person is shown of a push.
+type Review struct {
+	Plan Plan
+	// Head says in words of ours what is sent, and counts first what is not shown.
+	Head []string
+	// Body is the rest: the commits and what they change. What others wrote stands behind
+	// two spaces and a sign.
+	Body []string
+	// Set is what the push needs.
+	Set Set
+}
+
+// Digest stands for all of a review: a yes to one is a yes to nothing else.
+func (r *Review) Digest() floodmark.Digest {
+	p := r.Plan
+	parts := slices.Concat([]string{"push", p.Address, p.Branch, p.Commit, p.Old, p.Base}, r.Set.Send, r.Head, r.Body)
+	for i, part := range parts {
+		parts[i] = fmt.Sprintf("%d %s", len(part), part)
+	}
+	return floodmark.DigestOf(strings.Join(parts, "\n"))
+}
+
+// Make reviews a push.
+func Make(objects Objects, p Plan) (*Review, error) {
+	w := newWalker(objects)
+	list, err := w.history(p)
+	if err != nil {
+		return nil, err
+	}
+	s := &shower{walker: w, stats: &stats{}}
+	base := ""
+	if p.Base != "" {
+		c, err := w.commit(p.Base)
+		if err != nil {
+			return nil, err
+		}
+		base = c.tree
+	}
+	whole, err := w.compare(w.commits[p.Commit].tree, []string{base}, false)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[change]bool{}
+	for _, c := range whole {
+		shown[change{path: c.path, now: c.now}] = true
+	}
+	edges := map[string]bool{}
+	between := make([][]change, len(list))
+	total := len(whole)
+	for i, c := range list {
+		if between[i], err = w.sent(c, edges, shown); err != nil {
+			return nil, err
+		}
+		if total += len(between[i]); total > MaxEntries {
+			return nil, fmt.Errorf("%w: more than %d files", ErrTooMuch, MaxEntries)
+		}
+	}
+	if err := w.follows(p, edges); err != nil {
+		return nil, err
+	}
+	r := &Review{Plan: p}
+	if r.Body, err = s.body(list, whole, between); err != nil {
+		return nil, err
+	}
+	r.Head = s.head(p, list, whole)
+	r.Set = Set{Send: slices.Sorted(maps.Keys(w.send)), Edges: slices.Sorted(maps.Keys(edges))}
+	for id := range edges {
+		w.have[id] = true
+	}
+	maps.DeleteFunc(w.have, func(id string, _ bool) bool { return w.send[id] })
+	r.Set.Have = slices.Sorted(maps.Keys(w.have))
+	return r, nil
+}
+
+// sent notes what a commit adds to a push and returns the files of it that the whole
+// does not show: they are sent all the same, and lie in the history.
+func (w *walker) sent(c commit, edges map[string]bool, shown map[change]bool) ([]change, error) {
+	w.send[c.id] = true
+	var trees []string
+	for _, id := range c.parents {
+		parent, err := w.commit(id)
+		if err != nil {
+			return nil, err
+		}
+		if !w.isNew[id] {
+			edges[id] = true
+			w.have[parent.tree] = true
+		}
+		trees = append(trees, parent.tree)
+	}
+	if len(trees) == 0 {
+		trees = []string{""}
+	}
+	list, err := w.compare(c.tree, trees, true)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(ch change) bool {
+		return ch.now == (entry{}) || shown[change{path: ch.path, now: ch.now}]
+	}), nil
+}
+
+// maxBack bounds how far behind the new commits that of the remote is looked for.
+const maxBack = 2000
+
+// follows makes sure that the push takes nothing away: what the branch is there now comes
+// before what it would be.
+func (w *walker) follows(p Plan, edges map[string]bool) error {
+	if p.Old == "" || edges[p.Old] {
+		return nil
+	}
+	next, seen := slices.Sorted(maps.Keys(edges)), map[string]bool{}
+	for len(next) > 0 && len(seen) < maxBack {
+		id := next[0]
+		next = next[1:]
+		if id == p.Old {
+			return nil
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		c, err := w.commit(id)
+		if err != nil {
+			return err
+		}
+		next = append(next, c.parents...)
+	}
+	return ErrNotForward
+}
+
+// ErrNotForward says that a push would take commits away that the remote has, or that
+// nobody can tell.
+var ErrNotForward = errors.New("the remote has commits that this branch does not follow: it would have to be forced")
