@@ -143,7 +143,7 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	if _, err := o.Leftovers(t.Context(), &wire.LeftoversRequest{Folder: "/" + word("a folder")}); err == nil {
 		t.Error("a folder that is not there has files")
 	}
-	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a list")}); err == nil {
+	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a folder")}); err == nil {
 		t.Error("a list that is not there is cleaned")
 	}
 	for _, name := range []string{"Leftovers", "Clean", "Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume", "Trust"} {
