@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +24,8 @@ var (
 	bombScript string
 	//go:embed bomb.py
 	bombPython string
+	//go:embed asker.py
+	askerPython string
 )
 
 // kinds are the bombs; one that fills the disk only where it may.
@@ -165,6 +166,11 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 	if err != nil {
 		return err
 	}
+	asker, err := r.newAsker(ctx)
+	if err != nil {
+		return err
+	}
+	defer asker.end()
 	session := fmt.Sprintf("01a1dc4c-2816-7ac3-aaae-%012d", r.number())
 	ask := func(event string, more map[string]any) (time.Duration, bool) {
 		m := map[string]any{
@@ -173,13 +179,7 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 		}
 		maps.Copy(m, more)
 		data, _ := json.Marshal(m) // it is all text
-		cmd := exec.CommandContext(ctx, "sh", "-c", hooks[event])
-		cmd.Env, cmd.Stdin = r.env(), bytes.NewReader(data)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		began := time.Now()
-		err := cmd.Run()
-		return time.Since(began), err != nil || strings.Contains(out.String(), "did not answer")
+		return asker.ask(hooks[event], string(data))
 	}
 	ask("SessionStart", map[string]any{"source": "startup"})
 	ask("UserPromptSubmit", map[string]any{"prompt": "Tidy up."})
@@ -195,6 +195,43 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 		time.Sleep(50 * time.Millisecond)
 	}
 	return nil
+}
+
+// An asker runs hooks from a process of its own.
+type asker struct {
+	in  io.WriteCloser
+	out *json.Decoder
+	end func()
+}
+
+func (r *rig) newAsker(ctx context.Context) (*asker, error) {
+	cmd := exec.CommandContext(ctx, "python3", "-c", askerPython)
+	cmd.Env, cmd.Stderr = r.env(), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &asker{in, json.NewDecoder(out), func() { _ = in.Close(); _ = cmd.Wait() }}, nil
+}
+
+// ask runs a hook; one whose answer does not come counts as refused.
+func (a *asker) ask(command, event string) (time.Duration, bool) {
+	var said struct {
+		Seconds float64
+		Refused bool
+	}
+	err := json.NewEncoder(a.in).Encode(map[string]string{"command": command, "event": event})
+	if err == nil {
+		err = a.out.Decode(&said)
+	}
+	return time.Duration(said.Seconds * float64(time.Second)), said.Refused || err != nil
 }
 
 // codexHooks are the command lines that «floodmark protect» wrote for Codex's events.

@@ -138,7 +138,12 @@ func TestNothingElseIsReached(t *testing.T) {
 
 func TestWhatIsGranted(t *testing.T) {
 	for _, bad := range [][]string{
-		{"*.example:443"}, {"127.0.0.1:443"}, {"localhost:443"}, {"api.example"}, {""}, {"API.example:443"},
+		{"*.example:443"},
+		{"127.0.0.1:443"},
+		{"localhost:443"},
+		{"api.example"},
+		{""},
+		{"API.example:443"},
 		strings.Fields(strings.Repeat("api.example:443 ", MaxGranted+1)),
 	} {
 		if _, err := New(bad); err == nil {

@@ -410,8 +410,7 @@ func cleaned(root string, files []File) []floodmark.CleanedFile {
 
 // reason is an error without the path that it names: that stands beside it.
 func reason(err error) string {
-	var at *os.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
 		err = at.Err
 	}
 	return floodmark.Visible(err.Error())

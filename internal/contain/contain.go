@@ -341,10 +341,12 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 // boxEnd is what the monitor is told of a box.
 func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxEnd {
 	b := &hook.BoxEnd{Ticket: name}
-	if state == boxticket.Running {
+	switch state {
+	case boxticket.Running:
 		b.State = floodmark.BoxRunsOn
-	} else if state == boxticket.Refused {
+	case boxticket.Refused:
 		b.State = floodmark.BoxRefused
+	default:
 	}
 	if state != boxticket.Ran || o == nil {
 		return b

@@ -143,7 +143,7 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	if _, err := o.Leftovers(t.Context(), &wire.LeftoversRequest{Folder: "/" + word("a folder")}); err == nil {
 		t.Error("a folder that is not there has files")
 	}
-	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a name asked for")}); err == nil {
+	if _, err := o.Clean(t.Context(), &wire.CleanRequest{List: word("a folder")}); err == nil {
 		t.Error("a list that is not there is cleaned")
 	}
 	if _, err := o.Undo(t.Context(), &wire.UndoRequest{Session: word("a session's name"), Call: word("a call's name")}); err == nil {

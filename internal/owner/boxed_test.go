@@ -124,9 +124,10 @@ func TestProtectAnnouncesItself(t *testing.T) {
 		want int
 	}{{"me", 1}, {"away", 1}, {"stranger", 1}} {
 		id := me()
-		if who.as == "away" {
+		switch who.as {
+		case "away":
 			id = away()
-		} else if who.as == "stranger" {
+		case "stranger":
 			id = stranger()
 		}
 		a, err := r.ReloadPolicy(t.Context(), id, &wire.ReloadPolicyRequest{Protecting: true})

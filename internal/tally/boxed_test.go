@@ -18,8 +18,12 @@ func TestBoxesAreCounted(t *testing.T) {
 	}
 	refused := floodmark.ActionDecided{Action: boxed.Action, Decision: floodmark.Decision{Verdict: floodmark.Restrict, Reach: floodmark.Free}}
 	facts := []floodmark.Fact{
-		floodmark.SessionOpened{Agent: "pi"}, floodmark.TurnOpened{Turn: 1}, boxed,
-		floodmark.ContentSeen{Source: source}, floodmark.ContentArrived{Label: source.Label, BoxTicket: "t", BoxFailed: true}, boxed, refused,
+		floodmark.SessionOpened{Agent: "pi"},
+		floodmark.TurnOpened{Turn: 1},
+		boxed,
+		floodmark.ContentSeen{Source: source},
+		floodmark.ContentArrived{Label: source.Label, BoxTicket: "t", BoxFailed: true},
+		boxed, refused,
 	}
 	s := Session{Name: "s"}
 	for i, f := range facts {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // commits are those of one branch. Their file has one a line, in order.
@@ -43,18 +43,11 @@ func (c *commits) has(id string) bool {
 
 func (c *commits) row(i int) string { return c.rows[i*c.width : (i+1)*c.width-1] }
 
-func (c *commits) write(name string) error { return replace(name, []byte(c.rows)) }
+func (c *commits) write(name string) error { return wholefile.Replace(name, []byte(c.rows), 0o600) }
 
 // readCommits reads a file of commits, which has to hold the tip.
 func readCommits(name, tip string) (*commits, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: not a file of commits", name)
-	}
-	rows, err := os.ReadFile(name)
+	rows, err := wholefile.ReadOwn(name, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -68,24 +61,4 @@ func readCommits(name, tip string) (*commits, error) {
 func isID(s string) bool {
 	_, err := hex.DecodeString(s)
 	return err == nil && (len(s) == 40 || len(s) == 64)
-}
-
-// replace writes a file whole or not at all.
-func replace(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
 }

@@ -31,7 +31,7 @@ type Door struct {
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	switch ev.Point {
 	case hook.SessionStart, hook.MessageReceived, hook.BeforeToolCall:
-		if len(d.Store.List()) == 0 {
+		if !d.Store.Any() {
 			break
 		}
 		if root, behind := d.Behind(d.Project(ctx, tenant, ev)); behind {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // The limits of a store.
@@ -87,14 +88,7 @@ func Open(dir, home string, now func() time.Time) (*Store, error) {
 }
 
 func readEntry(name string) (*Repository, error) {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxEntry {
-		return nil, fmt.Errorf("%s: not a small file", name)
-	}
-	text, err := os.ReadFile(name)
+	text, err := wholefile.ReadOwn(name, maxEntry)
 	if err != nil {
 		return nil, err
 	}
@@ -158,24 +152,31 @@ func (s *Store) End(path string) error {
 	return os.RemoveAll(dir)
 }
 
-// Has reports whether a commit is on the default branch of the team's repository whose
-// checkout lies at a path and came from an address. It answers team false for any other.
-func (s *Store) Has(path, address, commit string) (team, has bool) {
+// Of returns the address that the team's repository at a path is fetched from, and what
+// tells whether a commit is on its default branch; no address for any other path.
+func (s *Store) Of(path string) (address string, has func(commit string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.list[path]
-	if r == nil || r.Address != address {
-		return false, false
+	if r == nil {
+		return "", nil
 	}
 	c := s.known[path]
 	if c == nil {
 		var err error
 		if c, err = readCommits(filepath.Join(s.dir, folderOf(path), "commits"), r.Tip); err != nil {
-			return true, false
+			return r.Address, func(string) bool { return false }
 		}
 		s.known[path] = c
 	}
-	return true, c.has(commit)
+	return r.Address, c.has
+}
+
+// Any reports whether there are repositories of teams.
+func (s *Store) Any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.list) > 0
 }
 
 // Refresh fetches again, unless that was tried a moment ago.
@@ -218,7 +219,7 @@ func (s *Store) fetch(ctx context.Context, r Repository) (Repository, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := replace(filepath.Join(dir, "team.json"), append(text, '\n')); err != nil {
+	if err := wholefile.Replace(filepath.Join(dir, "team.json"), append(text, '\n'), 0o600); err != nil {
 		return r, err
 	}
 	s.mu.Lock()

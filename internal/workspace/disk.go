@@ -39,10 +39,11 @@ type Options struct {
 	Teams Teams
 }
 
-// Teams says whether a checkout at a path that came from an address is of a repository
-// that the owner called the team's, and whether a commit is on its default branch.
+// Teams says of a checkout at a path from where a repository is fetched that the owner
+// called the team's, and which commits are on its default branch. Of any other path it
+// knows no address.
 type Teams interface {
-	Has(path, address, commit string) (team, has bool)
+	Of(path string) (address string, has func(commit string) bool)
 }
 
 // A Disk answers for one machine. It is safe for concurrent use.
@@ -139,7 +140,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	d.mu.Lock()
 	k, seen := d.roots[root]
 	d.mu.Unlock()
-	if seen && k.head == head && !k.checkout.Team && !r.teams(d.opts.Teams) { // what is the team's changes while the head stays
+	if seen && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // what is the team's changes while the head stays
 		return k.checkout, k.ok
 	}
 	k = known{head: head, ok: true, checkout: r.whose(head, d.identities(), d.opts.Teams)}

@@ -191,8 +191,8 @@ func (r repository) whose(head string, owner []string, teams Teams) kernel.Check
 		return c
 	}
 	log, _ := readSmall(filepath.Join(r.dir, "logs", "HEAD"))
-	if r.teams(teams) {
-		return r.teamwork(c, head, owner, log, teams)
+	if has := r.team(teams); has != nil {
+		return r.teamwork(c, head, owner, log, has)
 	}
 	base := clonedAt(log)
 	objects := newObjects(r.common)

@@ -16,21 +16,25 @@ func (r repository) address() string {
 	return setting(text, `remote "origin"`, "url")
 }
 
-// teams reports a checkout of a repository that the owner called the team's.
-func (r repository) teams(t Teams) bool {
+// team tells which commits are the team's, if a checkout is of a repository that the
+// owner called so and still comes from the same address; else it is nil.
+func (r repository) team(t Teams) func(commit string) bool {
 	if t == nil || r.borrowed {
-		return false
+		return nil
 	}
-	team, _ := t.Has(r.root, r.address(), "")
-	return team
+	address, has := t.Of(r.root)
+	if address == "" || address != r.address() {
+		return nil
+	}
+	return has
 }
 
 // teamwork says whether a checkout of a team's repository is at what the team has: each
 // commit is on the default branch as the monitor fetched it, or was made in this checkout
 // in the owner's name. A name on a commit alone says nothing: it may have come with a
 // stranger's branch.
-func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log string, teams Teams) kernel.Checkout {
-	address, made := r.address(), madeHere(log)
+func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log string, has func(commit string) bool) kernel.Checkout {
+	made := madeHere(log)
 	objects := newObjects(r.common)
 	defer objects.close()
 	seen := map[string]bool{}
@@ -42,7 +46,7 @@ func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log
 			continue
 		}
 		seen[id] = true
-		if _, has := teams.Has(r.root, address, id); has {
+		if has(id) {
 			continue
 		}
 		commit, ok := objects.commit(id)
@@ -80,7 +84,7 @@ func (d *Disk) Behind(path string) (root string, behind bool) {
 	if !ok {
 		return "", false
 	}
-	if r := open(at, gitDir); !r.teams(d.opts.Teams) {
+	if open(at, gitDir).team(d.opts.Teams) == nil {
 		return "", false
 	}
 	c, ok := d.Around(path)
