@@ -50,14 +50,21 @@ type Door struct {
 	// closed are addresses that did not let the monitor in, until when. The agent's own push
 	// may have another login there.
 	closed map[string]time.Time
-	// done are calls that were answered here. Agents report their end as an error.
-	done map[call]time.Time
+	// done are calls that were answered here, until the next one of the same name is
+	// judged. Agents report their end as an error.
+	done map[call]answer
 }
 
 // A call is one call of a session.
 type call struct {
 	session journal.Session
 	id      floodmark.CallID
+}
+
+// An answer is what an agent was told of a call.
+type answer struct {
+	text string
+	at   time.Time
 }
 
 // The limits of a door.
@@ -70,7 +77,7 @@ const (
 
 // New returns a door.
 func New(cfg Config) *Door {
-	return &Door{cfg: cfg, run: rand.Text(), done: map[call]time.Time{}, closed: map[string]time.Time{}}
+	return &Door{cfg: cfg, run: rand.Text(), done: map[call]answer{}, closed: map[string]time.Time{}}
 }
 
 // apart tells an agent how to push so that a person can look at it.
@@ -84,7 +91,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	case d.cfg.Git.Git == "":
 	case ev.Point == hook.BeforeToolCall:
 		return d.before(ctx, s, ev)
-	case ev.Point == hook.AfterToolCall && ev.Result.Error && d.answered(call{s, ev.Call.ID}):
+	case ev.Point == hook.AfterToolCall && d.ofAnswer(call{s, ev.Call.ID}, ev.Result):
 		// The agent reports our own refusal: what happened is written down already.
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
@@ -93,6 +100,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 
 // before lets a call be judged, with what its push would send.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
+	d.answered(call{s, ev.Call.ID}) // a call of this name is judged now, and its result is its own
 	line, is := lineOf(ev)
 	if !is || !strings.Contains(line, "push") {
 		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
@@ -142,7 +150,7 @@ func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gi
 		d.bar(p.Address)
 		text = gitpush.ErrLogin.Error() + ", so nothing is pushed. Make the call again: then a person is asked whether your own push may run"
 	}
-	d.answer(call{s, ev.Call.ID})
+	d.answer(call{s, ev.Call.ID}, text)
 	ev.Point, ev.Push = hook.AfterToolCall, nil
 	ev.Result = hook.Result{Text: text, Error: err != nil}
 	if _, noted := d.cfg.Hooks.Handle(ctx, s.Tenant, ev); noted != nil {
@@ -234,25 +242,35 @@ func (d *Door) barred(address string) bool {
 	return d.cfg.Now().Before(d.closed[address])
 }
 
-// answer notes that a call was answered here.
-func (d *Door) answer(c call) {
+// answer notes what an agent was told of a call.
+func (d *Door) answer(c call, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.done) >= maxDone {
 		old := d.cfg.Now().Add(-forgotten)
-		maps.DeleteFunc(d.done, func(_ call, at time.Time) bool { return at.Before(old) })
+		maps.DeleteFunc(d.done, func(_ call, a answer) bool { return a.at.Before(old) })
 	}
 	if len(d.done) >= maxDone {
 		clear(d.done)
 	}
-	d.done[c] = d.cfg.Now()
+	d.done[c] = answer{text, d.cfg.Now()}
 }
 
-// answered reports whether a call was answered here, once.
-func (d *Door) answered(c call) bool {
+// answered returns what an agent was told of a call, once.
+func (d *Door) answered(c call) (text string, was bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, was := d.done[c]
+	a, was := d.done[c]
 	delete(d.done, c)
-	return was
+	return a.text, was
+}
+
+// ofAnswer reports what an agent gives back of a call that was answered here: our own
+// words, if any, and little around them. Anything else is content, which the monitor has
+// to see.
+func (d *Door) ofAnswer(c call, r hook.Result) bool {
+	const around = 300
+	text, was := d.answered(c)
+	said := strings.Contains(r.Text, text) && len(r.Text) <= len(text)+around
+	return was && r.Error && (said || r.Text == "" && r.Digest.IsZero())
 }
