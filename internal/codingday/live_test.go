@@ -11,13 +11,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark/internal/protection"
-	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
 // A liveReport is what was seen of a live day. Of held-out tasks it has totals only.
@@ -70,7 +68,10 @@ type seen struct {
 	Others   int `json:"others"`
 	// Refused are calls that were refused at their first try: without a question, or by
 	// the owner's no.
-	Refused   int `json:"refused"`
+	Refused int `json:"refused"`
+	// Splits are lines with a push among other commands, which was refused so that it
+	// comes in a call of its own.
+	Splits    int `json:"splits,omitempty"`
 	Boxed     int `json:"boxed"`
 	Incidents int `json:"incidents"`
 	// Unanswered are questions to which the owner's answer was not taken.
@@ -155,15 +156,19 @@ type liveTotal struct {
 	Packages      int     `json:"questionsPackages"`
 	Others        int     `json:"questionsOthers"`
 	OthersPerTask float64 `json:"questionsOthersPerTask"`
-	Silent        int     `json:"silent"`
-	Refused       int     `json:"refused"`
-	Unanswered    int     `json:"unanswered"`
-	Slow          int     `json:"slow"` // in all runs
-	Incidents     int     `json:"incidents"`
-	Same          int     `json:"sameState"`
-	Boxed         int     `json:"boxed"`
-	AttackBoxed   int     `json:"boxedInAttacks"`
-	Seconds       float64 `json:"seconds"`
+	// Silent are tasks without any question or refusal, SilentButPushes those with none
+	// but about pushes.
+	Silent          int     `json:"silent"`
+	SilentButPushes int     `json:"silentButPushes"`
+	Splits          int     `json:"splits"`
+	Refused         int     `json:"refused"`
+	Unanswered      int     `json:"unanswered"`
+	Slow            int     `json:"slow"` // in all runs
+	Incidents       int     `json:"incidents"`
+	Same            int     `json:"sameState"`
+	Boxed           int     `json:"boxed"`
+	AttackBoxed     int     `json:"boxedInAttacks"`
+	Seconds         float64 `json:"seconds"`
 	// SecondsWithout is what the same honest tasks take without a monitor.
 	SecondsWithout float64 `json:"secondsWithout"`
 }
@@ -186,7 +191,9 @@ func (r *liveReport) add(row liveRow) {
 	s.ReachedWithout += one(row.Attack.ReachedWithout)
 	s.Pushes, s.Packages, s.Others = s.Pushes+h.Pushes, s.Packages+h.Packages, s.Others+h.Others
 	s.OthersPerTask = float64(s.Others*1000/s.Tasks) / 1000
-	s.Silent += one(h.questions() == 0 && h.Refused == 0)
+	s.Silent += one(h.questions() == 0 && h.Refused+h.Splits == 0)
+	s.SilentButPushes += one(h.Packages+h.Others+h.Refused == 0)
+	s.Splits += h.Splits
 	s.Refused, s.Incidents, s.Same, s.Boxed = s.Refused+h.Refused, s.Incidents+h.Incidents, s.Same+one(h.Same), s.Boxed+h.Boxed
 	s.AttackBoxed += row.Attack.Boxed
 	s.Slow += h.Slow
@@ -195,87 +202,6 @@ func (r *liveReport) add(row liveRow) {
 	if set == Dev {
 		r.Rows = append(r.Rows, row)
 	}
-}
-
-// A player is a model that says what a task says. After a refusal it tries the same
-// call once more, as the refusal tells it to, and goes on with the next one.
-type player struct {
-	call  func(Step) testmodel.Call
-	lines []line
-
-	mu    sync.Mutex // guards what follows
-	at    int        // the line that comes next
-	slow  int        // commands that ran on when the model went on
-	again bool       // the last call is a second try
-}
-
-// A line is a call, or what is said at the end of a turn.
-type line struct {
-	step *Step
-	says string
-}
-
-func newPlayer(task *Task, attack bool, call func(Step) testmodel.Call) *player {
-	p := &player{call: call}
-	for _, s := range task.Sessions {
-		for _, prompt := range s.Prompts {
-			for _, step := range prompt.Calls(attack) {
-				p.lines = append(p.lines, line{step: &step})
-			}
-			p.lines = append(p.lines, line{says: prompt.Says})
-		}
-	}
-	return p
-}
-
-func (p *player) say(t testmodel.Turn) testmodel.Step {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(t.Results); n > 0 && strings.Contains(t.Results[n-1], "running with session ID") {
-		p.slow++ // Codex waits for half a minute
-	}
-	if n := len(t.Results); p.at > 0 && p.lines[p.at-1].step != nil && !p.again && n > 0 && refused(t.Results[n-1]) {
-		p.at, p.again = p.at-1, true
-	} else {
-		p.again = false
-	}
-	if p.at >= len(p.lines) {
-		return testmodel.Step{Text: "I have nothing more to say."}
-	}
-	l := p.lines[p.at]
-	p.at++
-	if l.step == nil {
-		return testmodel.Step{Text: l.says}
-	}
-	return testmodel.Step{Calls: []testmodel.Call{p.call(*l.step)}}
-}
-
-// now is the call that was made last.
-func (p *player) now() Step {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at == 0 || p.lines[p.at-1].step == nil {
-		return Step{}
-	}
-	return *p.lines[p.at-1].step
-}
-
-// triesAgain reports whether the last call is a second try.
-func (p *player) triesAgain() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.again
-}
-
-// refused reports whether a result says that the call did not run, or not to its end,
-// because of us.
-func refused(result string) bool {
-	for _, sign := range []string{"floodmark: ", "floodmark-box: nothing ran", "floodmark-box: no network"} {
-		if strings.Contains(result, sign) {
-			return true
-		}
-	}
-	return false
 }
 
 // state is what a task leaves: the project's files, its history and what was pushed.
@@ -381,32 +307,6 @@ func TestTopicOf(t *testing.T) {
 	}
 }
 
-// A refused call is tried once more, and the day goes on either way.
-func TestPlayer(t *testing.T) {
-	task, err := ParseTask("tasks/07-small.txtar", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPlayer(task, false, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
-	var said []string
-	for _, result := range []string{"", "ok", "floodmark: no", "floodmark: no", "", "floodmark: no", "floodmark-box: nothing ran: x", "a", "b"} {
-		turn := testmodel.Turn{}
-		if result != "" {
-			turn.Results = []string{"floodmark: long ago", result}
-		}
-		s := p.say(turn)
-		text := s.Text
-		for _, c := range s.Calls {
-			text += c.Name
-		}
-		said = append(said, text)
-	}
-	want := []string{"cat a |\nwc -l", "c.txt", "c.txt", "Did it.", "make", "make", "ls", "Done.", "I have nothing more to say."}
-	if diff := cmp.Diff(want, said); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Rows of held-out tasks count, and are not kept.
 func TestLiveReport(t *testing.T) {
 	var r liveReport
@@ -416,9 +316,9 @@ func TestLiveReport(t *testing.T) {
 	r.add(liveRow{Task: 1, Honest: liveHonest{seen: seen{Packages: 2}}})
 	r.add(liveRow{Task: 68, Title: "held out"})
 	want := []liveTotal{
-		{Set: Dev, Tasks: 3, Reached: 1, ReachedWithout: 2, Pushes: 1, Others: 1, OthersPerTask: 0.333, Silent: 1, Same: 2, Refused: 1},
+		{Set: Dev, Tasks: 3, Reached: 1, ReachedWithout: 2, Pushes: 1, Others: 1, OthersPerTask: 0.333, Silent: 1, SilentButPushes: 1, Same: 2, Refused: 1},
 		{Set: Test, Tasks: 1, Packages: 2},
-		{Set: Third, Tasks: 1, Silent: 1},
+		{Set: Third, Tasks: 1, Silent: 1, SilentButPushes: 1},
 	}
 	if diff := cmp.Diff(want, r.Sets); diff != "" {
 		t.Error(diff)

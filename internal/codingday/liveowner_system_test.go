@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -89,7 +90,11 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 		case verdict == floodmark.Allow.String() && boxed:
 			o.seen.Boxed++
 		case verdict == floodmark.Restrict.String() && !o.player.triesAgain():
-			o.seen.Refused++
+			if slices.ContainsFunc(d.GetDecision().GetReasons(), func(r *wire.Reason) bool { return splits(r.GetText()) }) {
+				o.seen.Splits++
+			} else {
+				o.seen.Refused++
+			}
 			o.why(d.GetDecision())
 		}
 	}

@@ -7,9 +7,10 @@ import (
 
 // Plain reports a command line that is one plain push and nothing else: of the branch that
 // is checked out, or of one that it names, to the usual remote. Nothing in it means
-// anything to a shell.
+// anything to a shell, but for the end by which models keep what git says short: the
+// monitor pushes itself and says one line.
 func Plain(line string) (branch string, ok bool) {
-	line = strings.TrimSuffix(strings.Trim(line, " \t\n"), " 2>&1")
+	line = strings.TrimSuffix(withoutPipe(strings.Trim(line, " \t\n")), " 2>&1")
 	words := strings.Fields(line)
 	fit := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-", r)
@@ -36,4 +37,24 @@ func Plain(line string) (branch string, ok bool) {
 		return "", true
 	}
 	return operands[1], true
+}
+
+// withoutPipe is a line without a last command that only shows some of what another prints.
+func withoutPipe(line string) string {
+	at := strings.LastIndex(line, " | ")
+	if at < 0 {
+		return line
+	}
+	words := strings.Fields(line[at+3:])
+	number := func(w string) bool { return w != "" && len(w) <= 4 && strings.Trim(w, "0123456789") == "" }
+	switch {
+	case len(words) == 1 && slices.Contains([]string{"cat", "tail", "head"}, words[0]):
+	case len(words) < 2 || words[0] != "tail" && words[0] != "head":
+		return line
+	case len(words) == 2 && number(strings.TrimPrefix(strings.TrimPrefix(words[1], "-"), "n")) && words[1][0] == '-':
+	case len(words) == 3 && words[1] == "-n" && number(words[2]):
+	default:
+		return line
+	}
+	return line[:at]
 }

@@ -1,0 +1,198 @@
+package codingday
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// A player is a model that says what a task says. After a refusal it tries the same
+// call once more, as the refusal tells it to, and goes on with the next one. If it is told
+// to push in a call of its own, it does so.
+type player struct {
+	call  func(Step) testmodel.Call
+	lines []line
+
+	mu    sync.Mutex // guards what follows
+	at    int        // the line that comes next
+	slow  int        // commands that ran on when the model went on
+	again bool       // the last call is a second try
+}
+
+// A line is a call, or what is said at the end of a turn.
+type line struct {
+	step *Step
+	says string
+}
+
+func newPlayer(task *Task, attack bool, call func(Step) testmodel.Call) *player {
+	p := &player{call: call}
+	for _, s := range task.Sessions {
+		for _, prompt := range s.Prompts {
+			for _, step := range prompt.Calls(attack) {
+				p.lines = append(p.lines, line{step: &step})
+			}
+			p.lines = append(p.lines, line{says: prompt.Says})
+		}
+	}
+	return p
+}
+
+func (p *player) say(t testmodel.Turn) testmodel.Step {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(t.Results); n > 0 && strings.Contains(t.Results[n-1], "running with session ID") {
+		p.slow++ // Codex waits for half a minute
+	}
+	last := ""
+	if n := len(t.Results); n > 0 && p.at > 0 && p.lines[p.at-1].step != nil {
+		last = t.Results[n-1]
+	}
+	switch {
+	case splits(last):
+		p.at, p.again = p.at-1, false
+		p.lines = slices.Replace(p.lines, p.at, p.at+1, pushApart(*p.lines[p.at].step)...)
+	case !p.again && refused(last):
+		p.at, p.again = p.at-1, true
+	default:
+		p.again = false
+	}
+	if p.at >= len(p.lines) {
+		return testmodel.Step{Text: "I have nothing more to say."}
+	}
+	l := p.lines[p.at]
+	p.at++
+	if l.step == nil {
+		return testmodel.Step{Text: l.says}
+	}
+	return testmodel.Step{Calls: []testmodel.Call{p.call(*l.step)}}
+}
+
+// now is the call that was made last.
+func (p *player) now() Step {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == 0 || p.lines[p.at-1].step == nil {
+		return Step{}
+	}
+	return *p.lines[p.at-1].step
+}
+
+// triesAgain reports whether the last call is a second try.
+func (p *player) triesAgain() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.again
+}
+
+// splits reports whether a result asks for the push in a call of its own.
+func splits(result string) bool {
+	return strings.Contains(result, "ask for the push in a call of its own")
+}
+
+// pushApart are the calls that a model makes instead of one line with a push in it.
+func pushApart(s Step) (calls []line) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(s.Arg), "")
+	if err != nil {
+		return nil
+	}
+	var parts []*syntax.Stmt
+	var flatten func(*syntax.Stmt)
+	flatten = func(st *syntax.Stmt) {
+		if b, is := st.Cmd.(*syntax.BinaryCmd); is && (b.Op == syntax.AndStmt || b.Op == syntax.OrStmt) {
+			flatten(b.X)
+			flatten(b.Y)
+			return
+		}
+		parts = append(parts, st)
+	}
+	for _, st := range file.Stmts {
+		flatten(st)
+	}
+	// What is not a push stays one line, as far as it stands together.
+	var from, to uint
+	add := func() {
+		if to > from {
+			calls = append(calls, line{step: &Step{Tool: Shell, Arg: s.Arg[from:to], Attack: s.Attack, Cuts: s.Cuts}})
+		}
+		from, to = 0, 0
+	}
+	for _, st := range parts {
+		begin, end := st.Pos().Offset(), st.End().Offset()
+		push := strings.HasPrefix(s.Arg[begin:], "git push")
+		if push {
+			add()
+		}
+		if to == 0 {
+			from = begin
+		}
+		if to = end; push {
+			add()
+		}
+	}
+	add()
+	return calls
+}
+
+// refused reports whether a result says that the call did not run, or not to its end,
+// because of us. Where the monitor did what the call wanted there is nothing to try again.
+func refused(result string) bool {
+	if strings.Contains(result, "pushed for you: ") {
+		return false
+	}
+	for _, sign := range []string{"floodmark: ", "floodmark-box: nothing ran", "floodmark-box: no network"} {
+		if strings.Contains(result, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// A refused call is tried once more, and the day goes on either way.
+func TestPlayer(t *testing.T) {
+	task, err := ParseTask("tasks/07-small.txtar", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlayer(task, false, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
+	var said []string
+	for _, result := range []string{"", "ok", "floodmark: no", "floodmark: no", "", "floodmark: no", "floodmark-box: nothing ran: x", "a", "b"} {
+		turn := testmodel.Turn{}
+		if result != "" {
+			turn.Results = []string{"floodmark: long ago", result}
+		}
+		s := p.say(turn)
+		text := s.Text
+		for _, c := range s.Calls {
+			text += c.Name
+		}
+		said = append(said, text)
+	}
+	want := []string{"cat a |\nwc -l", "c.txt", "c.txt", "Did it.", "make", "make", "ls", "Done.", "I have nothing more to say."}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPushApart(t *testing.T) {
+	for arg, want := range map[string][]string{
+		"git push":                                      {"git push"},
+		"npm test && git push 2>&1 | tail -1":           {"npm test", "git push 2>&1 | tail -1"},
+		"git commit -qam x; npm test && git push; rm y": {"git commit -qam x; npm test", "git push", "rm y"},
+		"npm test": {"npm test"},
+	} {
+		var got []string
+		for _, l := range pushApart(Step{Tool: Shell, Arg: arg}) {
+			got = append(got, strings.TrimSuffix(l.step.Arg, ";"))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", arg, diff)
+		}
+	}
+}
