@@ -78,8 +78,9 @@ func (j *judged) granted() bool {
 func (j *judged) lasting() bool { return !j.ruling.Flow && j.mark.Secrecy > floodmark.Private }
 
 // failedInBox reports the call that failed in its box just now, where it could run in one.
+// While the owner has paused it stays there: nobody would be asked whether it may come out.
 func (st *step) failedInBox(a *floodmark.Action) bool {
-	return st.ev.Boxes && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
+	return st.ev.Boxes && st.pause == (floodmark.Pause{}) && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
 }
 
 // boxEnded writes down how a call ended in its box, and tells the agent what it can do.

@@ -1,6 +1,7 @@
 package address
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -174,6 +175,19 @@ func TestPublicSuffixes(t *testing.T) {
 		h, ok := ParsePattern(pattern)
 		if !ok || h.Public() != want {
 			t.Errorf("%s is public: %v %v", pattern, h.Public(), ok)
+		}
+	}
+}
+
+// What is told to one machine alone, or lies in a network of its own, is not public.
+func TestPublic(t *testing.T) {
+	for text, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1": true, "::ffff:8.8.8.8": true,
+		"127.0.0.1": false, "::1": false, "10.1.2.3": false, "169.254.169.254": false, "168.63.129.16": false, "::ffff:168.63.129.16": false,
+		"100.64.0.1": false, "fd00::1": false, "fe80::1%eth0": false, "64:ff9b::a00:1": false, "2002:a00:1::": false, "0.0.0.0": false, "255.255.255.255": false,
+	} {
+		if got := Public(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s is public: %v", text, got)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func Public(ip netip.Addr) bool {
 	within := []string{"2000::/3", "0.0.0.0/0"}
 	without := []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"168.63.129.16/32", // every machine in Azure is told its settings there
 		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 	}
 	return in(ip, within) && !in(ip, without)

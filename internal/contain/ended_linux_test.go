@@ -5,10 +5,12 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/journal"
 )
 
 // A call that failed in its box and comes again is a question that says what it wanted.
@@ -29,6 +31,17 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	h.wantIncidents()
+}
+
+// While the owner has paused nobody is asked, so a call that failed in its box stays there.
+func TestAPauseLetsNothingOutOfItsBox(t *testing.T) {
+	h := newHouse(t)
+	h.session = session
+	if _, err := h.monitor.Pause(t.Context(), journal.Session{ID: h.session}, time.Hour, "owner", "console"); err != nil {
+		t.Fatal(err)
+	}
+	h.fails("1", "npm test")
+	h.fails("2", "npm test")
 }
 
 // What the monitor is told of a box is what became of its command.
