@@ -131,7 +131,7 @@ func givenBack(t *testing.T, s *Writes, at int, was map[string]string) {
 // apart moves the folder of a box to another disk, where there is one.
 func apart(t *testing.T, s *Writes) {
 	t.Helper()
-	other, err := os.MkdirTemp("/dev/shm", "box")
+	other, err := os.MkdirTemp("/dev/shm", "box") //nolint:usetesting // another disk
 	if err != nil {
 		t.Skip(err)
 	}

@@ -219,7 +219,8 @@ func (h *house) trust(id floodmark.SessionID, name string) floodmark.Trust {
 	h.Helper()
 	c := hook.Call{ID: "read", Name: "Read", Args: json.RawMessage(`{"file_path":"` + filepath.Join(h.project, name) + `"}`)}
 	for _, ev := range []hook.Event{
-		{Point: hook.SessionStart, Cause: hook.Startup, Project: h.project, Home: h.home}, {Point: hook.BeforeToolCall, Call: c},
+		{Point: hook.SessionStart, Cause: hook.Startup, Project: h.project, Home: h.home},
+		{Point: hook.BeforeToolCall, Call: c},
 		{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "package main"}},
 	} {
 		ev.Session, ev.Agent = id, "claude-code"

@@ -191,6 +191,7 @@ func (g *ground) copy(p string, o *ground, q string) error {
 			return err
 		}
 		return o.chmod(q, t.Mode)
+	case Other:
 	}
 	return errors.New("it is neither a file nor a folder nor a link")
 }

@@ -62,6 +62,7 @@ func (g *ground) sumInto(h hash.Hash, p string) error {
 		return nil
 	case Link:
 		return nil
+	case Other:
 	}
 	return errors.New("it is neither a file nor a folder nor a link")
 }

@@ -40,8 +40,10 @@ func made(t *testing.T) (s *Store, project string) {
 	w := &swap.Swap{Root: project, Folder: room, Name: moved, Limit: Quota}
 	err = w.Do([]swap.Step{
 		{Path: "a", Do: swap.Put, From: "new/a", Left: swap.Thing{SHA256: digest(filepath.Join(room, "new/a"))}},
-		{Path: "d", Do: swap.Make, Left: swap.Thing{Kind: swap.Folder, Mode: 0o755}}, {Path: "d/f", Do: swap.Put, From: "new/f"},
-		{Path: "l", Do: swap.Put, From: "new/l"}, {Path: "gone", Do: swap.Take},
+		{Path: "d", Do: swap.Make, Left: swap.Thing{Kind: swap.Folder, Mode: 0o755}},
+		{Path: "d/f", Do: swap.Put, From: "new/f"},
+		{Path: "l", Do: swap.Put, From: "new/l"},
+		{Path: "gone", Do: swap.Take},
 	})
 	if err := errors.Join(err, s.Take(room)); err != nil {
 		t.Fatal(err)
