@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/swap"
 )
 
 // A Writes is what one box wrote.
@@ -26,6 +28,14 @@ type Writes struct {
 	Undo int64
 	// At is told how far moving in has come; nil: nobody has to know.
 	At func(point string)
+}
+
+// swapName is that of a swap in the folder of a box.
+const swapName = "in"
+
+// Swap is how the changes of a box come into its project.
+func (w *Writes) Swap() *swap.Swap {
+	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
 }
 
 // started reports a change of what is run or loaded by its name alone: by whatever looks

@@ -13,14 +13,6 @@ import (
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
-// swapName is that of a swap in the folder of a box.
-const swapName = "in"
-
-// Swap is how the changes of a box come into its project.
-func (w *Writes) Swap() *swap.Swap {
-	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
-}
-
 // MoveIn brings the changes that were not refused into the project: all, or none. It
 // follows no link there, not even one inside of the project: whatever lies in the way
 // of a folder or file is replaced by it, and kept in the folder of the box.
