@@ -1,0 +1,23 @@
+package teams
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A program that lies first in PATH is not taken for git.
+func TestPathHasNoSay(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\necho theirs\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	if said, err := (git{home: dir}).run(t.Context(), "", "version"); err != nil || said == "theirs\n" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if env := (git{home: dir}).environment(os.Environ()); !slices.Contains(env, "PATH="+programs) {
+		t.Errorf("%q", env)
+	}
+}
