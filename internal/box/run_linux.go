@@ -71,7 +71,7 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 	// The kernel ends the box when the thread that began it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	h := handed{Spec: s, Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
+	h := handed{Spec: s.inner(), Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
 	defer takeBack(h.Terminal)
 	locks, busy := s.takeShared()
 	h.Busy = busy
@@ -81,6 +81,17 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 		}
 	}()
 	return s.start(h, locks)
+}
+
+// inner is what the inner process has to know of the rules. What may be kept is not for
+// it, and secrets are looked for out here, unless the project is copied.
+func (s *Spec) inner() *Spec {
+	in := *s
+	in.Keep = Keep{}
+	if !in.ReadOnly {
+		in.Secret = nil
+	}
+	return &in
 }
 
 // start begins the first process inside and waits for its end.

@@ -88,7 +88,7 @@ func (s *Spec) caches() error {
 	}
 	for _, name := range lines(cacheList) {
 		p := filepath.Join(s.Home, name)
-		if there, err := filepath.EvalSymlinks(p); err != nil || there != p {
+		if !straight(p) {
 			continue // nothing there, or a way to somewhere else
 		}
 		if err := s.above(p, p, filepath.Join(layers, name)); err != nil {
