@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ func main() {
 	if box.Inside() {
 		box.Enter()
 	}
+	runtime.GOMAXPROCS(1) // it mostly waits: more would look for work that is not there
 	if args := os.Args[1:]; len(args) == 1 && slices.Contains([]string{"--help", "-help", "-h", "help"}, args[0]) {
 		fmt.Print(help)
 		return
