@@ -76,6 +76,8 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if err != nil {
 		return status, err
 	}
+	walls := box.Begin()
+	defer walls.End()
 	uid := os.Getuid()
 	r, err := boxticket.Redeem(boxticket.Folder(uid), uid, name, command, time.Now())
 	if err != nil {
@@ -92,7 +94,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if err := r.Spec.Writes().Begin(); err != nil {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
-	end, err := box.Run(r.Spec, command, os.Environ(), dir)
+	end, err := walls.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
 		return status, errors.Join(err, r.Report(o))
