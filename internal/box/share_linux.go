@@ -19,7 +19,8 @@ import (
 
 // takeShared takes the shared folders for this box, until the locks are closed, and
 // returns those that another box has. The locks are shared with the first process inside,
-// see hold, and keep out every other box: each asks first for one that is not shared.
+// see hold, and keep out every other box: each asks first for one that is not shared. The
+// kernel turns one into the other in one step.
 func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 	for _, p := range []string{s.Temp, s.Cache} {
 		if p == "" {
@@ -30,7 +31,7 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		}
 		if err == nil {
-			err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) // another may take it right here
+			err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 		}
 		if err != nil { // also where the disk knows no locks
 			busy = append(busy, p)
