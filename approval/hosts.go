@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/openhost"
 )
 
 // A box has no network. What its command asked for in vain is known, and a person can let
@@ -83,7 +84,7 @@ func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once, in a box that reaches " + strings.Join(hosts, ", "), Scope: floodmark.GrantOnce}}
 	open := func(place string) bool {
 		host, _ := address.Place(place)
-		return address.Open(host)
+		return openhost.Is(host)
 	}
 	if lasting && !slices.ContainsFunc(hosts, open) {
 		list = append(list, floodmark.Offer{Words: "the same always in this project, for 30 days", Scope: floodmark.GrantHosts})

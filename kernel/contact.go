@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -108,7 +109,7 @@ func (l *licence) site(leaf hook.Leaf) bool {
 		return true
 	}
 	spans := addressSpans(l.tr, leaf.Value)
-	return !address.Open(host) && len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
+	return !openhost.Is(host) && len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
 		src, ok := l.st.s.Ledger.Source(sp.Node)
 		return !ok || src.Origin.Place != host
 	})

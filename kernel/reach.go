@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/inert"
+	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -153,7 +154,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		r.HostListed = r.HostListed && u.Host != "" && st.r.Policy.ListsHost(u.Host)
 		r.HostNamed = r.HostNamed && u.Named
 		r.RestFromHost = r.RestFromHost && u.FromHost
-		r.Site = r.Site && r.HostStated && u.FromHost && !address.Open(u.Host)
+		r.Site = r.Site && r.HostStated && u.FromHost && !openhost.Is(u.Host)
 	}
 	return r
 }

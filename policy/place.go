@@ -6,7 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/openhost"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -14,7 +14,7 @@ import (
 type places struct {
 	workspace []pathPattern
 	paths     []placeTrust[pathPattern]
-	hosts     []placeTrust[address.Pattern]
+	hosts     []placeTrust[openhost.Pattern]
 }
 
 type placeTrust[P any] struct {
@@ -132,7 +132,7 @@ func (r *reader) places(root *yaml.Node) places {
 			}
 		default:
 			if h, ok := r.host(host, t); ok {
-				ps.hosts = append(ps.hosts, placeTrust[address.Pattern]{h, t})
+				ps.hosts = append(ps.hosts, placeTrust[openhost.Pattern]{h, t})
 			}
 		}
 	}
@@ -155,8 +155,8 @@ func (r *reader) path(n *yaml.Node) (pathPattern, bool) {
 
 // host reads a host pattern. Trust in a host where strangers write would be
 // trust in strangers.
-func (r *reader) host(n *yaml.Node, t floodmark.Trust) (address.Pattern, bool) {
-	h, ok := address.ParsePattern(n.Value)
+func (r *reader) host(n *yaml.Node, t floodmark.Trust) (openhost.Pattern, bool) {
+	h, ok := openhost.ParsePattern(n.Value)
 	where, open := h.Open()
 	switch {
 	case !ok:
@@ -168,5 +168,5 @@ func (r *reader) host(n *yaml.Node, t floodmark.Trust) (address.Pattern, bool) {
 	default:
 		return h, true
 	}
-	return address.Pattern{}, false
+	return openhost.Pattern{}, false
 }

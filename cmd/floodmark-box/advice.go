@@ -26,23 +26,31 @@ func advice(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string
 	if o.Unmoved != "" {
 		lines = append(lines, "what it wrote was not kept, or not all of it: "+shown(o.Unmoved))
 	}
-	failed := o.Exit != 0 || o.Signal != 0
-	switch {
-	case failed && len(o.Hosts) > 0:
-		lines = append(lines, "no network in the box: "+some(o.Hosts)+" was wanted: make the call that needs it (a push, a fetch, an install) on its own, without other commands")
-	case failed && service(command) != "":
-		lines = append(lines, "no service of the machine can be reached from the box, so "+service(command)+" has nothing to talk to: leave this to the person, or do without it")
-	case failed && s.ReadOnly:
-		lines = append(lines, "the project is read-only for a command in the background: let it write below /tmp")
-	}
-	if missing := hidden(s, command, dir); failed && len(missing) > 0 {
-		lines = append(lines, some(missing)+" is empty in the box, because it keeps secrets: leave what needs it to the person, or do without it")
-	}
-	if missing := unset(command, env); failed && len(missing) > 0 {
-		lines = append(lines, "not set in the box, because variables may hold logins: "+some(missing)+": if it is no secret, write it before the command (NAME=value command)")
+	if o.Exit != 0 || o.Signal != 0 {
+		lines = append(lines, whyFailed(o, s, command, env, dir)...)
 	}
 	if o.Left {
 		lines = append(lines, "processes that were left running have ended with the command: start a server in a background call")
+	}
+	return lines
+}
+
+// whyFailed says what a command that failed may have missed. What it needed otherwise is
+// not looked for, which takes longer than a short command does.
+func whyFailed(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string) (lines []string) {
+	switch {
+	case len(o.Hosts) > 0:
+		lines = append(lines, "no network in the box: "+some(o.Hosts)+" was wanted: make the call that needs it (a push, a fetch, an install) on its own, without other commands")
+	case service(command) != "":
+		lines = append(lines, "no service of the machine can be reached from the box, so "+service(command)+" has nothing to talk to: leave this to the person, or do without it")
+	case s.ReadOnly:
+		lines = append(lines, "the project is read-only for a command in the background: let it write below /tmp")
+	}
+	if missing := hidden(s, command, dir); len(missing) > 0 {
+		lines = append(lines, some(missing)+" is empty in the box, because it keeps secrets: leave what needs it to the person, or do without it")
+	}
+	if missing := unset(command, env); len(missing) > 0 {
+		lines = append(lines, "not set in the box, because variables may hold logins: "+some(missing)+": if it is no secret, write it before the command (NAME=value command)")
 	}
 	return lines
 }

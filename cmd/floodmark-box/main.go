@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -26,6 +27,7 @@ func main() {
 	if box.Inside() {
 		box.Enter()
 	}
+	runtime.GOMAXPROCS(1) // it mostly waits: more would look for work that is not there
 	if args := os.Args[1:]; len(args) == 1 && slices.Contains([]string{"--help", "-help", "-h", "help"}, args[0]) {
 		fmt.Print(help)
 		return
@@ -74,6 +76,8 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if err != nil {
 		return status, err
 	}
+	walls := box.Begin()
+	defer walls.End()
 	uid := os.Getuid()
 	r, err := boxticket.Redeem(boxticket.Folder(uid), uid, name, command, time.Now())
 	if err != nil {
@@ -90,7 +94,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	if err := r.Spec.Writes().Begin(); err != nil {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
-	end, err := box.Run(r.Spec, command, os.Environ(), dir)
+	end, err := walls.Run(r.Spec, command, os.Environ(), dir)
 	if errors.Is(err, box.ErrFull) {
 		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
 		return status, errors.Join(err, r.Report(o))

@@ -18,8 +18,17 @@ func Inside() bool { return false }
 // Enter does nothing.
 func Enter() {}
 
+// Walls are none.
+type Walls struct{}
+
+// Begin raises none.
+func Begin() *Walls { return new(Walls) }
+
 // Run runs nothing.
-func Run(*Spec, []string, []string, string) (End, error) { return End{}, errSystem }
+func (*Walls) Run(*Spec, []string, []string, string) (End, error) { return End{}, errSystem }
+
+// End has nothing to end.
+func (*Walls) End() {}
 
 // Hides reports that nothing is hidden.
 func (s *Spec) Hides(string) bool { return false }

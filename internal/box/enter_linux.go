@@ -54,6 +54,7 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 		what string
 		do   func() error
 	}{
+		{"hold what it shares", h.Spec.hold},
 		{"limit it", h.Spec.limit},
 		{"build what it shows", h.Spec.build},
 		{"bring up its loopback", h.Spec.loopback},

@@ -3,29 +3,51 @@ package box
 import (
 	_ "embed"
 	"path"
+	"slices"
 	"strings"
 )
 
 //go:embed data/environment.txt
 var environmentList string
 
-// environment is what a command in a box has of its environment.
-func environment(env []string) []string {
-	var names, out []string
+// variables are those that a box keeps, and those it sets. The list is read once for a
+// whole environment: it is read before every command.
+type variables struct {
+	set      []string
+	names    map[string]bool
+	patterns []string // of names
+}
+
+func newVariables() *variables {
+	v := &variables{names: map[string]bool{}}
 	for _, line := range lines(environmentList) {
-		if strings.Contains(line, "=") {
-			out = append(out, line)
-		} else {
-			names = append(names, line)
+		switch {
+		case strings.Contains(line, "="):
+			v.set = append(v.set, line)
+		case strings.ContainsAny(line, `*?[\`):
+			v.patterns = append(v.patterns, line)
+		default:
+			v.names[line] = true
 		}
 	}
-	for _, v := range env {
-		name, _, _ := strings.Cut(v, "=")
-		for _, keep := range names {
-			if ok, _ := path.Match(keep, name); ok {
-				out = append(out, v)
-				break
-			}
+	return v
+}
+
+// keeps reports whether a box keeps a variable.
+func (v *variables) keeps(name string) bool {
+	return v.names[name] || slices.ContainsFunc(v.patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// environment is what a command in a box has of its environment.
+func environment(env []string) []string {
+	v := newVariables()
+	out := v.set
+	for _, text := range env {
+		if name, _, _ := strings.Cut(text, "="); v.keeps(name) {
+			out = append(out, text)
 		}
 	}
 	return out
@@ -33,8 +55,9 @@ func environment(env []string) []string {
 
 // Dropped are the names of variables that a command in a box does not have.
 func Dropped(env []string) (names []string) {
-	for _, v := range env {
-		if name, _, _ := strings.Cut(v, "="); len(environment([]string{v})) == len(environment(nil)) {
+	v := newVariables()
+	for _, text := range env {
+		if name, _, _ := strings.Cut(text, "="); !v.keeps(name) {
 			names = append(names, name)
 		}
 	}

@@ -25,8 +25,8 @@ type group struct {
 	threads bool
 }
 
-// group makes one for this process's box.
-func (s *Spec) group() (*group, error) {
+// newGroup makes one for this process's box.
+func newGroup() (*group, error) {
 	if os.Getuid() != 0 {
 		return nil, nil //nolint:nilnil // there the kernel counts
 	}
@@ -39,14 +39,18 @@ func (s *Spec) group() (*group, error) {
 	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // of one that was killed and had this number
 		return nil, fmt.Errorf("as root a box needs a control group of its own: %w", err)
 	}
+	return g, nil
+}
+
+// limit bounds the box, before it is told what to run.
+func (g *group) limit(s *Spec) error {
+	if g == nil {
+		return nil
+	}
 	if memory, err := s.memory(); err == nil {
 		_ = os.WriteFile(filepath.Join(g.dir, "memory.max"), []byte(strconv.FormatUint(memory, 10)), 0) // not every group counts it
 	}
-	if err := g.write(g.dir, "pids.max", s.Processes); err != nil {
-		g.remove()
-		return nil, err
-	}
-	return g, nil
+	return g.write(g.dir, "pids.max", s.Processes)
 }
 
 func (g *group) write(dir, name string, value int) error {

@@ -15,7 +15,7 @@ var ErrLeft = errors.New("more is left than is removed at once")
 // most so many steps; zero: as many as it takes. All processes of the box must be
 // gone. A command may leave folders that lie so deep in each other that nobody can
 // name the last one, and [os.RemoveAll] would need a descriptor for each, or that
-// their owner may not look into. So what lies deeper is moved up before it is
+// their owner may not look into. So what lies too deep is moved up before it is
 // emptied.
 func Remove(folder *os.File, name string, steps int) error {
 	at := int(folder.Fd())
@@ -28,7 +28,7 @@ func Remove(folder *os.File, name string, steps int) error {
 	}
 	defer func() { _ = unix.Close(top) }()
 	r := remover{top: top, left: steps, bounded: steps > 0}
-	if err := r.empty(top); err != nil {
+	if err := r.empty(top, 0); err != nil {
 		return err
 	}
 	_, err = removeOne(at, name)
@@ -42,8 +42,12 @@ type remover struct {
 	bounded bool
 }
 
-// empty removes all that is in a folder.
-func (r *remover) empty(dir int) error {
+// maxOpen is how deep folders are emptied where they lie. To move one up costs more than
+// to go into it.
+const maxOpen = 16
+
+// empty removes all that is in a folder, which lies so deep below the top.
+func (r *remover) empty(dir, depth int) error {
 	for {
 		names, err := someNames(dir)
 		if err != nil || len(names) == 0 {
@@ -53,14 +57,14 @@ func (r *remover) empty(dir int) error {
 			if r.left--; r.bounded && r.left < 0 {
 				return ErrLeft
 			}
-			if err := r.remove(dir, name); err != nil {
+			if err := r.remove(dir, name, depth); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (r *remover) remove(dir int, name string) error {
+func (r *remover) remove(dir int, name string, depth int) error {
 	if done, err := removeOne(dir, name); done || err != nil {
 		return err
 	}
@@ -69,10 +73,10 @@ func (r *remover) remove(dir int, name string) error {
 		return err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	if dir != r.top {
+	if depth == maxOpen {
 		return r.moveUp(dir, name)
 	}
-	if err := r.empty(fd); err != nil {
+	if err := r.empty(fd, depth+1); err != nil {
 		return err
 	}
 	_, err = removeOne(dir, name)

@@ -94,7 +94,7 @@ func TestNothingRunsBeforeAnEarlierBoxIsFinished(t *testing.T) {
 	if !s.Writes().Pending() {
 		t.Fatal("nothing is to be finished")
 	}
-	if _, err := Run(s, []string{"true"}, nil, s.Project); err == nil || !strings.Contains(err.Error(), "still to be moved in") {
+	if _, err := new(Walls).Run(s, []string{"true"}, nil, s.Project); err == nil || !strings.Contains(err.Error(), "still to be moved in") {
 		t.Errorf("%v", err)
 	}
 	for _, p := range []string{plan, left} {

@@ -7,23 +7,23 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/boxhole"
 )
 
-// inside is what a box calls itself when it begins again inside its walls.
-const inside = "floodmark-box (inside)"
+// insideName is what a box calls itself when it begins again inside its walls.
+const insideName = "floodmark-box (inside)"
 
 // Inside reports whether this process is a box that was begun inside its walls.
 // Then [Enter] is all it has to do.
-func Inside() bool { return os.Args[0] == inside }
+func Inside() bool { return os.Args[0] == insideName }
 
 // A handed is what the outer process tells the inner one.
 type handed struct {
@@ -51,7 +51,7 @@ type ready struct {
 // The command is a process group of its own. A signal to this process or its
 // group is handed on to that group, once; if this process is killed, all of the
 // box is.
-func Run(s *Spec, args, env []string, dir string) (End, error) {
+func (w *Walls) Run(s *Spec, args, env []string, dir string) (End, error) {
 	if err := s.check(); err != nil {
 		return End{}, err
 	}
@@ -64,14 +64,10 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 	if err := s.prepare(); err != nil {
 		return End{}, err
 	}
-	// What a parent left open is not handed down.
-	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return End{}, err
+	if w.cmd == nil {
+		return End{}, cmp.Or(w.err, errors.New("the box has no walls"))
 	}
-	// The kernel ends the box when the thread that began it ends.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	h := handed{Spec: s, Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
+	h := handed{Spec: s.inner(), Args: args, Env: append(environment(env), "HOME="+s.Home), Dir: dir, Terminal: terminal()}
 	defer takeBack(h.Terminal)
 	locks, busy := s.takeShared()
 	h.Busy = busy
@@ -80,88 +76,62 @@ func Run(s *Spec, args, env []string, dir string) (End, error) {
 			_ = f.Close()
 		}
 	}()
-	return s.start(h, locks)
+	return w.run(s, h)
 }
 
-// start begins the first process inside and waits for its end.
-// That process has the locks, too: they hold as long as the box does, also if this
-// process is killed.
-func (s *Spec) start(h handed, locks []*os.File) (End, error) {
-	told, tell, err := os.Pipe()
+// inner is what the inner process has to know of the rules. What may be kept is not for
+// it, and secrets are looked for out here, unless the project is copied.
+func (s *Spec) inner() *Spec {
+	in := *s
+	in.Keep = Keep{}
+	if !in.ReadOnly {
+		in.Secret = nil
+	}
+	return &in
+}
+
+// run tells the first process inside what to do and waits for its end.
+func (w *Walls) run(s *Spec, h handed) (End, error) {
+	hole, err := boxhole.New(s.Hosts)
+	if err == nil {
+		err = w.bound.limit(s)
+	}
 	if err != nil {
 		return End{}, err
 	}
-	failed, fail, err := os.Pipe()
-	if err != nil {
-		return End{}, err
+	for _, b := range w.bounded {
+		b.left.Store(s.Disk)
 	}
-	way, proxy, err := openWay(s.Hosts)
-	if err != nil {
-		return End{}, err
-	}
-	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{inside}, Env: []string{"GOMAXPROCS=1", "GOGC=off"},
-		ExtraFiles: append([]*os.File{told, fail, proxy}, locks...), SysProcAttr: walls(),
-	}
-	bound, err := s.group()
-	if err = cmp.Or(err, s.streams(cmd)); err != nil {
-		return End{}, err
-	}
-	defer bound.remove()
-	if err := bound.begin(cmd); err != nil {
-		return End{}, err
-	}
-	for _, f := range []*os.File{told, fail, proxy} {
-		_ = f.Close()
-	}
+	way := &way{hole: hole, inside: w.inside}
 	way.open()
 	defer way.close()
-	full, err := s.admit(cmd.Process, h, bound, json.NewEncoder(tell))
+	full, err := s.admit(w.cmd.Process, h, w.bound, json.NewEncoder(w.tell))
 	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if why := new(ending); json.NewDecoder(io.LimitReader(failed, maxEnding)).Decode(why) == nil && why.Why != "" {
+		w.kill()
+		if why := new(ending); json.NewDecoder(io.LimitReader(w.failed, maxEnding)).Decode(why) == nil && why.Why != "" {
 			err = errors.New(why.Why) // it has ended before, and knows better
 		}
 		return End{}, err
 	}
-	_ = tell.Close()
-	stop := pass(cmd.Process)
+	_ = w.tell.Close()
+	stop := pass(w.cmd.Process)
 	defer stop()
-	err = cmd.Wait() // also where what was said could not be written
+	err = w.wait() // also where what was said could not be written
 	if full() {
 		return End{}, ErrFull
 	}
-	if cmd.ProcessState == nil {
+	if w.cmd.ProcessState == nil {
 		return End{}, err
 	}
 	var end ending
-	if json.NewDecoder(io.LimitReader(failed, maxEnding)).Decode(&end) != nil {
-		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus) // it is nothing else on Linux
-		return End{Status: status}, nil                          // it was killed
+	if json.NewDecoder(io.LimitReader(w.failed, maxEnding)).Decode(&end) != nil {
+		status, _ := w.cmd.ProcessState.Sys().(syscall.WaitStatus) // it is nothing else on Linux
+		return End{Status: status}, nil                            // it was killed
 	}
 	if end.Why != "" {
 		return End{}, errors.New(end.Why)
 	}
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: way.wanted(end.Hosts), Left: end.Left}, nil
-}
-
-// begin starts the first process of a box in its group. This thread must not be in it
-// when the box ends.
-func (g *group) begin(cmd *exec.Cmd) error {
-	if err := g.enter(); err != nil {
-		return err
-	}
-	err := cmd.Start()
-	if err != nil {
-		err = fmt.Errorf("this machine lets nobody make a box: %w", err)
-	}
-	if left := g.leave(); left != nil && err == nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return left
-	}
-	return err
 }
 
 // admit tells the inner process all that it has to know, and bounds it. It returns what
@@ -196,27 +166,6 @@ type ending struct {
 }
 
 const maxEnding = 1 << 16 // what a pipe holds, so that writing it never waits
-
-// walls are the namespaces of a box. Inside, the user is who he is outside. For the
-// administrator others are who they are, too: without them, files of theirs in the
-// project could not be written. Nobody inside can become one of them.
-func walls() *syscall.SysProcAttr {
-	users := []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-	groups := []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-	if os.Getuid() == 0 && mapsAll() {
-		users = []syscall.SysProcIDMap{{Size: math.MaxUint32}}
-		groups = users
-	}
-	const flags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
-	return &syscall.SysProcAttr{
-		Cloneflags:  flags,
-		UidMappings: users,
-		GidMappings: groups,
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER},
-		Pdeathsig:   syscall.SIGKILL,
-		Setpgid:     true, // signals to the group arrive by this process, once
-	}
-}
 
 // prepare makes the folders of a box. What an earlier box left there is removed: it is
 // not this command's. What was about to be moved in is finished by the caller, who can

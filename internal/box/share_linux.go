@@ -2,6 +2,7 @@ package box
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,9 @@ import (
 // layer of its own, which ends with it. In a layer sockets lead nowhere.
 
 // takeShared takes the shared folders for this box, until the locks are closed, and
-// returns those that another box has.
+// returns those that another box has. The locks are shared with the first process inside,
+// see hold, and keep out every other box: each asks first for one that is not shared. The
+// kernel turns one into the other in one step.
 func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 	for _, p := range []string{s.Temp, s.Cache} {
 		if p == "" {
@@ -27,6 +30,9 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 		if err == nil {
 			err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		}
+		if err == nil {
+			err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+		}
 		if err != nil { // also where the disk knows no locks
 			busy = append(busy, p)
 		} else {
@@ -34,6 +40,24 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 		}
 	}
 	return locks, busy
+}
+
+// hold gives the first process inside its own part of the locks: they hold as long as the
+// box does, also if the outer process is killed. The command gets none of them.
+func (s *Spec) hold() error {
+	for _, p := range []string{s.Temp, s.Cache} {
+		if p == "" || slices.Contains(s.busy, p) {
+			continue
+		}
+		fd, err := unix.Open(p, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err == nil {
+			err = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
 }
 
 func (s *Spec) beside() string { return filepath.Join(s.Folder, "beside") }
@@ -88,7 +112,7 @@ func (s *Spec) caches() error {
 	}
 	for _, name := range lines(cacheList) {
 		p := filepath.Join(s.Home, name)
-		if there, err := filepath.EvalSymlinks(p); err != nil || there != p {
+		if !straight(p) {
 			continue // nothing there, or a way to somewhere else
 		}
 		if err := s.above(p, p, filepath.Join(layers, name)); err != nil {

@@ -60,7 +60,8 @@ type Spec struct {
 	// Undo is how many bytes of what is replaced in the project are kept in Folder.
 	Undo int64 `json:"undo,omitempty"`
 
-	busy []string // of Temp and Cache: what another box has
+	busy   []string // of Temp and Cache: what another box has
+	buffer []byte   // for copies, while the box is built
 }
 
 // InBackground returns the rules for a command that outlives its call, such as a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,43 +16,49 @@ import (
 // streams gives a command this process's standard streams. Through /proc a command
 // can open the file behind a descriptor anew: to read what was in a log before, to
 // empty it, or to write to its input. So files stay outside, and the command has
-// pipes. A folder would be a way out and is refused.
-func (s *Spec) streams(cmd *exec.Cmd) error {
+// pipes. A folder would be a way out and is refused. What is said to files is returned:
+// nothing is, until they have a bound.
+func streams(cmd *exec.Cmd) (files []*bounded, err error) {
 	var was [3]os.FileInfo
 	for i, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
 		info, err := f.Stat()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if info.IsDir() || info.Mode()&(os.ModeDevice|os.ModeCharDevice) == os.ModeDevice {
-			return fmt.Errorf("standard stream %d is a folder or a disk", i)
+			return nil, fmt.Errorf("standard stream %d is a folder or a disk", i)
 		}
 		was[i] = info
+	}
+	file := func(to io.Writer) *bounded {
+		b := &bounded{to: to}
+		files = append(files, b)
+		return b
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if was[0].Mode().IsRegular() {
 		cmd.Stdin = struct{ io.Reader }{os.Stdin}
 	}
 	if was[1].Mode().IsRegular() {
-		cmd.Stdout = &bounded{os.Stdout, s.Disk}
+		cmd.Stdout = file(os.Stdout)
 	}
 	if was[2].Mode().IsRegular() {
-		cmd.Stderr = &bounded{os.Stderr, s.Disk}
+		cmd.Stderr = file(os.Stderr)
 		if os.SameFile(was[1], was[2]) {
 			cmd.Stderr = cmd.Stdout // one pipe, so that lines stay in order
 		}
 	}
-	return nil
+	return files, nil
 }
 
 // bounded writes to a file what a box may write to one.
 type bounded struct {
 	to   io.Writer
-	left int64
+	left atomic.Int64
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.left -= int64(len(p)); b.left < 0 {
+	if b.left.Add(-int64(len(p))) < 0 {
 		return 0, errors.Join(errors.New("the command has said too much"), syscall.EFBIG)
 	}
 	return b.to.Write(p)

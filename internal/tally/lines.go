@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -172,7 +172,7 @@ func trusting(src floodmark.Source, read floodmark.ActionDecided, p *policy.Poli
 	}
 	place := src.Origin.Place
 	switch {
-	case plainHost(place) && !address.Open(place) && !known(p, place):
+	case plainHost(place) && !openhost.Is(place) && !known(p, place):
 		return []Line{{Kind: PolicyLine, Key: "sources", Text: fmt.Sprintf("- {host: %s, trust: shared}", place), name: "host " + place, place: place}}
 	case plainPath(place):
 		return []Line{{Kind: PolicyLine, Key: "workspace", Text: "- " + place, name: "path " + place, place: place}}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/floodmark/floodmark/internal/box"
 )
@@ -61,7 +64,7 @@ func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	defer os.RemoveAll(folder)
+	defer removeAll(folder)
 	list, err := Attempts()
 	if err != nil {
 		return Report{}, err
@@ -77,6 +80,26 @@ func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) 
 		return r, nil
 	}
 	return Summary(outcomes), err
+}
+
+// removeAll removes a folder with worlds, several of them at once.
+func removeAll(folder string) {
+	worlds, _ := os.ReadDir(folder)
+	next := make(chan string)
+	var all sync.WaitGroup
+	for range runtime.NumCPU() {
+		all.Go(func() {
+			for name := range next {
+				_ = os.RemoveAll(filepath.Join(folder, name))
+			}
+		})
+	}
+	for _, w := range worlds {
+		next <- w.Name()
+	}
+	close(next)
+	all.Wait()
+	_ = os.RemoveAll(folder)
 }
 
 // Here tries whether a box can be made on this machine, for a command that does

@@ -53,9 +53,9 @@ func Box(program string, rules box.Spec) (Enclosure, error) {
 func atOnce() int { return max(4, 2*runtime.NumCPU()) }
 
 // Try makes every attempt, free and enclosed, in worlds below a folder. They are left
-// there: ext4 does not use the place of a file again that was just removed, and
-// looking past many of those took a quarter of all the time.
+// there until the last is made: see spread.
 func Try(ctx context.Context, in Enclosure, folder string, list []Attempt) ([]Outcome, error) {
+	spread(folder)
 	from, err := newPattern(ctx, filepath.Join(folder, "pattern"))
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Try(ctx context.Context, in Enclosure, folder string, list []Attempt) ([]Ou
 	return out, ctx.Err()
 }
 
-func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attempt) (Outcome, error) {
+func try(ctx context.Context, in Enclosure, from *pattern, folder string, a Attempt) (Outcome, error) {
 	o := Outcome{Attempt: a}
 	if !a.Alone {
 		w, err := newWorld(ctx, filepath.Join(folder, "free"), from, a)

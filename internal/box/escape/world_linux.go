@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -19,13 +17,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/tools/txtar"
 
 	"github.com/floodmark/floodmark/internal/box"
 )
-
-//go:embed data/home.txtar
-var homeFiles []byte
 
 // A world is a throw-away home with a project in it, and a machine around it
 // that listens.
@@ -52,7 +46,7 @@ type world struct {
 const longest = 10 * time.Minute
 
 // newWorld makes a world below a folder, for one attempt.
-func newWorld(ctx context.Context, root string, from pattern, a Attempt) (*world, error) {
+func newWorld(ctx context.Context, root string, from *pattern, a Attempt) (*world, error) {
 	w := &world{ctx: ctx, root: root, home: filepath.Join(root, "home"), names: map[string]string{}}
 	w.project = filepath.Join(w.home, "ws")
 	steps := []func() error{func() error { return from.copyTo(w.home) }, w.links, w.listen, w.descriptors}
@@ -69,45 +63,6 @@ func newWorld(ctx context.Context, root string, from pattern, a Attempt) (*world
 		}
 	}
 	return w, nil
-}
-
-// A pattern is a folder of which the homes of all worlds are copies: git starts
-// once for all of them.
-type pattern string
-
-// newPattern writes what a home has that nobody should see or change.
-func newPattern(ctx context.Context, root string) (pattern, error) {
-	home := filepath.Join(root, "home")
-	for _, f := range txtar.Parse(homeFiles).Files {
-		at := filepath.Join(home, f.Name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(at, f.Data, 0o600); err != nil {
-			return "", err
-		}
-	}
-	for _, args := range [][]string{
-		{"init", "-q", "-b", "main", "--template="}, // samples would be copied for each world
-		{"add", "-A"},
-		{"commit", "-qm", "a"},
-		{"config", "core.hooksPath", "ci"},
-		{"config", "include.path", "../gitsettings"},
-	} {
-		c := exec.CommandContext(ctx, "git", args...)
-		c.Dir, c.Env = filepath.Join(home, "ws"), append(os.Environ(), "HOME="+home)
-		if out, err := c.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("git %s: %w: %s", args[0], err, out)
-		}
-	}
-	return pattern(home), nil
-}
-
-func (p pattern) copyTo(home string) error {
-	if err := os.MkdirAll(filepath.Join(filepath.Dir(home), "tmp-outside"), 0o700); err != nil {
-		return err
-	}
-	return os.CopyFS(home, os.DirFS(string(p)))
 }
 
 // links puts some into the project that lead out of it, and from what is obeyed to

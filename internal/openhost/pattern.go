@@ -1,4 +1,7 @@
-package address
+// Package openhost says on which hosts strangers publish, and below which names they can
+// register one. It is apart from package address because the public suffix list brings
+// half of the network's protocols along, and floodmark-box starts before every command.
+package openhost
 
 import (
 	_ "embed" // for the list of hosts
@@ -59,9 +62,9 @@ func (p Pattern) Open() (string, bool) {
 	return "", false
 }
 
-// Open reports whether anybody can publish on a host, so that a link which it
+// Is reports whether anybody can publish on a host, so that a link which it
 // gives may be anybody's. Of others nobody knows.
-func Open(host string) bool {
+func Is(host string) bool {
 	_, open := Pattern{Domain: host}.Open()
 	return open
 }
