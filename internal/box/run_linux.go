@@ -95,7 +95,7 @@ func (s *Spec) start(h handed, locks []*os.File) (End, error) {
 	if err != nil {
 		return End{}, err
 	}
-	way, proxy, err := openWay(s.Hosts)
+	way, proxy, err := s.openWay()
 	if err != nil {
 		return End{}, err
 	}

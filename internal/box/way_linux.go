@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/floodmark/floodmark/internal/boxhole"
+	"github.com/floodmark/floodmark/internal/mirror"
 )
 
 // A way leads from the proxy that programs in the box are told of to the hosts that were
@@ -26,10 +27,15 @@ type way struct {
 }
 
 // openWay returns a way and the end of a socket that the inside is to have.
-func openWay(hosts []string) (w *way, inner *os.File, err error) {
-	hole, err := boxhole.New(hosts)
+func (s *Spec) openWay() (w *way, inner *os.File, err error) {
+	hole, err := boxhole.New(s.Hosts)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s.Mirror.Set != "" {
+		if hole.Shelf, err = mirror.Open(s.Mirror.Folder, s.Mirror.Set); err != nil {
+			return nil, nil, err
+		}
 	}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
