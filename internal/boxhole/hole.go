@@ -48,9 +48,9 @@ type Hole struct {
 	// Shelf answers requests that name no host; nil: they are refused.
 	Shelf Shelf
 
-	dial    func(ctx context.Context, place string) (net.Conn, error)
-	life    context.Context // until Close
-	end     context.CancelFunc
+	dial func(ctx context.Context, place string) (net.Conn, error)
+	life context.Context // until Close
+	end  context.CancelFunc
 
 	sent, received atomic.Int64
 

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/module"
+
 	"github.com/floodmark/floodmark/internal/lockfile"
 	"github.com/floodmark/floodmark/internal/mirror"
 )
@@ -24,7 +26,8 @@ type Registries struct {
 	Go, Npm, PyPI string
 	// Hosts are others that registries may send the monitor to for a package.
 	Hosts []string
-	// Private are the beginnings of names that no registry is asked for.
+	// Private are the beginnings of names that no registry is asked for, as the go command
+	// reads GOPRIVATE.
 	Private []string
 }
 
@@ -104,10 +107,7 @@ func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set strin
 
 // private reports a name that begins as one of those that are private.
 func (f *Fetcher) private(name string) bool {
-	return slices.ContainsFunc(f.From.Private, func(p string) bool {
-		p = strings.TrimSuffix(p, "/")
-		return p != "" && (name == p || strings.HasPrefix(name, p+"/"))
-	})
+	return module.MatchPrefixPatterns(strings.Join(f.From.Private, ","), name)
 }
 
 // all fetches what is not there yet. The first failure ends it.
