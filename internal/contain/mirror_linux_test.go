@@ -95,6 +95,9 @@ func stocked(t *testing.T) (*house, *npmStore) {
 
 func TestAnInstallHasAMirror(t *testing.T) {
 	h, s := stocked(t)
+	edit := hook.Call{ID: "w", Name: "Write", Args: []byte(fmt.Sprintf(`{"file_path":%q,"content":"x"}`, filepath.Join(h.project, "notes.txt")))}
+	h.before(edit) // another file in the same folder
+	h.after(edit)
 	for i, line := range []string{"npm ci", "npm install --no-audit 2>&1 | tail -5", "cd . && npm ci"} {
 		c := bash(fmt.Sprint(i), line)
 		r := h.before(c)

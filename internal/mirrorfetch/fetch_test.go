@@ -2,17 +2,12 @@ package mirrorfetch
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/lockfile"
-	"github.com/floodmark/floodmark/internal/mirror"
 )
 
 // What is asked for, and in which order, follows from the lock file.
@@ -127,41 +122,5 @@ func TestRegistriesThatCannotBe(t *testing.T) {
 		if base != "registry.example" && r.Check() == nil {
 			t.Errorf("%q is taken for a host", base)
 		}
-	}
-}
-
-// The mirror keeps no more than its quota, and what was of use last.
-func TestQuota(t *testing.T) {
-	s := mirror.Store{Folder: t.TempDir(), Quota: 10}
-	at := time.Unix(1000, 0)
-	var items []mirror.Item
-	for i := range 3 {
-		item, err := s.Put(fmt.Sprint("/", i), "text/plain", []byte(fmt.Sprint("12345", i)))
-		if err != nil || !s.Has(item, at.Add(time.Duration(i)*time.Second)) {
-			t.Fatal(err)
-		}
-		items = append(items, item)
-	}
-	s.Sweep(at.Add(2 * time.Second))
-	for i, item := range items {
-		if s.Has(item, at.Add(time.Minute)) != (i == 2) {
-			t.Errorf("%d is kept or not", i)
-		}
-	}
-	if _, err := s.PutSet([]mirror.Item{{Path: "x", SHA256: strings.Repeat("0", 64)}}); err == nil {
-		t.Error("what is no path is taken")
-	}
-	if _, err := mirror.Open(s.Folder, "../x"); err == nil {
-		t.Error("what is no name is opened")
-	}
-	set, err := s.PutSet(items[2:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.Folder, "sets", set), []byte("[]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mirror.Open(s.Folder, set); err == nil {
-		t.Error("a set that was changed is opened")
 	}
 }
