@@ -81,7 +81,7 @@ func (s Store) Put(at, kind string, data []byte) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it has another name by then
 	sum, size, err := Fill(f, strings.NewReader(string(data)))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Item{}, err
@@ -139,7 +139,7 @@ func (s Store) write(file string, items []Item) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // it has another name by then
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close(), os.MkdirAll(filepath.Dir(file), 0o700)); err != nil {
 		return err

@@ -79,7 +79,7 @@ func (d *Desk) Wants(project, line string) (Want, bool) {
 	}
 	for _, name := range i.Locks {
 		at := filepath.Join(project, name)
-		if real, err := filepath.EvalSymlinks(at); err != nil || real != at {
+		if there, err := filepath.EvalSymlinks(at); err != nil || there != at {
 			continue
 		}
 		data, err := read(at)

@@ -52,7 +52,7 @@ func newDesk(t *testing.T) (d *Desk, r *registrytest.Registry, project string) {
 	}, r, project
 }
 
-func TestReady(t *testing.T) {
+func TestPackagesAreReady(t *testing.T) {
 	d, r, project := newDesk(t)
 	w, ok := d.Wants(project, "go mod download")
 	if !ok || w.Lock != filepath.Join(project, "go.sum") || !w.Fetches || len(r.Asked()) > 0 {

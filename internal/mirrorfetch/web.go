@@ -161,7 +161,7 @@ func (f *Fetcher) file(ctx context.Context, from, at, kind string, verify func(f
 	if err != nil {
 		return mirror.Item{}, err
 	}
-	defer os.Remove(to.Name()) // it has another name by then
+	defer func() { _ = os.Remove(to.Name()) }() // it has another name by then
 	defer to.Close()
 	i := mirror.Item{Path: at, Kind: kind}
 	err = f.web.get(ctx, from, "*/*", func(body io.Reader) error {
