@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,7 @@ const (
 	// failedFor is how long a lock file is not tried again.
 	failedFor = 10 * time.Minute
 	maxRuns   = 256
+	maxUnder  = 2 // at once
 )
 
 // A Want is what a command line would take from a mirror.
@@ -146,12 +148,14 @@ func (d *Desk) failed(key [sha256.Size]byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.runs[key]
-	if r == nil {
-		return false
-	}
+	return r != nil && r.ended() && r.err != nil && d.Now().Sub(r.at).Abs() < failedFor
+}
+
+// ended reports whether all of a run is known.
+func (r *run) ended() bool {
 	select {
 	case <-r.done:
-		return r.err != nil && d.Now().Sub(r.at).Abs() < failedFor
+		return true
 	default:
 		return false
 	}
@@ -163,6 +167,9 @@ func (d *Desk) Ready(ctx context.Context, w Want) (box.Mirror, error) {
 		return box.Mirror{}, nil
 	}
 	r := d.start(ctx, w)
+	if r == nil {
+		return box.Mirror{}, ErrLater
+	}
 	timer := time.NewTimer(d.Wait)
 	defer timer.Stop()
 	select {
@@ -175,19 +182,27 @@ func (d *Desk) Ready(ctx context.Context, w Want) (box.Mirror, error) {
 	return box.Mirror{Folder: d.Fetcher.Store.Folder, Set: r.set}, r.err
 }
 
-// start begins to fetch, unless that is under way.
+// start begins to fetch, unless that is under way. Nil: too many others are.
 func (d *Desk) start(ctx context.Context, w Want) *run {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if r := d.runs[w.key]; r != nil {
-		select {
-		case <-r.done:
-		default:
-			return r
+	if r := d.runs[w.key]; r != nil && !r.ended() {
+		return r
+	}
+	under := 0
+	for _, r := range d.runs {
+		if !r.ended() {
+			under++
 		}
 	}
-	if d.runs == nil || len(d.runs) >= maxRuns {
+	if under >= maxUnder {
+		return nil
+	}
+	if d.runs == nil {
 		d.runs = map[[sha256.Size]byte]*run{}
+	}
+	if len(d.runs) >= maxRuns {
+		maps.DeleteFunc(d.runs, func(_ [sha256.Size]byte, r *run) bool { return r.ended() })
 	}
 	r := &run{done: make(chan struct{})}
 	d.runs[w.key] = r

@@ -81,13 +81,23 @@ func TestLater(t *testing.T) {
 	if m, err := d.Ready(t.Context(), w); !errors.Is(err, ErrLater) || m.Set != "" {
 		t.Errorf("%+v %v", m, err)
 	}
+	for i := range 3 { // only two are fetched at once
+		other := w
+		other.key[0] += byte(i + 1)
+		if _, err := d.Ready(t.Context(), other); !errors.Is(err, ErrLater) {
+			t.Error(err)
+		}
+	}
+	if len(d.runs) != maxUnder {
+		t.Errorf("%d are under way", len(d.runs))
+	}
 	close(free)
 	d.Wait = time.Hour
 	if m, err := d.Ready(t.Context(), w); err != nil || m.Set == "" {
 		t.Errorf("%+v %v", m, err)
 	}
-	if n := len(r.Asked()); n != 1 {
-		t.Errorf("%d requests", n)
+	for _, other := range d.runs {
+		<-other.done
 	}
 }
 

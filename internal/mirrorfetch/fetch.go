@@ -86,7 +86,7 @@ var ErrPrivate = errors.New("a package of the lock file is private")
 // Fetch makes all of a list available and returns the name of its set: all of it or none.
 func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set string, err error) {
 	f.once.Do(func() { f.web = f.newWeb() })
-	began := f.Now()
+	defer f.Store.Sweep(f.Now()) // also what a set that failed has left
 	public := slices.DeleteFunc(slices.Clone(list), func(p lockfile.Package) bool { return f.private(p.Name) })
 	if len(public) < len(list) && slices.ContainsFunc(list, func(p lockfile.Package) bool { return p.Ecosystem != lockfile.Go }) {
 		return "", ErrPrivate
@@ -100,9 +100,7 @@ func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set strin
 	if err != nil {
 		return "", err
 	}
-	set, err = f.Store.PutSet(slices.Concat(append(items, more)...))
-	f.Store.Sweep(began)
-	return set, err
+	return f.Store.PutSet(slices.Concat(append(items, more)...))
 }
 
 // private reports a name that begins as one of those that are private.
