@@ -52,6 +52,9 @@ type Basis struct {
 	// the owner granted them for good, if he did.
 	Hosts   []string `json:"hosts,omitempty"`
 	HostsBy TicketID `json:"hostsBy,omitempty"`
+	// Mirror: its box is given the packages that the project has pinned, so that nothing
+	// is fetched for it.
+	Mirror bool `json:"mirror,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

@@ -117,6 +117,10 @@ type Event struct {
 	Holes   bool        `json:"-"`
 	Granted []HostGrant `json:"-"`
 
+	// Locks are the files by which this call installs what its project has pinned. The door
+	// can give that to its box if told to; see [Reply.Mirror]. The daemon says it.
+	Locks []string `json:"-"`
+
 	// Box is how a command ended that ran in a box, at after_tool_call. The daemon says it,
 	// as it says Boxes.
 	Box *BoxEnd `json:"-"`
@@ -324,6 +328,9 @@ type Reply struct {
 	// Hosts are those that the box of an allowed call may let it reach. The daemon reads
 	// it, and tells nobody.
 	Hosts []string `json:"-"`
+	// Mirror says that the box of an allowed call may be given what the event's lock files
+	// pin: they were there before the session, and are to be believed.
+	Mirror bool `json:"-"`
 	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
 	// approved it, or is being shown it now: the daemon pushes then, and the agent does not.
 	Shown floodmark.Digest `json:"-"`

@@ -38,7 +38,7 @@ func doneInside(effects []floodmark.Effect) bool {
 // judgeCall judges a call, and once more with the hosts that its box would let it reach, if
 // there are some and the policy lets a call be asked about that sends there.
 func (st *step) judgeCall(c hook.Call) *judged {
-	j := st.judge(c, nil)
+	j := st.mirrored(c, st.judge(c, nil))
 	boxed := j.decision.Contained()
 	failed := j.decision.Verdict == floodmark.Confirm && j.ruling.Outside && st.failedInBox(&j.action)
 	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || !doneInside(j.action.Effects) {
@@ -55,8 +55,32 @@ func (st *step) judgeCall(c hook.Call) *judged {
 	return out
 }
 
+// mirrored judges a call that installs what is pinned once more, as one that fetches nothing.
+func (st *step) mirrored(c hook.Call, j *judged) *judged {
+	if len(st.ev.Locks) == 0 || slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) }) {
+		return j
+	}
+	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) {
+		st.mirror = true
+		in := st.judge(c, nil)
+		if st.mirror = false; in.decision.Contained() {
+			j = in
+		}
+	}
+	st.out.Reply.Mirror = j.decision.Contained()
+	return j
+}
+
+// pinned reports a lock file that this session did not write and that is worth shared or more.
+func (st *step) pinned(p string) bool {
+	return !slices.ContainsFunc(st.s.Wrote, func(w Wrote) bool { return under(fileRef(p).Name, w.Ref.Name) }) && st.load(p, true).Label.Trust >= floodmark.Shared
+}
+
 // letOut makes a call one that sends to hosts, and brings back what they say.
 func (st *step) letOut(j *judged) {
+	if j.basis.Mirror = st.mirror; st.mirror {
+		j.use.Network, j.use.Effects = false, slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Fetch })
+	}
 	if len(st.hosts) == 0 {
 		return
 	}

@@ -171,6 +171,7 @@ type step struct {
 	// which grant.
 	hosts   []string
 	hostsBy floodmark.TicketID
+	mirror  bool // that box is given what its project has pinned
 }
 
 func newStep(s *State, r Rules, in Input) *step {

@@ -81,8 +81,10 @@ func (h *handed) proxy() error {
 	if h.Spec.NoNetwork {
 		return unix.Close(toProxy)
 	}
-	env, err := boxhole.Listen(toProxy)
-	h.Env = append(h.Env, env...)
+	at, err := boxhole.Listen(toProxy)
+	if h.Env = append(h.Env, boxhole.Variables(at)...); h.Spec.Mirror.Set != "" {
+		h.Env = pointed(h.Env, at)
+	}
 	return errors.Join(err, unix.Close(toProxy))
 }
 

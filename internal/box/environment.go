@@ -53,6 +53,21 @@ func environment(env []string) []string {
 	return out
 }
 
+//go:embed data/mirror.txt
+var mirrorList string
+
+// pointed is an environment in which package managers find the mirror at an address.
+func pointed(env []string, at string) []string {
+	for _, line := range lines(mirrorList) {
+		name, value, set := strings.Cut(line, "=")
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		if set {
+			env = append(env, name+"="+strings.ReplaceAll(value, "AT", at))
+		}
+	}
+	return env
+}
+
 // Dropped are the names of variables that a command in a box does not have.
 func Dropped(env []string) (names []string) {
 	v := newVariables()

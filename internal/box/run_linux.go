@@ -14,8 +14,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/floodmark/floodmark/internal/boxhole"
 )
 
 // insideName is what a box calls itself when it begins again inside its walls.
@@ -92,7 +90,7 @@ func (s *Spec) inner() *Spec {
 
 // run tells the first process inside what to do and waits for its end.
 func (w *Walls) run(s *Spec, h handed) (End, error) {
-	hole, err := boxhole.New(s.Hosts)
+	hole, err := s.hole()
 	if err == nil {
 		err = w.bound.limit(s)
 	}

@@ -48,6 +48,9 @@ type Spec struct {
 	// Hosts are those that the command may reach, such as «api.example:443»: see package
 	// boxhole. It has no use with NoNetwork.
 	Hosts []string `json:"hosts,omitempty"`
+	// Mirror, unless empty, answers package managers; see package mirror. It has no use
+	// with NoNetwork.
+	Mirror Mirror `json:"mirror,omitzero"`
 	// Author and Mail are who commits are by.
 	Author string `json:"author,omitempty"`
 	Mail   string `json:"mail,omitempty"`
@@ -62,6 +65,12 @@ type Spec struct {
 
 	busy   []string // of Temp and Cache: what another box has
 	buffer []byte   // for copies, while the box is built
+}
+
+// A Mirror is a set of packages, and the folder that it lies in.
+type Mirror struct {
+	Folder string `json:"folder"`
+	Set    string `json:"set"`
 }
 
 // InBackground returns the rules for a command that outlives its call, such as a
@@ -143,6 +152,9 @@ func (s *Spec) check() error {
 	}
 	if _, err := boxhole.New(s.Hosts); err != nil {
 		return err
+	}
+	if s.Mirror.Set != "" && !whole(s.Mirror.Folder) {
+		return fmt.Errorf("the folder of the mirror is no whole path: %q", s.Mirror.Folder)
 	}
 	if s.Processes == 0 {
 		s.Processes = defaultProcesses

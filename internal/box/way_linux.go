@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/floodmark/floodmark/internal/boxhole"
+	"github.com/floodmark/floodmark/internal/mirror"
 )
 
 // A way leads from the proxy that programs in the box are told of to the hosts that were
@@ -23,6 +24,15 @@ type way struct {
 	mu       sync.Mutex // guards what is below
 	listener net.Listener
 	closed   bool
+}
+
+// hole is what the box may reach.
+func (s *Spec) hole() (*boxhole.Hole, error) {
+	hole, err := boxhole.New(s.Hosts)
+	if err == nil && s.Mirror.Set != "" {
+		hole.Shelf, err = mirror.Open(s.Mirror.Folder, s.Mirror.Set)
+	}
+	return hole, err
 }
 
 // socketPair returns the two ends of a socket: for this process, and for the inside.

@@ -37,12 +37,20 @@ const (
 	dialTime = 15 * time.Second
 )
 
+// A Shelf has what a box may be given without anybody outside being asked.
+type Shelf interface {
+	Get(at string) (kind string, size int64, content io.ReadCloser, ok bool)
+}
+
 // A Hole is the way out of one box. Without a granted host it leads nowhere.
 type Hole struct {
 	granted []string
-	dial    func(ctx context.Context, place string) (net.Conn, error)
-	life    context.Context // until Close
-	end     context.CancelFunc
+	// Shelf answers requests that name no host; nil: they are refused.
+	Shelf Shelf
+
+	dial func(ctx context.Context, place string) (net.Conn, error)
+	life context.Context // until Close
+	end  context.CancelFunc
 
 	sent, received atomic.Int64
 
@@ -79,11 +87,11 @@ func dial(ctx context.Context, place string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outward().DialContext(ctx, "tcp", net.JoinHostPort(host+".", port))
+	return Outward().DialContext(ctx, "tcp", net.JoinHostPort(host+".", port))
 }
 
-// outward dials no address that is not of the open network, however a name came to mean it.
-func outward() *net.Dialer {
+// Outward dials no address that is not of the open network, however a name came to mean it.
+func Outward() *net.Dialer {
 	return &net.Dialer{Timeout: dialTime, Control: func(_, to string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(to)
 		if err != nil || !address.Public(at.Addr()) {
@@ -171,6 +179,10 @@ func (h *Hole) answer(conn net.Conn) {
 		_, _ = io.WriteString(conn, refusal("400 Bad Request", "this is no request that a box answers"))
 		return
 	}
+	if at, only, own := wantsOwn(head); own && h.Shelf != nil {
+		h.give(conn, at, only)
+		return
+	}
 	place, name := target(head)
 	if place == "" || !slices.Contains(h.granted, place) {
 		h.note(name)
@@ -189,6 +201,22 @@ func (h *Hole) answer(conn net.Conn) {
 		return
 	}
 	h.join(conn, there, rest)
+}
+
+// give answers from the shelf. Nothing of the request but its path counts, and none of it is
+// noted.
+func (h *Hole) give(conn net.Conn, at string, headOnly bool) {
+	kind, size, content, ok := h.Shelf.Get(at)
+	if !ok {
+		_, _ = io.WriteString(conn, refusal("404 Not Found", "the mirror has only what the project's lock file pins"))
+		return
+	}
+	defer content.Close()
+	_ = conn.SetDeadline(time.Time{}) // the box may read as slowly as it likes, until it ends
+	_, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", kind, size)
+	if err == nil && !headOnly {
+		_, _ = io.CopyN(conn, content, size)
+	}
 }
 
 // join carries bytes both ways until both have ended, one is cut off, or there were

@@ -159,7 +159,7 @@ func TestWhatIsGranted(t *testing.T) {
 func TestInnerAddressesAreRefused(t *testing.T) {
 	l := listen(t)
 	defer l.Close()
-	if conn, err := outward().DialContext(t.Context(), "tcp", l.Addr().String()); !errors.Is(err, errInner) {
+	if conn, err := Outward().DialContext(t.Context(), "tcp", l.Addr().String()); !errors.Is(err, errInner) {
 		t.Errorf("%v, %v", conn, err)
 	}
 }

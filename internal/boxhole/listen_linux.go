@@ -11,36 +11,35 @@ import (
 )
 
 // Listen makes the listener of a proxy on the loopback of a box, from inside of it, hands
-// it out through a socket and keeps none of it. It returns the variables by which programs
-// find the proxy.
-func Listen(outside int) (env []string, err error) {
+// it out through a socket and keeps none of it. It returns its address.
+func Listen(outside int) (at string, err error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, unix.Close(fd)) }()
 	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return nil, err
+		return "", err
 	}
 	if err := unix.Listen(fd, unix.SOMAXCONN); err != nil {
-		return nil, err
+		return "", err
 	}
 	name, err := unix.Getsockname(fd)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	at, ok := name.(*unix.SockaddrInet4)
+	own, ok := name.(*unix.SockaddrInet4)
 	if !ok {
-		return nil, fmt.Errorf("the proxy listens on %T", name)
+		return "", fmt.Errorf("the proxy listens on %T", name)
 	}
 	if err := unix.Sendmsg(outside, []byte{0}, unix.UnixRights(fd), nil, 0); err != nil {
-		return nil, err
+		return "", err
 	}
-	return variables("http://127.0.0.1:" + strconv.Itoa(at.Port)), nil
+	return "http://127.0.0.1:" + strconv.Itoa(own.Port), nil
 }
 
-// variables tell programs of a proxy. What is on the loopback is reached without one.
-func variables(proxy string) (env []string) {
+// Variables tell programs of a proxy. What is on the loopback is reached without one.
+func Variables(proxy string) (env []string) {
 	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = append(env, name+"="+proxy)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/url"
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/address"
@@ -27,6 +28,19 @@ func readHead(r io.Reader) (head, rest []byte, err error) {
 		}
 	}
 	return nil, nil, errors.New("the head of the request is too long")
+}
+
+// wantsOwn reads the path of a request that names no host, from its first line and from
+// nothing else. What stands behind a question mark does not count.
+func wantsOwn(head []byte) (at string, headOnly, own bool) {
+	line, _, _ := strings.Cut(string(head), "\r\n")
+	words := strings.Split(line, " ")
+	if len(words) != 3 || words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0" || words[0] != "GET" && words[0] != "HEAD" || !strings.HasPrefix(words[1], "/") {
+		return "", false, false
+	}
+	at, _, _ = strings.Cut(words[1], "?")
+	at, err := url.PathUnescape(at)
+	return at, words[0] == "HEAD", err == nil
 }
 
 // target reads what a request wants from its first line, and from nothing else. Place is

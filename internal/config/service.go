@@ -55,6 +55,8 @@ type Service struct {
 	Agents map[string]Agent `yaml:"agents"`
 	// Telegram is the bot that asks on the phone; nil: none.
 	Telegram *Telegram `yaml:"telegram"`
+	// Packages says where boxes have packages from; nil: from the public registries.
+	Packages *Packages `yaml:"packages"`
 	// Auditor is the model that is asked for a second opinion; nil: none.
 	Auditor *Auditor `yaml:"auditor"`
 }
@@ -205,7 +207,7 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
-	if err := errors.Join(s.checkTenants(), s.Bundles.check(), s.checkPeople(), s.checkAnswers()); err != nil {
+	if err := errors.Join(s.checkTenants(), s.Bundles.check(), s.checkPeople(), s.checkAnswers(), s.checkPackages()); err != nil {
 		return err
 	}
 	if s.Auditor != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/mirrordesk"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
@@ -43,6 +44,10 @@ type Config struct {
 	// sessions, and Used is told of a grant that holds in this one. Nil: none are.
 	Granted func(ctx context.Context, s journal.Session) []hook.HostGrant
 	Used    func(ctx context.Context, s journal.Session, ticket floodmark.TicketID)
+	// Packages has what a project pins ready for boxes, and Project says where a session
+	// works. Nil: nobody does.
+	Packages *mirrordesk.Desk
+	Project  func(ctx context.Context, s journal.Session) (string, error)
 	// Ended is told that a session is over; nil: nobody has to know.
 	Ended func(s journal.Session)
 	// Undo keeps what boxes replace in projects; nil: nobody does.
@@ -154,7 +159,7 @@ func New(cfg Config) (*Door, error) {
 
 // Handle passes an event on.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	ev.Boxes, ev.Holes, ev.Granted = false, false, nil
+	ev.Boxes, ev.Holes, ev.Granted, ev.Locks = false, false, nil, nil
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
 	switch {
 	case d.cfg.Desk == nil:
@@ -191,6 +196,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if ev.Holes = ev.Boxes && !sandboxed(ev.Agent); ev.Holes && d.cfg.Granted != nil {
 		ev.Granted = d.cfg.Granted(ctx, s)
 	}
+	want := d.wants(ctx, s, &ev, line)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if err == nil && !reply.Decision.Contained() && !is { // what a command writes is not known before
 		d.edits(ctx, s, ev, reply)
@@ -201,7 +207,14 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return d.boxless(reply, nil) // it does not run in any case
 	}
-	command, err := d.ticket(ctx, s, ev, line, reply.Hosts)
+	reach := box.Spec{Hosts: reply.Hosts}
+	if reply.Mirror && len(ev.Locks) > 0 {
+		var wait string
+		if reach.Mirror, wait = d.ready(ctx, want); wait != "" {
+			return d.didNotRun(ctx, s, ev, wait)
+		}
+	}
+	command, err := d.ticket(ctx, s, ev, line, reach)
 	if err != nil {
 		d.unfit(s)
 		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
@@ -220,17 +233,17 @@ func (d *Door) used(ctx context.Context, s journal.Session, r hook.Reply) {
 	}
 }
 
-// ticket writes the ticket for a call and returns the command that takes it. Hosts are what
-// the monitor lets the box reach.
-func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, hosts []string) (command string, err error) {
+// ticket writes the ticket for a call and returns the command that takes it. What the monitor
+// lets the box reach is in the hosts and the mirror of a spec.
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, reach box.Spec) (command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
 		return "", err
 	}
-	if len(hosts) > 0 && !ev.Holes {
+	if (len(reach.Hosts) > 0 || reach.Mirror.Set != "") && !ev.Holes {
 		return "", errors.New("no box can reach a host inside this agent's own sandbox")
 	}
-	spec.Hosts = hosts
+	spec.Hosts, spec.Mirror = reach.Hosts, reach.Mirror
 	d.minting.Lock()
 	defer d.minting.Unlock()
 	now := d.cfg.Now()

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
 	"github.com/floodmark/floodmark/journal"
 )
@@ -157,7 +158,7 @@ func TestAFileGrantsNothing(t *testing.T) {
 func TestNoHostInASandbox(t *testing.T) {
 	h := newHouse(t)
 	ev := hook.Event{Agent: "codex", Call: bash("1", "true")}
-	if line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, ev, "true", []string{place}); err == nil {
+	if line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, ev, "true", box.Spec{Hosts: []string{place}}); err == nil {
 		t.Errorf("%q", line)
 	}
 }

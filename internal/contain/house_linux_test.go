@@ -52,9 +52,11 @@ const session = floodmark.SessionID("claude-code/s")
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T) *house { return newHouseIn(t, t.TempDir()) }
+
+func newHouseIn(t *testing.T, home string) *house {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
+	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
 		t.Fatal(err)
 	}

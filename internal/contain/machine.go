@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/boxspec"
 	"github.com/floodmark/floodmark/internal/boxticket"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/mirrorfetch"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -35,6 +36,8 @@ type Machine struct {
 	Disk    monitor.Disk
 	Program string
 	Paths   config.Paths
+	// Registries are where pinned packages come from; nil: no box has any.
+	Registries *mirrorfetch.Registries
 	// Proved replaces what «floodmark prove» saw; nil: it counts.
 	Proved func(ctx context.Context, agent string) bool
 	Note   func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
@@ -63,6 +66,7 @@ func Open(m Machine) (*Door, error) {
 	known := &hosts{file: filepath.Join(filepath.Dir(m.Paths.Proofs), "hosts.json"), view: m.View, resolve: m.Disk.Resolve, now: m.Now}
 	cfg.Granted, cfg.Used = known.granted, known.used
 	cfg.Undo, cfg.Edits = m.undo(desk), m.edited
+	cfg.Packages, cfg.Project = m.packages(), m.project
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)
 	if err != nil { // the folder of tickets is not to be trusted: all is asked about

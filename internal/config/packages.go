@@ -1,0 +1,50 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/floodmark/floodmark/internal/mirrorfetch"
+)
+
+// Packages says from where the monitor fetches what a project has pinned, for boxes that
+// install it.
+type Packages struct {
+	// Off leaves boxes without packages: installing is asked about.
+	Off bool `yaml:"off"`
+	// Go, Npm and PyPI are the registries; empty for the public ones.
+	Go   string `yaml:"go"`
+	Npm  string `yaml:"npm"`
+	PyPI string `yaml:"pypi"`
+	// Hosts are others that registries may send the monitor to.
+	Hosts []string `yaml:"hosts"`
+	// Private are the beginnings of names that no registry is asked for.
+	Private []string `yaml:"private"`
+}
+
+const maxPackageHosts = 64
+
+// Registries are where packages come from; nil: boxes get none.
+func (s Service) Registries() *mirrorfetch.Registries {
+	r := mirrorfetch.Public()
+	if p := s.Packages; p != nil {
+		if p.Off {
+			return nil
+		}
+		r.Go, r.Npm, r.PyPI = cmp.Or(p.Go, r.Go), cmp.Or(p.Npm, r.Npm), cmp.Or(p.PyPI, r.PyPI)
+		r.Hosts, r.Private = append(r.Hosts, p.Hosts...), p.Private
+	}
+	return &r
+}
+
+func (s Service) checkPackages() error {
+	if s.Packages != nil && len(s.Packages.Hosts)+len(s.Packages.Private) > maxPackageHosts {
+		return fmt.Errorf("packages: name at most %d hosts and private names", maxPackageHosts)
+	}
+	if r := s.Registries(); r != nil {
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("packages.%w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package contain
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/lockfile"
+	"github.com/floodmark/floodmark/internal/mirror"
+	"github.com/floodmark/floodmark/internal/mirrordesk"
+	"github.com/floodmark/floodmark/internal/mirrorfetch"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// wants tells the monitor by which lock file a call would install, if its box could have what
+// is pinned there.
+func (d *Door) wants(ctx context.Context, s journal.Session, ev *hook.Event, line string) (w mirrordesk.Want) {
+	if d.cfg.Packages == nil || !ev.Holes {
+		return w
+	}
+	if _, is := lockfile.Installs(line); !is { // most are not, and a session need not be read
+		return w
+	}
+	project, err := d.cfg.Project(ctx, s)
+	if err != nil || project == "" {
+		return w
+	}
+	w, ok := d.cfg.Packages.Wants(project, line)
+	if ok {
+		ev.Locks = []string{w.Lock}
+	}
+	return w
+}
+
+// ready returns the mirror of a call's box, or what its agent is told instead.
+func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line string) {
+	m, err := d.cfg.Packages.Ready(ctx, w)
+	switch {
+	case err == nil:
+		return m, ""
+	case errors.Is(err, mirrordesk.ErrLater):
+		return box.Mirror{}, "nothing runs yet: " + err.Error() + ". Make the same call again in a moment."
+	case !w.Fetches:
+		return box.Mirror{}, "" // perhaps it does without
+	}
+	return box.Mirror{}, "nothing runs, because the mirror has not all that the lock file pins: " + floodmark.OneLine(err.Error(), maxWhy) +
+		". Make the call again, in a line of its own: then a person is asked instead."
+}
+
+// didNotRun tells the monitor that a call which it allowed was not made, so that nothing it
+// could have written counts, and tells the agent why.
+func (d *Door) didNotRun(ctx context.Context, s journal.Session, ev hook.Event, line string) (hook.Reply, error) {
+	// A failure would leave all of the project as what the call may have changed.
+	ev.Point, ev.Locks, ev.Result = hook.AfterToolCall, nil, hook.Result{Text: line}
+	_, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
+	return hook.Reply{Line: line}, err
+}
+
+// packages has what projects pin ready for boxes; nil: nobody does.
+func (m Machine) packages() *mirrordesk.Desk {
+	if m.Registries == nil {
+		return nil
+	}
+	from := *m.Registries
+	from.Private = append(from.Private, mirrordesk.Private(m.Paths.Home, os.Getenv)...)
+	// The words of npm and of PyPI for this machine.
+	cpu, machine := runtime.GOARCH, runtime.GOARCH
+	switch runtime.GOARCH {
+	case "amd64":
+		cpu, machine = "x64", "x86_64"
+	case "arm64":
+		machine = "aarch64"
+	}
+	return &mirrordesk.Desk{
+		Fetcher: &mirrorfetch.Fetcher{
+			Store: mirror.Store{Folder: filepath.Join(m.Disk.Resolve(filepath.Dir(m.Paths.Proofs)), "packages"), Quota: mirror.Quota},
+			From:  from, Machine: machine, Now: m.Now,
+		},
+		Home: m.Paths.Home, Host: lockfile.Host{OS: runtime.GOOS, CPU: cpu, Libc: "glibc", Registry: from.Npm}, Now: m.Now, Wait: mirrordesk.Wait,
+	}
+}
+
+// project is that of a session, as the disk has it.
+func (m Machine) project(ctx context.Context, s journal.Session) (string, error) {
+	v, err := m.View(ctx, s)
+	if err != nil || v.State.Project == "" {
+		return "", err
+	}
+	return m.Disk.Resolve(v.State.Project), nil
+}

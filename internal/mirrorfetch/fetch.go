@@ -1,0 +1,180 @@
+// Package mirrorfetch fills a mirror with what a lock file pins, from registries that the
+// owner configured. What is asked for, and in which order, follows from the lock file and
+// from what the mirror has already: nothing that runs in a box has a say in it.
+package mirrorfetch
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/module"
+
+	"github.com/floodmark/floodmark/internal/lockfile"
+	"github.com/floodmark/floodmark/internal/mirror"
+)
+
+// Registries are where packages come from.
+type Registries struct {
+	// Go, Npm and PyPI are addresses with https; see [Public].
+	Go, Npm, PyPI string
+	// Hosts are others that registries may send the monitor to for a package.
+	Hosts []string
+	// Private are the beginnings of names that no registry is asked for, as the go command
+	// reads GOPRIVATE.
+	Private []string
+}
+
+// Public are the registries that everybody knows.
+func Public() Registries {
+	return Registries{
+		Go: "https://proxy.golang.org", Npm: "https://registry.npmjs.org", PyPI: "https://pypi.org/simple",
+		Hosts: []string{"files.pythonhosted.org", "storage.googleapis.com"},
+	}
+}
+
+// A Fetcher fills a mirror. It is safe for concurrent use.
+type Fetcher struct {
+	Store mirror.Store
+	From  Registries
+	// Machine says which archives of PyPI are of use, such as «x86_64».
+	Machine string
+	Now     func() time.Time
+	// Dial and Roots are for tests; nil: the open network and the machine's own roots.
+	Dial  func(ctx context.Context, network, place string) (net.Conn, error)
+	Roots *x509.CertPool
+
+	once sync.Once
+	web  *web
+}
+
+// atOnce is how many packages are fetched at the same time. They begin in order.
+const atOnce = 6
+
+// A piece is what is fetched at once: all that is pinned of one version of a package.
+type piece []lockfile.Package
+
+func (p piece) name() string {
+	var b strings.Builder
+	for _, one := range p {
+		fmt.Fprintf(&b, "%s %s %s %s\n", one.Ecosystem, one.Name, one.Version, one.Hash)
+	}
+	return b.String()
+}
+
+// pieces are the packages of a list, in its order.
+func pieces(list []lockfile.Package) (all []piece) {
+	for _, p := range list {
+		if n := len(all) - 1; n >= 0 && p.Ecosystem == lockfile.PyPI && all[n][0].Name == p.Name && all[n][0].Version == p.Version {
+			all[n] = append(all[n], p)
+			continue
+		}
+		all = append(all, piece{p})
+	}
+	return all
+}
+
+// ErrPrivate says that a package is pinned which no registry may be asked for.
+var ErrPrivate = errors.New("a package of the lock file is private")
+
+// Fetch makes all of a list available and returns the name of its set: all of it or none.
+func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set string, err error) {
+	f.once.Do(func() { f.web = f.newWeb() })
+	defer f.Store.Sweep(f.Now()) // also what a set that failed has left
+	public := slices.DeleteFunc(slices.Clone(list), func(p lockfile.Package) bool { return f.private(p.Name) })
+	if len(public) < len(list) && slices.ContainsFunc(list, func(p lockfile.Package) bool { return p.Ecosystem != lockfile.Go }) {
+		return "", ErrPrivate
+	}
+	all := pieces(public)
+	items, err := f.all(ctx, all)
+	if err != nil {
+		return "", err
+	}
+	more, err := f.indexes(all, items)
+	if err != nil {
+		return "", err
+	}
+	return f.Store.PutSet(slices.Concat(append(items, more)...))
+}
+
+// private reports a name that begins as one of those that are private.
+func (f *Fetcher) private(name string) bool {
+	return module.MatchPrefixPatterns(strings.Join(f.From.Private, ","), name)
+}
+
+// all fetches what is not there yet. The first failure ends it.
+func (f *Fetcher) all(ctx context.Context, all []piece) (items [][]mirror.Item, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	items = make([][]mirror.Item, len(all))
+	room := make(chan struct{}, atOnce)
+	var under sync.WaitGroup
+	for i, p := range all {
+		room <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		under.Go(func() {
+			defer func() { <-room }()
+			got, err := f.piece(ctx, p)
+			if err != nil {
+				cancel(fmt.Errorf("%s %s: %w", p[0].Name, p[0].Version, err))
+			}
+			items[i] = got
+		})
+	}
+	under.Wait()
+	return items, context.Cause(ctx)
+}
+
+// piece returns the items of a piece, from the mirror or from its registry.
+func (f *Fetcher) piece(ctx context.Context, p piece) ([]mirror.Item, error) {
+	if items := f.Store.Known(p.name(), f.Now()); len(items) > 0 {
+		return items, nil
+	}
+	var items []mirror.Item
+	var err error
+	switch p[0].Ecosystem {
+	case lockfile.Go:
+		items, err = f.module(ctx, p[0])
+	case lockfile.Npm:
+		items, err = f.archive(ctx, p[0])
+	case lockfile.PyPI:
+		items, err = f.wheels(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return items, f.Store.Note(p.name(), items)
+}
+
+// indexes are the answers that list what there is, made from it alone.
+func (f *Fetcher) indexes(all []piece, items [][]mirror.Item) (list []mirror.Item, err error) {
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && all[to][0].Ecosystem == all[from][0].Ecosystem && all[to][0].Name == all[from][0].Name {
+			to++
+		}
+		var one mirror.Item
+		switch all[from][0].Ecosystem {
+		case lockfile.Go:
+			one, err = f.versions(all[from:to])
+		case lockfile.Npm:
+			one, err = f.packument(all[from:to], items[from:to])
+		case lockfile.PyPI:
+			one, err = f.page(all[from][0].Name, items[from:to])
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+		from = to
+	}
+	return list, nil
+}
