@@ -70,9 +70,10 @@ func madeHere(log string) map[string][]string {
 	for line := range strings.Lines(log) {
 		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		ids := strings.Fields(who)
-		verb, text, _ := strings.Cut(what, ":")
+		verb, _, _ := strings.Cut(what, ":")
 		verb, how, _ := strings.Cut(verb, " ")
-		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(text, " Merge made by ") // of parents that count each
+		end := what[strings.LastIndexByte(what, ':')+1:]                                           // before it stand words of the command
+		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(end, " Merge made by ") // of parents that count each
 		typed := verb == "commit" && slices.Contains([]string{"", "(initial)", "(merge)", "(amend)"}, how)
 		if !ok || len(ids) < 2 || !typed && !merged {
 			continue
