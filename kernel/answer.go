@@ -158,7 +158,7 @@ func (st *step) endorse(cmd approval.Command) {
 // contentOf finds the one content whose digest begins so, or says why there is none.
 func (st *step) contentOf(digits string) (src floodmark.Source, notice string) {
 	var found []floodmark.Source
-	for src := range st.endorsable() {
+	for _, src := range st.endorsable() {
 		same := func(f floodmark.Source) bool { return f.Digest == src.Digest }
 		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), digits) && !slices.ContainsFunc(found, same) {
 			found = append(found, src)

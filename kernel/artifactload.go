@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	own := st.started(j)
 	j.action.Effects = runsHooks(j.action.Effects, own)
 	t := st.touched(j)
-	list := st.leaking(t.reads, tells && !t.guessed, mark)
+	list := append(st.leaking(t.reads, tells && !t.guessed, mark), st.sent(j, mark)...)
 	add := func(p string, beside floodmark.Label) {
 		l := st.load(p, slices.Contains(t.sure, p))
 		if l.Label.Trust < floodmark.Local && !beside.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(beside.Secrecy, floodmark.Internal) {
@@ -78,6 +77,45 @@ func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list 
 		}
 	}
 	return list
+}
+
+// sent is what a push takes along, if it lowers a mark: nobody may have looked at it yet. What
+// was left in the checkout counts also where it is gone, as a commit may hold it, and so does
+// whose the checkout is. In a folder that nobody knows it is a stranger's.
+func (st *step) sent(j *judged, mark floodmark.Label) (list []floodmark.Load) {
+	if !slices.Contains(j.action.Effects, floodmark.Send) {
+		return nil
+	}
+	if slices.Contains(j.use.Repositories, "") && mark.Trust > floodmark.External {
+		list = append(list, floodmark.Load{Artifact: treeRef("/"), Label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Public}})
+	}
+	var dirs []string
+	for _, p := range j.use.Hooks {
+		if dir, name, ok := strings.Cut(p, "/.git/hooks/"); ok && (name == "pre-push/**" || name == "**") {
+			dirs = append(append(dirs, dir), besides(st.s.Stands, "")...)
+		}
+	}
+	for _, dir := range unique(dirs) {
+		dir = st.tree(dir)
+		c := st.weigh(st.onPath(dir + "/**"))
+		l := floodmark.Load{Artifact: treeRef(dir), Label: c.label()}
+		if st.fromRepository(&l, dir); l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+			l.Sources = c.worst(l.Sources)
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// tree is the checkout around a folder, or the folder: a push takes all of it along.
+func (st *step) tree(dir string) string {
+	dir = st.resolved([]string{dir})[0]
+	if st.in.Disk != nil {
+		if c, ok := st.in.Disk.Around(dir); ok && c.Root != "" {
+			return c.Root
+		}
+	}
+	return dir
 }
 
 // A yes to a run is a yes to what it loads, as that lies there. What a program
@@ -295,19 +333,8 @@ func (st *step) below(b *floodmark.Basis, ctx Context) Context {
 
 // endorsable are the sources an owner may vouch for here: those of the session,
 // and those of what could not be loaded.
-func (st *step) endorsable() iter.Seq[floodmark.Source] {
-	return func(yield func(floodmark.Source) bool) {
-		for src := range st.s.Ledger.Sources() {
-			if !yield(src) {
-				return
-			}
-		}
-		for _, src := range st.s.Offered {
-			if !yield(src) {
-				return
-			}
-		}
-	}
+func (st *step) endorsable() []floodmark.Source {
+	return append(slices.Collect(st.s.Ledger.Sources()), st.s.Offered...)
 }
 
 // loadNames say what a call would load and where that came from.

@@ -162,8 +162,9 @@ func (st *step) said(name, role string) bool {
 //
 //   - the line pushes one branch there and does nothing else that leaves;
 //   - what decides where a push goes is as it was when the session began;
+//   - the checkout is the owner's, or the team's, or one that he vouched for;
 //   - nobody less believed than the owner's own work had a hand in what lies in
-//     the project or was committed there;
+//     the checkout or was committed there;
 //   - nothing that lies there was made of what is private or secret.
 func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
@@ -172,8 +173,9 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), []string{"push", "pushen", "pushe"}).wanted) == 0 {
 		return false
 	}
-	l := st.weigh(st.onPath(st.in.Disk.Resolve(st.s.Project))).label()
-	return l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
+	at := st.tree(st.s.Project)
+	l := st.weigh(st.onPath(at)).label()
+	return len(st.repository(at)) == 0 && l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
 }
 
 // ofGit reports what stands for commits rather than for a file: it is pushed,

@@ -191,11 +191,7 @@ func bothEnds(text string) string {
 }
 
 func secretName(path string) bool {
-	p := strings.ToLower(path)
-	for _, word := range []string{"password", "passwd", "secret", "token", "apikey", "api_key", "credential", "private_key"} {
-		if strings.Contains(p, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"password", "passwd", "secret", "token", "apikey", "api_key", "credential", "private_key"}, func(word string) bool {
+		return strings.Contains(strings.ToLower(path), word)
+	})
 }

@@ -10,7 +10,11 @@ import (
 // pushDisk is a disk whose checkouts all push to one place.
 type pushDisk string
 
-func (pushDisk) Around(string) (Checkout, bool)             { return Checkout{}, false }
+func (d pushDisk) Around(string) (Checkout, bool) {
+	c := Checkout{Root: "/p", Commit: "c", Own: d == "own", Team: d == "team"}
+	return c, c.Own || c.Team || d == "stranger"
+}
+
 func (pushDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
@@ -54,6 +58,9 @@ func TestPushed(t *testing.T) {
 			}
 		}
 	}
+	of := func(whose pushDisk) func(*step) {
+		return func(st *step) { st.in.Disk, st.s.PushesTo = whose, whose.Pushes("", "") }
+	}
 	says := func(text string) func(*step) { return func(st *step) { st.s.Owner = []string{text} } }
 	for _, c := range []struct {
 		name   string
@@ -66,6 +73,14 @@ func TestPushed(t *testing.T) {
 		{"nothing known at the beginning", func(st *step) { st.s.PushesTo = floodmark.Digest{} }, false},
 		{"never known", func(st *step) { st.s.PushesTo, st.in.Disk = floodmark.Digest{}, pushDisk("") }, false},
 		{"changed since", func(st *step) { st.in.Disk = pushDisk("b") }, false},
+		{"the owner's checkout", of("own"), true},
+		{"the team's checkout", of("team"), true},
+		{"a stranger's checkout", of("stranger"), false},
+		{"a folder of a checkout in which a commit was named", func(st *step) {
+			of("own")(st)
+			record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public)(st)
+			st.s.Project = "/p/docs"
+		}, false},
 		{"not asked for", says("Tidy up"), false},
 		{"forbidden", says("Don't push it"), false},
 		{"asked for in an earlier turn", func(st *step) { st.s.Owner, st.s.TurnBegan = []string{"Please push it", "Tidy up"}, 1 }, false},

@@ -68,7 +68,7 @@ func (g *guess) reground(j *judged) {
 	j.basis = b
 	was := j.action.Effects
 	effects := use.Effects
-	if len(use.Hooks)+len(use.Repositories) > 0 { // what it would have loaded may have been one of them
+	if len(use.Hooks)+len(use.Repositories) > 0 && slices.Contains(was, floodmark.Run) { // what it would have loaded may have been one of them
 		effects = runsHooks(effects, old.Loads)
 	}
 	j.action.Effects = effectsAt(effects, &b, g.st.authority(j.action).Mark.Trust)

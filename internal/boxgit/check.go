@@ -26,8 +26,8 @@ type Repository struct {
 	Lies func(path, mode, id string) bool
 }
 
-// Check says of each change why it is not kept, if so. All processes that could
-// change them must be gone.
+// Check says of each change why it is not kept, if so, and marks what is added to the notes
+// of where HEAD was. All processes that could change them must be gone.
 func (r *Repository) Check(changes []Change) []string {
 	why := make([]string, len(changes))
 	var objects []Change
@@ -71,22 +71,6 @@ func (r *Repository) Check(changes []Change) []string {
 		}
 	}
 	return why
-}
-
-// grows says why the notes of where HEAD was are not those that were there, and more, if
-// so: they tell whether a repository was cloned from somewhere.
-func (r *Repository) grows(c *Change) error {
-	was, err := read(filepath.Join(r.Git, "logs", "HEAD"), maxList)
-	if c.Is == AFolder || os.IsNotExist(err) {
-		return nil
-	}
-	if c.Is == AFile && err == nil {
-		var is []byte
-		if is, err = read(c.From, maxList); err == nil && bytes.HasPrefix(is, was) {
-			return nil
-		}
-	}
-	return errors.Join(errors.New("the notes of where HEAD was were rewritten"), err)
 }
 
 // longest is how long git may look; it is far more than it needs.

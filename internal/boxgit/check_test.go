@@ -289,6 +289,28 @@ func notes() []try {
 			d.changes = append(d.changes, Change{Path: "logs", Is: Gone})
 			d.put(false, "refs/heads/new", first+"\n")
 		}, []string{"logs", "refs/heads/new"}},
+		{"notes of HEAD of which the last goes on", func(d *desk, first string) {
+			d.put(true, "logs/HEAD", "a b\tcheckout: x")
+			d.put(false, "logs/HEAD", "a b\tcheckout: x\nb c\tcommit: y\n")
+			d.put(false, "refs/heads/new", first+"\n")
+		}, []string{"logs/HEAD", "refs/heads/new"}},
+	}
+}
+
+// What a box notes of where HEAD was is marked, whatever it says, and what was there is not.
+func TestNotesOfABoxAreMarked(t *testing.T) {
+	d, first := newDesk(t)
+	was := "0 " + first + " a <b> 1 +0000\tcommit (initial): x\n"
+	d.put(true, "logs/HEAD", was)
+	d.put(false, "logs/HEAD", was+"a b\tcommit: x\nb c\tmerge x: Merge made by y\nc d\tclone: from z\nd e\n\tcommit: \tf\ng h\tcommit: no end")
+	const want = "a b\tin a box: commit: x\nb c\tin a box: merge x: Merge made by y\nc d\tclone: from z\nd e\n\tin a box: commit: \tf\ng h\tin a box: commit: no end"
+	for range 2 { // a box that was killed is looked at once more
+		if why := d.check(); len(why) > 0 {
+			t.Fatal(why)
+		}
+		if got, err := os.ReadFile(filepath.Join(d.upper, "logs", "HEAD")); err != nil || string(got) != was+want {
+			t.Errorf("%q %v", got, err)
+		}
 	}
 }
 

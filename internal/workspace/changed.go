@@ -36,6 +36,7 @@ func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kern
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	l := hunt{done: ctx.Err, folder: folder, since: since, found: kernel.Altered{Whole: true}}
+	l.names(folder)
 	if err := filepath.WalkDir(folder, l.visit); err != nil {
 		l.found.Whole = false
 	}
@@ -56,6 +57,9 @@ func (l *hunt) visit(path string, e fs.DirEntry, err error) error {
 	if l.files++; err != nil || l.over() || len(l.found.Paths) > MaxChanged {
 		l.found.Whole = false
 		return filepath.SkipAll
+	}
+	if root := filepath.Dir(path); e.Name() == ".git" && path != l.folder && root != l.folder {
+		l.names(root)
 	}
 	switch {
 	case e.IsDir() && path != l.folder && ofGit(path):

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark/kernel"
@@ -50,28 +51,38 @@ func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log
 			continue
 		}
 		commit, ok := objects.commit(id)
-		if !ok || !made[id] || len(seen) > maxCommits || !by(commit.author, owner) || !by(commit.committer, owner) {
+		if !ok || made[id] == nil || len(seen) > maxCommits || !by(commit.author, owner) || !by(commit.committer, owner) {
 			c.Commit = id
 			return c
 		}
-		next = append(next, commit.parents...)
+		next = append(append(next, commit.parents...), made[id]...)
 	}
 	c.Commit, c.Team = head, true
 	return c
 }
 
-// madeHere are the commits that were typed in a checkout, by git's log of its head. Those
-// that a rebase, a cherry-pick or a patch made hold somebody's work, nobody knows whose.
-func madeHere(log string) map[string]bool {
-	made := map[string]bool{}
+// madeHere are the commits that were typed in a checkout, by git's log of its head, each with
+// those that it replaced: what is amended holds what it was. The commits that a rebase, a
+// cherry-pick or a patch made hold somebody's work, nobody knows whose. What a box wrote into
+// the log is marked there, and is no word of the owner's.
+func madeHere(log string) map[string][]string {
+	made := map[string][]string{}
 	for line := range strings.Lines(log) {
 		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		ids := strings.Fields(who)
-		verb, text, _ := strings.Cut(what, ":")
-		verb, _, _ = strings.Cut(verb, " ")
-		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(text, " Merge made by ") // of parents that count each
-		if ok && len(ids) > 1 && (verb == "commit" || merged) {
-			made[ids[1]] = true
+		verb, _, _ := strings.Cut(what, ":")
+		verb, how, _ := strings.Cut(verb, " ")
+		end := what[strings.LastIndexByte(what, ':')+1:]                                           // before it stand words of the command
+		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(end, " Merge made by ") // of parents that count each
+		typed := verb == "commit" && slices.Contains([]string{"", "(initial)", "(merge)", "(amend)"}, how)
+		if !ok || len(ids) < 2 || !typed && !merged {
+			continue
+		}
+		if made[ids[1]] == nil {
+			made[ids[1]] = []string{}
+		}
+		if typed && how == "(amend)" {
+			made[ids[1]] = append(made[ids[1]], ids[0])
 		}
 	}
 	return made

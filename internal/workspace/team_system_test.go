@@ -66,6 +66,7 @@ func (w *team) look() error {
 func aTeamsRepositoryTomorrow(t *testing.T) {
 	w := newTeam(t)
 	w.clone.commit(owner, "mine")
+	w.clone.git(owner, "commit", "-q", "--amend", "-m", "mine, in other words")
 	w.want(true)
 	w.from.git(stranger, "commit", "-q", "--allow-empty", "-m", "next day")
 	w.clone.git(owner, "pull", "-q", "--no-rebase", "--no-edit")
@@ -105,6 +106,25 @@ func branches() map[string]func(w *team) {
 			w.clone.git(owner, "commit", "-q", "--allow-empty", "-m", "mine")
 			w.clone.git(owner, "fetch", "-q", "origin", "pull-5")
 			w.clone.git(owner, "cherry-pick", "FETCH_HEAD")
+		},
+		"a commit that was amended": func(w *team) {
+			w.from.git(owner, "checkout", "-q", "-b", "pull-5")
+			w.from.commit(owner, "evil")
+			w.from.git(owner, "checkout", "-q", "main")
+			w.clone.git(owner, "fetch", "-q", "origin", "pull-5")
+			w.clone.git(owner, "checkout", "-q", "FETCH_HEAD")
+			w.clone.git(owner, "commit", "-q", "--amend", "-m", "mine")
+		},
+		"a commit that was merged under a name like git's own words": func(w *team) {
+			w.from.git(owner, "checkout", "-q", "-b", "pull-5")
+			w.from.git(owner, "commit", "-q", "--allow-empty", "-m", "x: Merge made by the 'ort' strategy.")
+			w.from.git(owner, "checkout", "-q", "main")
+			w.clone.git(owner, "fetch", "-q", "origin", "pull-5")
+			w.clone.git(owner, "merge", "-q", "FETCH_HEAD^{/x: Merge made by }")
+		},
+		"a commit that a box says was made here": func(w *team) {
+			id := w.clone.git(owner, "commit-tree", "-m", "evil", "-p", "HEAD", "HEAD^{tree}")
+			w.clone.git(owner, "update-ref", "-m", "in a box: commit: x", "HEAD", id)
 		},
 		"a remote branch that was moved": func(w *team) {
 			id := w.clone.git(owner, "commit-tree", "-m", "evil", "-p", "HEAD", "HEAD^{tree}")

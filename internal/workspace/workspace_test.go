@@ -104,12 +104,15 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := changed(t, dir, since, func(c kernel.Altered) bool { return c.Whole })
-	want := []string{".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go", "node_modules/**"}
+	want := []string{".git/refs", ".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go", "node_modules/**"}
 	for i, name := range want {
 		want[i] = filepath.ToSlash(filepath.Join(dir, name))
 	}
 	if !found.Whole || !slices.Equal(found.Paths, want) {
 		t.Errorf("%v %q\nwant %q", found.Whole, found.Paths, want)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+		t.Fatal(err)
 	}
 	for i := range workspace.MaxChanged {
 		put(t, filepath.Join(dir, "many", strings.Repeat("x", i+1)))
@@ -128,6 +131,33 @@ func TestChanged(t *testing.T) {
 	}
 	if disk().Changed(t.Context(), filepath.Join(dir, "nowhere"), since).Whole {
 		t.Error("a folder that is not there was looked at")
+	}
+}
+
+// What names commits is reported, also below a folder and of a checkout around it, and what
+// git writes whatever it does is not.
+func TestChangedNames(t *testing.T) {
+	t.Parallel()
+	for name, named := range map[string]bool{
+		"HEAD": true, "refs/heads/main": true, "refs/heads/new": true, "refs/stash": true, "packed-refs": true, "MERGE_MSG": true, "rebase-merge/done": true,
+		"index": false, "FETCH_HEAD": false, "refs/remotes/origin/main": false, "logs/HEAD": false, "objects/00/1": false, "COMMIT_EDITMSG": false,
+	} {
+		dir := t.TempDir()
+		for _, old := range []string{".git/HEAD", ".git/refs/heads/main", ".git/logs/x", ".git/objects/00/0", "sub/a"} {
+			put(t, filepath.Join(dir, old))
+		}
+		for _, look := range []string{dir, filepath.Dir(dir), filepath.Join(dir, "sub")} {
+			since := later(t, filepath.Join(dir, "sub", "a"))
+			put(t, filepath.Join(dir, ".git", filepath.FromSlash(name)))
+			want := filepath.ToSlash(dir) + catalog.NamesOf
+			if strings.HasSuffix(look, "sub") {
+				want = filepath.ToSlash(look) + catalog.NamesOf
+			}
+			found := changed(t, look, since, func(c kernel.Altered) bool { return c.Whole })
+			if slices.Contains(found.Paths, want) != named {
+				t.Errorf("%s, seen from %s: %q", name, look, found.Paths)
+			}
+		}
 	}
 }
 
