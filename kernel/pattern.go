@@ -3,10 +3,10 @@ package kernel
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 )
 
 // pattern is the wider approval a question may offer: the same tool with the
@@ -44,14 +44,14 @@ func spelled(j *judged, first string, but []int) string {
 		if a.Role == floodmark.Content || slices.Contains(but, i) {
 			continue
 		}
-		if slices.Contains(j.basis.Cut, i) || wild(a.Shown) {
+		if slices.Contains(j.basis.Cut, i) || approval.Wild(a.Shown) {
 			return ""
 		}
 		value := a.Shown
 		if kind := kindAt(&j.basis, i); kind == floodmark.TextValue || kind == floodmark.NoText {
-			value = word(value)
+			value = approval.Word(value)
 		}
-		parts = append(parts, word(a.Path)+"="+value)
+		parts = append(parts, approval.Word(a.Path)+"="+value)
 	}
 	if len(parts) == 1 {
 		return ""
@@ -64,39 +64,6 @@ func kindAt(b *floodmark.Basis, i int) floodmark.ValueKind {
 		return b.Kinds[i]
 	}
 	return floodmark.TextValue
-}
-
-// word is a text as it stands in a pattern: in quotes if it could be taken for
-// something else.
-func word(text string) string {
-	odd := number(text) || text == "" || text == "true" || text == "false" || text == "null" ||
-		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
-	if odd {
-		return strconv.Quote(text)
-	}
-	return text
-}
-
-// number reports a text that is one. Most are not by how they begin, and asking
-// the library is slow for those.
-func number(text string) bool {
-	if text == "" || strings.IndexByte("+-.0123456789iInN", text[0]) < 0 {
-		return false
-	}
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-// wild reports a value that names many things at once.
-func wild(value string) bool {
-	if strings.Contains(value, "://") {
-		return strings.Contains(value, "*")
-	}
-	switch strings.ToLower(strings.TrimLeft(value, "@#")) {
-	case "all", "everyone", "everybody", "channel", "here", "any":
-		return true
-	}
-	return strings.ContainsAny(value, "*?{}")
 }
 
 // hostPattern is the wider approval of a network read: anything at that host.
@@ -117,7 +84,7 @@ func hostPattern(j *judged) string {
 	}
 	name := "host"
 	if p := j.action.Arguments[at].Path; p != "url" {
-		name = word(p) + ".host"
+		name = approval.Word(p) + ".host"
 	}
 	but := []int{at}
 	for i := range j.action.Arguments { // what only says how to read it, such as a prompt
@@ -125,5 +92,5 @@ func hostPattern(j *judged) string {
 			but = append(but, i)
 		}
 	}
-	return spelled(j, name+"="+word(host), but)
+	return spelled(j, name+"="+approval.Word(host), but)
 }

@@ -39,25 +39,28 @@ func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	return floodmark.DigestOf(string(d))
 }
 
+// written and recorded say what is known of a project's files.
+func written(trust floodmark.Trust, inert bool) func(*step) {
+	return func(st *step) {
+		st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
+			Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
+		}}}
+	}
+}
+
+func recorded(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
+	return func(st *step) {
+		st.in.Artifacts = shelf{
+			{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
+			{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
+				Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
+			}},
+		}
+	}
+}
+
 // Each condition of a push that was asked for.
 func TestPushed(t *testing.T) {
-	written := func(trust floodmark.Trust, inert bool) func(*step) {
-		return func(st *step) {
-			st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
-				Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
-			}}}
-		}
-	}
-	record := func(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
-		return func(st *step) {
-			st.in.Artifacts = shelf{
-				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
-				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
-					Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
-				}},
-			}
-		}
-	}
 	of := func(whose pushDisk) func(*step) {
 		return func(st *step) { st.in.Disk, st.s.PushesTo = whose, whose.Pushes("", "") }
 	}
@@ -78,7 +81,7 @@ func TestPushed(t *testing.T) {
 		{"a stranger's checkout", of("stranger"), false},
 		{"a folder of a checkout in which a commit was named", func(st *step) {
 			of("own")(st)
-			record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public)(st)
+			recorded("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public)(st)
 			st.s.Project = "/p/docs"
 		}, false},
 		{"not asked for", says("Tidy up"), false},
@@ -88,10 +91,10 @@ func TestPushed(t *testing.T) {
 		{"written by friends", written(floodmark.Shared, false), false},
 		{"written by the owner's own work", written(floodmark.Local, false), true},
 		{"written by strangers, inert to an older version", written(floodmark.Untrusted, true), false},
-		{"committed by strangers", record("/p"+catalog.CommitsOf, floodmark.Untrusted, floodmark.Public), false},
-		{"named a commit", record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public), false},
-		{"made of what is internal", record("/p/a.md", floodmark.Local, floodmark.Internal), true},
-		{"made of what is private", record("/p/a.md", floodmark.Local, floodmark.Private), false},
+		{"committed by strangers", recorded("/p"+catalog.CommitsOf, floodmark.Untrusted, floodmark.Public), false},
+		{"named a commit", recorded("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public), false},
+		{"made of what is internal", recorded("/p/a.md", floodmark.Local, floodmark.Internal), true},
+		{"made of what is private", recorded("/p/a.md", floodmark.Local, floodmark.Private), false},
 	} {
 		st := checkedStep(t, "profile: coding")
 		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}

@@ -1,0 +1,39 @@
+package approval
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Word is a text as it stands in a pattern: in quotes if it could be taken for
+// something else.
+func Word(text string) string {
+	odd := number(text) || text == "" || text == "true" || text == "false" || text == "null" ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
+	if odd {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// number reports a text that is one. Most are not by how they begin, and asking
+// the library is slow for those.
+func number(text string) bool {
+	if text == "" || strings.IndexByte("+-.0123456789iInN", text[0]) < 0 {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// Wild reports a value that names many things at once.
+func Wild(value string) bool {
+	if strings.Contains(value, "://") {
+		return strings.Contains(value, "*")
+	}
+	switch strings.ToLower(strings.TrimLeft(value, "@#")) {
+	case "all", "everyone", "everybody", "channel", "here", "any":
+		return true
+	}
+	return strings.ContainsAny(value, "*?{}")
+}
