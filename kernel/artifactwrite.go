@@ -281,13 +281,15 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.Artifac
 // settle looks at what a call that is done has written as a whole: nothing
 // older is left in it, unless somebody else wrote to it since.
 func (st *step) settle(call floodmark.CallID) {
-	if st.in.Artifacts == nil || st.ev.Result.Error {
+	// What fails may have written half of a file, and may run on. Of a box nothing runs on.
+	failed := st.ev.Result.Error
+	if st.in.Artifacts == nil || failed && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
 		return
 	}
 	looked := false
 	for _, w := range st.s.Written {
 		tree := w.Artifact.Kind == floodmark.TreeArtifact
-		if w.Call != call || tree && looked { // of the same call made twice, one is over
+		if w.Call != call || failed && !tree || tree && looked { // of the same call made twice, one is over
 			continue
 		}
 		set := st.s.Ledger.Set(w.Nodes)

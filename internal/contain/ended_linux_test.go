@@ -33,6 +33,29 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	h.wantIncidents()
 }
 
+// What a command that failed in its box has changed is known: the rest of the project is
+// what it was.
+func TestARedTestMarksNothing(t *testing.T) {
+	h := newHouseIn(t, ownHome(t))
+	h.now = h.now.AddDate(100, 0, 0) // what was written now was there long before
+	h.in("claude-code/today")
+	c := bash("1", "make nothing")
+	r, err := h.redeem(h.before(c).Command)
+	if err == nil {
+		err = r.Report(boxticket.Outcome{Stage: boxticket.StageEnded, Exit: 2})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	h.tell(hook.Event{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "make: *** No rule", Error: true}})
+	h.session = "claude-code/tomorrow"
+	h.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: h.project, Home: h.home})
+	if reply := h.before(bash("2", "make test")); reply.Decision.Verdict != floodmark.Allow || reply.Decision.Reach != floodmark.Free {
+		t.Errorf("%+v", reply.Decision)
+	}
+}
+
 // While the owner has paused nobody is asked, so a call that failed in its box stays there.
 func TestAPauseLetsNothingOutOfItsBox(t *testing.T) {
 	h := newHouse(t)

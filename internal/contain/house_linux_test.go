@@ -52,6 +52,21 @@ const session = floodmark.SessionID("claude-code/s")
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
+// ownHome is a folder whose files are taken for the owner's: what lies in /tmp is not.
+func ownHome(t *testing.T) string {
+	t.Helper()
+	base, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp(base, ".fm-contain-") //nolint:usetesting // it lies in /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	return home
+}
+
 func newHouse(t *testing.T) *house { return newHouseIn(t, t.TempDir()) }
 
 func newHouseIn(t *testing.T, home string) *house {

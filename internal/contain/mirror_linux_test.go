@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,16 +62,7 @@ func (s *npmStore) lock() string {
 // stocked is a house whose boxes have a mirror, and a project with a lock file.
 func stocked(t *testing.T) (*house, *npmStore) {
 	t.Helper()
-	base, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := os.MkdirTemp(base, ".fm-contain-") //nolint:usetesting // what lies in /tmp is not taken for the owner's
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	h, s := newHouseIn(t, home), newNpmStore(t)
+	h, s := newHouseIn(t, ownHome(t)), newNpmStore(t)
 	h.session = session
 	h.write("app/package-lock.json", s.lock())
 	h.write("app/package.json", `{"dependencies":{"a":"1.0.0"}}`)
