@@ -26,7 +26,7 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 	for _, l := range p.Head {
 		lines = append(lines, Phrase{}.say(l))
 	}
-	lines = append(lines, Phrase{}.say("After a yes the monitor pushes exactly this, and the agent pushes nothing."))
+	lines = append(lines, Phrase{}.say("After a yes the monitor pushes exactly this as soon as the agent asks again, and the agent pushes nothing."))
 	if len(p.Body) > maxPushLines || len(strings.Join(p.Body, "\n")) > maxPushBytes {
 		return append(lines, Phrase{}.say(fmt.Sprintf("The diff has %d lines. Look at it with «floodmark pending».", len(p.Body)))), false
 	}

@@ -140,7 +140,7 @@ func whatFollows(q *wire.AnswerRequest, answered bool) string {
 	if !answered || q.GetVerb() != "approve" {
 		return ""
 	}
-	return " The agent has to try the call again; «floodmark grants» says how long it may."
+	return " Nothing has run yet: it does when the agent tries the call again, so tell it to go on if it has ended. «floodmark grants» says how long it may."
 }
 
 // outcome tells how an order was taken. The notice is the answer, so it is
