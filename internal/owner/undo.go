@@ -65,6 +65,9 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 		s := journal.Session{Tenant: a.Tenant, ID: floodmark.SessionID(a.Session)}
 		seen := floodmark.IncidentSeen{Kind: Undo, Call: floodmark.CallID(a.Call)}
 		seen.Text = fmt.Sprintf("%s of %s are given back as they were before the call, by %s: %s", changedFiles(len(did.Given)), a.Project, byOf(who), some(did.Given))
+		if how.Beside && len(did.Refused) > 0 {
+			seen.Text += fmt.Sprintf("; what was there of %s is put beside", changedFiles(len(did.Refused)))
+		}
 		if err := d.Monitor.Note(context.WithoutCancel(ctx), s, seen); err != nil {
 			return err
 		}

@@ -132,6 +132,7 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		"the same calls":  {{"own": 100, "junk": 6000}, {"more": 100, "junk": 6000}, {"last": 100, "junk": 6000}},
 		"one large call":  {{"own": 100, "junk": 30_000}},
 		"the owner's own": {{"first": 6000}, {"own": 6000}},
+		"a word on all":   {{"own": 100, "junk": 6000}, {"junk": 6000}, {"more": 100, "junk": 6000}, {"junk": 6000}},
 	} {
 		root := t.TempDir()
 		project := filepath.Join(root, "p")
@@ -139,6 +140,9 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		s := &Store{Folder: filepath.Join(root, "undo"), Quota: 10_000, Now: func() time.Time { return now }}
 		s.Lock = func(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 		junk := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: catalog.FoldPath(project + "/junk")}
+		if name == "a word on all" {
+			junk = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(project)}
+		}
 		said := Saying(1, []kernel.Kept{{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}})
 		for i, files := range calls {
 			now = now.Add(time.Minute)

@@ -109,8 +109,8 @@ func (s *Store) After(room string, said Said) error {
 		default:
 		}
 		switch {
-		case step.Left.Kind == "" && step.Was.Kind == "", step.Left.SHA256 != "" && step.Left.SHA256 == step.Was.SHA256:
-			if err := s.drop(room, plan, i); err != nil {
+		case step.Left.Kind == "" && step.Was.Kind == "", step.Left.SHA256 != "" && step.Left.SHA256 == step.Was.SHA256 && step.Left.Mode == step.Was.Mode:
+			if err := drop(room, plan, i); err != nil {
 				return errors.Join(err, remove(room))
 			}
 		case step.Left.Kind == "":

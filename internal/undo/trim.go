@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,18 +25,17 @@ func (s *Store) measure(a *About, room string, done *swap.Plan) error {
 	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, changes(done), done.Bytes, done.Unkept
 	if a.Unkept == "" {
 		for _, i := range lowSteps(a, done) {
-			a.Low += s.size(room, i)
+			a.Low += size(room, i)
 		}
-		if a.Bytes > s.Quota {
-			a.Unkept = fmt.Sprintf("it replaced %d MB, and at most %d are kept", a.Bytes>>20, s.Quota>>20)
+	}
+	if a.Unkept == "" && a.Bytes > s.Quota {
+		why := fmt.Sprintf("it replaced %d MB, and at most %d are kept", a.Bytes>>20, s.Quota>>20)
+		if err := lighten([]load{{a, room, done}}, a.Bytes-s.Quota); err != nil {
+			return err
 		}
-		if a.Unkept != "" && a.Bytes-a.Low <= s.Quota && len(lowSteps(a, done)) < a.Files {
-			a.Unkept = ""
-			return s.forgetLow(a, room, done)
-		}
-		if a.Unkept != "" {
-			done.Unkept = a.Unkept
-			if err := errors.Join(remove(filepath.Join(room, moved+".old")), (&swap.Swap{Folder: room, Name: moved}).Forget(done)); err != nil {
+		if a.Bytes > s.Quota || a.Files == 0 {
+			a.Files, a.Unkept, done.Unkept = len(done.Steps), why, why
+			if err := errors.Join(remove(filepath.Join(room, moved+".old")), forget(room, done)); err != nil {
 				return err
 			}
 		}
@@ -44,6 +44,10 @@ func (s *Store) measure(a *About, room string, done *swap.Plan) error {
 		a.Bytes, a.Low = 0, 0
 	}
 	return nil
+}
+
+func forget(room string, done *swap.Plan) error {
+	return (&swap.Swap{Folder: room, Name: moved}).Forget(done)
 }
 
 // changes is how many paths a call changed.
@@ -74,7 +78,7 @@ func lowSteps(a *About, p *swap.Plan) (list []int) {
 }
 
 // size is how many bytes are kept of one step.
-func (s *Store) size(room string, i int) (n int64) {
+func size(room string, i int) (n int64) {
 	_ = filepath.WalkDir(filepath.Join(room, moved+".old", strconv.Itoa(i)), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // what cannot be looked at is not counted
@@ -88,21 +92,50 @@ func (s *Store) size(room string, i int) (n int64) {
 }
 
 // drop keeps nothing of one step any more.
-func (s *Store) drop(room string, p *swap.Plan, i int) error {
-	p.Bytes = max(p.Bytes-s.size(room, i), 0)
+func drop(room string, p *swap.Plan, i int) error {
+	p.Bytes = max(p.Bytes-size(room, i), 0)
 	p.Steps[i].Do = ""
 	return remove(filepath.Join(room, moved+".old", strconv.Itoa(i)))
 }
 
-// forgetLow keeps nothing any more of what was of little trust when a call replaced it.
-func (s *Store) forgetLow(a *About, room string, done *swap.Plan) error {
-	for _, i := range lowSteps(a, done) {
-		if err := s.drop(room, done, i); err != nil {
-			return err
+// A load is what is kept of one call.
+type load struct {
+	a    *About
+	room string
+	done *swap.Plan
+}
+
+// lighten drops what was of little trust, the largest first, until so many bytes are gone:
+// a word on a whole project is on the owner's files in it, too, and those are small.
+func lighten(loads []load, over int64) (errs error) {
+	type piece struct {
+		of   load
+		step int
+		size int64
+	}
+	const least = 512 // what a name costs
+	var list []piece
+	for _, l := range loads {
+		for _, i := range lowSteps(l.a, l.done) {
+			list = append(list, piece{l, i, size(l.room, i) + least})
 		}
 	}
-	a.Files, a.Bytes, a.Low = changes(done), max(a.Bytes-a.Low, 0), 0
-	return errors.Join((&swap.Swap{Folder: room, Name: moved}).Forget(done), write(room, *a))
+	slices.SortStableFunc(list, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	for _, p := range list {
+		if over <= 0 {
+			break
+		}
+		errs = errors.Join(errs, drop(p.of.room, p.of.done, p.step))
+		p.of.a.Bytes, p.of.a.Low = max(p.of.a.Bytes-p.size, 0), max(p.of.a.Low-p.size, 0)
+		over -= p.size
+	}
+	for _, l := range loads {
+		if n := changes(l.done); n != l.a.Files {
+			l.a.Files = n
+			errs = errors.Join(errs, forget(l.room, l.done), write(l.room, *l.a))
+		}
+	}
+	return errs
 }
 
 // trim removes what is too old and, of too much, what was of little trust, before anything
@@ -120,14 +153,25 @@ func (s *Store) trim() (errs error) {
 		keep, total = append(keep, a), total+a.Bytes
 	}
 	slices.Reverse(keep) // the oldest first
-	for i := range keep {
-		if a := &keep[i]; total > s.Quota && a.Low > 0 {
-			total -= a.Bytes
-			errs = errors.Join(errs, s.lose(a))
-			total += a.Bytes
+	if total > s.Quota {
+		var loads []load
+		for i := range keep {
+			if a := &keep[i]; a.Low > 0 {
+				if done, err := (&swap.Swap{Folder: s.kept(a.ID), Name: moved}).Done(); err == nil {
+					loads = append(loads, load{a, s.kept(a.ID), done})
+				}
+			}
 		}
+		errs, total = errors.Join(errs, lighten(loads, total-s.Quota)), 0
+		keep = slices.DeleteFunc(keep, func(a About) bool {
+			if a.Files == 0 {
+				errs = errors.Join(errs, remove(s.kept(a.ID)))
+			} else {
+				total += a.Bytes
+			}
+			return a.Files == 0
+		})
 	}
-	keep = slices.DeleteFunc(keep, func(a About) bool { return a.Files == 0 })
 	none := func(a About) bool { return a.Bytes == a.Low } // of the owner's own work
 	for _, all := range []bool{false, true} {
 		for i := 0; i < len(keep) && (len(keep) > maxKept || all && total > s.Quota); {
@@ -141,18 +185,4 @@ func (s *Store) trim() (errs error) {
 		}
 	}
 	return errs
-}
-
-// lose forgets what of a call was of little trust.
-func (s *Store) lose(a *About) error {
-	folder := s.kept(a.ID)
-	done, err := (&swap.Swap{Folder: folder, Name: moved}).Done()
-	if err == nil {
-		err = s.forgetLow(a, folder, done)
-	}
-	if err == nil && a.Files == 0 {
-		a.Bytes = 0
-		err = remove(folder)
-	}
-	return err
 }
