@@ -21,7 +21,6 @@ import (
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
-	"github.com/floodmark/floodmark/monitor"
 )
 
 // A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
@@ -50,7 +49,7 @@ type Config struct {
 	Undo *undo.Store
 	// Edits says which files of its session's project a call writes by itself; nil: none.
 	// Records has what sessions said of them; nil: nobody knows.
-	Edits   func(s journal.Session, v monitor.View, ev hook.Event) (project string, paths []string)
+	Edits   func(s journal.Session, at Where, ev hook.Event) (project string, paths []string)
 	Records *Records
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
@@ -80,6 +79,8 @@ type Door struct {
 	late map[journal.Session][]ticket
 	// edited are the rooms of calls that write files by themselves.
 	edited map[call]editing
+	// where is where sessions worked when that was last read.
+	where map[journal.Session]Where
 
 	minting sync.Mutex // one ticket is written after the other
 }
@@ -139,7 +140,7 @@ const (
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
-		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]editing{},
+		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]editing{}, where: map[journal.Session]Where{},
 	}
 	if cfg.Desk == nil {
 		return d, nil
@@ -170,6 +171,10 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		return d.before(ctx, s, ev)
 	case ev.Point == hook.AfterToolCall:
 		return d.after(ctx, s, ev)
+	case ev.Point == hook.SessionStart:
+		d.mu.Lock()
+		delete(d.where, s)
+		d.mu.Unlock()
 	case ev.Point == hook.SessionEnd:
 		d.ended(s)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
-	"github.com/floodmark/floodmark/monitor"
 )
 
 // An editing is a call that writes files by itself, with the room of what it replaces.
@@ -66,22 +65,25 @@ func (d *Door) wasEdited(ctx context.Context, c call) {
 
 // edited are the files of its project that a call writes by itself, as its arguments name
 // them.
-func (m Machine) edited(s journal.Session, v monitor.View, ev hook.Event) (project string, paths []string) {
-	project = m.Disk.Resolve(v.State.Project)
+func (m Machine) edited(s journal.Session, w Where, ev hook.Event) (project string, paths []string) {
+	if w.Project == "" {
+		return "", nil
+	}
+	project = m.Disk.Resolve(w.Project)
 	leaves, err := ev.Call.Leaves()
 	if err != nil {
 		return project, nil
 	}
-	root := v.State.Root
+	root := w.Root
 	if root == "" {
 		root = s.ID
 	}
-	at := catalog.Places{Project: v.State.Project, Home: v.State.Home}
+	at := catalog.Places{Project: w.Project, Home: w.Home}
 	use := m.Rules(s, root).Catalog.Classify(floodmark.ToolRef{Agent: ev.Agent, Server: ev.Call.Server, Name: ev.Call.Name}, leaves, ev.Call.Hints, at)
 	writes := func(e floodmark.Effect) bool {
 		return e == floodmark.Write || e == floodmark.Change || e == floodmark.Admin
 	}
-	if use.Profile != nil && use.Commands() {
+	if use.Profile != nil && use.Commands() && ev.Call.Server == "" {
 		return project, m.written(project, at, base(use, leaves), use.Writes)
 	}
 	if use.Profile == nil || ev.Call.Server != "" || !slices.ContainsFunc(use.Effects, writes) {

@@ -34,6 +34,12 @@ func (r *Records) on(ctx context.Context, tenant string, paths []string) (words 
 	return words, err
 }
 
+// A Where is where a session works, and the session that began it, if one did.
+type Where struct {
+	Root          floodmark.SessionID
+	Project, Home string
+}
+
 // A replacing is what is known of a call before it is judged, for what it may replace.
 type replacing struct {
 	project string
@@ -49,11 +55,24 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 	if d.cfg.Undo == nil || d.cfg.Edits == nil || d.cfg.Records == nil {
 		return r
 	}
+	d.mu.Lock()
+	w, known := d.where[s]
+	d.mu.Unlock()
+	if _, paths := d.cfg.Edits(s, w, ev); known && !ev.Boxes && len(paths) == 0 {
+		return r // most calls only look, and reading a session takes longer the longer it is
+	}
 	v, err := d.cfg.Records.View(ctx, s)
 	if err != nil || v.State.Project == "" {
 		return r
 	}
-	if r.project, r.paths = d.cfg.Edits(s, v, ev); r.project == "" || len(r.paths) == 0 && !ev.Boxes {
+	w = Where{v.State.Root, v.State.Project, v.State.Home}
+	d.mu.Lock()
+	if len(d.where) >= maxKnown {
+		clear(d.where)
+	}
+	d.where[s] = w
+	d.mu.Unlock()
+	if r.project, r.paths = d.cfg.Edits(s, w, ev); r.project == "" || len(r.paths) == 0 && !ev.Boxes {
 		return r
 	}
 	folded := func(p string) string { return catalog.FoldPath(filepath.ToSlash(filepath.Join(r.project, p))) }
