@@ -1976,7 +1976,9 @@ type UndoRequest struct {
 	// Only say what would be done.
 	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// Leave out what was changed since.
-	Only          bool `protobuf:"varint,4,opt,name=only,proto3" json:"only,omitempty"`
+	Only bool `protobuf:"varint,4,opt,name=only,proto3" json:"only,omitempty"`
+	// Put what was there before beside what was changed since, under another name.
+	Beside        bool `protobuf:"varint,5,opt,name=beside,proto3" json:"beside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2035,6 +2037,13 @@ func (x *UndoRequest) GetDryRun() bool {
 func (x *UndoRequest) GetOnly() bool {
 	if x != nil {
 		return x.Only
+	}
+	return false
+}
+
+func (x *UndoRequest) GetBeside() bool {
+	if x != nil {
+		return x.Beside
 	}
 	return false
 }
@@ -2118,7 +2127,9 @@ type Undone struct {
 	// The paths that were changed since, each with how.
 	Refused []*UndoRefused `protobuf:"bytes,9,rep,name=refused,proto3" json:"refused,omitempty"`
 	// Whether given were given back.
-	Done          bool `protobuf:"varint,10,opt,name=done,proto3" json:"done,omitempty"`
+	Done bool `protobuf:"varint,10,opt,name=done,proto3" json:"done,omitempty"`
+	// The names under which things lie, or would lie, beside what was changed since.
+	Beside        []string `protobuf:"bytes,11,rep,name=beside,proto3" json:"beside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2221,6 +2232,13 @@ func (x *Undone) GetDone() bool {
 		return x.Done
 	}
 	return false
+}
+
+func (x *Undone) GetBeside() []string {
+	if x != nil {
+		return x.Beside
+	}
+	return nil
 }
 
 type UndoRefused struct {
@@ -4600,16 +4618,17 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	" \x01(\tR\x04seen\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
-	"\x06notice\x18\x02 \x01(\tR\x06notice\"h\n" +
+	"\x06notice\x18\x02 \x01(\tR\x06notice\"\x80\x01\n" +
 	"\vUndoRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04call\x18\x02 \x01(\tR\x04call\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x12\n" +
-	"\x04only\x18\x04 \x01(\bR\x04only\"d\n" +
+	"\x04only\x18\x04 \x01(\bR\x04only\x12\x16\n" +
+	"\x06beside\x18\x05 \x01(\bR\x06beside\"d\n" +
 	"\fUndoResponse\x12*\n" +
 	"\x05calls\x18\x01 \x03(\v2\x14.floodmark.v1.UndoneR\x05calls\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\bR\x04done\x12\x14\n" +
-	"\x05lines\x18\x03 \x03(\tR\x05lines\"\xa7\x02\n" +
+	"\x05lines\x18\x03 \x03(\tR\x05lines\"\xbf\x02\n" +
 	"\x06Undone\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04call\x18\x02 \x01(\tR\x04call\x12\x18\n" +
@@ -4621,7 +4640,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x05given\x18\b \x03(\tR\x05given\x123\n" +
 	"\arefused\x18\t \x03(\v2\x19.floodmark.v1.UndoRefusedR\arefused\x12\x12\n" +
 	"\x04done\x18\n" +
-	" \x01(\bR\x04done\"3\n" +
+	" \x01(\bR\x04done\x12\x16\n" +
+	"\x06beside\x18\v \x03(\tR\x06beside\"3\n" +
 	"\vUndoRefused\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\"V\n" +

@@ -126,12 +126,11 @@ func newUndo(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [SESSION [CALL]]",
 		Short: "Take back what boxed commands and edits did to a project",
-		Long: `List the calls whose changes of a project can be taken back: what commands in
-boxes and agents' own edits replaced is kept for 7 days, 1 GB in all. With
-SESSION, and CALL, files, links, folders and the history of git are given back as
-they were before, all or none. What was changed since is named and nothing is
-touched; --only leaves it out. A file that only this call wrote has its earlier
-label again. You must say it at a terminal: a script cannot.`,
+		Long: `List the calls whose changes of a project can be taken back: what they replaced is
+kept for 7 days, 1 GB in all. With SESSION, and CALL, files, links, folders and the
+history of git are given back as they were, with their labels, all or none. What was
+changed since is named and nothing is touched; --only leaves it out, --beside also puts
+NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
 		Example: `  floodmark undo
   floodmark undo codex:0199 call_7 --dry-run
   floodmark undo codex:0199`,
@@ -162,6 +161,7 @@ label again. You must say it at a terminal: a script cannot.`,
 	addPlace(cmd, &p)
 	cmd.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be given back")
 	cmd.Flags().BoolVar(&q.Only, "only", false, "leave out what was changed since")
+	cmd.Flags().BoolVar(&q.Beside, "beside", false, "put what cannot be given back beside it")
 	return cmd
 }
 

@@ -52,8 +52,10 @@ type Config struct {
 	Ended func(s journal.Session)
 	// Undo keeps what boxes replace in projects; nil: nobody does.
 	Undo *undo.Store
-	// Edits says which files of its project a call writes by itself; nil: none.
-	Edits func(ctx context.Context, s journal.Session, ev hook.Event) (project string, paths []string)
+	// Edits says which files of its session's project a call writes by itself; nil: none.
+	// Records has what sessions said of them; nil: nobody knows.
+	Edits   func(s journal.Session, at Where, ev hook.Event) (project string, paths []string)
+	Records *Records
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
 	// Note writes down what should not have been possible.
@@ -81,7 +83,9 @@ type Door struct {
 	// start are of no session that is known.
 	late map[journal.Session][]ticket
 	// edited are the rooms of calls that write files by themselves.
-	edited map[call]string
+	edited map[call]editing
+	// where is where sessions worked when that was last read.
+	where map[journal.Session]Where
 
 	minting sync.Mutex // one ticket is written after the other
 }
@@ -105,6 +109,11 @@ type ticket struct {
 	// works beside its ticket, about says of which call that is.
 	room  string
 	about *undo.About
+	// replaces is what was known of the call before it was judged. Twice says that another
+	// of the same id was under way meanwhile.
+	replaces replacing
+	id       floodmark.CallID
+	twice    bool
 }
 
 // A belief is what is known of a session and its boxes.
@@ -136,7 +145,7 @@ const (
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
-		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]string{},
+		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]editing{}, where: map[journal.Session]Where{},
 	}
 	if cfg.Desk == nil {
 		return d, nil
@@ -167,6 +176,10 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		return d.before(ctx, s, ev)
 	case ev.Point == hook.AfterToolCall:
 		return d.after(ctx, s, ev)
+	case ev.Point == hook.SessionStart:
+		d.mu.Lock()
+		delete(d.where, s)
+		d.mu.Unlock()
 	case ev.Point == hook.SessionEnd:
 		d.ended(s)
 	}
@@ -197,9 +210,10 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 		ev.Granted = d.cfg.Granted(ctx, s)
 	}
 	want := d.wants(ctx, s, &ev, line)
+	replaces := d.replacing(ctx, s, ev)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
-	if err == nil && !reply.Decision.Contained() && !is { // what a command writes is not known before
-		d.edits(ctx, s, ev, reply)
+	if err == nil && !reply.Decision.Contained() {
+		d.edits(s, ev, reply, replaces)
 	}
 	if err != nil || !reply.Decision.Contained() {
 		return reply, err
@@ -214,7 +228,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 			return d.didNotRun(ctx, s, ev, wait)
 		}
 	}
-	command, err := d.ticket(ctx, s, ev, line, reach)
+	command, err := d.ticket(ctx, s, ev, line, reach, replaces)
 	if err != nil {
 		d.unfit(s)
 		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
@@ -235,7 +249,7 @@ func (d *Door) used(ctx context.Context, s journal.Session, r hook.Reply) {
 
 // ticket writes the ticket for a call and returns the command that takes it. What the monitor
 // lets the box reach is in the hosts and the mirror of a spec.
-func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, reach box.Spec) (command string, err error) {
+func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, reach box.Spec, replaces replacing) (command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
 		return "", err
@@ -247,7 +261,7 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	d.minting.Lock()
 	defer d.minting.Unlock()
 	now := d.cfg.Now()
-	t := ticket{at: now, shares: !inBackground(ev.Call) && d.alone(s)}
+	t := ticket{at: now, shares: !inBackground(ev.Call) && d.alone(s), replaces: replaces, id: kernel.CallID(ev.Call)}
 	argv := []string{d.cfg.Shell, "-c", line}
 	order := boxticket.Order{Spec: *spec, Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
 	switch {
@@ -260,7 +274,7 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	}
 	d.roomFor(&t, &order, s, ev, line)
 	if t.name, err = d.cfg.Desk.Mint(order, now); err != nil {
-		d.leaveRoom(t.room)
+		d.leaveRoom(t.room, undo.Said{})
 		return "", err
 	}
 	if command, err = agents.Quote(append([]string{d.cfg.Program, "--ticket", t.name, "--"}, argv...)); err != nil {
@@ -277,13 +291,13 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 	if d.wasRefused(c) && ofRefusal(ev.Result) {
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
-	d.wasEdited(call{s, kernel.CallID(ev.Call)})
+	d.wasEdited(ctx, call{s, kernel.CallID(ev.Call)})
 	list := d.take(c)
 	if len(list) == 0 {
 		return d.boxless(d.cfg.Hooks.Handle(ctx, s.Tenant, ev))
 	}
 	// Before the monitor looks at what changed on disk nothing may change any more.
-	done, wrong, rest, err := d.end(ctx, s, list)
+	done, wrong, rest, err := d.end(ctx, call{s, kernel.CallID(ev.Call)}, list)
 	d.giveBack(c, rest)
 	ev.Box = done
 	if err != nil {
@@ -317,7 +331,7 @@ const ranOutside = "a command that had to run in a box has a result, and no box 
 
 // end says that a call is over and returns how its box ended, what is wrong with it, if
 // anything is, and the tickets that a later result may belong to.
-func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done *hook.BoxEnd, wrong string, rest []ticket, err error) {
+func (d *Door) end(ctx context.Context, c call, list []ticket) (done *hook.BoxEnd, wrong string, rest []ticket, err error) {
 	best := d.likely(list)
 	t := list[best]
 	// A box that moves files into the project is waited for, as long as the caller does.
@@ -333,10 +347,11 @@ func (d *Door) end(ctx context.Context, s journal.Session, list []ticket) (done 
 		state, o, err = d.cfg.Desk.Read(t.name)
 	}
 	if state == boxticket.Running {
-		d.ranOn(s, t)
+		d.ranOn(c.session, t)
 	} else {
-		d.leaveRoom(t.room)
-		d.adopt(t, o)
+		said := d.said(ctx, c, t.replaces, t.twice)
+		d.leaveRoom(t.room, said)
+		d.adopt(t, o, said)
 	}
 	if !d.unfinished(t) {
 		_ = d.cfg.Desk.Forget(t.name) // what cannot be removed is swept later

@@ -371,7 +371,7 @@ func TestWhatRunsInTheBackground(t *testing.T) {
 // Codex's sandbox lets nothing be written but the project and /tmp.
 func TestWhatBoxesOfASandboxedAgentShare(t *testing.T) {
 	h := newHouse(t)
-	line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, hook.Event{Agent: "codex", Call: bash("1", "true")}, "true", box.Spec{})
+	line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, hook.Event{Agent: "codex", Call: bash("1", "true")}, "true", box.Spec{}, replacing{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,20 +2,29 @@ package contain
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// edits keeps what an allowed call of an agent's own tools is about to replace.
-func (d *Door) edits(ctx context.Context, s journal.Session, ev hook.Event, reply hook.Reply) {
-	if d.cfg.Undo == nil || d.cfg.Edits == nil || reply.Decision.Verdict != floodmark.Allow || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
+// An editing is a call that writes files by itself, with the room of what it replaces.
+type editing struct {
+	room     string
+	replaces replacing
+}
+
+// edits keeps what an allowed call without a box is about to replace.
+func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r replacing) {
+	if len(r.paths) == 0 || reply.Decision.Verdict != floodmark.Allow || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return
 	}
 	id := kernel.CallID(ev.Call)
@@ -25,10 +34,13 @@ func (d *Door) edits(ctx context.Context, s journal.Session, ev hook.Event, repl
 	if known {
 		return // it was asked about before, when nothing was written yet
 	}
-	project, paths := d.cfg.Edits(ctx, s, ev)
+	what := ev.Call.Name
+	if line, is := commandOf(ev); is {
+		what = redact.Without(d.secrets, strings.TrimSpace(line))
+	}
 	room, err := d.cfg.Undo.Before(undo.About{
-		Tenant: s.Tenant, Session: string(s.ID), Call: string(id), Project: project, Command: floodmark.OneLine(ev.Call.Name, maxCommand),
-	}, paths)
+		Tenant: s.Tenant, Session: string(s.ID), Call: string(id), Project: r.project, Command: floodmark.OneLine(what, maxCommand),
+	}, r.paths)
 	if err != nil || room == "" {
 		return // it is not undone then, and runs all the same
 	}
@@ -37,44 +49,46 @@ func (d *Door) edits(ctx context.Context, s journal.Session, ev hook.Event, repl
 	if len(d.edited) >= maxOpen {
 		clear(d.edited) // what was kept is removed when the monitor starts
 	}
-	d.edited[call{s, id}] = room
+	d.edited[call{s, id}] = editing{room, r}
 }
 
 // wasEdited keeps what a call replaced, now that its result is here.
-func (d *Door) wasEdited(c call) {
+func (d *Door) wasEdited(ctx context.Context, c call) {
 	d.mu.Lock()
-	room, is := d.edited[c]
+	e, is := d.edited[c]
 	delete(d.edited, c)
 	d.mu.Unlock()
 	if is {
-		_ = d.cfg.Undo.After(room) // what cannot be kept is not undone
+		_ = d.cfg.Undo.After(e.room, d.said(ctx, c, e.replaces, false)) // what cannot be kept is not undone
 	}
 }
 
 // edited are the files of its project that a call writes by itself, as its arguments name
 // them.
-func (m Machine) edited(ctx context.Context, s journal.Session, ev hook.Event) (project string, paths []string) {
+func (m Machine) edited(s journal.Session, w Where, ev hook.Event) (project string, paths []string) {
+	if w.Project == "" {
+		return "", nil
+	}
+	project = m.Disk.Resolve(w.Project)
 	leaves, err := ev.Call.Leaves()
 	if err != nil {
-		return "", nil
+		return project, nil
 	}
-	v, err := m.View(ctx, s)
-	if err != nil || v.State.Project == "" {
-		return "", nil
-	}
-	root := v.State.Root
+	root := w.Root
 	if root == "" {
 		root = s.ID
 	}
-	at := catalog.Places{Project: v.State.Project, Home: v.State.Home}
+	at := catalog.Places{Project: w.Project, Home: w.Home}
 	use := m.Rules(s, root).Catalog.Classify(floodmark.ToolRef{Agent: ev.Agent, Server: ev.Call.Server, Name: ev.Call.Name}, leaves, ev.Call.Hints, at)
 	writes := func(e floodmark.Effect) bool {
 		return e == floodmark.Write || e == floodmark.Change || e == floodmark.Admin
 	}
-	if use.Profile == nil || use.Commands() || ev.Call.Server != "" || !slices.ContainsFunc(use.Effects, writes) {
-		return "", nil
+	if use.Profile != nil && use.Commands() && ev.Call.Server == "" {
+		return project, m.written(project, at, base(use, leaves), use.Writes)
 	}
-	project = m.Disk.Resolve(v.State.Project)
+	if use.Profile == nil || ev.Call.Server != "" || !slices.ContainsFunc(use.Effects, writes) {
+		return project, nil
+	}
 	for _, leaf := range leaves {
 		var named []string
 		switch a := use.Arg(leaf.Top); {
@@ -85,12 +99,65 @@ func (m Machine) edited(ctx context.Context, s journal.Session, ev hook.Event) (
 			named = catalog.PatchPaths(leaf.Value)
 		}
 		for _, p := range named {
-			// By what links lead to: a path that is no file there is not kept.
-			rel, err := filepath.Rel(project, m.Disk.Resolve(at.Clean(p, "")))
-			if err == nil && filepath.IsLocal(rel) && rel != "." && !slices.Contains(paths, rel) {
-				paths = append(paths, rel)
-			}
+			paths = m.inside(paths, project, at.Clean(p, ""))
 		}
 	}
 	return project, paths
+}
+
+// inside adds a path as it lies within the project, by what links lead to.
+func (m Machine) inside(paths []string, project, p string) []string {
+	rel, err := filepath.Rel(project, m.Disk.Resolve(p))
+	if err == nil && filepath.IsLocal(rel) && rel != "." && !slices.Contains(paths, rel) {
+		paths = append(paths, rel)
+	}
+	return paths
+}
+
+// base is the folder in which a command line runs, where a call names one.
+func base(use catalog.Use, leaves []hook.Leaf) (folder string) {
+	for _, leaf := range leaves {
+		if use.Arg(leaf.Top).Is == catalog.IsPath && leaf.Kind == hook.String {
+			folder = leaf.Value
+		}
+	}
+	return folder
+}
+
+// maxWritten bounds how many files of a command line are looked for.
+const maxWritten = 2_048
+
+// written are the files of its project that a command line is known to write. History of
+// git is not among them: a file of it is worth nothing without the others.
+func (m Machine) written(project string, at catalog.Places, base string, writes []string) (paths []string) {
+	if base != "" {
+		base = at.Clean(base, "")
+	}
+	for _, w := range writes {
+		p := at.Clean(w, base)
+		found := []string{p}
+		if dir, tree := strings.CutSuffix(p, "/**"); tree {
+			found = files(m.Disk.Resolve(dir))
+		} else if strings.ContainsAny(p, "*?[") {
+			found, _ = filepath.Glob(p) // a pattern that is none matches nothing
+		}
+		for _, p := range found[:min(len(found), maxWritten-len(paths))] {
+			paths = m.inside(paths, project, p)
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, ".git/") || strings.Contains(p, "/.git/") })
+}
+
+// files are those below a folder.
+func files(folder string) (list []string) {
+	_ = filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
+		if len(list) >= maxWritten {
+			return fs.SkipAll
+		}
+		if err == nil && d.Type().IsRegular() {
+			list = append(list, p)
+		}
+		return nil
+	})
+	return list
 }

@@ -158,7 +158,7 @@ func TestAFileGrantsNothing(t *testing.T) {
 func TestNoHostInASandbox(t *testing.T) {
 	h := newHouse(t)
 	ev := hook.Event{Agent: "codex", Call: bash("1", "true")}
-	if line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, ev, "true", box.Spec{Hosts: []string{place}}); err == nil {
+	if line, err := h.door.ticket(t.Context(), journal.Session{ID: session}, ev, "true", box.Spec{Hosts: []string{place}}, replacing{}); err == nil {
 		t.Errorf("%q", line)
 	}
 }

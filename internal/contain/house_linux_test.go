@@ -128,7 +128,7 @@ func (h *house) start() {
 	}
 	h.cfg = Config{
 		Hooks: m, Desk: desk, Proved: func(context.Context, string) bool { return h.proved }, Fell: fell(h.journal),
-		Edits: machine.edited, Program: "/opt/floodmark-box", Shell: "/bin/sh", Note: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+		Edits: machine.edited, Records: &Records{Journal: h.journal, View: m.View, Files: m.OnFiles}, Program: "/opt/floodmark-box", Shell: "/bin/sh", Note: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
 			return m.Note(ctx, s, seen)
 		}, Now: func() time.Time { return h.now },
 		Spec: func(ctx context.Context, s journal.Session) (*box.Spec, error) {

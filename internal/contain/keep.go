@@ -30,7 +30,7 @@ func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook
 	o.Spec.Undo = d.cfg.Undo.Quota
 	if !sandboxed(ev.Agent) && !strings.HasPrefix(d.cfg.Undo.Folder, o.Spec.Project+"/") {
 		if room, err := d.cfg.Undo.Room(about); err == nil {
-			t.room, o.Spec.Folder = room, room
+			t.room, o.Spec.Folder, o.Spec.Undo = room, room, undo.Reach*d.cfg.Undo.Quota
 			return
 		}
 	}
@@ -39,8 +39,9 @@ func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook
 
 // adopt keeps what a box replaced that worked beside its ticket. Others can write there, so
 // only what the box itself told the monitor of is believed.
-func (d *Door) adopt(t ticket, o *boxticket.Outcome) {
+func (d *Door) adopt(t ticket, o *boxticket.Outcome, said undo.Said) {
 	if t.about != nil && o != nil {
+		t.about.Said = said
 		_ = d.cfg.Undo.Adopt(*t.about, d.cfg.Desk.Space(t.name), o.Kept) // what cannot be kept is not undone
 	}
 }
@@ -54,9 +55,9 @@ func (d *Door) unfinished(t ticket) bool {
 
 // leaveRoom keeps what the box of a room replaced. What cannot be finished now is
 // tried again when the monitor starts, and by the next box of the project.
-func (d *Door) leaveRoom(room string) {
+func (d *Door) leaveRoom(room string, said undo.Said) {
 	if room != "" {
-		_ = d.cfg.Undo.Take(room)
+		_ = d.cfg.Undo.Take(room, said)
 	}
 }
 

@@ -114,7 +114,13 @@ func (d *Door) giveBack(c call, list []ticket) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open[c] = append(d.open[c], list...)
+	list = append(d.open[c], list...)
+	d.open[c] = list
+	for i := range list { // of two with one id nobody knows which wrote what
+		for j := range list {
+			list[i].twice = list[i].twice || i != j && list[i].id == list[j].id
+		}
+	}
 }
 
 // refuse notes that a call was refused here, and reports the first one of a session.

@@ -31,6 +31,8 @@ type Machine struct {
 	// View reads a session; Rules are those it is judged by.
 	View  func(ctx context.Context, s journal.Session) (monitor.View, error)
 	Rules func(s journal.Session, root floodmark.SessionID) kernel.Rules
+	// Files shows what sessions said of files: see [monitor.Monitor.OnFiles].
+	Files func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
 	// Disk is the one the agents work on, and Program is floodmark-box. Where either is
 	// missing nothing runs in a box.
 	Disk    monitor.Disk
@@ -65,7 +67,7 @@ func Open(m Machine) (*Door, error) {
 	cfg.Ended = kept.forget
 	known := &hosts{file: filepath.Join(filepath.Dir(m.Paths.Proofs), "hosts.json"), view: m.View, resolve: m.Disk.Resolve, now: m.Now}
 	cfg.Granted, cfg.Used = known.granted, known.used
-	cfg.Undo, cfg.Edits = m.undo(desk), m.edited
+	cfg.Undo, cfg.Edits, cfg.Records = m.undo(desk), m.edited, &Records{Journal: m.Journal, View: m.View, Files: m.Files}
 	cfg.Packages, cfg.Project = m.packages(), m.project
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)

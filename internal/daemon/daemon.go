@@ -218,8 +218,8 @@ func (d *Daemon) openMonitor() error {
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.boxes, err = contain.Open(contain.Machine{
-		Hooks: d.teams.Door(d.hooksDoor(), d.monitor.View), Journal: d.store, View: d.monitor.View, Rules: d.rulesOf, Disk: disk, Program: d.opts.Box,
-		Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
+		Hooks: d.teams.Door(d.hooksDoor(), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
+		Disk: disk, Program: d.opts.Box, Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
 	})
 	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, disk, d.opts.Paths, d.opts.Now)
 	d.door = agents.Door{

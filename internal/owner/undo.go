@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -41,7 +42,7 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 		if err := d.giveBack(ctx, who, a, u, r); err != nil {
 			return nil, err
 		}
-		if out.Done = u.GetDone() || r.GetDryRun() && len(u.GetRefused()) == 0; !out.GetDone() {
+		if out.Done = u.GetDone() || r.GetDryRun() && (len(u.GetRefused()) == 0 || r.GetOnly() || r.GetBeside()); !out.GetDone() {
 			break // what came before rests on it
 		}
 	}
@@ -58,17 +59,28 @@ const maxListed = 10_000
 // giveBack gives back what one call replaced. It is written down first: a monitor that is
 // killed meanwhile finishes it.
 func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) error {
-	how := undo.How{Dry: true, Only: r.GetOnly()}
+	how := undo.How{Dry: true, Only: r.GetOnly(), Beside: r.GetBeside()}
 	did, err := d.Kept.Back(a.ID, how)
-	if err == nil && !r.GetDryRun() && len(did.Given) > 0 && (len(did.Refused) == 0 || how.Only) {
+	if err == nil && !r.GetDryRun() && len(did.Given)+len(did.Returns) > 0 && (len(did.Refused) == 0 || how.Only || how.Beside) {
 		s := journal.Session{Tenant: a.Tenant, ID: floodmark.SessionID(a.Session)}
 		seen := floodmark.IncidentSeen{Kind: Undo, Call: floodmark.CallID(a.Call)}
 		seen.Text = fmt.Sprintf("%s of %s are given back as they were before the call, by %s: %s", changedFiles(len(did.Given)), a.Project, byOf(who), some(did.Given))
+		if how.Beside && len(did.Refused) > 0 {
+			seen.Text += fmt.Sprintf("; what was there of %s is put beside", changedFiles(len(did.Refused)))
+		}
 		if err := d.Monitor.Note(context.WithoutCancel(ctx), s, seen); err != nil {
 			return err
 		}
+		planned := did.Returns
+		if err := d.resay(ctx, a, byOf(who), planned); err != nil {
+			return err
+		}
 		how.Dry = false
-		if did, err = d.Kept.Back(a.ID, how); err == nil && did.Done {
+		did, err = d.Kept.Back(a.ID, how)
+		if err == nil && did.Done && !slices.Equal(planned, did.Returns) { // somebody was faster
+			err = d.resay(ctx, a, byOf(who), did.Returns)
+		}
+		if err == nil && did.Done {
 			err = d.unsay(ctx, s, a, did)
 		}
 	}
@@ -83,6 +95,11 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 	}
 	for _, f := range did.Refused[:min(len(did.Refused), maxListed)] {
 		u.Refused = append(u.Refused, &wire.UndoRefused{Path: strings.ToValidUTF8(f.Path, "?"), Why: f.Why})
+	}
+	for _, b := range did.Returns {
+		if b.Was != b.At && len(u.GetBeside()) < maxListed {
+			u.Beside = append(u.Beside, strings.ToValidUTF8(b.At, "?"))
+		}
 	}
 	u.Done = did.Done
 	return nil
@@ -131,10 +148,12 @@ func undoLines(out *wire.UndoResponse, r *wire.UndoRequest) (lines []string) {
 			say("  changed since: %q: %s", f.GetPath(), f.GetWhy())
 		}
 		switch {
+		case u.GetDone() && len(u.GetBeside()) > 0:
+			say("  given back: %s; beside what was changed since: %s", some(u.GetGiven()), some(u.GetBeside()))
 		case u.GetDone():
 			say("  given back: %s", some(u.GetGiven()))
-		case len(u.GetRefused()) > 0 && !r.GetOnly():
-			say("  nothing was touched; --only gives back the others")
+		case len(u.GetRefused()) > 0 && !r.GetOnly() && !r.GetBeside():
+			say("  nothing was touched; --only gives back the others, --beside also puts what was there before beside it")
 		case r.GetSession() != "" && r.GetDryRun():
 			say("  would be given back: %s", some(u.GetGiven()))
 		}

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"path"
@@ -9,16 +10,39 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/leftover"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 )
+
+// resay says again what was said of things when a call replaced them, before they lie there
+// again: words that ended since, because others wrote the file anew or it was cleaned up,
+// belong to what comes back. What is said now stays beside it.
+func (d *Desk) resay(ctx context.Context, a undo.About, who string, returns []undo.Return) error {
+	var things []leftover.Return
+	for _, r := range returns {
+		things = append(things, leftover.Return{Was: fileOf(a, r.Was).Name, At: fileOf(a, r.At).Name, Folder: r.Folder})
+	}
+	words, known := a.Said.Kept()
+	return d.Monitor.OnFiles(context.WithoutCancel(ctx), a.Tenant, func(_ *kernel.State, in kernel.Input) (out kernel.Output, err error) {
+		out.Artifacts = leftover.Again(in, fileOf(a, "").Name, words, known, things)
+		if len(out.Artifacts) > 0 {
+			text := fmt.Sprintf("what comes back to %s by undoing %s of %s, by %s, keeps the labels that it had", a.Project, a.Call, a.Session, who)
+			out.Facts = []floodmark.Fact{floodmark.IncidentSeen{Kind: Undo, Text: floodmark.OneLine(text, maxUndoWhy)}}
+		}
+		return out, nil
+	})
+}
 
 // unsaid are the words of a session on files that are given back as they were before a
 // call, where nobody had said anything of them before: they hold no longer. By the journal,
 // the call alone wrote such a file in this session, and took over no word of another. On
 // all others what was said stays, as it is never more than what was said before.
 func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did undo.Result) ([]kernel.Gone, error) {
+	if _, known := a.Said.Kept(); !known {
+		return nil, nil
+	}
 	own := map[floodmark.ArtifactRef]bool{} // and whether the call wrote it
 	for _, p := range did.Given {
 		own[fileOf(a, p)] = false
@@ -37,7 +61,7 @@ func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did 
 		}
 		switch f := f.(type) {
 		case floodmark.ArtifactWritten:
-			if _, is := own[f.Artifact]; is && string(f.Call) == a.Call {
+			if _, is := own[f.Artifact]; is && string(f.Call) == a.Call && e.Seq > a.Said.Since {
 				own[f.Artifact], last = true, append(last, f.Artifact)
 			} else {
 				delete(own, f.Artifact)

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,7 +10,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,8 +26,16 @@ type Result struct {
 	Given []string
 	// Refused are those that were changed since.
 	Refused []Refusal
+	// Returns are the things that lie somewhere again by that.
+	Returns []Return
 	// Done says that Given were given back.
 	Done bool
+}
+
+// A Return is a thing that comes back to where it was, or beside what lies there now.
+type Return struct {
+	Was, At string
+	Folder  bool
 }
 
 // A Refusal says why a path is not given back.
@@ -33,6 +45,9 @@ type Refusal struct{ Path, Why string }
 type How struct {
 	Dry  bool // only say what would be done
 	Only bool // leave out what was changed since
+	// Beside puts what cannot be given back, because something was changed since, beside
+	// that, under another name, and gives back the rest.
+	Beside bool
 }
 
 // ErrGone says that nothing is kept of a call.
@@ -69,9 +84,19 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	steps := done.Reverse(moved, func(p string) bool { return !l.stays[p] })
 	for _, step := range steps {
 		r.Given = append(r.Given, step.Path)
+		if step.Do == swap.Put {
+			r.Returns = append(r.Returns, Return{step.Path, step.Path, step.Left.Kind == swap.Folder})
+		}
 	}
-	if how.Dry || len(l.refused) > 0 && !how.Only || len(steps) == 0 {
+	if how.Beside {
+		more, besides := l.beside(done)
+		steps, r.Returns = append(steps, more...), append(r.Returns, besides...)
+	}
+	if how.Dry || len(l.refused) > 0 && !how.Only && !how.Beside || len(steps) == 0 {
 		return r, nil
+	}
+	if err := s.note(folder, r.Returns); err != nil {
+		return r, err
 	}
 	// What the call had written is kept until all is given back.
 	w := &swap.Swap{Root: done.Root, Folder: folder, Name: back, Limit: math.MaxInt64, At: s.At}
@@ -80,6 +105,24 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	}
 	r.Done = true
 	return r, s.settle(id)
+}
+
+// note writes down what is put beside where it was: it is not kept any more then.
+func (s *Store) note(folder string, returns []Return) error {
+	a, err := read(folder)
+	if err != nil {
+		return err
+	}
+	a.Beside = map[string]string{}
+	for _, r := range returns {
+		if r.Was != r.At {
+			a.Beside[r.At] = r.Was
+		}
+	}
+	if len(a.Beside) == 0 {
+		return nil
+	}
+	return write(folder, a)
 }
 
 // settle finishes giving back, and notes what was: it is kept no longer.
@@ -103,26 +146,22 @@ func (s *Store) settle(id string) error {
 	if err != nil {
 		return err
 	}
-	was := map[string]bool{}
-	for _, step := range given.Steps {
-		was[step.Path] = true
-	}
-	left := 0
-	for i := range done.Steps {
-		if step := &done.Steps[i]; was[step.Path] {
-			step.Do = ""
-		} else if step.Do != "" {
-			left++
-		}
-	}
-	if left == 0 {
-		return remove(folder)
-	}
 	a, err := read(folder)
 	if err != nil {
 		return err
 	}
-	a.Files = left
+	was := map[string]bool{}
+	for _, step := range given.Steps {
+		was[cmp.Or(a.Beside[step.Path], step.Path)] = true
+	}
+	for i := range done.Steps {
+		if step := &done.Steps[i]; was[step.Path] {
+			step.Do = ""
+		}
+	}
+	if a.Files, a.Beside = changes(done), nil; a.Files == 0 {
+		return remove(folder)
+	}
 	if err := errors.Join(in.Forget(done), write(folder, a), remove(filepath.Join(folder, back+".old"))); err != nil {
 		return err
 	}
@@ -159,6 +198,50 @@ func look(p *swap.Plan) *looker {
 		}
 	}
 	return l
+}
+
+// beside are the steps that put what is refused beside where it was.
+func (l *looker) beside(p *swap.Plan) (steps []swap.Step, list []Return) {
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		refused := slices.ContainsFunc(l.refused, func(r Refusal) bool { return r.Path == step.Path })
+		if !refused || step.Do == "" || step.Was.Kind == "" || step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
+			continue // nothing was there, or it is there still
+		}
+		if at := l.free(step.Path); at != "" {
+			l.ours[at] = true
+			steps = append(steps, swap.Step{Path: at, Do: swap.Put, From: path.Join(moved+".old", strconv.Itoa(i))})
+			list = append(list, Return{step.Path, at, step.Was.Kind == swap.Folder})
+		}
+	}
+	return steps, list
+}
+
+// free is a name beside a path that nothing has. Where folders on the way are gone, they
+// become part of the name.
+func (l *looker) free(p string) string {
+	const often, longest = 1000, 200
+	dir, name := ".", p
+	for {
+		first, rest, more := strings.Cut(name, "/")
+		info, err := os.Lstat(filepath.Join(l.root, dir, first))
+		if !more || err != nil || !info.IsDir() {
+			break
+		}
+		dir, name = path.Join(dir, first), rest
+	}
+	name = strings.ReplaceAll(name, "/", ".")
+	name = name[:min(len(name), longest)] + ".before-undo"
+	for i := range often {
+		at := path.Join(dir, name)
+		if i > 0 {
+			at += "-" + strconv.Itoa(i+1)
+		}
+		if _, err := os.Lstat(filepath.Join(l.root, at)); errors.Is(err, fs.ErrNotExist) && !l.ours[at] {
+			return at
+		}
+	}
+	return ""
 }
 
 // changed says in which way a path is not as the call left it, if so.

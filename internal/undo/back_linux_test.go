@@ -5,10 +5,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 func put(t *testing.T, p, text string) {
@@ -45,7 +50,7 @@ func made(t *testing.T) (s *Store, project string) {
 		{Path: "l", Do: swap.Put, From: "new/l"},
 		{Path: "gone", Do: swap.Take},
 	})
-	if err := errors.Join(err, s.Take(room)); err != nil {
+	if err := errors.Join(err, s.Take(room, Said{})); err != nil {
 		t.Fatal(err)
 	}
 	return s, project
@@ -87,6 +92,86 @@ func TestChangedSince(t *testing.T) {
 		}
 		if data, _ := os.ReadFile(filepath.Join(project, "gone")); string(data) != map[bool]string{true: "mine", false: "gone"}[name == "there again"] {
 			t.Errorf("%s: %q", name, data)
+		}
+	}
+}
+
+// What was there is put beside what was changed since, over nothing.
+func TestBeside(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(project string) error
+		at, text string
+	}{
+		"changed": {func(p string) error { return os.WriteFile(filepath.Join(p, "a"), []byte("mine"), 0o644) }, "a.before-undo", "old"},
+		"removed": {func(p string) error { return os.Remove(filepath.Join(p, "a")) }, "a.before-undo", "old"},
+		"the name is taken": {func(p string) error {
+			return errors.Join(os.WriteFile(filepath.Join(p, "a"), []byte("mine"), 0o644), os.Symlink("/etc/passwd", filepath.Join(p, "a.before-undo")))
+		}, "a.before-undo-2", "old"},
+		"there again": {func(p string) error { return os.Mkdir(filepath.Join(p, "gone"), 0o755) }, "gone.before-undo", "gone"},
+	} {
+		s, project := made(t)
+		if err := c.change(project); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Back(s.List("")[0].ID, How{Beside: true})
+		if err != nil || !r.Done || len(r.Refused) != 1 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if data, err := os.ReadFile(filepath.Join(project, c.at)); string(data) != c.text || err != nil {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+		if left := s.List(""); len(left) > 0 {
+			t.Errorf("%s: %+v is left", name, left)
+		}
+	}
+}
+
+// Nobody pushes the owner's work out by writing much and writing it over: not in calls of
+// its own, nor in one call with it.
+func TestTheOwnersWorkStays(t *testing.T) {
+	for name, calls := range map[string][]map[string]int{
+		"other calls":     {{"own": 100}, {"junk": 6000}, {"junk": 6000}, {"junk": 6000}, {"junk": 6000}},
+		"the same calls":  {{"own": 100, "junk": 6000}, {"more": 100, "junk": 6000}, {"last": 100, "junk": 6000}},
+		"one large call":  {{"own": 100, "junk": 30_000}},
+		"the owner's own": {{"first": 6000}, {"own": 6000}},
+		"a word on all":   {{"own": 100, "junk": 6000}, {"junk": 6000}, {"more": 100, "junk": 6000}, {"junk": 6000}},
+	} {
+		root := t.TempDir()
+		project := filepath.Join(root, "p")
+		now := time.Unix(1e9, 0)
+		s := &Store{Folder: filepath.Join(root, "undo"), Quota: 10_000, Now: func() time.Time { return now }}
+		s.Lock = func(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+		junk := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: catalog.FoldPath(project + "/junk")}
+		if name == "a word on all" {
+			junk = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(project)}
+		}
+		said := Saying(1, []kernel.Kept{{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}})
+		for i, files := range calls {
+			now = now.Add(time.Minute)
+			room, err := s.Room(About{Session: "s", Call: strconv.Itoa(i)})
+			if err != nil {
+				t.Skip(err)
+			}
+			var steps []swap.Step
+			for p, size := range files {
+				put(t, filepath.Join(project, p), strings.Repeat("x", size))
+				put(t, filepath.Join(room, "new", p), "new")
+				steps = append(steps, swap.Step{Path: p, Do: swap.Put, From: "new/" + p})
+			}
+			w := &swap.Swap{Root: project, Folder: room, Name: moved, Limit: Reach * s.Quota}
+			if err := errors.Join(w.Do(steps), s.Take(room, said)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		total := int64(0)
+		for _, a := range s.List("") {
+			total += a.Bytes
+			if r, err := s.Back(a.ID, How{Only: true}); err != nil {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(project, "own")); err != nil || info.Size() < 100 || total > s.Quota {
+			t.Errorf("%s: %v, %v, %d bytes are kept", name, info, err, total)
 		}
 	}
 }

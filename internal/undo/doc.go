@@ -66,9 +66,15 @@ type About struct {
 	At      time.Time `json:"at"`
 	// Files is how many paths the call changed, Bytes how much is kept of what was there,
 	// and Unkept says why nothing is.
-	Files  int    `json:"files"`
-	Bytes  int64  `json:"bytes"`
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+	// Low is how much of it was of little trust when it was replaced.
+	Low    int64  `json:"low,omitempty"`
 	Unkept string `json:"unkept,omitempty"`
+	// Said is what was said of the paths when the call replaced what lay there.
+	Said Said `json:"said,omitzero"`
+	// Beside says of what is being put beside where it was, where that is.
+	Beside map[string]string `json:"beside,omitempty"`
 }
 
 func (s *Store) rooms() string         { return filepath.Join(s.Folder, "rooms") }
@@ -113,13 +119,13 @@ func read(folder string) (a About, err error) {
 
 // Take keeps what the box in a room replaced, and removes the room. The box has ended. What
 // it was killed over is finished first.
-func (s *Store) Take(room string) error {
+func (s *Store) Take(room string, said Said) error {
 	if filepath.Dir(room) != s.rooms() {
 		return nil // it lies elsewhere, where nothing is kept
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return errors.Join(s.take(room), s.leave(false))
+	return errors.Join(s.take(room, said), s.leave(false))
 }
 
 // Adopt keeps what a box replaced that worked in a folder to which others can write, such as
@@ -138,10 +144,10 @@ func (s *Store) Adopt(a About, from, record string) error {
 	if err := in.Adopt(from, record); err != nil {
 		return errors.Join(err, remove(room))
 	}
-	return s.take(room)
+	return s.take(room, a.Said)
 }
 
-func (s *Store) take(room string) error {
+func (s *Store) take(room string, said Said) error {
 	a, err := read(room)
 	if err != nil {
 		return err
@@ -159,9 +165,9 @@ func (s *Store) take(room string) error {
 	if err != nil {
 		return errors.Join(err, remove(room))
 	}
-	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, len(done.Steps), done.Bytes, done.Unkept
-	if a.Unkept != "" {
-		a.Bytes = 0
+	a.Said = said
+	if err := s.measure(&a, room, done); err != nil {
+		return errors.Join(err, remove(room))
 	}
 	if err := errors.Join(write(room, a), tidy(room)); err != nil {
 		return err
@@ -227,7 +233,7 @@ func (s *Store) leave(started bool) (errs error) {
 		_, err := in.Done()
 		switch {
 		case wrong == nil && (s.Now().Sub(a.At) > idleFor || started && (err == nil || in.Pending())):
-			errs = errors.Join(errs, s.take(room))
+			errs = errors.Join(errs, s.take(room, Said{}))
 		case wrong != nil && started:
 			errs = errors.Join(errs, remove(room))
 		}
@@ -251,18 +257,6 @@ func (s *Store) list() (all []About) {
 	}
 	slices.SortFunc(all, func(a, b About) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	return all
-}
-
-// trim removes what is too old, and the oldest of too much.
-func (s *Store) trim() (err error) {
-	room := s.Quota
-	for i, a := range s.list() {
-		room -= a.Bytes
-		if s.Now().Sub(a.At) > keepFor || room < 0 || i >= maxKept {
-			err = errors.Join(err, remove(s.kept(a.ID)))
-		}
-	}
-	return err
 }
 
 // remove removes a folder with all that commands left in it, such as folders that not

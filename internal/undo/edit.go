@@ -13,31 +13,38 @@ import (
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
-// Limits of what is kept before an agent's own tool edits files.
+// Limits of what is kept before a call writes files by itself.
 const (
-	maxEdited = 64       // files of one call
-	maxFile   = 16 << 20 // bytes of one
+	maxEdited  = 1_024    // files of one call
+	maxFile    = 16 << 20 // bytes of one
+	maxAtOnce  = 64 << 20 // bytes of all
+	editedRoom = moved + ".old"
 )
 
 // Before keeps files of a project as they are before a call that is about to write them
-// by itself. Paths lie within the project. It returns the call's room, or nothing where
-// there is nothing to keep.
+// by itself. Paths lie within the project, the most important first: what is too much, or
+// no file, is left out. It returns the call's room, or nothing where there is nothing to keep.
 func (s *Store) Before(a About, paths []string) (room string, err error) {
-	if len(paths) == 0 || len(paths) > maxEdited {
+	if len(paths) == 0 {
 		return "", nil
 	}
 	if room, err = s.Room(a); err != nil {
 		return "", err
 	}
 	plan := &swap.Plan{Root: a.Project, Limit: s.Quota}
-	old := filepath.Join(room, moved+".old")
-	err = os.Mkdir(old, 0o700)
-	for i, p := range paths {
-		step := swap.Step{Path: p, Do: swap.Put, From: path.Join("new", strconv.Itoa(i))}
-		if err == nil {
-			step.Was, err = kept(filepath.Join(a.Project, p), filepath.Join(old, strconv.Itoa(i)))
+	err = os.Mkdir(filepath.Join(room, editedRoom), 0o700)
+	for _, p := range paths[:min(len(paths), maxEdited)] {
+		if err != nil {
+			break
 		}
-		plan.Steps, plan.Bytes = append(plan.Steps, step), plan.Bytes+step.Was.Size
+		i := strconv.Itoa(len(plan.Steps))
+		step := swap.Step{Path: p, Do: swap.Put, From: path.Join("new", i)}
+		var unfit error
+		if step.Was, unfit = kept(filepath.Join(a.Project, p), filepath.Join(room, editedRoom, i), maxAtOnce-plan.Bytes); unfit == nil {
+			plan.Steps, plan.Bytes = append(plan.Steps, step), plan.Bytes+step.Was.Size
+		} else {
+			err = remove(filepath.Join(room, editedRoom, i))
+		}
 	}
 	if err == nil {
 		err = (&swap.Swap{Folder: room, Name: edited}).Forget(plan)
@@ -52,7 +59,7 @@ func (s *Store) Before(a About, paths []string) (room string, err error) {
 const edited = "before"
 
 // kept copies what lies at a path. Only files, and nothing, can be edited.
-func kept(from, to string) (is swap.Thing, err error) {
+func kept(from, to string, left int64) (is swap.Thing, err error) {
 	f, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return is, nil
@@ -65,7 +72,7 @@ func kept(from, to string) (is swap.Thing, err error) {
 	if err != nil {
 		return is, err
 	}
-	if is = swap.Of(info); is.Kind != swap.File || is.Size > maxFile {
+	if is = swap.Of(info); is.Kind != swap.File || is.Size > min(maxFile, left) {
 		return is, fmt.Errorf("%s is no file of at most %d bytes", from, maxFile)
 	}
 	copied, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -80,7 +87,7 @@ func kept(from, to string) (is swap.Thing, err error) {
 
 // After keeps what a call replaced, now that it is over: of files that are as they were,
 // nothing is.
-func (s *Store) After(room string) error {
+func (s *Store) After(room string, said Said) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	plan, err := (&swap.Swap{Folder: room, Name: edited}).Done()
@@ -94,12 +101,18 @@ func (s *Store) After(room string) error {
 		if info, err := os.Lstat(at); err == nil {
 			step.Left = swap.Of(info)
 		}
-		if step.Left.Kind == swap.File {
+		switch step.Left.Kind {
+		case swap.File:
 			step.Left.SHA256 = digest(at)
+		case swap.Link:
+			step.Left.Link, _ = os.Readlink(at) // one that cannot be read leads elsewhere
+		default:
 		}
 		switch {
-		case step.Left.Kind == "" && step.Was.Kind == "", step.Left.SHA256 != "" && step.Left.SHA256 == step.Was.SHA256:
-			step.Do = ""
+		case step.Left.Kind == "" && step.Was.Kind == "", step.Left.SHA256 != "" && step.Left.SHA256 == step.Was.SHA256 && step.Left.Mode == step.Was.Mode:
+			if err := drop(room, plan, i); err != nil {
+				return errors.Join(err, remove(room))
+			}
 		case step.Left.Kind == "":
 			step.Do, step.From, changed = swap.Take, "", true
 		default:
@@ -112,5 +125,5 @@ func (s *Store) After(room string) error {
 	if err := (&swap.Swap{Folder: room, Name: moved}).Forget(plan); err != nil {
 		return errors.Join(err, remove(room))
 	}
-	return s.take(room)
+	return s.take(room, said)
 }

@@ -122,7 +122,7 @@ func (w *world) inMemory() (kill func()) {
 	}
 	w.monitor = m
 	boxes, err := contain.Open(contain.Machine{
-		Hooks: m, Journal: w.journal, View: m.View, Disk: disk, Program: w.boxes, Paths: config.DirPaths(filepath.Join(w.home, daemonFolder)),
+		Hooks: m, Journal: w.journal, View: m.View, Files: m.OnFiles, Disk: disk, Program: w.boxes, Paths: config.DirPaths(filepath.Join(w.home, daemonFolder)),
 		Rules:  func(journal.Session, floodmark.SessionID) kernel.Rules { return kernel.NewRules(p, c) },
 		Proved: func(context.Context, string) bool { return true }, Note: func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
 			return m.Note(ctx, s, seen)

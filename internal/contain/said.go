@@ -1,0 +1,136 @@
+package contain
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/leftover"
+	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// A Records is where it is written down what sessions said of files.
+type Records struct {
+	Journal journal.Journal
+	View    func(ctx context.Context, s journal.Session) (monitor.View, error)
+	Files   func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
+}
+
+// on are the words on some paths. Without an answer nobody knows.
+func (r *Records) on(ctx context.Context, tenant string, paths []string) (words []kernel.Kept, err error) {
+	err = r.Files(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
+		words = leftover.On(in.Artifacts, paths...)
+		return kernel.Output{}, nil
+	})
+	return words, err
+}
+
+// A Where is where a session works, and the session that began it, if one did.
+type Where struct {
+	Root          floodmark.SessionID
+	Project, Home string
+}
+
+// A replacing is what is known of a call before it is judged, for what it may replace.
+type replacing struct {
+	project string
+	paths   []string // that it writes by itself, within the project
+	since   uint64   // see [undo.Said]; zero: nobody knows
+	looked  []string // the paths that were looked up
+	said    []kernel.Kept
+}
+
+// replacing looks at what a call may replace, before the call itself is a word on it: in a
+// box anything of its project, else what it names.
+func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) (r replacing) {
+	if d.cfg.Undo == nil || d.cfg.Edits == nil || d.cfg.Records == nil {
+		return r
+	}
+	d.mu.Lock()
+	w, known := d.where[s]
+	d.mu.Unlock()
+	if _, paths := d.cfg.Edits(s, w, ev); known && !ev.Boxes && len(paths) == 0 {
+		return r // most calls only look, and reading a session takes longer the longer it is
+	}
+	v, err := d.cfg.Records.View(ctx, s)
+	if err != nil || v.State.Project == "" {
+		return r
+	}
+	w = Where{v.State.Root, v.State.Project, v.State.Home}
+	d.mu.Lock()
+	if len(d.where) >= maxKnown {
+		clear(d.where)
+	}
+	d.where[s] = w
+	d.mu.Unlock()
+	if r.project, r.paths = d.cfg.Edits(s, w, ev); r.project == "" || len(r.paths) == 0 && !ev.Boxes {
+		return r
+	}
+	folded := func(p string) string { return catalog.FoldPath(filepath.ToSlash(filepath.Join(r.project, p))) }
+	if ev.Boxes {
+		r.looked = []string{folded("")}
+	} else {
+		for _, p := range r.paths {
+			r.looked = append(r.looked, folded(p))
+		}
+	}
+	if r.said, err = d.cfg.Records.on(ctx, s.Tenant, r.looked); err == nil {
+		r.since = v.Link.Seq
+	}
+	// Small files are kept first, and last where nothing lies, or what sessions of little
+	// trust left.
+	first := map[string]int64{}
+	for _, p := range r.paths {
+		first[p] = math.MaxInt64
+		info, err := os.Lstat(filepath.Join(r.project, p))
+		if err == nil && leftover.Worth(r.said, folded(p)).Trust >= floodmark.Local {
+			first[p] = info.Size()
+		}
+	}
+	slices.SortStableFunc(r.paths, func(a, b string) int { return cmp.Compare(first[a], first[b]) })
+	return r
+}
+
+// said is what was said of what a call replaced, now that it is over: before it was judged,
+// or until it began to write. What the call itself said since then does not count, but all
+// does that others said, and with twice, what calls of its own name did.
+func (d *Door) said(ctx context.Context, c call, r replacing, twice bool) undo.Said {
+	if r.since == 0 {
+		return undo.Said{}
+	}
+	now, err := d.cfg.Records.on(ctx, c.session.Tenant, r.looked)
+	if err != nil {
+		return undo.Said{}
+	}
+	others := map[floodmark.ArtifactRef]bool{}
+	for e, err := range d.cfg.Records.Journal.Read(ctx, c.session, r.since) {
+		if err != nil {
+			return undo.Said{}
+		}
+		f, err := e.Fact()
+		if err != nil {
+			return undo.Said{}
+		}
+		if w, is := f.(floodmark.ArtifactWritten); is && (twice || w.Call != c.id) {
+			others[w.Artifact] = true
+		}
+	}
+	words := slices.Clone(r.said)
+	for _, k := range now {
+		own := k.Version.Session == c.session.ID && k.Version.Seq > r.since && !others[k.Ref]
+		known := slices.ContainsFunc(words, func(o kernel.Kept) bool { return o.Ref == k.Ref && o.Version == k.Version })
+		if !own && !known {
+			words = append(words, k)
+		}
+	}
+	return undo.Saying(r.since, words)
+}

@@ -1,0 +1,202 @@
+package leftover
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Limits of what is said again.
+const (
+	maxAgain = 64    // words; beyond it there is one on the whole project
+	maxBelow = 1_024 // words below a folder that are listed by name
+)
+
+// On returns every session's word on some paths that catalog.FoldPath made: on each itself,
+// on the folders that it lies in, and on what lies below it.
+func On(find kernel.Artifacts, paths ...string) []kernel.Kept {
+	var refs, below []floodmark.ArtifactRef
+	known := map[floodmark.ArtifactRef]bool{}
+	add := func(to *[]floodmark.ArtifactRef, ref floodmark.ArtifactRef) {
+		if !known[ref] {
+			known[ref], *to = true, append(*to, ref)
+		}
+	}
+	for _, p := range paths {
+		for _, kind := range []floodmark.ArtifactKind{floodmark.FileArtifact, floodmark.TreeArtifact, floodmark.FolderArtifact} {
+			add(&refs, floodmark.ArtifactRef{Kind: kind, Name: p})
+		}
+		for _, dir := range above(p) {
+			add(&refs, floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: dir})
+		}
+	}
+	words := find.Find(refs)
+	for _, k := range words {
+		for _, ref := range k.Below {
+			add(&below, ref)
+		}
+	}
+	words = append(slices.Clone(words), find.Find(below)...)
+	return slices.DeleteFunc(words, func(k kernel.Kept) bool { return len(k.Sources) == 0 })
+}
+
+// above are the folders above a path, the nearest first, without the root of everything.
+func above(p string) (list []string) {
+	for dir := path.Dir(p); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		list = append(list, dir)
+	}
+	return list
+}
+
+// A Return is something that lay at a path and comes back, there or at another one. Both are
+// paths that catalog.FoldPath made.
+type Return struct {
+	Was, At string
+	Folder  bool
+}
+
+// Worth is what a thing at a path was worth by some words.
+func Worth(said []kernel.Kept, p string) floodmark.Label {
+	return provenance.SetLabel(on(said, p))
+}
+
+// on are the sources of words that count for a path: those on itself, and on the folders it
+// lies in unless the file was written as a whole since.
+func on(said []kernel.Kept, p string) []floodmark.Source {
+	var over []floodmark.ArtifactVersion
+	for _, k := range said {
+		if k.Whole && k.Ref == (floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: p}) {
+			over = append(over, k.Over...)
+		}
+	}
+	var list []floodmark.Source
+	for _, k := range said {
+		file := k.Ref.Kind == floodmark.FileArtifact
+		if k.Ref.Name == p && file || !file && within(p, k.Ref.Name) && !slices.Contains(over, k.Version) {
+			list = append(list, passed(k)...)
+		}
+	}
+	return list
+}
+
+// within reports whether a path is a folder or lies in it.
+func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+
+// passed are the sources of a word, with the word as the way they came.
+func passed(k kernel.Kept) (list []floodmark.Source) {
+	for _, s := range k.Sources {
+		list = append(list, provenance.Passed(s, floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}))
+	}
+	return list
+}
+
+// Again says once more what was said of things when they were replaced, now that they come
+// back. Where nobody knows what was said, nothing is worth less. All lie in one project.
+func Again(in kernel.Input, project string, said []kernel.Kept, known bool, things []Return) []floodmark.Artifact {
+	var names []string
+	for _, t := range things {
+		names = append(names, t.At)
+	}
+	var now []kernel.Kept
+	if len(names) <= maxAgain {
+		now = On(in.Artifacts, names...)
+	}
+	words := map[floodmark.ArtifactRef][]floodmark.Source{}
+	say := func(ref floodmark.ArtifactRef, set []floodmark.Source) {
+		if len(set) > 0 {
+			words[ref] = append(words[ref], set...)
+		}
+	}
+	for _, t := range things {
+		ref := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: t.At}
+		if t.Folder {
+			ref.Kind = floodmark.TreeArtifact
+		}
+		if !known {
+			say(ref, unknown(t.At))
+		}
+		left := slices.DeleteFunc(slices.Clone(said), func(k kernel.Kept) bool { return t.Was == t.At && still(now, k, t.At) })
+		say(ref, on(left, t.Was))
+		for _, k := range left {
+			if k.Ref.Name != t.Was && within(k.Ref.Name, t.Was) && t.Folder {
+				ref := floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: t.At + strings.TrimPrefix(k.Ref.Name, t.Was)}
+				if k.Ref.Kind == floodmark.FileArtifact {
+					ref.Kind = floodmark.FileArtifact
+				}
+				say(ref, passed(k))
+			}
+		}
+	}
+	if len(words) > maxAgain {
+		words = map[floodmark.ArtifactRef][]floodmark.Source{
+			{Kind: floodmark.TreeArtifact, Name: project}: provenance.MergeSets(slices.Collect(maps.Values(words))...),
+		}
+	}
+	return entered(in, words)
+}
+
+// unknown are sources that nobody knows: they have the least label.
+func unknown(p string) []floodmark.Source {
+	return []floodmark.Source{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "undo", Place: p}}}
+}
+
+// still reports whether a word holds for a path as it did: it is there, and no later one on
+// the file stands for more.
+func still(now []kernel.Kept, was kernel.Kept, p string) bool {
+	there := slices.ContainsFunc(now, func(k kernel.Kept) bool { return k.Ref == was.Ref && k.Version == was.Version })
+	return there && !slices.ContainsFunc(now, func(k kernel.Kept) bool {
+		return k.Whole && k.Ref != was.Ref && k.Ref.Kind == floodmark.FileArtifact && within(k.Ref.Name, p)
+	})
+}
+
+// entered are words, joined with what the same session said of the same things before, and
+// with the lists of the folders above, by which who reads a folder finds them.
+func entered(in kernel.Input, words map[floodmark.ArtifactRef][]floodmark.Source) (list []floodmark.Artifact) {
+	folders := map[string][]floodmark.ArtifactRef{}
+	var refs []floodmark.ArtifactRef
+	for ref := range words {
+		dirs := above(ref.Name)
+		if ref.Kind == floodmark.TreeArtifact {
+			dirs = append(dirs, ref.Name)
+		}
+		for _, dir := range dirs {
+			folders[dir] = append(folders[dir], ref)
+		}
+		refs = append(refs, ref)
+	}
+	for dir := range folders {
+		refs = append(refs, floodmark.ArtifactRef{Kind: floodmark.FolderArtifact, Name: dir})
+	}
+	rest := map[string][]floodmark.Source{}
+	for _, k := range in.Artifacts.Find(refs) {
+		switch {
+		case k.Version.Session != in.Event.Session:
+		case k.Ref.Kind == floodmark.FolderArtifact:
+			rest[k.Ref.Name] = k.Sources
+			for _, ref := range k.Below {
+				if !slices.Contains(folders[k.Ref.Name], ref) {
+					folders[k.Ref.Name] = append(folders[k.Ref.Name], ref)
+				}
+			}
+		default:
+			words[k.Ref] = append(words[k.Ref], k.Sources...)
+		}
+	}
+	for ref, set := range words {
+		list = append(list, floodmark.Artifact{Ref: ref, Sources: provenance.MergeSets(set)})
+	}
+	for dir, below := range folders {
+		a := floodmark.Artifact{Ref: floodmark.ArtifactRef{Kind: floodmark.FolderArtifact, Name: dir}, Below: below, Sources: rest[dir]}
+		if len(below) > maxBelow { // then anything below may be one
+			a.Below, a.Sources = below[:maxBelow], provenance.MergeSets(a.Sources, unknown(dir))
+		}
+		list = append(list, a)
+	}
+	slices.SortFunc(list, func(a, b floodmark.Artifact) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
+	return list
+}

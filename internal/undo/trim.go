@@ -1,0 +1,188 @@
+package undo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/leftover"
+	"github.com/floodmark/floodmark/internal/swap"
+)
+
+// Reach is how many bytes of one call's are kept until it is over, in quotas: only then it
+// is known which of them are the owner's.
+const Reach = 8
+
+// measure says how much is kept of a call. Of one that replaced more than there is room
+// for, what was of little trust is not kept, and if that does not do, nothing is.
+func (s *Store) measure(a *About, room string, done *swap.Plan) error {
+	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, changes(done), done.Bytes, done.Unkept
+	if a.Unkept == "" {
+		for _, i := range lowSteps(a, done) {
+			a.Low += size(room, i)
+		}
+	}
+	if a.Unkept == "" && a.Bytes > s.Quota {
+		why := fmt.Sprintf("it replaced %d MB, and at most %d are kept", a.Bytes>>20, s.Quota>>20)
+		if err := lighten([]load{{a, room, done}}, a.Bytes-s.Quota); err != nil {
+			return err
+		}
+		if a.Bytes > s.Quota || a.Files == 0 {
+			a.Files, a.Unkept, done.Unkept = len(done.Steps), why, why
+			if err := errors.Join(remove(filepath.Join(room, moved+".old")), forget(room, done)); err != nil {
+				return err
+			}
+		}
+	}
+	if a.Unkept != "" {
+		a.Bytes, a.Low = 0, 0
+	}
+	return nil
+}
+
+func forget(room string, done *swap.Plan) error {
+	return (&swap.Swap{Folder: room, Name: moved}).Forget(done)
+}
+
+// changes is how many paths a call changed.
+func changes(p *swap.Plan) (n int) {
+	for i := range p.Steps {
+		if p.Steps[i].Do != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// lowSteps are those that replaced something of little trust: what sessions had left there
+// themselves, after they had read what strangers wrote.
+func lowSteps(a *About, p *swap.Plan) (list []int) {
+	words, known := a.Said.Kept()
+	if !known || len(words) == 0 {
+		return nil
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		at := catalog.FoldPath(filepath.ToSlash(filepath.Join(p.Root, step.Path)))
+		if step.Do != "" && step.Was.Kind != "" && leftover.Worth(words, at).Trust < floodmark.Local {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// size is how many bytes are kept of one step.
+func size(room string, i int) (n int64) {
+	_ = filepath.WalkDir(filepath.Join(room, moved+".old", strconv.Itoa(i)), func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be looked at is not counted
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
+}
+
+// drop keeps nothing of one step any more.
+func drop(room string, p *swap.Plan, i int) error {
+	p.Bytes = max(p.Bytes-size(room, i), 0)
+	p.Steps[i].Do = ""
+	return remove(filepath.Join(room, moved+".old", strconv.Itoa(i)))
+}
+
+// A load is what is kept of one call.
+type load struct {
+	a    *About
+	room string
+	done *swap.Plan
+}
+
+// lighten drops what was of little trust, the largest first, until so many bytes are gone:
+// a word on a whole project is on the owner's files in it, too, and those are small.
+func lighten(loads []load, over int64) (errs error) {
+	type piece struct {
+		of   load
+		step int
+		size int64
+	}
+	const least = 512 // what a name costs
+	var list []piece
+	for _, l := range loads {
+		for _, i := range lowSteps(l.a, l.done) {
+			list = append(list, piece{l, i, size(l.room, i) + least})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	for _, p := range list {
+		if over <= 0 {
+			break
+		}
+		errs = errors.Join(errs, drop(p.of.room, p.of.done, p.step))
+		p.of.a.Bytes, p.of.a.Low = max(p.of.a.Bytes-p.size, 0), max(p.of.a.Low-p.size, 0)
+		over -= p.size
+	}
+	for _, l := range loads {
+		if n := changes(l.done); n != l.a.Files {
+			l.a.Files = n
+			errs = errors.Join(errs, forget(l.room, l.done), write(l.room, *l.a))
+		}
+	}
+	return errs
+}
+
+// trim removes what is too old and, of too much, what was of little trust, before anything
+// that was not: nobody pushes the owner's own work out by writing much and writing it over.
+// Then the oldest goes.
+func (s *Store) trim() (errs error) {
+	list := s.list()
+	total := int64(0)
+	keep := list[:0]
+	for _, a := range list {
+		if s.Now().Sub(a.At) > keepFor {
+			errs = errors.Join(errs, remove(s.kept(a.ID)))
+			continue
+		}
+		keep, total = append(keep, a), total+a.Bytes
+	}
+	slices.Reverse(keep) // the oldest first
+	if total > s.Quota {
+		var loads []load
+		for i := range keep {
+			if a := &keep[i]; a.Low > 0 {
+				if done, err := (&swap.Swap{Folder: s.kept(a.ID), Name: moved}).Done(); err == nil {
+					loads = append(loads, load{a, s.kept(a.ID), done})
+				}
+			}
+		}
+		errs, total = errors.Join(errs, lighten(loads, total-s.Quota)), 0
+		keep = slices.DeleteFunc(keep, func(a About) bool {
+			if a.Files == 0 {
+				errs = errors.Join(errs, remove(s.kept(a.ID)))
+			} else {
+				total += a.Bytes
+			}
+			return a.Files == 0
+		})
+	}
+	none := func(a About) bool { return a.Bytes == a.Low } // of the owner's own work
+	for _, all := range []bool{false, true} {
+		for i := 0; i < len(keep) && (len(keep) > maxKept || all && total > s.Quota); {
+			if !all && !none(keep[i]) {
+				i++
+				continue
+			}
+			errs = errors.Join(errs, remove(s.kept(keep[i].ID)))
+			total -= keep[i].Bytes
+			keep = slices.Delete(keep, i, i+1)
+		}
+	}
+	return errs
+}
