@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/gitwords"
 )
 
 // A Use is what one call of a tool is, as far as the catalog can tell. Its
@@ -64,6 +65,8 @@ type Use struct {
 	// Repositories are the folders in which git works: it obeys the settings of the
 	// repository around each, which may name programs. A folder nobody knows is empty.
 	Repositories []string
+	// Revisions are the words by which git may be told a revision there.
+	Revisions gitwords.Revisions
 	// Ends are the folders in which a command line may leave its shell; empty for one
 	// that nobody knows.
 	Ends []string
@@ -226,6 +229,8 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 			j.url(l.Value)
 		case a.Is == IsCommand:
 			commands = append(commands, l.Value)
+		case a.Is == IsName && p.repository:
+			j.use.Revisions.Words = append(j.use.Revisions.Words, l.Value)
 		}
 	}
 	j.together(files)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -49,6 +50,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.touched(&r)
 	j.watches(&r)
 	j.recorded(&r)
+	j.use.Revisions = j.use.Revisions.With(gitwords.Of(&r, text))
 	for _, dir := range r.Ends {
 		j.use.Ends = addFolder(j.use.Ends, dir)
 	}

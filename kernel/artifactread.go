@@ -32,6 +32,9 @@ func (st *step) withCarried(j *judged) []floodmark.NodeID {
 		}
 		inputs = append(append(inputs, st.carry(pathRef(p), kept)...), st.checkout(p)...)
 	}
+	for _, c := range st.revisions(&j.use) {
+		inputs = append(inputs, st.take(c)...)
+	}
 	for _, ref := range st.remembered(j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)
 	}

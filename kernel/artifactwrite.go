@@ -52,7 +52,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 			kept = append(kept, st.onPath(p)...)
 		}
 		kept = append(kept, st.there(st.onPath(st.roams(j)))...)
-		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t))
+		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t), st.takenIn(j))
 	}
 	into := set // what named files get
 	if slices.Contains(j.action.Effects, floodmark.Fetch) {
@@ -80,6 +80,20 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 		w.Artifact = ref
 		st.write(w, set)
 	}
+}
+
+// takenIn are sources for what git puts into files from another revision, unless the commit
+// that is checked out afterwards says so itself.
+func (st *step) takenIn(j *judged) (list []floodmark.Source) {
+	if j.use.Revisions.Moves {
+		return nil
+	}
+	for _, c := range st.revisions(&j.use) {
+		for _, w := range st.unvouched(c) {
+			list = append(list, w.source)
+		}
+	}
+	return list
 }
 
 // lain are sources for what a command reads where content of others lies, or

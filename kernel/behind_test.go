@@ -106,3 +106,5 @@ func TestLinksThatLeadOutOfTheProject(t *testing.T) {
 		}
 	}
 }
+
+func (linkedDisk) Revisions(string, []string) []Checkout { return nil }

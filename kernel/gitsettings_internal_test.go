@@ -152,3 +152,5 @@ func TestObeyed(t *testing.T) {
 		}
 	}
 }
+
+func (gitDisk) Revisions(string, []string) []Checkout { return nil }

@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/checkout"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -15,6 +16,9 @@ import (
 type Disk interface {
 	// Around returns the checkout a clean path lies in.
 	Around(path string) (Checkout, bool)
+	// Revisions returns what a checkout of each revision would be that words of git name at a
+	// path: all but the owner's own and what is part of the commit that is checked out.
+	Revisions(path string, words []string) []Checkout
 	// Resolve returns where a clean path leads once links are followed; what is
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
@@ -61,44 +65,7 @@ func (st *step) resolved(paths []string) []string {
 }
 
 // A Checkout is a working tree of a repository, as far as its files tell.
-type Checkout struct {
-	// Root is its folder.
-	Root string
-	// Own says that every commit that counts is by one of the owner's
-	// identities. Nothing else is known to be the owner's.
-	Own bool
-	// Team says that it is the owner's team's, by the owner's word, at what the team
-	// has. It runs as the owner's own does; what is read of it is shared.
-	Team bool
-	// Commit is the newest commit by somebody else, Remote where it was cloned
-	// from, for a person to read.
-	Commit, Remote string
-}
-
-// Digest stands for a repository at a commit: what an owner vouches for.
-func (c Checkout) Digest() floodmark.Digest {
-	return floodmark.DigestOf("checkout\x00" + c.Remote + "\x00" + c.Commit)
-}
-
-// source is a checkout as a source.
-func (c Checkout) source() floodmark.Source {
-	name := "repository"
-	if c.Remote != "" {
-		name += " " + c.Remote
-	}
-	if c.Commit != "" {
-		name += " at " + c.Commit[:min(len(c.Commit), 12)]
-	}
-	worth := floodmark.External
-	if c.Team {
-		name, worth = "the team's "+name, floodmark.Shared
-	}
-	return floodmark.Source{
-		Kind: floodmark.NodeInput, Digest: c.Digest(),
-		Label:  floodmark.Label{Trust: worth, Secrecy: floodmark.Public},
-		Origin: floodmark.Origin{Kind: floodmark.FromCheckout, Name: name, Place: c.Root},
-	}
-}
+type Checkout = checkout.Checkout
 
 // foreign returns the checkout of others a path lies in, unless the policy
 // lists the path as the owner's own.
@@ -108,14 +75,27 @@ func (st *step) foreign(p string) (Checkout, bool) {
 	}
 	p = strings.TrimSuffix(p, "/**")
 	c, ok := st.in.Disk.Around(p)
-	if !ok || c.Own || c.Commit == "" {
-		return Checkout{}, false
-	}
+	return c, ok && !c.Own && c.Commit != "" && !st.listed(p)
+}
+
+// listed reports a place that the policy lists as the owner's own.
+func (st *step) listed(p string) bool {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
-	if st.r.Policy.PlaceLabel(l, p, catalog.Elsewhere, false, st.s.Home).Trust >= floodmark.Local {
-		return Checkout{}, false // a listed workspace
+	return st.r.Policy.PlaceLabel(l, p, catalog.Elsewhere, false, st.s.Home).Trust >= floodmark.Local
+}
+
+// revisions are the repositories of others that git takes something from which is not part
+// of what is checked out: it shows or writes what lies there.
+func (st *step) revisions(use *catalog.Use) (list []Checkout) {
+	if st.in.Disk == nil || len(use.Revisions.Words) == 0 {
+		return nil
 	}
-	return c, true
+	for _, dir := range st.resolved(addNew(slices.Clip(use.Repositories), st.s.Project)) {
+		if dir != "" && !st.listed(dir) {
+			list = append(list, st.in.Disk.Revisions(dir, use.Revisions.Words)...)
+		}
+	}
+	return list
 }
 
 // checkout brings the repository of others that a path is read from into the
@@ -125,7 +105,11 @@ func (st *step) checkout(p string) []floodmark.NodeID {
 	if !ok {
 		return nil
 	}
-	src := c.source()
+	return st.take(c)
+}
+
+func (st *step) take(c Checkout) []floodmark.NodeID {
+	src := c.Source()
 	if n, ok := st.s.Ledger.Find(src.Digest); ok {
 		return []floodmark.NodeID{n}
 	}
@@ -170,10 +154,17 @@ type worthy struct {
 // the owner vouched for it at this commit.
 func (st *step) repository(p string) []worthy {
 	c, ok := st.foreign(p)
-	if !ok || c.Team {
+	if !ok {
 		return nil
 	}
-	src := c.source()
+	return st.unvouched(c)
+}
+
+func (st *step) unvouched(c Checkout) []worthy {
+	src := c.Source()
+	if c.Team {
+		return nil
+	}
 	if st.vouched([]floodmark.Digest{src.Digest})[src.Digest].Trust > floodmark.External {
 		return nil
 	}

@@ -249,3 +249,5 @@ func BenchmarkAReadThatFindsNothing(b *testing.B) {
 		d.tell(b, read)
 	}
 }
+
+func (*aDisk) Revisions(string, []string) []kernel.Checkout { return nil }

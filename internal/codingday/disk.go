@@ -65,6 +65,9 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 	return c, true
 }
 
+// Revisions are not known: a recording has the commits that are checked out.
+func (d *pastDisk) Revisions(string, []string) []kernel.Checkout { return nil }
+
 // Pushes stands for where a push goes: a recording knows the remote.
 func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	c, ok := d.Around(path)

@@ -114,6 +114,17 @@ func (s *store) Pushes(path, _ string) floodmark.Digest {
 	return floodmark.DigestOf(c.Remote)
 }
 
+// Revisions implements [kernel.Disk]: a story tells of a branch as of a checkout below git's
+// own folder.
+func (s *store) Revisions(path string, words []string) (list []kernel.Checkout) {
+	for _, w := range words {
+		if c, ok := s.checkouts[path+"/.git/"+w]; ok && !c.Own {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // Around implements [kernel.Disk].
 func (s *store) Around(path string) (kernel.Checkout, bool) {
 	best, found := kernel.Checkout{}, false

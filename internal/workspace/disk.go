@@ -61,6 +61,7 @@ type known struct {
 	head     string
 	checkout kernel.Checkout
 	ok       bool
+	underWay bool // with a merge that had not ended
 }
 
 var _ monitor.Disk = (*Disk)(nil)
@@ -137,13 +138,14 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	if !ok {
 		return kernel.Checkout{}, false
 	}
+	under := r.underWay()
 	d.mu.Lock()
 	k, seen := d.roots[root]
 	d.mu.Unlock()
-	if seen && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // what is the team's changes while the head stays
+	if seen && len(under) == 0 && !k.underWay && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // what is the team's changes while the head stays
 		return k.checkout, k.ok
 	}
-	k = known{head: head, ok: true, checkout: r.whose(head, d.identities(), d.opts.Teams)}
+	k = known{head: head, ok: true, underWay: len(under) > 0, checkout: d.whose(r, head, under)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.roots) >= maxRoots {
@@ -151,6 +153,22 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	}
 	d.roots[root] = k
 	return k.checkout, k.ok
+}
+
+// whose says whose a checkout is, with what a merge that is under way puts into its tree.
+func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout {
+	c := r.whose([]string{head}, d.identities(), d.opts.Teams)
+	if len(under) == 0 {
+		return c
+	}
+	v := &revisions{r: r, from: r.root, objects: newObjects(r.common)}
+	defer v.objects.close()
+	for _, other := range v.judged(d, head, under) {
+		if !other.Team {
+			return other
+		}
+	}
+	return c
 }
 
 // identities are the owner's: those he gave, and that of his own git settings.

@@ -83,6 +83,39 @@ func (o *objects) read(id string, kind int) ([]byte, bool) {
 	return nil, false
 }
 
+// beginning are the objects whose ids begin with some letters.
+func (o *objects) beginning(short string) (ids []string) {
+	names, _ := os.ReadDir(filepath.Join(o.dir, short[:2]))
+	for _, e := range names {
+		if id := short[:2] + e.Name(); strings.HasPrefix(id, short) && isID(id) {
+			ids = append(ids, id)
+		}
+	}
+	o.open()
+	first, err := hex.DecodeString((short + strings.Repeat("0", 40))[:40])
+	if err != nil {
+		return ids
+	}
+	for _, p := range o.packs {
+		if len(p.index) < indexCounts {
+			continue
+		}
+		total := int(binary.BigEndian.Uint32(p.index[indexCounts-4:]))
+		if total < 0 || len(p.index) < indexCounts+total*28 {
+			continue
+		}
+		at := func(i int) []byte { return p.index[indexCounts+20*i : indexCounts+20*i+20] }
+		for i := sort.Search(total, func(i int) bool { return bytes.Compare(at(i), first) >= 0 }); i < total; i++ {
+			id := hex.EncodeToString(at(i))
+			if !strings.HasPrefix(id, short) {
+				break
+			}
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // exactly reads an object whose content is what its name says.
 func (o *objects) exactly(id string, kind int) ([]byte, bool) {
 	body, ok := o.read(id, kind)
@@ -101,6 +134,8 @@ func kindName(kind int) string {
 		return "commit"
 	case treeObject:
 		return "tree"
+	case tagObject:
+		return "tag"
 	}
 	return "blob"
 }
@@ -217,6 +252,7 @@ const (
 	commitObject   = 1
 	treeObject     = 2
 	blobObject     = 3
+	tagObject      = 4
 	offsetDelta    = 6
 	referenceDelta = 7
 )
@@ -237,7 +273,7 @@ func (p *pack) object(at int64, steps int) (kind int, body []byte, err error) {
 	}
 	base := int64(-1)
 	switch kind {
-	case commitObject, treeObject, blobObject:
+	case commitObject, treeObject, blobObject, tagObject:
 	case offsetDelta:
 		back, more, ok := backOffset(head[used:n])
 		if !ok || back > at {

@@ -184,22 +184,22 @@ func isID(s string) bool {
 // whose says whose a checkout is: the owner's if every commit since it was made
 // is by one of the owner's identities and it was not cloned. Anybody can write a
 // name on a commit, so of a clone even those need the owner's word, once.
-func (r repository) whose(head string, owner []string, teams Teams) kernel.Checkout {
+func (r repository) whose(heads, owner []string, teams Teams) kernel.Checkout {
 	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
-	if r.borrowed {
-		c.Commit = head
+	if r.borrowed || len(heads) > maxHistory {
+		c.Commit = heads[0]
 		return c
 	}
 	log, _ := readSmall(filepath.Join(r.dir, "logs", "HEAD"))
 	if has := r.team(teams); has != nil {
-		return r.teamwork(c, head, owner, log, has)
+		return r.teamwork(c, heads, owner, log, has)
 	}
 	base := clonedAt(log)
 	objects := newObjects(r.common)
 	defer objects.close()
 	seen := map[string]bool{}
-	next := []string{head}
-	for len(next) > 0 && len(seen) < maxCommits {
+	next := slices.Clone(heads)
+	for len(next) > 0 && len(seen) < maxCommits+len(heads) {
 		id := next[0]
 		next = next[1:]
 		if seen[id] || id == base {

@@ -218,6 +218,8 @@ func TestRepositories(t *testing.T) {
 		{"what is not the teams", whatIsNotTheTeams},
 		{"a torn store", aTornStore},
 		{"what git keeps", whatGitKeeps},
+		{"what words name", whatWordsName},
+		{"a merge under way", aMergeUnderWay},
 	} {
 		t.Run(c.name, c.test)
 	}

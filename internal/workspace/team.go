@@ -34,12 +34,12 @@ func (r repository) team(t Teams) func(commit string) bool {
 // commit is on the default branch as the monitor fetched it, or was made in this checkout
 // in the owner's name. A name on a commit alone says nothing: it may have come with a
 // stranger's branch.
-func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log string, has func(commit string) bool) kernel.Checkout {
+func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log string, has func(commit string) bool) kernel.Checkout {
 	made := madeHere(log)
 	objects := newObjects(r.common)
 	defer objects.close()
 	seen := map[string]bool{}
-	next := []string{head}
+	next := slices.Clone(heads)
 	for len(next) > 0 {
 		id := next[0]
 		next = next[1:]
@@ -51,13 +51,13 @@ func (r repository) teamwork(c kernel.Checkout, head string, owner []string, log
 			continue
 		}
 		commit, ok := objects.commit(id)
-		if !ok || made[id] == nil || len(seen) > maxCommits || !by(commit.author, owner) || !by(commit.committer, owner) {
+		if !ok || made[id] == nil || len(seen) > maxCommits+len(heads) || !by(commit.author, owner) || !by(commit.committer, owner) {
 			c.Commit = id
 			return c
 		}
 		next = append(append(next, commit.parents...), made[id]...)
 	}
-	c.Commit, c.Team = head, true
+	c.Commit, c.Team = heads[0], true
 	return c
 }
 

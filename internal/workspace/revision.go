@@ -1,0 +1,371 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/gitwords"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// The limits of looking for what a revision is.
+const (
+	maxRefs    = 50_000 // names of commits; with more of them nobody knows whose all are
+	maxHistory = 5_000  // commits looked at for whether one is part of what is checked out
+	maxPending = 16     // commits that one of git's small files names, or that are judged each
+	minShort   = 4      // letters of a commit's id that git takes for it
+)
+
+// Revisions implements [kernel.Disk]: a word names a revision as git would read it, and is
+// worth what a checkout of it would be.
+func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
+	root, gitDir, ok := locate(path)
+	if !ok || len(words) == 0 {
+		return nil
+	}
+	r := open(root, gitDir)
+	head, ok := r.head()
+	if !ok {
+		return nil
+	}
+	v := &revisions{r: r, from: path, objects: newObjects(r.common)}
+	defer v.objects.close()
+	var ids []string
+	for _, w := range words {
+		ids = append(ids, v.word(w)...)
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return id == head })
+	if len(ids) == 0 {
+		return nil
+	}
+	return v.judged(d, head, ids)
+}
+
+// judged are the checkouts of commits that are neither the owner's nor part of what is
+// checked out. Of very many it is one, which nobody can vouch for by a commit of them.
+func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Checkout) {
+	owner := d.identities()
+	for _, id := range ids[:min(len(ids), maxPending)] {
+		if c := v.r.whose([]string{id}, owner, d.opts.Teams); !c.Own && (c.Team || !v.partOf(head, []string{id})) {
+			list = append(list, c)
+		}
+	}
+	if len(ids) <= maxPending {
+		return list
+	}
+	if c := v.r.whose(ids[maxPending:], owner, d.opts.Teams); !c.Own {
+		if !c.Team {
+			c.Commit = floodmark.DigestOf(strings.Join(ids, " ")).String()
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// revisions finds what words name in one repository.
+type revisions struct {
+	r       repository
+	from    string // the folder from which paths are seen
+	objects *objects
+	names   []ref
+	known   map[string]string // the same by name; nil before they are read
+	all     bool              // names are all there are
+}
+
+// A ref is a name of a commit, without «refs/».
+type ref struct{ name, id string }
+
+// word are the commits that a word of git's stands for.
+func (v *revisions) word(w string) (ids []string) {
+	if w == gitwords.All || strings.HasPrefix(w, ":/") {
+		return v.everything()
+	}
+	left, right, between := strings.Cut(w, "..")
+	if !between {
+		return v.side(w)
+	}
+	return append(v.side(left), v.side(strings.TrimPrefix(right, "."))...)
+}
+
+// side is one revision, with what leads from it to its past or into its files taken away.
+func (v *revisions) side(w string) []string {
+	w = strings.TrimPrefix(w, "^")
+	if at := strings.Index(w, "@{"); at >= 0 {
+		return v.logged(w[:at], strings.ToLower(w[at:]))
+	}
+	name := w
+	if i := strings.IndexAny(w, "^~:"); i >= 0 {
+		name = w[:i]
+	}
+	if name == "" || name == "HEAD" || name == "@" || name == "." || strings.ContainsAny(name, " \t\n\\?[") {
+		return nil
+	}
+	if ids := v.named(name); len(ids) > 0 {
+		return ids
+	}
+	for _, at := range []string{v.from, v.r.root} {
+		if _, err := os.Lstat(filepath.Join(at, filepath.FromSlash(w))); err == nil {
+			return nil
+		}
+	}
+	if ids := v.short(name); len(ids) > 0 {
+		return ids
+	}
+	if ids := v.ending(name); v.all || len(ids) > 0 {
+		return ids
+	}
+	return []string{v.unknown()}
+}
+
+// logged is a revision that git's logs or settings tell.
+func (v *revisions) logged(name, which string) []string {
+	if name == "stash" || name == "refs/stash" {
+		return v.named("refs/stash")
+	}
+	kind, _, _ := strings.Cut(which, "}")
+	if kind == "@{u" || kind == "@{upstream" || kind == "@{push" {
+		if name == "" || name == "HEAD" {
+			text, _ := readSmall(filepath.Join(v.r.dir, "HEAD"))
+			name = strings.TrimPrefix(strings.TrimSpace(text), "ref: refs/heads/")
+		}
+		text, _ := readSmall(filepath.Join(v.r.common, "config"))
+		section := `branch "` + name + `"`
+		branch, ok := strings.CutPrefix(setting(text, section, "merge"), "refs/heads/")
+		if ids := v.named("refs/remotes/" + setting(text, section, "remote") + "/" + branch); ok && len(ids) > 0 {
+			return ids
+		}
+	}
+	return v.everything()
+}
+
+// named are the commits of a name by the rules of git. What it says of a stash is what lay
+// in the tree here, on top of a commit.
+func (v *revisions) named(name string) (ids []string) {
+	if !strings.Contains(name, "/") || strings.HasPrefix(name, "worktrees/") || strings.HasPrefix(name, "main-worktree/") {
+		for _, dir := range []string{v.r.dir, v.r.common} {
+			ids = append(ids, pending(filepath.Join(dir, filepath.FromSlash(name)))...)
+		}
+	}
+	for _, f := range v.refs() {
+		for _, rule := range [...]string{"", "tags/", "heads/", "remotes/"} {
+			if strings.EqualFold(f.name, rule+name) || strings.EqualFold("refs/"+f.name, name) || rule == "remotes/" && strings.EqualFold(f.name, rule+name+"/HEAD") {
+				ids = append(ids, v.commits(f)...)
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// ending are the commits of names that end in a word: git makes a branch of that of a
+// remote. Of a word of which only the beginning is known it is all that begin so.
+func (v *revisions) ending(word string) (ids []string) {
+	word = strings.ToLower(word)
+	begin, _, open := strings.Cut(word, "*")
+	for _, f := range v.refs() {
+		name := "/refs/" + strings.ToLower(f.name)
+		if strings.HasSuffix(name, "/"+word) || open && strings.Contains(name, "/"+begin) {
+			ids = append(ids, v.commits(f)...)
+		}
+	}
+	return ids
+}
+
+// everything are the commits of all names.
+func (v *revisions) everything() (ids []string) {
+	for _, f := range v.refs() {
+		ids = append(ids, v.commits(f)...)
+	}
+	if !v.all {
+		ids = append(ids, v.unknown())
+	}
+	return append(ids, pending(filepath.Join(v.r.dir, "FETCH_HEAD"))...)
+}
+
+// unknown stands for a commit that cannot be looked at: no other one is called so.
+func (v *revisions) unknown() string {
+	var all strings.Builder
+	for _, f := range v.refs() {
+		all.WriteString(f.name + f.id)
+	}
+	return floodmark.DigestOf(all.String()).String()
+}
+
+// commits are those that a name leads to: a tag is what it is put on, a stash is the
+// owner's work on top of one.
+func (v *revisions) commits(f ref) []string {
+	if f.name == "stash" {
+		if c, ok := v.objects.commit(f.id); ok && len(c.parents) > 1 && v.stashed(f.id) {
+			return c.parents[:1]
+		}
+	}
+	return []string{v.peeled(f.id)}
+}
+
+// stashed reports that git's log of stashes tells of one that was made here.
+func (v *revisions) stashed(id string) bool {
+	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash"))
+	for line := range strings.Lines(log) {
+		who, what, _ := strings.Cut(line, "\t")
+		if ids := strings.Fields(who); len(ids) > 1 && ids[1] == id {
+			return strings.HasPrefix(what, "WIP on ") || strings.HasPrefix(what, "On ")
+		}
+	}
+	return false
+}
+
+// peeled is the commit that a tag is put on.
+func (v *revisions) peeled(id string) string {
+	for range maxPending {
+		body, ok := v.objects.exactly(id, tagObject)
+		to, _, _ := strings.Cut(strings.TrimPrefix(string(body), "object "), "\n")
+		if !ok || !isID(to) {
+			return id
+		}
+		id = to
+	}
+	return v.unknown()
+}
+
+// short are the commits whose id begins with a word, or that «git describe» calls so.
+func (v *revisions) short(word string) (ids []string) {
+	word = strings.ToLower(word)
+	if i := strings.LastIndex(word, "-g"); i >= 0 {
+		word = word[i+2:]
+	}
+	if len(word) < minShort || strings.Trim(word, "0123456789abcdef") != "" {
+		return nil
+	}
+	found := []string{word}
+	if !isID(word) {
+		found = v.objects.beginning(word)
+		if _, err := os.Lstat(filepath.Join(v.r.common, "objects", "info", "alternates")); err == nil {
+			return v.everything()
+		}
+	}
+	for _, id := range found {
+		id = v.peeled(id)
+		if _, ok := v.objects.commit(id); !ok { // a file of whichever commit
+			return v.everything()
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// refs are the names that a repository has, once read.
+func (v *revisions) refs() []ref {
+	if v.known != nil {
+		return v.names
+	}
+	v.all, v.known = true, map[string]string{}
+	alias := map[string]string{}
+	for _, dir := range slices.Compact([]string{v.r.common, v.r.dir}) {
+		v.loose(filepath.Join(dir, "refs"), alias)
+	}
+	packed, err := readUpTo(filepath.Join(v.r.common, "packed-refs"), maxListed)
+	v.all = v.all && (err == nil || errors.Is(err, fs.ErrNotExist))
+	for line := range strings.Lines(packed) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name, ok := strings.CutPrefix(name, "refs/"); ok && isID(id) {
+			v.add(name, id)
+		}
+	}
+	for name, to := range alias {
+		if id, ok := v.known[to]; ok {
+			v.add(name, id)
+		}
+	}
+	return v.names
+}
+
+// add takes in a name, unless it is known already or there are too many.
+func (v *revisions) add(name, id string) {
+	if v.known[name] != "" {
+		return
+	}
+	if len(v.names) >= maxRefs {
+		v.all = false
+		return
+	}
+	v.known[name], v.names = id, append(v.names, ref{name, id})
+}
+
+// loose takes in the names that have a file each, and those that stand for another name.
+func (v *revisions) loose(top string, alias map[string]string) {
+	if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(top, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		text, _ := readSmall(path)
+		text = strings.TrimSpace(text)
+		if to, ok := strings.CutPrefix(text, "ref: refs/"); ok {
+			alias[name] = to
+		} else if isID(text) {
+			v.add(name, text)
+		}
+		return nil
+	})
+	v.all = v.all && err == nil
+}
+
+// pending are the commits that one of git's small files names: FETCH_HEAD, MERGE_HEAD.
+func pending(path string) (ids []string) {
+	text, err := readSmall(path)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); isID(id) && len(ids) < maxPending {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// underWay are the commits that a merge or a pick which has not ended puts into the tree.
+func (r repository) underWay() (ids []string) {
+	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
+		ids = append(ids, pending(filepath.Join(r.dir, name))...)
+	}
+	return ids
+}
+
+// partOf reports whether commits are part of the history of another.
+func (v *revisions) partOf(head string, ids []string) bool {
+	seen, next := map[string]bool{}, []string{head}
+	left := map[string]bool{}
+	for _, id := range ids {
+		left[id] = true
+	}
+	for until := time.Now().Add(MaxTime); len(next) > 0 && len(seen) < maxHistory && time.Now().Before(until); {
+		id := next[0]
+		next = next[1:]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if delete(left, id); len(left) == 0 {
+			return true
+		}
+		if c, ok := v.objects.commit(id); ok {
+			next = append(next, c.parents...)
+		}
+	}
+	return false
+}

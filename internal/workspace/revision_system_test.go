@@ -1,0 +1,90 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/workspace"
+)
+
+// What a word of git's names is worth what a checkout of it would be.
+func whatWordsName(t *testing.T) {
+	from, f := newFolder(t), newFolder(t)
+	f.git(owner, "init", "-q", "-b", "main")
+	first := f.commit(owner, "mine")
+	f.git(owner, "checkout", "-q", "-b", "side")
+	f.commit(owner, "mine, too")
+	f.git(owner, "checkout", "-q", "main")
+	last := f.commit(owner, "second")
+	f.git(owner, "tag", "-a", "-m", "one", "v1", first)
+	d := workspace.New(workspace.Options{Identities: []string{owner}})
+	want := func(foreign bool, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			list := d.Revisions(f.path, []string{w})
+			if got := len(list) > 0; got != foreign {
+				t.Errorf("%q: %+v, want somebody's: %v", w, list, foreign)
+			}
+		}
+	}
+	want(false, "*", "side", "v1", "main..side", "@{u}", "HEAD@{1}", first[:8], "a.txt", "nothing", ":/mine")
+
+	from.git(stranger, "clone", "-q", f.path, from.path)
+	from.git(stranger, "checkout", "-q", "-b", "pr")
+	evil := from.commit(stranger, "evil")
+	f.git(owner, "remote", "add", "origin", from.path)
+	f.git(owner, "fetch", "-q", "origin")
+	f.git(owner, "tag", "-a", "-m", "theirs", "v2", evil)
+	f.git(owner, "update-ref", "refs/pull/7/head", evil)
+	strange := []string{
+		"*", "origin/pr", "pr", "origin/pr:a.txt", "origin/pr~0", "origin/pr^{tree}", "main..origin/pr", "main...origin/pr", "origin/pr..", "^origin/pr", "..origin/pr",
+		"refs/remotes/origin/pr", "remotes/origin/pr", "ORIGIN/PR", "v2", "tags/v2", "v2^{}", evil, evil[:7], evil[:4], "v1-2-g" + evil[:7], ":/evil", "FETCH_HEAD", "HEAD@{1}",
+		"origin/*", "pull/7/head", from.git(stranger, "rev-parse", "pr:a.txt"), "@{-1}",
+	}
+	own := []string{"HEAD", "@", "HEAD~1", "HEAD^", "HEAD:a.txt", "main", "side", "v1", first, first[:7], last, "main..side", "a.txt", "nothing", "src/*", ".", "", ":a.txt", "Fix the main loop", "-x", "3"}
+	want(true, strange...)
+	want(false, own...)
+	f.git(owner, "pack-refs", "--all")
+	f.git(owner, "gc", "-q")
+	want(true, strange...)
+	want(false, own...)
+
+	f.git(owner, "branch", "-q", "--set-upstream-to", "origin/pr")
+	want(true, "@{u}", "@{upstream}..", "main@{u}")
+	if err := os.WriteFile(filepath.Join(f.path, "a.txt"), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.git(owner, "stash")
+	want(false, "stash@{0}", "stash", "refs/stash")
+	f.git(owner, "update-ref", "refs/stash", evil)
+	want(true, "stash@{0}", "stash")
+}
+
+// A merge that is under way is part of the checkout.
+func aMergeUnderWay(t *testing.T) {
+	f := newFolder(t)
+	f.git(owner, "init", "-q", "-b", "main")
+	f.commit(owner, "mine")
+	f.git(owner, "checkout", "-q", "-b", "pr")
+	f.commit(stranger, "evil")
+	f.git(owner, "checkout", "-q", "main")
+	d := workspace.New(workspace.Options{Identities: []string{owner}})
+	for _, how := range []string{"merge", "cherry-pick"} {
+		if c, ok := d.Around(f.path); !ok || !c.Own {
+			t.Errorf("before: %+v", c)
+		}
+		if how == "merge" {
+			f.git(owner, "merge", "-q", "--no-ff", "--no-commit", "pr")
+		} else {
+			f.git(owner, "update-ref", "CHERRY_PICK_HEAD", "pr")
+		}
+		if c, ok := d.Around(f.path); !ok || c.Own {
+			t.Errorf("%s under way: %+v", how, c)
+		}
+		f.git(owner, "reset", "-q", "--hard")
+	}
+	if c, ok := d.Around(f.path); !ok || !c.Own {
+		t.Errorf("after: %+v", c)
+	}
+}
