@@ -165,3 +165,11 @@ const (
 	BoolValue   ValueKind = "bool"
 	NullValue   ValueKind = "null"
 )
+
+// Kind is what sort of value an argument is.
+func (b *Basis) Kind(i int) ValueKind {
+	if i < len(b.Kinds) {
+		return b.Kinds[i]
+	}
+	return TextValue
+}

@@ -72,7 +72,7 @@ func patternOffer(j *judged, tool string) floodmark.Offer {
 func goesTo(j *judged) string {
 	var list []string
 	for i, a := range j.action.Arguments {
-		if a.Role != floodmark.Content && a.Shown != "" && kindAt(&j.basis, i) != floodmark.NullValue && (len(j.basis.Destinations) == 0 || slices.Contains(j.basis.Destinations, i)) {
+		if a.Role != floodmark.Content && a.Shown != "" && j.basis.Kind(i) != floodmark.NullValue && (len(j.basis.Destinations) == 0 || slices.Contains(j.basis.Destinations, i)) {
 			list = append(list, visible(a.Shown))
 		}
 	}

@@ -48,7 +48,7 @@ func spelled(j *judged, first string, but []int) string {
 			return ""
 		}
 		value := a.Shown
-		if kind := kindAt(&j.basis, i); kind == floodmark.TextValue || kind == floodmark.NoText {
+		if kind := j.basis.Kind(i); kind == floodmark.TextValue || kind == floodmark.NoText {
 			value = approval.Word(value)
 		}
 		parts = append(parts, approval.Word(a.Path)+"="+value)
@@ -57,13 +57,6 @@ func spelled(j *judged, first string, but []int) string {
 		return ""
 	}
 	return strings.Join(parts, " ")
-}
-
-func kindAt(b *floodmark.Basis, i int) floodmark.ValueKind {
-	if i < len(b.Kinds) {
-		return b.Kinds[i]
-	}
-	return floodmark.TextValue
 }
 
 // hostPattern is the wider approval of a network read: anything at that host.
@@ -88,7 +81,7 @@ func hostPattern(j *judged) string {
 	}
 	but := []int{at}
 	for i := range j.action.Arguments { // what only says how to read it, such as a prompt
-		if kindAt(&j.basis, i) == floodmark.TextValue && !slices.Contains(j.basis.Destinations, i) && !slices.Contains(j.basis.Paths, i) {
+		if j.basis.Kind(i) == floodmark.TextValue && !slices.Contains(j.basis.Destinations, i) && !slices.Contains(j.basis.Paths, i) {
 			but = append(but, i)
 		}
 	}

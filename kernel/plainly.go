@@ -20,7 +20,7 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 	for i, a := range j.action.Arguments {
 		n := approval.Note{
 			Goes: slices.Contains(j.basis.Destinations, i), Cut: slices.Contains(j.basis.Cut, i),
-			Empty: kindAt(&j.basis, i) == floodmark.NoText || kindAt(&j.basis, i) == floodmark.NullValue,
+			Empty: j.basis.Kind(i) == floodmark.NoText || j.basis.Kind(i) == floodmark.NullValue,
 		}
 		if known {
 			top, _, _ := strings.Cut(a.Path, "[")
