@@ -27,10 +27,11 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
 	}
 	out := &wire.UndoResponse{Done: true}
-	for _, a := range d.Kept.List(who.Tenant) {
-		if r.GetSession() != "" && (a.Session != r.GetSession() || r.GetCall() != "" && a.Call != r.GetCall()) {
-			continue
-		}
+	list, err := named(d.Kept.List(who.Tenant), r.GetSession(), r.GetCall())
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
 		u := &wire.Undone{
 			Session: a.Session, Call: a.Call, Command: a.Command, Project: a.Project, Time: timestamppb.New(a.At),
 			Files: int32(min(a.Files, maxListed)), Unkept: a.Unkept,
@@ -46,12 +47,45 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 			break // what came before rests on it
 		}
 	}
-	if r.GetSession() != "" && len(out.GetCalls()) == 0 {
-		return nil, fmt.Errorf("%w: nothing is kept of that; «floodmark undo» lists what is", httpapi.ErrNotFound)
-	}
 	out.Lines = undoLines(out, r)
 	return out, nil
 }
+
+// named are the calls of a session, or one of them. Both may be written by how they begin, if
+// that says which is meant.
+func named(all []undo.About, session, call string) ([]undo.About, error) {
+	for _, by := range []struct {
+		word, what string
+		of         func(undo.About) string
+	}{
+		{session, "session", func(a undo.About) string { return a.Session }},
+		{call, "call of it", func(a undo.About) string { return a.Call }},
+	} {
+		if by.word == "" {
+			continue
+		}
+		names := map[string]bool{}
+		for _, a := range all {
+			if strings.HasPrefix(by.of(a), by.word) {
+				names[by.of(a)] = true
+			}
+		}
+		if names[by.word] {
+			names = map[string]bool{by.word: true}
+		}
+		switch len(names) {
+		case 0:
+			return nil, fmt.Errorf("%w: there is nothing to undo of a %s that is called %s: it changed nothing, is undone, or is older than a week; «floodmark undo» lists what there is", httpapi.ErrNotFound, by.what, floodmark.Visible(floodmark.Shorten(by.word, maxWord)))
+		case 1:
+			all = slices.DeleteFunc(slices.Clone(all), func(a undo.About) bool { return !names[by.of(a)] })
+		default:
+			return nil, fmt.Errorf("%w: more than one %s begins with %s: write more of its name", httpapi.ErrInvalid, by.what, floodmark.Visible(floodmark.Shorten(by.word, maxWord)))
+		}
+	}
+	return all, nil
+}
+
+const maxWord = 80 // letters of a name that is told
 
 // maxListed bounds what is told of one call.
 const maxListed = 10_000
