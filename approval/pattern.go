@@ -1,8 +1,11 @@
 package approval
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/floodmark/floodmark"
 )
 
 // Word is a text as it stands in a pattern: in quotes if it could be taken for
@@ -36,4 +39,11 @@ func Wild(value string) bool {
 		return true
 	}
 	return strings.ContainsAny(value, "*?{}")
+}
+
+// Flowed reports whether data leaving was among the reasons.
+func Flowed(codes []floodmark.Code) bool {
+	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
+		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
+	})
 }

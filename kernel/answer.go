@@ -219,8 +219,15 @@ func (st *step) status() string {
 
 func names(shown []floodmark.Shown) string {
 	var list []string
+	calls := map[string]int{}
 	for _, s := range shown {
-		list = addNew(list, visible(s.Tool.String()))
+		name := visible(s.Tool.String())
+		list, calls[name] = addNew(list, name), calls[name]+1
+	}
+	for i, name := range list {
+		if n := calls[name]; n > 1 {
+			list[i] = fmt.Sprintf("%s (%d calls)", name, n)
+		}
 	}
 	return strings.Join(list, ", ")
 }

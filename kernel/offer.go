@@ -38,7 +38,7 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	}
 	tool := visible(j.action.Tool.String())
 	switch {
-	case st.settings().ToolWide && !flowed(j.codes()):
+	case st.settings().ToolWide && !approval.Flowed(j.codes()):
 		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
 	case !slices.Contains(j.action.Effects, floodmark.Send):
 		list = append(list, floodmark.Offer{Words: "exactly this call for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
@@ -134,7 +134,7 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	case cmd.Ticket != "" || once:
 		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
 	}
-	if cmd.Code != "" && has(floodmark.GrantTool) && !flowed(shown.Codes) {
+	if cmd.Code != "" && has(floodmark.GrantTool) && !approval.Flowed(shown.Codes) {
 		g.Scope = floodmark.GrantTool
 	}
 	if g.Scope != floodmark.GrantPattern {
@@ -155,13 +155,6 @@ func (st *step) taken(g floodmark.GrantGiven, o floodmark.Offer) floodmark.Grant
 		g.Until = st.in.At.Add(onceFor)
 	}
 	return g
-}
-
-// flowed reports whether data leaving was among the reasons.
-func flowed(codes []floodmark.Code) bool {
-	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
-		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
-	})
 }
 
 // approved says what was approved.
