@@ -36,7 +36,7 @@ func TestAYesSaysWhatFollows(t *testing.T) {
 		answered bool
 		want     string
 	}{
-		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "try the call again"},
+		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "tries the call again"},
 		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "floodmark grants"},
 		"in vain":      {&wire.AnswerRequest{Verb: "approve"}, false, ""},
 		"a no":         {&wire.AnswerRequest{Verb: "deny"}, true, ""},
