@@ -58,9 +58,6 @@ func TestPushed(t *testing.T) {
 			}
 		}
 	}
-	of := func(whose pushDisk) func(*step) {
-		return func(st *step) { st.in.Disk, st.s.PushesTo = whose, whose.Pushes("", "") }
-	}
 	says := func(text string) func(*step) { return func(st *step) { st.s.Owner = []string{text} } }
 	for _, c := range []struct {
 		name   string
@@ -73,14 +70,6 @@ func TestPushed(t *testing.T) {
 		{"nothing known at the beginning", func(st *step) { st.s.PushesTo = floodmark.Digest{} }, false},
 		{"never known", func(st *step) { st.s.PushesTo, st.in.Disk = floodmark.Digest{}, pushDisk("") }, false},
 		{"changed since", func(st *step) { st.in.Disk = pushDisk("b") }, false},
-		{"the owner's checkout", of("own"), true},
-		{"the team's checkout", of("team"), true},
-		{"a stranger's checkout", of("stranger"), false},
-		{"a folder of a checkout in which a commit was named", func(st *step) {
-			of("own")(st)
-			record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public)(st)
-			st.s.Project = "/p/docs"
-		}, false},
 		{"not asked for", says("Tidy up"), false},
 		{"forbidden", says("Don't push it"), false},
 		{"asked for in an earlier turn", func(st *step) { st.s.Owner, st.s.TurnBegan = []string{"Please push it", "Tidy up"}, 1 }, false},
@@ -105,6 +94,36 @@ func TestPushed(t *testing.T) {
 		}
 		if st.pushed(&catalog.Use{}) {
 			t.Errorf("%s: a line that pushes nothing", c.name)
+		}
+	}
+}
+
+// A push that was asked for is the owner's only from a checkout of his or of the team's, with
+// all that is in it.
+func TestPushedFrom(t *testing.T) {
+	named := shelf{
+		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef("/p" + catalog.NamesOf)}}},
+		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
+			Ref: fileRef("/p" + catalog.NamesOf), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Public}}},
+		}},
+	}
+	for _, c := range []struct {
+		whose   pushDisk
+		project string
+		left    shelf
+		want    bool
+	}{
+		{"own", "/p", nil, true},
+		{"team", "/p", nil, true},
+		{"stranger", "/p", nil, false},
+		{"own", "/p", named, false},
+		{"own", "/p/docs", named, false},
+	} {
+		st := checkedStep(t, "profile: coding")
+		st.in.Disk, st.in.Artifacts, st.s.Project, st.s.Owner = c.whose, c.left, c.project, []string{"Please push it"}
+		st.s.PushesTo = pushesTo(st, c.project)
+		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
+			t.Errorf("%s %s: %v", c.whose, c.project, got)
 		}
 	}
 }
