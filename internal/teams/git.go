@@ -2,6 +2,7 @@ package teams
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
 // The limits of one fetch.
@@ -71,7 +74,7 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 	if dir != "" {
 		settings = append(settings, "--git-dir="+dir)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(settings, args...)...)
+	cmd := exec.CommandContext(ctx, cmp.Or(boxgit.Find(), "git"), append(settings, args...)...)
 	cmd.Dir = os.TempDir()
 	if dir != "" {
 		cmd.Dir = dir
@@ -94,11 +97,18 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 }
 
 // environment is that of the monitor without what steers git, and without a terminal
-// to ask at.
+// to ask at. Whoever started the monitor may have had programs of a project among his own:
+// those of the machine come first.
 func (g git) environment(all []string) []string {
+	folders := boxgit.Folders()
+	for _, v := range all {
+		if list, ok := strings.CutPrefix(v, "PATH="); ok {
+			folders = append(folders, slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })...)
+		}
+	}
 	env := slices.DeleteFunc(slices.Clone(all), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "SSH_ASKPASS") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "PATH=") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "SSH_ASKPASS") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
 	})
-	return append(env, "HOME="+g.home, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false",
+	return append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)), "HOME="+g.home, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_SSH_COMMAND=ssh -o BatchMode=yes -o ConnectTimeout=4", "LC_ALL=C")
 }
