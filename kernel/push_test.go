@@ -39,30 +39,24 @@ func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	return floodmark.DigestOf(string(d))
 }
 
-// written and recorded say what is known of a project's files.
-func written(trust floodmark.Trust, inert bool) func(*step) {
-	return func(st *step) {
-		st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
-			Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
-		}}}
-	}
-}
-
-func recorded(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
-	return func(st *step) {
-		st.in.Artifacts = shelf{
-			{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
-			{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
-				Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
-			}},
-		}
-	}
-}
-
 // Each condition of a push that was asked for.
 func TestPushed(t *testing.T) {
-	of := func(whose pushDisk) func(*step) {
-		return func(st *step) { st.in.Disk, st.s.PushesTo = whose, whose.Pushes("", "") }
+	written := func(trust floodmark.Trust, inert bool) func(*step) {
+		return func(st *step) {
+			st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
+				Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
+			}}}
+		}
+	}
+	record := func(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
+		return func(st *step) {
+			st.in.Artifacts = shelf{
+				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
+				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
+					Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
+				}},
+			}
+		}
 	}
 	says := func(text string) func(*step) { return func(st *step) { st.s.Owner = []string{text} } }
 	for _, c := range []struct {
@@ -76,14 +70,6 @@ func TestPushed(t *testing.T) {
 		{"nothing known at the beginning", func(st *step) { st.s.PushesTo = floodmark.Digest{} }, false},
 		{"never known", func(st *step) { st.s.PushesTo, st.in.Disk = floodmark.Digest{}, pushDisk("") }, false},
 		{"changed since", func(st *step) { st.in.Disk = pushDisk("b") }, false},
-		{"the owner's checkout", of("own"), true},
-		{"the team's checkout", of("team"), true},
-		{"a stranger's checkout", of("stranger"), false},
-		{"a folder of a checkout in which a commit was named", func(st *step) {
-			of("own")(st)
-			recorded("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public)(st)
-			st.s.Project = "/p/docs"
-		}, false},
 		{"not asked for", says("Tidy up"), false},
 		{"forbidden", says("Don't push it"), false},
 		{"asked for in an earlier turn", func(st *step) { st.s.Owner, st.s.TurnBegan = []string{"Please push it", "Tidy up"}, 1 }, false},
@@ -91,10 +77,10 @@ func TestPushed(t *testing.T) {
 		{"written by friends", written(floodmark.Shared, false), false},
 		{"written by the owner's own work", written(floodmark.Local, false), true},
 		{"written by strangers, inert to an older version", written(floodmark.Untrusted, true), false},
-		{"committed by strangers", recorded("/p"+catalog.CommitsOf, floodmark.Untrusted, floodmark.Public), false},
-		{"named a commit", recorded("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public), false},
-		{"made of what is internal", recorded("/p/a.md", floodmark.Local, floodmark.Internal), true},
-		{"made of what is private", recorded("/p/a.md", floodmark.Local, floodmark.Private), false},
+		{"committed by strangers", record("/p"+catalog.CommitsOf, floodmark.Untrusted, floodmark.Public), false},
+		{"named a commit", record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public), false},
+		{"made of what is internal", record("/p/a.md", floodmark.Local, floodmark.Internal), true},
+		{"made of what is private", record("/p/a.md", floodmark.Local, floodmark.Private), false},
 	} {
 		st := checkedStep(t, "profile: coding")
 		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}
@@ -112,6 +98,36 @@ func TestPushed(t *testing.T) {
 	}
 }
 
+// A push that was asked for is the owner's only from a checkout of his or of the team's, with
+// all that is in it.
+func TestPushedFrom(t *testing.T) {
+	named := shelf{
+		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef("/p" + catalog.NamesOf)}}},
+		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
+			Ref: fileRef("/p" + catalog.NamesOf), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Public}}},
+		}},
+	}
+	for _, c := range []struct {
+		whose   pushDisk
+		project string
+		left    shelf
+		want    bool
+	}{
+		{"own", "/p", nil, true},
+		{"team", "/p", nil, true},
+		{"stranger", "/p", nil, false},
+		{"own", "/p", named, false},
+		{"own", "/p/docs", named, false},
+	} {
+		st := checkedStep(t, "profile: coding")
+		st.in.Disk, st.in.Artifacts, st.s.Project, st.s.Owner = c.whose, c.left, c.project, []string{"Please push it"}
+		st.s.PushesTo = pushesTo(st, c.project)
+		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
+			t.Errorf("%s %s: %v", c.whose, c.project, got)
+		}
+	}
+}
+
 func TestPushesTo(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	if !pushesTo(st, "/p").IsZero() {
@@ -122,5 +138,3 @@ func TestPushesTo(t *testing.T) {
 		t.Error("with a disk")
 	}
 }
-
-func (pushDisk) Revisions(string, []string) []Checkout { return nil }

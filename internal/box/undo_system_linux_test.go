@@ -101,13 +101,23 @@ func store(t *testing.T, p *programs) *undo.Store {
 	return &undo.Store{Folder: root, Quota: undo.Quota, Now: time.Now, Lock: func(project string) (io.Closer, error) { return p.desk.Lock(project) }}
 }
 
+// notes are git's log of HEAD.
+func notes(t *testing.T, s *box.Spec) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.Project, ".git", "logs", "HEAD"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 // undone does something in a box and takes it back.
 func (p *programs) undone(t *testing.T) {
 	for _, run := range destructive() {
 		t.Run(run, func(t *testing.T) {
 			t.Parallel()
 			s, kept := laid(t, p), store(t, p)
-			before := picture(t, s.Project)
+			before, noted := picture(t, s.Project), notes(t, s)
 			folder, err := kept.Room(undo.About{Session: "s", Call: "c"})
 			if err != nil {
 				t.Skip(err)
@@ -119,6 +129,11 @@ func (p *programs) undone(t *testing.T) {
 			}
 			if err := kept.Take(folder, undo.Said{}); err != nil {
 				t.Fatal(err)
+			}
+			for line := range strings.Lines(strings.TrimPrefix(notes(t, s), noted)) {
+				if !strings.Contains(line, "\tin a box: ") { // the owner did not type it
+					t.Errorf("git's log of HEAD says %q", line)
+				}
 			}
 			list := kept.List("")
 			if len(list) != 1 || slices.Equal(picture(t, s.Project), before) {

@@ -148,13 +148,7 @@ type scratch struct {
 
 // scratch makes one with the objects of the project and the new ones.
 func (r *Repository) scratch(ctx context.Context, objects []Change) (*scratch, error) {
-	g := &scratch{ctx: ctx, dir: r.Folder}
-	for _, p := range []string{"/usr/bin/git", "/usr/local/bin/git"} {
-		if _, err := os.Stat(p); err == nil {
-			g.program = p
-			break
-		}
-	}
+	g := &scratch{ctx: ctx, dir: r.Folder, program: Find()}
 	if g.program == "" || strings.ContainsAny(r.Git, "\n\"") {
 		return nil, errors.New("there is no git to look at it")
 	}

@@ -315,7 +315,7 @@ func TestNotesOfABoxAreMarked(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	if !exists("/usr/bin/git") && !exists("/usr/local/bin/git") {
+	if Find() == "" {
 		t.Skip("there is no git")
 	}
 	for _, c := range slices.Concat(commits(), others(), names(), notes()) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
@@ -62,21 +63,6 @@ var (
 	// ErrLogin says that the remote did not let the monitor push.
 	ErrLogin = errors.New("the remote did not let the monitor push")
 )
-
-// Find returns git, as it is installed on this machine. No variable has a say in which.
-func Find() string {
-	for _, dir := range folders() {
-		at := filepath.Join(dir, "git")
-		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return at
-		}
-	}
-	return ""
-}
-
-func folders() []string {
-	return []string{"/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew/bin"}
-}
 
 // A Copy is a repository of ours with what one push sends.
 type Copy struct {
@@ -189,7 +175,7 @@ func (c *Copy) init(size int) error {
 // a folder of objects.
 func (c *Copy) local(objects string) []string {
 	env := []string{
-		"PATH=" + strings.Join(folders(), ":"), "HOME=" + c.dir, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"PATH=" + strings.Join(boxgit.Folders(), ":"), "HOME=" + c.dir, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none",
 	}
 	if objects != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
@@ -21,7 +22,7 @@ type ref struct{ name, id string }
 // owner's own settings and keys, and without those of any project. It asks nobody.
 func (c *Copy) owners() []string {
 	env := []string{
-		"PATH=" + strings.Join(folders(), ":"), "HOME=" + c.cfg.Home, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1",
+		"PATH=" + strings.Join(boxgit.Folders(), ":"), "HOME=" + c.cfg.Home, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false", "SSH_ASKPASS_REQUIRE=never",
 		"GIT_ALLOW_PROTOCOL=https:http:ssh:file", "GCM_INTERACTIVE=never",
 	}

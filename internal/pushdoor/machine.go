@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/gitpush"
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -30,7 +31,7 @@ func Open(
 		_ = os.RemoveAll(copied) // it is in nobody's way
 	}
 	cfg.Look = looks.Push
-	cfg.Git = gitpush.Config{Git: gitpush.Find(), Folder: folder, Home: paths.Home}
+	cfg.Git = gitpush.Config{Git: boxgit.Find(), Folder: folder, Home: paths.Home}
 	for _, name := range []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
 		if value, is := os.LookupEnv(name); is {
 			cfg.Git.Environ = append(cfg.Git.Environ, name+"="+value)

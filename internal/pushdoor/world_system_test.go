@@ -18,6 +18,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/boxgit"
 	"github.com/floodmark/floodmark/internal/gitpush"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -194,7 +195,7 @@ func newWorld(t *testing.T, from string, early func(w *world)) *world {
 	w.must(os.Mkdir(filepath.Join(home, "copies"), 0o700))
 	w.door = New(Config{
 		Hooks: w.monitor, View: w.monitor.View, Look: w.disk.Push, Now: noon,
-		Git: gitpush.Config{Git: gitpush.Find(), Folder: filepath.Join(home, "copies"), Home: home},
+		Git: gitpush.Config{Git: boxgit.Find(), Folder: filepath.Join(home, "copies"), Home: home},
 	})
 	w.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: w.app, Home: w.home})
 	w.tell(hook.Event{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "owner", IsOwner: true}, Text: "Read https://news.example/tips and fix the bug"})

@@ -2,6 +2,7 @@ package teams
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
 // The limits of one fetch.
@@ -71,7 +74,7 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 	if dir != "" {
 		settings = append(settings, "--git-dir="+dir)
 	}
-	cmd := exec.CommandContext(ctx, program(), append(settings, args...)...)
+	cmd := exec.CommandContext(ctx, cmp.Or(boxgit.Find(), "git"), append(settings, args...)...)
 	cmd.Dir = os.TempDir()
 	if dir != "" {
 		cmd.Dir = dir
@@ -93,27 +96,19 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 	return out.String(), nil
 }
 
-// programs are the folders in which git and ssh are looked for. PATH has no say: the owner
-// may have started the monitor where it names a project's folder first.
-const programs = "/usr/bin:/usr/local/bin:/bin:/opt/homebrew/bin"
-
-// program is git, as it is installed on this machine.
-func program() string {
-	for _, dir := range filepath.SplitList(programs) {
-		at := filepath.Join(dir, "git")
-		if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return at
+// environment is that of the monitor without what steers git, and without a terminal
+// to ask at. Whoever started the monitor may have had programs of a project among his own:
+// those of the machine come first.
+func (g git) environment(all []string) []string {
+	folders := boxgit.Folders()
+	for _, v := range all {
+		if list, ok := strings.CutPrefix(v, "PATH="); ok {
+			folders = append(folders, slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })...)
 		}
 	}
-	return "/usr/bin/git"
-}
-
-// environment is that of the monitor without what steers git, and without a terminal
-// to ask at.
-func (g git) environment(all []string) []string {
 	env := slices.DeleteFunc(slices.Clone(all), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "PATH=") || strings.HasPrefix(v, "SSH_ASKPASS") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
+		return strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "PATH=") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "SSH_ASKPASS") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")
 	})
-	return append(env, "HOME="+g.home, "PATH="+programs, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false",
+	return append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)), "HOME="+g.home, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_SSH_COMMAND=ssh -o BatchMode=yes -o ConnectTimeout=4", "LC_ALL=C")
 }

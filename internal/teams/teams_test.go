@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
 func TestAddresses(t *testing.T) {
@@ -66,5 +69,14 @@ func TestEntriesThatAreNot(t *testing.T) {
 		if err == nil || len(s.List()) > 0 {
 			t.Errorf("%s: %v, %v", name, s.List(), err)
 		}
+	}
+}
+
+// A program of a project that has the name of one of the machine's is not run.
+func TestProgramsOfTheMachineComeFirst(t *testing.T) {
+	env := git{home: "/home/ada"}.environment([]string{"PATH=/p/.venv/bin:.:bin:/nix/bin", "GIT_DIR=/p", "X=1"})
+	want := "PATH=" + strings.Join(boxgit.Folders(), ":") + ":/p/.venv/bin:/nix/bin"
+	if !slices.Contains(env, want) || !slices.Contains(env, "X=1") || slices.Contains(env, "GIT_DIR=/p") {
+		t.Errorf("%q, want %s", env, want)
 	}
 }
