@@ -138,3 +138,5 @@ func TestPushesTo(t *testing.T) {
 		t.Error("with a disk")
 	}
 }
+
+func (pushDisk) Revisions(string, []string) []Checkout { return nil }
