@@ -117,7 +117,7 @@ func (p *programs) undone(t *testing.T) {
 			if exit != 0 || strings.Contains(said, "not kept") {
 				t.Fatalf("%d, %s", exit, said)
 			}
-			if err := kept.Take(folder); err != nil {
+			if err := kept.Take(folder, undo.Said{}); err != nil {
 				t.Fatal(err)
 			}
 			list := kept.List("")

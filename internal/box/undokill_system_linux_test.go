@@ -150,7 +150,7 @@ func (p *programs) killedInTheMiddle(t *testing.T) {
 			t.Fatalf("%d: half way: %q, want %q", n, is, after)
 		}
 		if list := s.List(""); len(list) != 1 {
-			_ = s.Take(c.Folder)
+			_ = s.Take(c.Folder, undo.Said{})
 		}
 		list := s.List("")
 		if len(list) != 1 {
