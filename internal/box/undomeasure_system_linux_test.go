@@ -57,7 +57,7 @@ func (p *programs) measureMovingIn(t *testing.T) map[string]any {
 			}
 			all := busy(t) - began
 			took[how] = fmt.Sprintf("%v of processor time (%v to look, %v to hash, %v to move), %v in all", all, looked, hashed, all-looked-hashed, time.Since(at).Round(time.Millisecond))
-			if err := c.store().Take(c.Folder); err != nil {
+			if err := c.store().Take(c.Folder, undo.Said{}); err != nil {
 				t.Fatal(err)
 			}
 		}
