@@ -134,6 +134,7 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		"the same calls":  {{"own": 100, "junk": 6000}, {"more": 100, "junk": 6000}, {"last": 100, "junk": 6000}},
 		"one large call":  {{"own": 100, "junk": 30_000}},
 		"the owner's own": {{"first": 6000}, {"own": 6000}},
+		"in one folder":   {{"d/own": 100, "d/junk": 30_000}},
 		"a word on all":   {{"own": 100, "junk": 6000}, {"junk": 6000}, {"more": 100, "junk": 6000}, {"junk": 6000}},
 	} {
 		root := t.TempDir()
@@ -142,7 +143,11 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		s := &Store{Folder: filepath.Join(root, "undo"), Quota: 10_000, Now: func() time.Time { return now }}
 		s.Lock = func(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 		junk := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: catalog.FoldPath(project + "/junk")}
-		if name == "a word on all" {
+		own := "own"
+		switch name {
+		case "in one folder":
+			own, junk.Name = "d/own", catalog.FoldPath(project+"/d/junk")
+		case "a word on all":
 			junk = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(project)}
 		}
 		said := Saying(1, []kernel.Kept{{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}})
@@ -158,6 +163,9 @@ func TestTheOwnersWorkStays(t *testing.T) {
 				put(t, filepath.Join(room, "new", p), "new")
 				steps = append(steps, swap.Step{Path: p, Do: swap.Put, From: "new/" + p})
 			}
+			if own == "d/own" {
+				steps = []swap.Step{{Path: "d", Do: swap.Take}}
+			}
 			w := &swap.Swap{Root: project, Folder: room, Name: moved, Limit: Reach * s.Quota}
 			if err := errors.Join(w.Do(steps), s.Take(room, said)); err != nil {
 				t.Fatal(err)
@@ -170,7 +178,7 @@ func TestTheOwnersWorkStays(t *testing.T) {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 		}
-		if info, err := os.Stat(filepath.Join(project, "own")); err != nil || info.Size() < 100 || total > s.Quota {
+		if info, err := os.Stat(filepath.Join(project, own)); err != nil || info.Size() < 100 || total > s.Quota {
 			t.Errorf("%s: %v, %v, %d bytes are kept", name, info, err, total)
 		}
 	}

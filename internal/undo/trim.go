@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/leftover"
 	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // Reach is how many bytes of one call's are kept until it is over, in quotas: only then it
@@ -24,8 +28,8 @@ const Reach = 8
 func (s *Store) measure(a *About, room string, done *swap.Plan) error {
 	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, changes(done), done.Bytes, done.Unkept
 	if a.Unkept == "" {
-		for _, i := range lowSteps(a, done) {
-			a.Low += size(room, i)
+		for _, p := range pieces(load{a, room, done}) {
+			a.Low += p.size
 		}
 	}
 	if a.Unkept == "" && a.Bytes > s.Quota {
@@ -60,42 +64,91 @@ func changes(p *swap.Plan) (n int) {
 	return n
 }
 
-// lowSteps are those that replaced something of little trust: what sessions had left there
-// themselves, after they had read what strangers wrote.
-func lowSteps(a *About, p *swap.Plan) (list []int) {
-	words, known := a.Said.Kept()
+// A piece is something that was of little trust when a call replaced it: what sessions had
+// left there themselves, after they had read what strangers wrote.
+type piece struct {
+	of   load
+	step int
+	at   string // where it is kept
+	size int64
+}
+
+// pieces are those of one call. Of a folder in which the owner's files lie, too, they are
+// single files.
+func pieces(l load) (list []piece) {
+	words, known := l.a.Said.Kept()
 	if !known || len(words) == 0 {
 		return nil
 	}
-	for i := range p.Steps {
-		step := &p.Steps[i]
-		at := catalog.FoldPath(filepath.ToSlash(filepath.Join(p.Root, step.Path)))
-		if step.Do != "" && step.Was.Kind != "" && leftover.Worth(words, at).Trust < floodmark.Local {
-			list = append(list, i)
+	low := func(p string) bool {
+		return leftover.Worth(words, catalog.FoldPath(filepath.ToSlash(p))).Trust < floodmark.Local
+	}
+	for i := range l.done.Steps {
+		step := &l.done.Steps[i]
+		at, lay := keptAt(l.room, i), filepath.Join(l.done.Root, step.Path)
+		switch {
+		case step.Do == "" || step.Was.Kind == "":
+		case low(lay):
+			list = append(list, piece{l, i, at, size(at)})
+		case step.Was.Kind == swap.Folder && slices.ContainsFunc(words, func(k kernel.Kept) bool {
+			return strings.HasPrefix(k.Ref.Name, catalog.FoldPath(filepath.ToSlash(lay))+"/")
+		}):
+			_ = filepath.WalkDir(at, func(p string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() && low(filepath.Join(lay, strings.TrimPrefix(p, at))) {
+					list = append(list, piece{l, i, p, size(p)})
+				}
+				return nil
+			})
 		}
 	}
 	return list
 }
 
-// size is how many bytes are kept of one step.
-func size(room string, i int) (n int64) {
-	_ = filepath.WalkDir(filepath.Join(room, moved+".old", strconv.Itoa(i)), func(_ string, d fs.DirEntry, err error) error {
+// keptAt is where what one step replaced is kept.
+func keptAt(room string, i int) string { return filepath.Join(room, moved+".old", strconv.Itoa(i)) }
+
+// size is how many bytes are kept at a path.
+func size(at string) (n int64) {
+	_ = filepath.WalkDir(at, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // what cannot be looked at is not counted
 		}
+		n += 512 // what a name costs
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			n += info.Size()
+			n += room(info)
 		}
 		return nil
 	})
 	return n
 }
 
+// room is what a file takes of its disk: holes in it take nothing.
+func room(info fs.FileInfo) int64 {
+	if st, is := info.Sys().(*syscall.Stat_t); is {
+		return min(info.Size(), st.Blocks*512)
+	}
+	return info.Size()
+}
+
+// removeIn removes a file, also from a folder that its owner may not write to.
+func removeIn(p string) error {
+	err := os.Remove(p)
+	if err == nil {
+		return nil
+	}
+	dir := filepath.Dir(p)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Chmod(dir, 0o700), os.Remove(p), os.Chmod(dir, info.Mode().Perm()))
+}
+
 // drop keeps nothing of one step any more.
 func drop(room string, p *swap.Plan, i int) error {
-	p.Bytes = max(p.Bytes-size(room, i), 0)
+	p.Bytes = max(p.Bytes-size(keptAt(room, i)), 0)
 	p.Steps[i].Do = ""
-	return remove(filepath.Join(room, moved+".old", strconv.Itoa(i)))
+	return remove(keptAt(room, i))
 }
 
 // A load is what is kept of one call.
@@ -108,32 +161,26 @@ type load struct {
 // lighten drops what was of little trust, the largest first, until so many bytes are gone:
 // a word on a whole project is on the owner's files in it, too, and those are small.
 func lighten(loads []load, over int64) (errs error) {
-	type piece struct {
-		of   load
-		step int
-		size int64
-	}
-	const least = 512 // what a name costs
 	var list []piece
 	for _, l := range loads {
-		for _, i := range lowSteps(l.a, l.done) {
-			list = append(list, piece{l, i, size(l.room, i) + least})
-		}
+		list = append(list, pieces(l)...)
 	}
 	slices.SortStableFunc(list, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
 	for _, p := range list {
 		if over <= 0 {
 			break
 		}
-		errs = errors.Join(errs, drop(p.of.room, p.of.done, p.step))
+		if p.at == keptAt(p.of.room, p.step) {
+			errs = errors.Join(errs, drop(p.of.room, p.of.done, p.step))
+		} else {
+			errs = errors.Join(errs, removeIn(p.at))
+		}
 		p.of.a.Bytes, p.of.a.Low = max(p.of.a.Bytes-p.size, 0), max(p.of.a.Low-p.size, 0)
 		over -= p.size
 	}
 	for _, l := range loads {
-		if n := changes(l.done); n != l.a.Files {
-			l.a.Files = n
-			errs = errors.Join(errs, forget(l.room, l.done), write(l.room, *l.a))
-		}
+		l.a.Files = changes(l.done)
+		errs = errors.Join(errs, forget(l.room, l.done), write(l.room, *l.a))
 	}
 	return errs
 }
