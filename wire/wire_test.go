@@ -152,7 +152,7 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Boxes, want.Box, want.Holes, want.Granted, want.Push = false, nil, false, nil, nil // nobody can say so from outside
+		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks = false, nil, false, nil, nil, nil // nobody can say so from outside
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}
@@ -192,7 +192,7 @@ func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 func TestReplyRoundTrip(t *testing.T) {
 	for name, want := range map[string]hook.Reply{"full": full[hook.Reply](t), "zero": {}} {
 		w := wire.FromReply(want)
-		want.Hosts, want.Shown = nil, floodmark.Digest{} // the daemon tells nobody
+		want.Hosts, want.Mirror, want.Shown = nil, false, floodmark.Digest{} // the daemon tells nobody
 		data, err := protojson.Marshal(w)
 		if err != nil {
 			t.Fatal(err)
