@@ -80,12 +80,12 @@ func TestAnswers(t *testing.T) {
 		grants int
 		closed bool
 	}{
-		"all":           {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 3}, "Approved: shell, mail.", 3, true},
+		"all":           {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 3}, "Approved: shell (2 calls), mail.", 3, true},
 		"fewer shown":   {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 2}, "That question has changed since it was shown. Look at it again.", 0, false},
 		"one shown":     {approval.Command{Verb: approval.Approve, Tool: "all"}, "That question has changed since it was shown. Look at it again.", 0, false},
-		"one tool":      {approval.Command{Verb: approval.Approve, Tool: "shell", Calls: 3}, "Approved: shell.", 2, false},
-		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "keep", Calls: 3}, `That code was not asked for "keep" but for: shell, mail.`, 0, false},
-		"deny":          {approval.Command{Verb: approval.Deny, Tool: "all"}, "Denied: shell, mail.", 0, true},
+		"one tool":      {approval.Command{Verb: approval.Approve, Tool: "shell", Calls: 3}, "Approved: shell (2 calls).", 2, false},
+		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "keep", Calls: 3}, `That code was not asked for "keep" but for: shell (2 calls), mail.`, 0, false},
+		"deny":          {approval.Command{Verb: approval.Deny, Tool: "all"}, "Denied: shell (2 calls), mail.", 0, true},
 		"unknown":       {approval.Command{Verb: approval.Approve, Tool: "all", Ticket: "t9"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
 		"a code counts": {approval.Command{Verb: approval.Approve, Tool: "all", Code: "00000000"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
 	} {

@@ -62,7 +62,7 @@ func TestHeldQuestionsRingInTheMorning(t *testing.T) {
 			t.Errorf("rang as %d, %d", got[0].Calls, got[1].Calls)
 		}
 		cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: got[1].Code, Channel: "cli"}
-		if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || a.Notice != "Approved: send_email." {
+		if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || a.Notice != "Approved: send_email (2 calls)." {
 			t.Errorf("%+v, %v", a, err)
 		}
 		d.tell(t, letter("s", "c3", "three@firm.example"))
