@@ -52,7 +52,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 			kept = append(kept, st.onPath(p)...)
 		}
 		kept = append(kept, st.there(st.onPath(st.roams(j)))...)
-		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t), st.takenIn(j))
+		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t), st.takenIn(j, t.reads))
 	}
 	into := set // what named files get
 	if slices.Contains(j.action.Effects, floodmark.Fetch) {
@@ -82,13 +82,20 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 }
 
-// takenIn are sources for what git puts into files from another revision, unless the commit
-// that is checked out afterwards says so itself.
-func (st *step) takenIn(j *judged) (list []floodmark.Source) {
-	if j.use.Revisions.Moves {
-		return nil
+// takenIn are sources for what is put into files from a repository of others: from another
+// checkout, or by git from another revision, unless the commit that is checked out
+// afterwards says so itself.
+func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
+	var from []Checkout
+	if !j.use.Revisions.Moves {
+		from = st.revisions(&j.use)
 	}
-	for _, c := range st.revisions(&j.use) {
+	for _, p := range reads {
+		if c, ok := st.foreign(p); ok && !under(st.resolved([]string{st.s.Project})[0], c.Root) {
+			from = append(from, c)
+		}
+	}
+	for _, c := range from {
 		for _, w := range st.unvouched(c) {
 			list = append(list, w.source)
 		}
@@ -295,8 +302,7 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.Artifac
 // settle looks at what a call that is done has written as a whole: nothing
 // older is left in it, unless somebody else wrote to it since.
 func (st *step) settle(call floodmark.CallID) {
-	// What fails may have written half of a file, and may run on. Of a box nothing runs on.
-	failed := st.ev.Result.Error
+	failed := st.ev.Result.Error // it may have written half of a file, and run on; of a box nothing runs on
 	if st.in.Artifacts == nil || failed && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
 		return
 	}

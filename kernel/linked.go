@@ -16,7 +16,7 @@ import (
 // believed as little as any page. With private data in the context it is asked
 // about all the same: which of several links is followed can tell something.
 func (st *step) follows(j *judged, tr *provenance.Tracer) {
-	if !onlyReads(j.action.Effects) {
+	if !slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return
 	}
 	at := -1
@@ -32,10 +32,6 @@ func (st *step) follows(j *judged, tr *provenance.Tracer) {
 	if at >= 0 && st.pointedAt(tr, j.leaves[at].Value, j.action.Arguments[at], false) {
 		j.basis.Grounds = append(j.basis.Grounds, floodmark.Ground{Argument: at, By: string(byLinked)})
 	}
-}
-
-func onlyReads(effects []floodmark.Effect) bool {
-	return len(effects) == 1 && effects[0] == floodmark.Fetch
 }
 
 // pointedAt reports whether a URL is one of the links that the owner asked to

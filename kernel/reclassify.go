@@ -83,7 +83,7 @@ func (g *guess) reground(j *judged) {
 	g.recontent(j, &old, same)
 	same = same && slices.Equal(was, j.action.Effects) && slices.Equal(old.Destinations, j.basis.Destinations)
 	j.basis.Licensed = g.relicense(j, &old, same)
-	if onlyReads(j.action.Effects) { // a link that was pointed at still is
+	if slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) { // a link that was pointed at still is
 		j.basis.Grounds = old.Grounds
 	}
 }

@@ -43,6 +43,9 @@ func Of(r *shellscan.Report, text string) Revisions {
 		observes := !slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 		v.Moves = v.Moves && (observes || moves(sub, args))
 		v.Words = append(v.Words, operands(args)...)
+		if sub == "stash" && len(args) > 0 && args[0] != "push" && args[0] != "list" {
+			v.Words = append(v.Words, sub) // it need not be named
+		}
 		if len(p.Words) >= shellscan.MaxPartWords || observes && all(sub, args) || given && lists(sub) {
 			v.Words = append(v.Words, All)
 		}

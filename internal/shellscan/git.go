@@ -162,12 +162,12 @@ func (s *scanner) checkout(j *job) {
 		j.effect(floodmark.Change)
 		if i > 0 || !revision(o.w) {
 			o.role = Writes
+			s.touch(Effect{Kind: Write, Tree: true}, o.w, j.st) // it may be a folder
 		}
 	}
 }
 
-// revision reports a word that looks like a branch or a commit. Where it is the
-// name of a folder after all, no more is lost than by writing to its files.
+// revision reports a word that looks like a branch or a commit. A folder may be called so.
 func revision(w word) bool {
 	t := w.text
 	switch {

@@ -97,6 +97,9 @@ func (v *revisions) word(w string) (ids []string) {
 // side is one revision, with what leads from it to its past or into its files taken away.
 func (v *revisions) side(w string) []string {
 	w = strings.TrimPrefix(w, "^")
+	if v.ofStash(w) {
+		return nil
+	}
 	if at := strings.Index(w, "@{"); at >= 0 {
 		return v.logged(w[:at], strings.ToLower(w[at:]))
 	}
@@ -126,9 +129,6 @@ func (v *revisions) side(w string) []string {
 
 // logged is a revision that git's logs or settings tell.
 func (v *revisions) logged(name, which string) []string {
-	if name == "stash" || name == "refs/stash" {
-		return v.named("refs/stash")
-	}
 	kind, _, _ := strings.Cut(which, "}")
 	if kind == "@{u" || kind == "@{upstream" || kind == "@{push" {
 		if name == "" || name == "HEAD" {
@@ -201,24 +201,34 @@ func (v *revisions) unknown() string {
 // commits are those that a name leads to: a tag is what it is put on, a stash is the
 // owner's work on top of one.
 func (v *revisions) commits(f ref) []string {
-	if f.name == "stash" {
-		if c, ok := v.objects.commit(f.id); ok && len(c.parents) > 1 && v.stashed(f.id) {
+	if f.name == "stash" && v.stashed() {
+		if c, ok := v.objects.commit(f.id); ok && len(c.parents) > 1 {
 			return c.parents[:1]
 		}
 	}
 	return []string{v.peeled(f.id)}
 }
 
-// stashed reports that git's log of stashes tells of one that was made here.
-func (v *revisions) stashed(id string) bool {
-	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash"))
+// ofStash reports a stash as a whole: what lay in the tree here, and has been judged there.
+func (v *revisions) ofStash(w string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(w, "refs/"), "stash")
+	return ok && (rest == "" || strings.HasPrefix(rest, "@{") && strings.Trim(rest, "@{0123456789}") == "") && v.stashed()
+}
+
+// stashed reports that all stashes were made here, by git's log of them.
+func (v *revisions) stashed() bool {
+	log, err := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash"))
+	last := ""
 	for line := range strings.Lines(log) {
 		who, what, _ := strings.Cut(line, "\t")
-		if ids := strings.Fields(who); len(ids) > 1 && ids[1] == id {
-			return strings.HasPrefix(what, "WIP on ") || strings.HasPrefix(what, "On ")
+		ids := strings.Fields(who)
+		if len(ids) < 2 || !strings.HasPrefix(what, "WIP on ") && !strings.HasPrefix(what, "On ") {
+			return false
 		}
+		last = ids[1]
 	}
-	return false
+	v.refs()
+	return err == nil && last != "" && v.known["stash"] == last
 }
 
 // peeled is the commit that a tag is put on.

@@ -57,8 +57,8 @@ func whatWordsName(t *testing.T) {
 	}
 	f.git(owner, "stash")
 	want(false, "stash@{0}", "stash", "refs/stash")
-	f.git(owner, "update-ref", "refs/stash", evil)
-	want(true, "stash@{0}", "stash")
+	f.git(owner, "update-ref", "--create-reflog", "refs/stash", evil)
+	want(true, "stash@{0}", "stash", "stash^")
 }
 
 // A merge that is under way is part of the checkout.
