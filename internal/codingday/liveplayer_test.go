@@ -55,7 +55,7 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 		last = t.Results[n-1]
 	}
 	switch {
-	case splits(last):
+	case splits(last) && len(pushApart(*p.lines[p.at-1].step)) > 1:
 		p.at, p.again = p.at-1, false
 		p.lines = slices.Replace(p.lines, p.at, p.at+1, pushApart(*p.lines[p.at].step)...)
 	case !p.again && refused(last):
@@ -119,7 +119,8 @@ func pushApart(s Step) (calls []line) {
 	var from, to uint
 	add := func() {
 		if to > from {
-			calls = append(calls, line{step: &Step{Tool: Shell, Arg: s.Arg[from:to], Attack: s.Attack, Cuts: s.Cuts}})
+			text := strings.TrimRight(s.Arg[from:to], "; \n")
+			calls = append(calls, line{step: &Step{Tool: Shell, Arg: text, Attack: s.Attack, Cuts: s.Cuts}})
 		}
 		from, to = 0, 0
 	}
@@ -189,7 +190,7 @@ func TestPushApart(t *testing.T) {
 	} {
 		var got []string
 		for _, l := range pushApart(Step{Tool: Shell, Arg: arg}) {
-			got = append(got, strings.TrimSuffix(l.step.Arg, ";"))
+			got = append(got, l.step.Arg)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", arg, diff)

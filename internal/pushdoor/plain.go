@@ -10,7 +10,7 @@ import (
 // anything to a shell, but for the end by which models keep what git says short: the
 // monitor pushes itself and says one line.
 func Plain(line string) (branch string, ok bool) {
-	line = strings.TrimSuffix(withoutPipe(strings.Trim(line, " \t\n")), " 2>&1")
+	line = strings.TrimSuffix(withoutPipe(strings.TrimRight(strings.Trim(line, " \t\n"), "; ")), " 2>&1")
 	words := strings.Fields(line)
 	fit := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-", r)

@@ -4,7 +4,7 @@ import "testing"
 
 func TestPlain(t *testing.T) {
 	for line, want := range map[string]string{
-		"git push": "", "git push 2>&1": "", "git push 2>&1 | tail -3": "", "git push | cat": "", "git push origin main 2>&1 | tail -n 20": "main", "git push | head -n5": "", "git push 2>&1 | tail": "", "git push origin main 2>&1": "main", " git push\n": "", "git push origin": "", "git push origin HEAD": "", "git push -u origin main": "main", "git  push -q origin feature/a-1": "feature/a-1",
+		"git push": "", "git push 2>&1": "", "git push;": "", "git push 2>&1 | tail -1;": "", "git push 2>&1 | tail -3": "", "git push | cat": "", "git push origin main 2>&1 | tail -n 20": "main", "git push | head -n5": "", "git push 2>&1 | tail": "", "git push origin main 2>&1": "main", " git push\n": "", "git push origin": "", "git push origin HEAD": "", "git push -u origin main": "main", "git  push -q origin feature/a-1": "feature/a-1",
 	} {
 		if got, ok := Plain(line); !ok || got != want {
 			t.Errorf("%q: %q, %v", line, got, ok)
