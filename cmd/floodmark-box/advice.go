@@ -40,7 +40,7 @@ func advice(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string
 func whyFailed(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string) (lines []string) {
 	switch {
 	case len(o.Hosts) > 0:
-		lines = append(lines, "no network in the box: "+some(o.Hosts)+" was wanted: make the call that needs it (a push, a fetch, an install) on its own, without other commands")
+		lines = append(lines, "no network in the box: "+some(o.Hosts)+" was wanted: make the part of the line that needs it a call of its own, or make the same call again: then a person is asked")
 	case service(command) != "":
 		lines = append(lines, "no service of the machine can be reached from the box, so "+service(command)+" has nothing to talk to: leave this to the person, or do without it")
 	case s.ReadOnly:
