@@ -378,6 +378,7 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("take it back with «floodmark unprotect --mcp%s»", f.flags())
 	default:
 		c.say("protected: %s. What runs already has to be started anew", titles(plan))
+		c.say("see it hold with «floodmark prove%s»: from then on commands run in boxes instead of being asked about, where they can", f.flags())
 		c.say("take it back with «floodmark unprotect%s»", f.flags())
 		c.sayRules(f, plan)
 	}
