@@ -1966,7 +1966,7 @@ func (x *AnswerResponse) GetNotice() string {
 	return ""
 }
 
-// Vouches for content.
+// Lists what calls replaced in projects, or has it given back.
 type UndoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty: only list.
@@ -2048,6 +2048,7 @@ func (x *UndoRequest) GetBeside() bool {
 	return false
 }
 
+// What can be undone, or was.
 type UndoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The last first.
@@ -2113,13 +2114,19 @@ func (x *UndoResponse) GetLines() []string {
 
 // An Undone is a call that changed a project in a box.
 type Undone struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	Call    string                 `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
-	Command string                 `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
-	Project string                 `protobuf:"bytes,4,opt,name=project,proto3" json:"project,omitempty"`
-	Time    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
-	Files   int32                  `protobuf:"varint,6,opt,name=files,proto3" json:"files,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session that made the call.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// The call, as its agent names it.
+	Call string `protobuf:"bytes,2,opt,name=call,proto3" json:"call,omitempty"`
+	// What it ran, or the tool.
+	Command string `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	// The folder that it changed.
+	Project string `protobuf:"bytes,4,opt,name=project,proto3" json:"project,omitempty"`
+	// When it began.
+	Time *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=time,proto3" json:"time,omitempty"`
+	// How many paths it changed.
+	Files int32 `protobuf:"varint,6,opt,name=files,proto3" json:"files,omitempty"`
 	// Why it cannot be undone, if so.
 	Unkept string `protobuf:"bytes,7,opt,name=unkept,proto3" json:"unkept,omitempty"`
 	// The paths that are as they were before, or would be.
@@ -2241,10 +2248,13 @@ func (x *Undone) GetBeside() []string {
 	return nil
 }
 
+// A path that is not given back.
 type UndoRefused struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	Why           string                 `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Within the project.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// What happened to it since.
+	Why           string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2293,6 +2303,7 @@ func (x *UndoRefused) GetWhy() string {
 	return ""
 }
 
+// Vouches for content.
 type EndorseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session the content was seen in.
