@@ -29,6 +29,25 @@ func CanRewrite(agent string, c hook.Call) bool {
 	return err == nil
 }
 
+// CommandLine returns the command line of a call that can be rewritten.
+func CommandLine(agent string, c hook.Call) (string, bool) {
+	var args struct {
+		Command string `json:"command"`
+	}
+	if !CanRewrite(agent, c) || json.Unmarshal(c.Args, &args) != nil {
+		return "", false
+	}
+	return args.Command, true
+}
+
+// GaveBack reports what an agent gives back of a call that was refused with a text: the text,
+// if any, and little around it. Anything else is content, which the monitor has to see.
+func GaveBack(r hook.Result, text string) bool {
+	const around = 300
+	said := strings.Contains(r.Text, text) && len(r.Text) <= len(text)+around
+	return r.Error && (said || r.Text == "" && r.Digest.IsZero())
+}
+
 // A shellTool is the tool by which an agent runs a command line in a fresh shell.
 type shellTool struct {
 	name string

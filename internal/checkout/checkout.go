@@ -2,7 +2,11 @@
 // vouches for who vouches for it.
 package checkout
 
-import "github.com/floodmark/floodmark"
+import (
+	"encoding/hex"
+
+	"github.com/floodmark/floodmark"
+)
 
 // A Checkout is a working tree of a repository, as far as its files tell.
 type Checkout struct {
@@ -42,4 +46,10 @@ func (c Checkout) Source() floodmark.Source {
 		Label:  floodmark.Label{Trust: worth, Secrecy: floodmark.Public},
 		Origin: floodmark.Origin{Kind: floodmark.FromCheckout, Name: name, Place: c.Root},
 	}
+}
+
+// IsID reports the full name of an object of git.
+func IsID(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && (len(s) == 40 || len(s) == 64)
 }

@@ -20,24 +20,14 @@ const repeatedLine = "this is how Floodmark starts a command in a box, and works
 
 const repeatedNote = "a call that repeats the command of a box was refused; the model may have been shown it"
 
-// ofRefusal reports what an agent gives back of a call that was refused here: our own words,
-// if any, and little around them. Anything else is content, which the monitor has to see.
-func ofRefusal(r hook.Result) bool {
-	const around = 300
-	said := strings.Contains(r.Text, repeatedLine) && len(r.Text) <= len(repeatedLine)+around
-	return r.Error && (said || r.Text == "" && r.Digest.IsZero())
-}
-
-// commandOf returns the command line of a call that can be rewritten.
+// commandOf returns the command line of a call that can be rewritten, if it fits.
 func commandOf(ev hook.Event) (string, bool) {
-	var args struct {
-		Command string `json:"command"`
-	}
-	if !agents.CanRewrite(ev.Agent, ev.Call) || json.Unmarshal(ev.Call.Args, &args) != nil {
+	line, is := agents.CommandLine(ev.Agent, ev.Call)
+	if !is {
 		return "", false
 	}
-	quoted, err := agents.Quote([]string{args.Command})
-	return args.Command, err == nil && len(quoted) <= maxLine
+	quoted, err := agents.Quote([]string{line})
+	return line, err == nil && len(quoted) <= maxLine
 }
 
 // repeats reports a command line that a model took from an earlier call of its own:

@@ -288,7 +288,7 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 // result is the monitor's; what is wrong with the box is added here.
 func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	c := call{s, ev.Call.ID}
-	if d.wasRefused(c) && ofRefusal(ev.Result) {
+	if d.wasRefused(c) && agents.GaveBack(ev.Result, repeatedLine) {
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
 	d.wasEdited(ctx, call{s, kernel.CallID(ev.Call)})

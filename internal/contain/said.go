@@ -58,21 +58,26 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 	d.mu.Lock()
 	w, known := d.where[s]
 	d.mu.Unlock()
-	if _, paths := d.cfg.Edits(s, w, ev); known && !ev.Boxes && len(paths) == 0 {
-		return r // most calls only look, and reading a session takes longer the longer it is
+	if known {
+		r.project, r.paths = d.cfg.Edits(s, w, ev)
+	}
+	if known && !ev.Boxes && len(r.paths) == 0 {
+		return replacing{} // most calls only look, and reading a session takes longer the longer it is
 	}
 	v, err := d.cfg.Records.View(ctx, s)
 	if err != nil || v.State.Project == "" {
-		return r
+		return replacing{}
 	}
-	w = Where{v.State.Root, v.State.Project, v.State.Home}
-	d.mu.Lock()
-	if len(d.where) >= maxKnown {
-		clear(d.where)
+	if now := (Where{v.State.Root, v.State.Project, v.State.Home}); !known || now != w {
+		d.mu.Lock()
+		if len(d.where) >= maxKnown {
+			clear(d.where)
+		}
+		d.where[s] = now
+		d.mu.Unlock()
+		r.project, r.paths = d.cfg.Edits(s, now, ev)
 	}
-	d.where[s] = w
-	d.mu.Unlock()
-	if r.project, r.paths = d.cfg.Edits(s, w, ev); r.project == "" || len(r.paths) == 0 && !ev.Boxes {
+	if r.project == "" || len(r.paths) == 0 && !ev.Boxes {
 		return r
 	}
 	folded := func(p string) string { return catalog.FoldPath(filepath.ToSlash(filepath.Join(r.project, p))) }

@@ -7,7 +7,6 @@ package pushdoor
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -101,7 +100,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 // before lets a call be judged, with what its push would send.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	d.answered(call{s, ev.Call.ID}) // a call of this name is judged now, and its result is its own
-	line, is := lineOf(ev)
+	line, is := agents.CommandLine(ev.Agent, ev.Call)
 	if !is || !strings.Contains(line, "push") {
 		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	}
@@ -217,15 +216,6 @@ func without(err error) *hook.Push {
 	return &hook.Push{Unseen: "git could not compare it with what the remote has"}
 }
 
-// lineOf returns the command line of a call that runs one in a shell of its own.
-func lineOf(ev hook.Event) (string, bool) {
-	var args struct {
-		Command string `json:"command"`
-	}
-	is := agents.CanRewrite(ev.Agent, ev.Call) && json.Unmarshal(ev.Call.Args, &args) == nil
-	return args.Command, is
-}
-
 // bar notes that an address did not let the monitor in.
 func (d *Door) bar(address string) {
 	d.mu.Lock()
@@ -265,12 +255,8 @@ func (d *Door) answered(c call) (text string, was bool) {
 	return a.text, was
 }
 
-// ofAnswer reports what an agent gives back of a call that was answered here: our own
-// words, if any, and little around them. Anything else is content, which the monitor has
-// to see.
+// ofAnswer reports what an agent gives back of a call that was answered here.
 func (d *Door) ofAnswer(c call, r hook.Result) bool {
-	const around = 300
 	text, was := d.answered(c)
-	said := strings.Contains(r.Text, text) && len(r.Text) <= len(text)+around
-	return was && r.Error && (said || r.Text == "" && r.Digest.IsZero())
+	return was && agents.GaveBack(r, text)
 }

@@ -2,7 +2,6 @@ package teams
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,9 +55,4 @@ func readCommits(name, tip string) (*commits, error) {
 		return nil, fmt.Errorf("%s: not the commits of %.12s", name, tip)
 	}
 	return c, nil
-}
-
-func isID(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && (len(s) == 40 || len(s) == 64)
 }

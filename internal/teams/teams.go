@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/checkout"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
@@ -96,7 +97,7 @@ func readEntry(name string) (*Repository, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if !filepath.IsAbs(r.Path) || !plain(r.Address) || !isID(r.First) || !isID(r.Tip) {
+	if !filepath.IsAbs(r.Path) || !plain(r.Address) || !checkout.IsID(r.First) || !checkout.IsID(r.Tip) {
 		return nil, fmt.Errorf("%s: a field is missing", name)
 	}
 	return &r, nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/checkout"
 )
 
 func FuzzCommit(f *testing.F) {
@@ -17,7 +19,7 @@ func FuzzCommit(f *testing.F) {
 				t.Error("a commit by nobody")
 			}
 			for _, p := range c.parents {
-				if !isID(p) {
+				if !checkout.IsID(p) {
 					t.Errorf("parent %q", p)
 				}
 			}
@@ -59,7 +61,7 @@ func FuzzSettings(f *testing.F) {
 		if mail := setting(text, "user", "email"); len(mail) > len(text) {
 			t.Error("more than there was")
 		}
-		if at := clonedAt(log); at != "" && !isID(at) {
+		if at := clonedAt(log); at != "" && !checkout.IsID(at) {
 			t.Errorf("cloned at %q", at)
 		}
 	})

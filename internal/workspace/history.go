@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/checkout"
 )
 
 // maxListed bounds the bytes of git's list of what it tracks.
@@ -62,7 +64,7 @@ func (h *History) File(commit, path string) ([]byte, bool) {
 func (h *History) at(commit, path string) (entry, bool) {
 	body, ok := h.objects.exactly(commit, commitObject)
 	id, _, found := strings.Cut(strings.TrimPrefix(string(body), "tree "), "\n")
-	if !ok || !found || !isID(id) {
+	if !ok || !found || !checkout.IsID(id) {
 		return entry{}, false
 	}
 	e := entry{mode: "40000", id: id}

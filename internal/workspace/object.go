@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/checkout"
 )
 
 // The limits of reading git's objects.
@@ -87,7 +89,7 @@ func (o *objects) read(id string, kind int) ([]byte, bool) {
 func (o *objects) beginning(short string) (ids []string) {
 	names, _ := os.ReadDir(filepath.Join(o.dir, short[:2]))
 	for _, e := range names {
-		if id := short[:2] + e.Name(); strings.HasPrefix(id, short) && isID(id) {
+		if id := short[:2] + e.Name(); strings.HasPrefix(id, short) && checkout.IsID(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -188,7 +190,7 @@ func parseCommit(body []byte) (c commit, ok bool) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
 		case "parent":
-			if !isID(rest) {
+			if !checkout.IsID(rest) {
 				return commit{}, false
 			}
 			c.parents = append(c.parents, rest)

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/checkout"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -155,30 +155,25 @@ func (r repository) head() (string, bool) {
 	text = strings.TrimSpace(text)
 	ref, symbolic := strings.CutPrefix(text, "ref: ")
 	if !symbolic {
-		return text, isID(text)
+		return text, checkout.IsID(text)
 	}
 	if !strings.HasPrefix(ref, "refs/") || strings.Contains(ref, "..") {
 		return "", false
 	}
 	if text, err := readSmall(filepath.Join(r.common, filepath.FromSlash(ref))); err == nil {
 		id := strings.TrimSpace(text)
-		return id, isID(id)
+		return id, checkout.IsID(id)
 	}
 	packed, err := readSmall(filepath.Join(r.common, "packed-refs"))
 	if err != nil {
 		return "", false
 	}
 	for line := range strings.Lines(packed) {
-		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref && isID(id) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref && checkout.IsID(id) {
 			return id, true
 		}
 	}
 	return "", false
-}
-
-func isID(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && (len(s) == 40 || len(s) == 64)
 }
 
 // whose says whose a checkout is: the owner's if every commit since it was made
@@ -231,7 +226,7 @@ func clonedAt(log string) string {
 	for line := range strings.Lines(log) {
 		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		ids := strings.Fields(who)
-		if ok && len(ids) > 1 && strings.HasPrefix(what, "clone:") && isID(ids[1]) {
+		if ok && len(ids) > 1 && strings.HasPrefix(what, "clone:") && checkout.IsID(ids[1]) {
 			return ids[1]
 		}
 	}

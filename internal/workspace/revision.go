@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/checkout"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -236,7 +237,7 @@ func (v *revisions) peeled(id string) string {
 	for range maxPending {
 		body, ok := v.objects.exactly(id, tagObject)
 		to, _, _ := strings.Cut(strings.TrimPrefix(string(body), "object "), "\n")
-		if !ok || !isID(to) {
+		if !ok || !checkout.IsID(to) {
 			return id
 		}
 		id = to
@@ -254,7 +255,7 @@ func (v *revisions) short(word string) (ids []string) {
 		return nil
 	}
 	found := []string{word}
-	if !isID(word) {
+	if !checkout.IsID(word) {
 		found = v.objects.beginning(word)
 		if _, err := os.Lstat(filepath.Join(v.r.common, "objects", "info", "alternates")); err == nil {
 			return v.everything()
@@ -284,7 +285,7 @@ func (v *revisions) refs() []ref {
 	v.all = v.all && (err == nil || errors.Is(err, fs.ErrNotExist))
 	for line := range strings.Lines(packed) {
 		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name, ok := strings.CutPrefix(name, "refs/"); ok && isID(id) {
+		if name, ok := strings.CutPrefix(name, "refs/"); ok && checkout.IsID(id) {
 			v.add(name, id)
 		}
 	}
@@ -326,7 +327,7 @@ func (v *revisions) loose(top string, alias map[string]string) {
 		text = strings.TrimSpace(text)
 		if to, ok := strings.CutPrefix(text, "ref: refs/"); ok {
 			alias[name] = to
-		} else if isID(text) {
+		} else if checkout.IsID(text) {
 			v.add(name, text)
 		}
 		return nil
@@ -341,7 +342,7 @@ func pending(path string) (ids []string) {
 		return nil
 	}
 	for line := range strings.Lines(text) {
-		if id, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); isID(id) && len(ids) < maxPending {
+		if id, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); checkout.IsID(id) && len(ids) < maxPending {
 			ids = append(ids, id)
 		}
 	}
