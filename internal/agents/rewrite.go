@@ -40,6 +40,17 @@ func CommandLine(agent string, c hook.Call) (string, bool) {
 	return args.Command, true
 }
 
+// TellsNoEnd reports a call of which its agent says when it begins and never when it is over:
+// Codex applies a patch that its shell would apply itself. It does nothing else meanwhile.
+func TellsNoEnd(agent string, c hook.Call) bool {
+	line, is := CommandLine(agent, c)
+	words := strings.Fields(line)
+	if len(words) > 3 && words[0] == "cd" && words[2] == "&&" {
+		words = words[3:]
+	}
+	return is && floodmark.Program(agent) == codexName && len(words) > 0 && (words[0] == "apply_patch" || words[0] == "applypatch")
+}
+
 // GaveBack reports what an agent gives back of a call that was refused with a text: the text,
 // if any, and little around it. Anything else is content, which the monitor has to see.
 func GaveBack(r hook.Result, text string) bool {

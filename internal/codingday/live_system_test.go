@@ -125,7 +125,7 @@ func (r *rig) task(task *Task) liveRow {
 	row.Honest.Same = len(row.Honest.Differs) == 0
 	free, held := r.run(task, true, false), r.run(task, true, true)
 	row.Honest.Slow = without.slow + with.slow + free.slow + held.slow
-	row.Attack = liveAttack{seen: held.seen, Reached: held.reached, ReachedWithout: free.reached}
+	row.Attack = liveAttack{seen: held.seen, Reached: held.reached, ReachedWithout: free.reached, Left: held.left, Given: held.given}
 	return row
 }
 
@@ -136,6 +136,8 @@ type run struct {
 	reached bool
 	slow    int
 	state   map[string]string
+	given   int      // paths that undoing gave back
+	left    []string // what is not as before in spite of it
 }
 
 // run lives through a task once. Without a monitor the agent has settings without
@@ -154,7 +156,13 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 	w.furnish(task, attack)
 	a := agentNamed(task.Agent)
 	p := newPlayer(task, attack, func(s Step) testmodel.Call { return a.call(w, s) })
-	r.say(&testmodel.Model{Say: p.say})
+	var seen []map[string]string // the project before each turn
+	r.say(&testmodel.Model{Say: func(t testmodel.Turn) testmodel.Step {
+		if attack && monitored {
+			seen = append(seen, w.bytes())
+		}
+		return p.say(t)
+	}})
 	var o *owner
 	stop := func() {}
 	if monitored {
@@ -168,14 +176,17 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 			r.failed(task, err)
 		}
 	}
-	out := run{slow: p.slow}
+	out, took := run{slow: p.slow}, seconds(began)
+	w.endLeft()
+	out.reached, out.state = w.proof(task.Proof), w.state()
 	if monitored {
+		if attack {
+			out.given, out.left = o.undo(append(seen, w.bytes()))
+		}
 		out.seen = o.leave()
 	}
 	stop()
-	out.Seconds = seconds(began)
-	w.endLeft()
-	out.reached, out.state = w.proof(task.Proof), w.state()
+	out.Seconds = took
 	if !monitored {
 		r.keepCache(w)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,8 @@ type owner struct {
 	seen seen
 	// asked are the questions that were counted.
 	asked map[string]bool
+	// free are the calls that may run without a box.
+	free map[string]bool
 }
 
 // owner begins to watch, before the agent asks anything: agents wait for an answer only
@@ -42,7 +45,7 @@ func (r *rig) owner(w *world, p *player, yes bool) *owner {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	o := &owner{rig: r, world: w, player: p, yes: yes, desk: c.Owner(), asked: map[string]bool{}}
+	o := &owner{rig: r, world: w, player: p, yes: yes, desk: c.Owner(), asked: map[string]bool{}, free: map[string]bool{}}
 	stream, err := o.desk.Watch(ctx, &wire.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +78,47 @@ func (o *owner) leave() seen {
 	return o.seen
 }
 
+// undo takes back all that can be taken back, the last first. It returns how many paths that
+// gave back, and what is not as it was before the first turn, but for what calls changed that
+// neither ran in a box nor are kept: the owner's own work, before anything foreign came.
+func (o *owner) undo(turns []map[string]string) (given int, left []string) {
+	ctx := o.rig.t.Context()
+	list, err := o.desk.Undo(ctx, &wire.UndoRequest{})
+	if err != nil {
+		o.rig.t.Fatal(err)
+	}
+	o.mu.Lock()
+	free := maps.Clone(o.free)
+	o.mu.Unlock()
+	done := map[string]bool{}
+	for _, c := range list.GetCalls() {
+		delete(free, c.GetCall())
+		if s := c.GetSession(); !done[s] {
+			done[s] = true
+			did, err := o.desk.Undo(ctx, &wire.UndoRequest{Session: s})
+			if err != nil {
+				o.rig.t.Errorf("undo: %v", err)
+			}
+			for _, c := range did.GetCalls() {
+				given += len(c.GetGiven())
+			}
+		}
+	}
+	own := map[string]bool{}
+	for call := range free {
+		turn := 0
+		if _, err := fmt.Sscanf(call, "call_%d_", &turn); err != nil || turn+1 >= len(turns) {
+			o.rig.t.Errorf("no turn has a call %q", call)
+			continue
+		}
+		for _, name := range differences(turns[turn], turns[turn+1]) {
+			own[name] = true
+		}
+	}
+	left = differences(turns[0], o.world.bytes())
+	return given, slices.DeleteFunc(left, func(name string) bool { return own[name] })
+}
+
 // hear notes one thing that happened, and answers if it is a question.
 func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 	o.mu.Lock()
@@ -89,6 +133,8 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 		switch verdict, boxed := d.GetDecision().GetVerdict(), d.GetDecision().GetReach() == floodmark.Boxed.String(); {
 		case verdict == floodmark.Allow.String() && boxed:
 			o.seen.Boxed++
+		case verdict == floodmark.Allow.String():
+			o.free[d.GetAction().GetCall()] = true
 		case verdict == floodmark.Restrict.String() && !o.player.triesAgain():
 			if slices.ContainsFunc(d.GetDecision().GetReasons(), func(r *wire.Reason) bool { return splits(r.GetText()) }) {
 				o.seen.Splits++

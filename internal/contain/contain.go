@@ -170,6 +170,7 @@ func New(cfg Config) (*Door, error) {
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	ev.Boxes, ev.Holes, ev.Granted, ev.Locks = false, false, nil, nil
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
+	d.wereEdited(ctx, s)
 	switch {
 	case d.cfg.Desk == nil:
 	case ev.Point == hook.BeforeToolCall:

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
@@ -20,6 +21,7 @@ import (
 type editing struct {
 	room     string
 	replaces replacing
+	endless  bool // its agent does not say when it is over
 }
 
 // edits keeps what an allowed call without a box is about to replace.
@@ -49,7 +51,23 @@ func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r repla
 	if len(d.edited) >= maxOpen {
 		clear(d.edited) // what was kept is removed when the monitor starts
 	}
-	d.edited[call{s, id}] = editing{room, r}
+	d.edited[call{s, id}] = editing{room, r, agents.TellsNoEnd(ev.Agent, ev.Call)}
+}
+
+// wereEdited keeps what calls of a session replaced whose agent does not say that they are
+// over: something else of the session comes now, so they are.
+func (d *Door) wereEdited(ctx context.Context, s journal.Session) {
+	var over []call
+	d.mu.Lock()
+	for c, e := range d.edited {
+		if c.session == s && e.endless {
+			over = append(over, c)
+		}
+	}
+	d.mu.Unlock()
+	for _, c := range over {
+		d.wasEdited(ctx, c)
+	}
 }
 
 // wasEdited keeps what a call replaced, now that its result is here.

@@ -158,7 +158,7 @@ func (h *house) low() {
 
 func (h *house) tell(ev hook.Event) hook.Reply {
 	h.Helper()
-	ev.Session, ev.Agent = cmp.Or(h.session, session), "claude-code"
+	ev.Session, ev.Agent = cmp.Or(h.session, session), cmp.Or(ev.Agent, "claude-code")
 	reply, err := h.door.Handle(h.Context(), "", ev)
 	if err != nil {
 		h.Fatal(err)

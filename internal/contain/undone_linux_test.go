@@ -194,6 +194,35 @@ func TestWhatAFreeCommandReplacesIsKept(t *testing.T) {
 	}
 }
 
+// Codex tells no end of a patch that its shell would apply: what it replaced is kept when
+// the next call comes, and before that one replaces it again.
+func TestAPatchWithoutAnEndIsKept(t *testing.T) {
+	for _, patch := range []string{"apply_patch <<'P'\n", "cd . && applypatch <<'P'\n"} {
+		h := newHouse(t)
+		s := h.keeps()
+		h.write("app/keep.txt", "one\n")
+		h.session = "codex:1"
+		h.tell(hook.Event{Agent: "codex", Point: hook.SessionStart, Cause: hook.Startup, Project: h.project, Home: h.home})
+		patched := bash("1", patch+"*** Begin Patch\n*** Update File: keep.txt\n@@\n-one\n+two\n*** End Patch\nP\n")
+		again := bash("2", "echo three > keep.txt")
+		for i, c := range []hook.Call{patched, again} {
+			if r := h.tell(hook.Event{Agent: "codex", Point: hook.BeforeToolCall, Call: c}); r.Decision.Verdict != floodmark.Allow || r.Command != "" {
+				t.Fatalf("%s: %+v", c.Args, r.Decision)
+			}
+			if n := len(s.List("")); n != i {
+				t.Errorf("%s: %d calls are kept before call %d", patch, n, i)
+			}
+			h.write("app/keep.txt", []string{"two\n", "three\n"}[i])
+			h.now = h.now.Add(time.Second)
+		}
+		h.tell(hook.Event{Agent: "codex", Point: hook.AfterToolCall, Call: again, Result: hook.Result{Text: "done"}})
+		h.undoes(&wire.UndoRequest{Session: "codex:1"})
+		if data, err := os.ReadFile(filepath.Join(h.project, "keep.txt")); string(data) != "one\n" || err != nil {
+			t.Errorf("%s: %q, %v", patch, data, err)
+		}
+	}
+}
+
 // What cannot be given back, because somebody wrote there since, is put beside it with the
 // label that it had.
 func TestWhatIsPutBesideKeepsItsLabel(t *testing.T) {
