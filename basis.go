@@ -55,6 +55,9 @@ type Basis struct {
 	// Mirror: its box is given the packages that the project has pinned, so that nothing
 	// is fetched for it.
 	Mirror bool `json:"mirror,omitempty"`
+	// Tried: it is tried in a box without a network, where it may do without what it would
+	// fetch.
+	Tried bool `json:"tried,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

@@ -113,6 +113,7 @@ func (c *plain) basis(b *Basis) {
 	list(c, "hosts", &b.Hosts, textValue[string])
 	someText(c, "hostsBy", &b.HostsBy)
 	c.flag("mirror", &b.Mirror)
+	c.flag("tried", &b.Tried)
 	c.label("returns", &b.Returns, b.Returns == Label{})
 	someText(c, "location", &b.Location)
 	list(c, "moved", &b.Moved, textValue[string])

@@ -184,9 +184,10 @@ type ContentArrived struct {
 	// became of it, and is empty if that is not known, as in older entries.
 	BoxTicket string   `json:"boxTicket,omitempty"`
 	BoxEnd    BoxState `json:"boxEnd,omitempty"`
-	// BoxFailed is set if the command failed there, and BoxExit is its exit code: 128 and
-	// the number of the signal that ended it, if one did. Wanted are hosts that it asked
-	// for in vain, in older entries also what was not kept.
+	// BoxFailed is set if the command failed there, or may have for want of a host and does not
+	// say so, and BoxExit is its exit code: 128 and the number of the signal that ended it, if
+	// one did. Wanted are hosts that it asked for in vain, in older entries also what was not
+	// kept.
 	BoxFailed bool     `json:"boxFailed,omitempty"`
 	BoxExit   int      `json:"boxExit,omitempty"`
 	Wanted    []string `json:"wanted,omitempty"`

@@ -76,6 +76,9 @@ type Use struct {
 	// Packages are the names under which a command line fetches and runs what
 	// strangers published.
 	Packages []string
+	// Offline: a command line may do its work without a network. What fetches in it also runs
+	// what is there, and it names neither an address nor a package.
+	Offline bool
 	// Tidies: all the change it makes is to delete single files. Removes are
 	// those of them that the same command line has not made.
 	Tidies  bool
@@ -87,6 +90,8 @@ type Use struct {
 	// is that one, if it is named and the line has not checked it out itself.
 	Pushes bool
 	Branch string
+	// PushesToo: the same, but for what programs other than git delete or change besides.
+	PushesToo bool
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool

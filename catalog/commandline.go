@@ -54,9 +54,10 @@ func (j *judge) line(r shellscan.Report, text string) {
 	for _, dir := range r.Ends {
 		j.use.Ends = addFolder(j.use.Ends, dir)
 	}
-	j.use.Packages = packages(&r)
-	j.use.Branch, j.use.Pushes = pushes(&r, j.at.Project)
-	j.use.Pushes = j.use.Pushes && !j.use.Opaque
+	j.use.Packages, j.use.PushesToo = packages(&r), gitwords.PushesToo(&r, j.at.Project)
+	j.use.Offline = len(j.use.URLs)+len(j.use.Packages) == 0 && offline(&r)
+	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
+	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, j.use.PushesToo && !j.use.Opaque
 	j.use.Wipes = wipes(&r)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -24,6 +25,15 @@ func packages(r *shellscan.Report) []string {
 		names = append(names, fetched(p.Words[min(len(p.Words), len(e.Words)):], e.Words[0] == "go" && e.Words[1] == "run")...)
 	}
 	return names
+}
+
+// offline reports a line that may do its work without a network: whatever fetches in it also
+// runs what is there, and no word is an address.
+func offline(r *shellscan.Report) bool {
+	return r.Understood && !slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool {
+		return slices.Contains(p.Effects, floodmark.Fetch) && !slices.Contains(p.Effects, floodmark.Run) ||
+			slices.ContainsFunc(p.Words, func(w string) bool { return strings.Contains(w, "://") })
+	})
 }
 
 // fetched are the names among the words of one command. Of «go run» only what

@@ -73,3 +73,39 @@ func TestPlainPackage(t *testing.T) {
 		}
 	}
 }
+
+// Without a network a line may do its work if what fetches in it also runs what is there, and
+// if it says neither where to fetch nor what.
+func TestOffline(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]bool{
+		"sed -i s/a/b/ a.go && gofmt -w . && go mod tidy && make build 2>&1 | tail -3":       true,
+		"grep -rn x src | head; npm uninstall x 2>&1 | tail -2; npm test; git commit -qam x": true,
+		"npm ci":                              true,
+		"npm install":                         true,
+		"pnpm install --offline":              true,
+		"pip install -r requirements.txt":     true,
+		"uv sync && pytest":                   true,
+		"bundle install":                      true,
+		"cargo update":                        true,
+		"go test ./...":                       true,
+		"npm install left-pad":                false,
+		"go get example.org/commas@latest":    false,
+		"npx cowsay":                          false,
+		"npm ci --registry=https://r.example": false,
+		"npm ci --registry https://r.example": false,
+		"pip install -r r.txt -i https://r.example/simple": false,
+		"npm ci; curl https://a.example":                   false,
+		"git fetch && go test ./...":                       false,
+		"git pull && npm ci":                               false,
+		"npm outdated; npm test":                           false,
+		"gh pr list; npm test":                             false,
+		"dig a.example; npm ci":                            false,
+		"$X; npm ci":                                       false,
+		"npm ci && $(cat a)":                               false,
+	} {
+		if u := shell(t, c, line); u.Offline != want {
+			t.Errorf("%q: %v (effects %v, packages %q, addresses %q)", line, u.Offline, u.Effects, u.Packages, u.URLs)
+		}
+	}
+}

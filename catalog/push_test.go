@@ -1,11 +1,6 @@
 package catalog
 
-import (
-	"testing"
-
-	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
-)
+import "testing"
 
 // A plain push of one branch to where the project came from, and what is not.
 func TestPushes(t *testing.T) {
@@ -67,6 +62,39 @@ func TestPushes(t *testing.T) {
 	}
 }
 
+// A push beside what deletes or changes something else: both can be done one after the other.
+func TestPushesToo(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]bool{
+		"git push -u origin x 2>&1 | tail -2; rm /tmp/a":            true,
+		"git push && rm -r dist":                                    true,
+		"kill 12; git push":                                         true,
+		"npm test && git push":                                      true,
+		"git push":                                                  true,
+		"bash -c 'rm a; git push'":                                  true,
+		"rm a; git push --force":                                    false,
+		"rm a; git push upstream":                                   false,
+		"rm a; echo x > b.go; git commit -qam x; git push":          false,
+		"cat > a.go <<X\nx\nX\ngit commit -qam x && git push; rm b": false,
+		"git remote set-url origin x && git push":                   false,
+		"git config remote.origin.url x; git push":                  false,
+		"git branch -D x; git push":                                 false,
+		"git reset --hard x; git push; rm a":                        false,
+		"git tag v1; git push; rm a":                                false,
+		"rm a; git push; gh pr create":                              false,
+		"rm a; git push; curl https://a.example":                    false,
+		"rm a; git push; crontab x":                                 false,
+		"rm a; echo git push":                                       false,
+		"cd /q && rm a && git push":                                 false,
+		"rm a; git -C /q push":                                      false,
+		"rm a; $X; git push":                                        false,
+	} {
+		if u := shell(t, c, line); u.PushesToo != want {
+			t.Errorf("%q: %v (effects %v)", line, u.PushesToo, u.Effects)
+		}
+	}
+}
+
 // What makes a push another one than the owner asked for.
 func TestPushesOfSomethingElse(t *testing.T) {
 	c := shipped(t)
@@ -102,75 +130,6 @@ func TestPushesOfSomethingElse(t *testing.T) {
 	}
 }
 
-func TestEachConditionOfAPush(t *testing.T) {
-	part := func(e floodmark.Effect, words ...string) shellscan.Part {
-		return shellscan.Part{Words: words, Effects: []floodmark.Effect{e}}
-	}
-	push := part(floodmark.Send, "git", "push")
-	send := shellscan.Effect{Kind: shellscan.Send, Command: "git"}
-	hooks := shellscan.Effect{Kind: shellscan.Hook, Command: "git", Path: "/p/.git/hooks"}
-	tree := shellscan.Effect{Kind: shellscan.Write, Command: "git", Path: "/p", Tree: true}
-	for _, c := range []struct {
-		name    string
-		parts   []shellscan.Part
-		effects []shellscan.Effect
-		want    bool
-	}{
-		{"as it is", []shellscan.Part{push}, nil, true},
-		{"no push", []shellscan.Part{part(floodmark.Observe, "git", "status")}, nil, false},
-		{"another program", []shellscan.Part{part(floodmark.Observe, "hub", "push")}, nil, false},
-		{"one word", []shellscan.Part{part(floodmark.Observe, "git")}, nil, false},
-		{"a forced one", []shellscan.Part{part(floodmark.Send, "git", "push", "-f")}, nil, false},
-		{"a forced one before", []shellscan.Part{part(floodmark.Write, "git", "push", "-f"), push}, nil, false},
-		{"sends", []shellscan.Part{push, part(floodmark.Send, "mail")}, nil, false},
-		{"sets up", []shellscan.Part{push, part(floodmark.Admin, "x")}, nil, false},
-		{"changes", []shellscan.Part{push, part(floodmark.Change, "x")}, nil, false},
-		{"runs", []shellscan.Part{push, part(floodmark.Run, "go", "test")}, nil, true},
-		{"writes", []shellscan.Part{push, part(floodmark.Write, "git", "commit")}, nil, true},
-		{"an address", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Fetch, URL: "https://a.example"}}, false},
-		{"git writes", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Write, Command: "git"}, send}, true},
-		{"git writes a tree before", []shellscan.Part{push}, []shellscan.Effect{tree, send}, false},
-		{"git writes a tree after", []shellscan.Part{push}, []shellscan.Effect{send, tree}, true},
-		{"a formatter writes", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Write, Command: "gofmt"}}, true},
-		{"another writes", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Write, Command: "cp"}}, false},
-		{"another reads", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Read, Command: "cat"}}, true},
-		{"it may tell keys", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Environment}}, false},
-		{"another folder", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "git", Path: "/q/.git/hooks"}}, false},
-		{"the other sort of hooks", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "git", Path: "/p/.git/hooks/pre-push"}}, true},
-		{"another program's hooks", []shellscan.Part{push}, []shellscan.Effect{{Kind: shellscan.Hook, Command: "python3", Path: "/p/json.py"}}, true},
-	} {
-		r := &shellscan.Report{Understood: true, Parts: c.parts, Effects: append([]shellscan.Effect{hooks}, c.effects...)}
-		if branch, got := pushes(r, "/p"); got != c.want || branch != "" {
-			t.Errorf("%s: %v %q", c.name, got, branch)
-		}
-		neverPushes(t, c.name, *r)
-		if r.Loops = true; len(c.effects) > 0 && c.effects[len(c.effects)-1] == tree {
-			if _, ok := pushes(r, "/p"); ok {
-				t.Errorf("%s: in a loop", c.name)
-			}
-		}
-	}
-}
-
-// neverPushes changes what no push may have.
-func neverPushes(t *testing.T, name string, r shellscan.Report) {
-	t.Helper()
-	for why, change := range map[string]func(*shellscan.Report){
-		"not understood": func(r *shellscan.Report) { r.Understood = false },
-		"names a commit": func(r *shellscan.Report) { r.Names = []string{"/p"} },
-		"no folder":      func(r *shellscan.Report) { r.Effects = nil },
-	} {
-		other := r
-		change(&other)
-		if _, ok := pushes(&other, "/p"); ok {
-			t.Errorf("%s: %s", name, why)
-		}
-	}
-	if _, ok := pushes(&r, ""); ok {
-		t.Errorf("%s: no project", name)
-	}
-}
-
 // The branch is told where the line does not check it out.
 func TestBranchOfAPush(t *testing.T) {
 	c := shipped(t)
@@ -188,34 +147,6 @@ func TestBranchOfAPush(t *testing.T) {
 	} {
 		if u := shell(t, c, line); u.Branch != want {
 			t.Errorf("%q: %q", line, u.Branch)
-		}
-	}
-}
-
-func TestPlainPush(t *testing.T) {
-	for _, c := range []struct {
-		words  []string
-		branch string
-		want   bool
-	}{
-		{nil, "", true},
-		{[]string{"origin"}, "", true},
-		{[]string{"origin", "HEAD"}, "", true},
-		{[]string{"origin", "azAZ09./-"}, "azAZ09./-", true},
-		{[]string{"origin", "main", "x"}, "", false},
-		{[]string{"main"}, "", false},
-		{[]string{""}, "", false},
-		{[]string{"-x"}, "", false},
-		{[]string{"origin", "a:b"}, "a:b", false},
-		{[]string{"origin", "a`"}, "a`", false},
-		{[]string{"origin", "{"}, "{", false},
-		{[]string{"origin", "@"}, "@", false},
-		{[]string{"origin", "["}, "[", false},
-		{[]string{"origin", "é"}, "é", false},
-		{[]string{"origin", "+a"}, "+a", false},
-	} {
-		if branch, got := plainPush(c.words); got != c.want || branch != c.branch {
-			t.Errorf("%q: %v %q", c.words, got, branch)
 		}
 	}
 }

@@ -21,8 +21,8 @@ type BoxEnd struct {
 	Ticket string
 	// State says what became of it; empty if that is not known.
 	State floodmark.BoxState
-	// Failed says that the command did, Exit how: 128 and a signal's number, if one ended
-	// it. Hosts are names that it asked for in vain, Paths what it wrote and was not kept:
+	// Failed says that the command did, or that it may have, for want of a host, and does not
+	// say so. Exit says how: 128 and a signal's number, if one ended it. Hosts are names that it asked for in vain, Paths what it wrote and was not kept:
 	// the names are the command's, which can name anything.
 	Failed       bool
 	Exit         int
@@ -67,6 +67,8 @@ func (b *BoxEnd) Line() string {
 	switch {
 	case !b.Failed:
 		return ""
+	case b.State == floodmark.BoxEnded && b.Exit == 0:
+		return "something may be missing: the box has no network, and a host was wanted in vain. If it matters, make the same call again at once: then a person is asked."
 	case len(b.Hosts) > 0:
 		return "no network in the box: ask for the push, or whatever needs it, in a call of its own. If the same call is made again at once, a person is asked whether it may run outside the box."
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
 
@@ -34,6 +35,9 @@ func TestWhatABoxKeptFromACommand(t *testing.T) {
 	}
 	if well := (hook.BoxEnd{Hosts: []string{"a.example"}}); well.Wanted() != nil || well.Line() != "" {
 		t.Error("what a command wanted that did not fail is told")
+	}
+	if told := (&hook.BoxEnd{State: floodmark.BoxEnded, Failed: true, Hosts: []string{"a.example"}}).Line(); !strings.Contains(told, "something may be missing") {
+		t.Errorf("%q", told)
 	}
 	network, other := (&hook.BoxEnd{Failed: true, Hosts: []string{"a.example"}}).Line(), (&hook.BoxEnd{Failed: true}).Line()
 	if !strings.HasPrefix(network, "no network in the box: ask for the push") || network == other || strings.Contains(network, "a.example") {

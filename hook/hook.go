@@ -331,6 +331,9 @@ type Reply struct {
 	// Mirror says that the box of an allowed call may be given what the event's lock files
 	// pin: they were there before the session, and are to be believed.
 	Mirror bool `json:"-"`
+	// Tried says that an allowed call may want what no box has, and is tried in one: if it fails
+	// for want of a host, nothing of it is kept, so that it can be made again.
+	Tried bool `json:"-"`
 	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
 	// approved it, or is being shown it now: the daemon pushes then, and the agent does not.
 	Shown floodmark.Digest `json:"-"`

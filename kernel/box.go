@@ -27,21 +27,20 @@ func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
 }
 
-// doneInside reports effects that a box lets happen. Others would fail there: they are asked
-// about and run as people know them.
+// doneInside reports effects that a box lets happen.
 func doneInside(effects []floodmark.Effect) bool {
-	return len(effects) > 0 && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool {
-		return e == floodmark.Admin || e == floodmark.Send || e == floodmark.Fetch
-	})
+	return len(effects) > 0 && !slices.Contains(effects, floodmark.Fetch) && !slices.ContainsFunc(effects, goesOut)
 }
+
+func goesOut(e floodmark.Effect) bool { return e == floodmark.Admin || e == floodmark.Send }
 
 // judgeCall judges a call, and once more with the hosts that its box would let it reach, if
 // there are some and the policy lets a call be asked about that sends there.
 func (st *step) judgeCall(c hook.Call) *judged {
-	j := st.mirrored(c, st.judge(c, nil))
+	j := st.unplugged(c, st.judge(c, nil))
 	boxed := j.decision.Contained()
-	failed := j.decision.Verdict == floodmark.Confirm && j.ruling.Outside && st.failedInBox(&j.action)
-	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || !doneInside(j.action.Effects) {
+	failed := j.decision.Verdict == floodmark.Confirm && st.failedInBox(&j.action)
+	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || slices.ContainsFunc(j.action.Effects, goesOut) {
 		return j
 	}
 	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted); len(st.hosts) == 0 {
@@ -52,22 +51,23 @@ func (st *step) judgeCall(c hook.Call) *judged {
 	if out.ruling.Verdict == floodmark.Restrict || boxed && out.decision.Verdict != floodmark.Allow {
 		return j
 	}
+	st.out.Reply.Tried = slices.Contains(out.action.Effects, floodmark.Fetch)
 	return out
 }
 
-// mirrored judges a call that installs what is pinned once more, as one that fetches nothing.
-func (st *step) mirrored(c hook.Call, j *judged) *judged {
-	if len(st.ev.Locks) == 0 || slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) }) {
-		return j
-	}
-	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) {
-		st.mirror = true
+// unplugged judges a call that would be asked about once more, as one that fetches nothing: its
+// box is given what is pinned, or it may do without. That counts only of a call that is boxed,
+// and nobody tries what a pause would let through, or what is only watched.
+func (st *step) unplugged(c hook.Call, j *judged) *judged {
+	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) })
+	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) && (mirror || j.use.Offline && st.settings().Enforce && st.pause == (floodmark.Pause{})) {
+		st.mirror, st.tried = mirror, !mirror
 		in := st.judge(c, nil)
-		if st.mirror = false; in.decision.Contained() {
-			j = in
+		if st.mirror, st.tried = false, false; in.decision.Contained() {
+			j, st.out.Reply.Tried = in, !mirror
 		}
 	}
-	st.out.Reply.Mirror = j.decision.Contained()
+	st.out.Reply.Mirror = mirror && j.decision.Contained()
 	return j
 }
 
@@ -76,10 +76,10 @@ func (st *step) pinned(p string) bool {
 	return !slices.ContainsFunc(st.s.Wrote, func(w Wrote) bool { return under(fileRef(p).Name, w.Ref.Name) }) && st.load(p, true).Label.Trust >= floodmark.Shared
 }
 
-// letOut makes a call one that sends to hosts, and brings back what they say.
+// letOut makes a call one that fetches nothing, or that sends to hosts and brings back what they say.
 func (st *step) letOut(j *judged) {
-	if j.basis.Mirror = st.mirror; st.mirror {
-		j.use.Network, j.use.Effects = false, slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Fetch })
+	if j.basis.Mirror, j.basis.Tried = st.mirror, st.tried; st.mirror || st.tried {
+		j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Fetch })
 	}
 	if len(st.hosts) == 0 {
 		return

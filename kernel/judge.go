@@ -65,7 +65,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
-	st.ev.Push = st.ev.Push.In(j.use.Pushes)
+	st.ev.Push = st.ev.Push.In(j.use.PushesToo)
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
@@ -215,7 +215,7 @@ func (st *step) conclude(j *judged) {
 	}
 	if len(j.basis.Hosts) > 0 {
 		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{approval.WantsHosts(j.basis.Hosts)}, d.Reasons...)
-	} else if j.ruling.Outside && st.failedInBox(&j.action) {
+	} else if st.failedInBox(&j.action) && (j.ruling.Outside || d.Verdict < floodmark.Allow) {
 		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason(st.ev.Holes)}, d.Reasons...)
 	} else if st.ev.Boxes && j.ruling.Outside {
 		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box gives it, so it would run outside of one"})

@@ -32,7 +32,7 @@ func (g *guess) reclassify(j *judged) string {
 		}
 	}
 	j.use = g.Now.Catalog.Classify(ref, j.leaves[:n], nil, g.st.places())
-	g.st.hosts, g.st.hostsBy, g.st.mirror = j.basis.Hosts, j.basis.HostsBy, j.basis.Mirror
+	g.st.hosts, g.st.hostsBy, g.st.mirror, g.st.tried = j.basis.Hosts, j.basis.HostsBy, j.basis.Mirror, j.basis.Tried && j.use.Offline
 	g.st.letOut(j)
 	var urls []string
 	for _, leaf := range j.leaves[n:] {
@@ -53,10 +53,9 @@ func (g *guess) lacks(j *judged, at int) bool {
 // reground makes the basis of a call that is something else now.
 func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
-	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
+	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Tried: g.st.tried, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
-	b.Interactive = use.Interactive
-	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
+	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own, use.PathKind == catalog.Secret, use.Interactive
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Boxable = old.Boxable && g.st.boxHolds(use, j.leaves)
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes

@@ -171,7 +171,9 @@ type step struct {
 	// which grant.
 	hosts   []string
 	hostsBy floodmark.TicketID
-	mirror  bool // that box is given what its project has pinned
+	// mirror says that this box is given what its project has pinned, tried that the call is
+	// tried there without what it would fetch.
+	mirror, tried bool
 }
 
 func newStep(s *State, r Rules, in Input) *step {

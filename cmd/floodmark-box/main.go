@@ -150,7 +150,9 @@ func finish(r *boxticket.Redeemed, end box.End) boxticket.Outcome {
 	} else {
 		o.Exit = end.Status.ExitStatus()
 	}
-	if !r.Spec.ReadOnly {
+	if r.Spec.Whole && len(o.Hosts) > 0 && (o.Exit != 0 || o.Signal != 0) {
+		o.Unmoved = "it failed for want of a network, and can be made again as if it had not run"
+	} else if !r.Spec.ReadOnly {
 		if err := moveIn(r, &o); err != nil {
 			o.Unmoved = err.Error()
 		}

@@ -124,6 +124,7 @@ func TestBox(t *testing.T) {
 	t.Run("works", p.works)
 	t.Run("streams", p.streams)
 	t.Run("granted", p.granted)
+	t.Run("whole", p.whole)
 	t.Run("packages", p.packages)
 	t.Run("undone", p.undone)
 	t.Run("full disk", p.fullDisk)

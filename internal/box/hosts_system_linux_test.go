@@ -67,3 +67,38 @@ func (p *programs) granted(t *testing.T) {
 		t.Errorf("%v %+v %v", state, o, err)
 	}
 }
+
+// whole tries commands of which nothing is kept if they fail for want of a host.
+func (p *programs) whole(t *testing.T) {
+	const wants = "echo new > sub/README; getent hosts api.example; "
+	for name, c := range map[string]struct {
+		line  string
+		whole bool
+		kept  bool
+	}{
+		"it fails for want of a host":      {wants + "exit 3", true, false},
+		"a signal ends it":                 {wants + "kill -TERM $$", true, false},
+		"it may fail otherwise":            {wants + "exit 3", false, true},
+		"it fails and wants no host":       {"echo new > sub/README; exit 3", true, true},
+		"it wants a host and does without": {wants + "exit 0", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := room(t)
+			s.Whole = c.whole
+			cmd, ticket := p.boxed(t, s, "bash", "-c", c.line)
+			said, _ := result(cmd)
+			data, err := os.ReadFile(filepath.Join(s.Project, "sub", "README"))
+			if err != nil || (string(data) == "new\n") != c.kept {
+				t.Errorf("%q %v", data, err)
+			}
+			_, o, err := p.desk.Read(ticket)
+			if err != nil || strings.Contains(c.line, "api.example") != (strings.Join(o.Hosts, " ") == "api.example") {
+				t.Errorf("%+v %v", o, err)
+			}
+			if strings.Contains(said, "was not kept") == c.kept || (o.Unmoved == "") != c.kept {
+				t.Errorf("%s %+v", said, o)
+			}
+		})
+	}
+}

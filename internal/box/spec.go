@@ -39,6 +39,9 @@ type Spec struct {
 	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*».
 	// The box looks for them when it begins, and hides what it finds as well.
 	Secret []string `json:"secret,omitempty"`
+	// Whole keeps nothing of a command that fails for want of a host, so that it can be made
+	// again as if it had not run.
+	Whole bool `json:"whole,omitempty"`
 	// Keep says what of the written files may be moved into the project.
 	Keep Keep `json:"keep"`
 	// NoNetwork leaves out the loopback, which cannot be brought up inside another

@@ -103,8 +103,9 @@ type ticket struct {
 	// earlier says that the monitor has been started again since: what the box says
 	// of itself cannot be read any more.
 	earlier bool
-	// shares says that its box has the /tmp of the session.
-	shares bool
+	// shares says that its box has the /tmp of the session, tried that its call may want what
+	// no box has.
+	shares, tried bool
 	// room is the folder of its box, where what it replaces can be kept. Where the box
 	// works beside its ticket, about says of which call that is.
 	room  string
@@ -222,7 +223,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if !ev.Boxes || reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
 		return d.boxless(reply, nil) // it does not run in any case
 	}
-	reach := box.Spec{Hosts: reply.Hosts}
+	reach := box.Spec{Hosts: reply.Hosts, Whole: reply.Tried}
 	if reply.Mirror && len(ev.Locks) > 0 {
 		var wait string
 		if reach.Mirror, wait = d.ready(ctx, want); wait != "" {
@@ -258,11 +259,11 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	if (len(reach.Hosts) > 0 || reach.Mirror.Set != "") && !ev.Holes {
 		return "", errors.New("no box can reach a host inside this agent's own sandbox")
 	}
-	spec.Hosts, spec.Mirror = reach.Hosts, reach.Mirror
+	spec.Hosts, spec.Mirror, spec.Whole = reach.Hosts, reach.Mirror, reach.Whole
 	d.minting.Lock()
 	defer d.minting.Unlock()
 	now := d.cfg.Now()
-	t := ticket{at: now, shares: !inBackground(ev.Call) && d.alone(s), replaces: replaces, id: kernel.CallID(ev.Call)}
+	t := ticket{at: now, tried: spec.Whole, shares: !inBackground(ev.Call) && d.alone(s), replaces: replaces, id: kernel.CallID(ev.Call)}
 	argv := []string{d.cfg.Shell, "-c", line}
 	order := boxticket.Order{Spec: *spec, Session: string(s.ID), Call: string(ev.Call.ID), Command: argv, Expires: now.Add(life)}
 	switch {
@@ -364,7 +365,9 @@ func (d *Door) end(ctx context.Context, c call, list []ticket) (done *hook.BoxEn
 	case err != nil && !t.earlier:
 		return nil, "what a box did cannot be read: " + floodmark.OneLine(err.Error(), maxWhy), rest, nil
 	}
-	return boxEnd(t.name, state, o), "", rest, nil
+	done = boxEnd(t.name, state, o)
+	done.Failed = done.Failed || t.tried && len(done.Hosts) > 0 // its output may not say so
+	return done, "", rest, nil
 }
 
 // boxEnd is what the monitor is told of a box.

@@ -33,6 +33,33 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	h.wantIncidents()
 }
 
+// A call that is tried in a box and wanted a host has failed, whatever its exit code says. One
+// that is not tried has ended well.
+func TestATryThatDoesNotSayThatItFailed(t *testing.T) {
+	for line, tried := range map[string]bool{"npm prune | tail -2; npm test": true, "npm test": false} {
+		h := newHouse(t)
+		c := bash("1", line)
+		r, err := h.redeem(h.before(c).Command)
+		if err == nil {
+			err = r.Report(boxticket.Outcome{Stage: boxticket.StageEnded, Hosts: []string{"r.example"}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Spec.Whole != tried {
+			t.Errorf("%s: %+v", line, r.Spec)
+		}
+		r.Close()
+		if said := h.after(c).Warning; strings.Contains(said, "something may be missing") != tried {
+			t.Errorf("%s: %q", line, said)
+		}
+		again := h.before(bash("2", line))
+		if asked := again.Decision.Verdict == floodmark.Confirm && strings.Contains(again.Line, "r.example"); asked != tried || again.Decision.Contained() == tried {
+			t.Errorf("%s: %+v", line, again)
+		}
+	}
+}
+
 // What a command that failed in its box has changed is known: the rest of the project is
 // what it was.
 func TestARedTestMarksNothing(t *testing.T) {

