@@ -410,9 +410,26 @@ func runs(name string) (found bool) {
 		if err == nil && bytes.HasPrefix(data, []byte(name+"\x00")) {
 			found = true
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {
-				_ = unix.Kill(pid, unix.SIGKILL)
+				end(pid)
 			}
 		}
 	}
 	return found
+}
+
+// end kills a process and waits until it is gone: on a busy machine it is still there for a
+// while, and the next attempt would be blamed for it.
+func end(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return // it is gone
+	}
+	defer unix.Close(fd)
+	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
+		for {
+			if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1); !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	}
 }
