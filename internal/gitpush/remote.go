@@ -67,13 +67,15 @@ func (c *Copy) ask(ctx context.Context, address string) ([]ref, error) {
 	return list, nil
 }
 
-// atRemote begins a command. In a repository on this machine no hooks run: they would run
-// as the monitor.
+// atRemote begins a command. In a repository on this machine nothing runs that its settings
+// name: it would run as the monitor. Beside hooks these are filters, if a push were to change
+// the files of a working tree there, and what git starts when it clears up.
 func atRemote(verb, address string) []string {
 	if !filepath.IsAbs(address) && !strings.HasPrefix(address, "file://") {
 		return []string{verb}
 	}
-	const quiet = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c core.fsmonitor=false "
+	const quiet = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c core.fsmonitor=false " +
+		"-c receive.denyCurrentBranch=refuse -c receive.autogc=false "
 	if verb == "push" {
 		return []string{verb, "--receive-pack=" + quiet + "receive-pack"}
 	}

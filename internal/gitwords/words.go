@@ -15,6 +15,9 @@ import (
 // All stands for every revision that a repository has a name for.
 const All = "*"
 
+// TagItself ends a word that stands for a tag, and not for what it is put on.
+const TagItself = "^{tag}"
+
 // maxWords bounds the words of a line; more of them may name anything.
 const maxWords = 256
 
@@ -43,7 +46,8 @@ func Of(r *shellscan.Report, text string) Revisions {
 		sub, args := split(p)
 		observes := !slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 		v.Moves = v.Moves && (observes || moves(sub, args))
-		v.Words = append(v.Words, operands(args)...)
+		named := operands(args)
+		v.Words = append(append(v.Words, named...), implied(sub, args, named)...)
 		if sub == "stash" && len(args) > 0 && args[0] != "push" && args[0] != "list" {
 			v.Words = append(v.Words, sub) // it need not be named
 		}
@@ -117,6 +121,29 @@ func operands(args []string) (list []string) {
 	return list
 }
 
+// implied are revisions that a command takes without their whole name: «-» is the branch of
+// before, a merge that names nothing takes the upstream, and of a tag what it says is shown.
+// Where the commit that is checked out shows it afterwards, nothing has to be said.
+func implied(sub string, args, named []string) (list []string) {
+	switch sub {
+	case "checkout", "switch", "merge", "rebase", "cherry-pick", "revert":
+		shown := moves(sub, args)
+		if slices.Contains(args, "-") && !(shown && (sub == "checkout" || sub == "switch")) {
+			list = append(list, "@{-1}")
+		}
+		if sub == "merge" && len(named) == 0 && !shown {
+			list = append(list, "@{u}")
+		}
+	case "show", "cat-file", "verify-tag":
+		for _, w := range named {
+			if !strings.ContainsAny(w, ":^~*") {
+				list = append(list, w+TagItself)
+			}
+		}
+	}
+	return list
+}
+
 // all reports options by which a command that only reads takes in more revisions than it
 // names, and lists of names that show what was written beside them.
 func all(sub string, args []string) bool {
@@ -146,7 +173,7 @@ func moves(sub string, args []string) bool {
 		switch {
 		case w == "--" || w == "--no-commit" || w == "--squash" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, "np"):
 			return false
-		case !strings.HasPrefix(w, "-"):
+		case w == "-" || !strings.HasPrefix(w, "-"):
 			plain++
 		}
 	}

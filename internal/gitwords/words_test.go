@@ -50,6 +50,13 @@ func TestEachWordIsFound(t *testing.T) {
 		"/usr/bin/git show origin/pr":                          "origin/pr",
 		"git show $(git rev-parse origin/pr)":                  "origin/pr",
 		"git diff $(git merge-base main HEAD)..origin/pr":      "..origin/pr",
+		"git checkout - -- .":                                  "@{-1}",
+		"git checkout - a.txt":                                 "@{-1}",
+		"git merge --squash -":                                 "@{-1}",
+		"git cherry-pick -":                                    "@{-1}",
+		"git merge --squash":                                   "@{u}",
+		"git show v1":                                          "v1^{tag}",
+		"git cat-file -p v1":                                   "v1^{tag}",
 		"git show origin/$X":                                   "*",
 		"git show $X":                                          "*",
 		"cat f | xargs git show":                               "*",
@@ -74,7 +81,7 @@ func TestNoOtherWord(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"git status", "git add --all", "git add -A && git commit -q -m 'origin/pr'", "git commit --all --message=origin/pr", "git branch -a", "git branch --show-current",
-		"git diff", "git log --oneline -5", "git stash", "git fetch --all", "ls origin/pr", "git diff $(git merge-base HEAD HEAD)",
+		"git diff", "git log --oneline -5", "git stash", "git fetch --all", "ls origin/pr", "git checkout -", "git switch -", "git merge --abort", "git commit -F -", "git diff $(git merge-base HEAD HEAD)",
 	} {
 		if got := words(t, line); slices.ContainsFunc(got.Words, func(w string) bool { return w != "HEAD" && w != "5" && w != "push" }) {
 			t.Errorf("%s: %q", line, got.Words)
@@ -88,7 +95,7 @@ func TestWhatMoves(t *testing.T) {
 	for line, want := range map[string]bool{
 		"git checkout x": true, "git checkout -q -b y x": true, "git switch x": true, "git merge x": true, "git fetch && git rebase x": true, "git cherry-pick x": true,
 		"git reset --hard x": true, "git log x": true,
-		"git checkout x f": false, "git checkout x -- f": false, "git checkout -p x": false, "git merge --squash x": false, "git merge --no-commit x": false,
+		"git checkout -": true, "git checkout -b y -": true, "git checkout - f": false, "git checkout x f": false, "git checkout x -- f": false, "git checkout -p x": false, "git merge --squash x": false, "git merge --no-commit x": false,
 		"git cherry-pick -n x": false, "git cherry-pick -xn x": false, "git reset x": false, "git read-tree x": false, "git stash apply x": false,
 		"git show x:f > f": false, "git log x | tee f": false, "git checkout x && cp f g": false, "git diff x | git apply": false, "git merge x; $Y": false,
 	} {

@@ -101,7 +101,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	d.answered(call{s, ev.Call.ID}) // a call of this name is judged now, and its result is its own
 	line, is := agents.CommandLine(ev.Agent, ev.Call)
-	if !is || !strings.Contains(line, "push") {
+	if !is || !mayPush(line) {
 		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	}
 	copied, push := d.look(ctx, s, line)
@@ -124,6 +124,13 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 		return hook.Reply{Line: "nothing was pushed: what was approved is not what is there now. Ask for the push again."}, nil
 	}
 	return d.push(ctx, s, ev, copied)
+}
+
+// mayPush reports a line in which a shell could read «push». Whether it is a push, the monitor
+// says.
+func mayPush(line string) bool {
+	read := strings.NewReplacer("'", "", `"`, "", "\\", "", "\n", "").Replace(line)
+	return strings.Contains(read, "push") || strings.Contains(line, "git") && strings.ContainsAny(line, "$`")
 }
 
 // approved reports a decision that follows from a person's yes to a question. The call was

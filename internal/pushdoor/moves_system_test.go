@@ -92,6 +92,8 @@ func movesAfterTheYes() []attempt {
 // movesOfLines are more of them.
 func movesOfLines() []attempt {
 	return []attempt{
+		{name: "the word in quotes", setup: evil, line: "git pu''sh", want: refused},
+		{name: "the word with a backslash", setup: evil, line: `git pu\sh origin main`, want: refused},
 		{name: "forced by a sign", setup: fine, line: "git push origin +main", want: plainly},
 		{name: "with a lease", setup: fine, line: "git push --force-with-lease", want: plainly},
 		{name: "tags", setup: fine, line: "git push --tags", want: plainly},

@@ -87,6 +87,12 @@ func placesByPrograms() []attempt {
 			w.in(w.origin, "", "config", "core.alternateRefsCommand", "touch "+w.ran+";:")
 			w.write(filepath.Join(w.origin, "objects/info/alternates"), w.evil+"/objects\n")
 		}, want: pushed},
+		{name: "a filter of the remote, whose files a push changes", early: func(w *world) {
+			w.url = filepath.Join(w.home, "work")
+			w.in(w.home, "", "clone", "-q", w.origin, w.url)
+			w.in(w.url, "", "config", "receive.denyCurrentBranch", "updateInstead")
+			w.in(w.url, "", "config", "filter.x.smudge", "touch "+w.ran+"; cat")
+		}, setup: func(w *world) { w.write(".gitattributes", "* filter=x\n"); fine(w) }, want: failed},
 		{name: "git's folder is another", setup: func(w *world) {
 			fine(w)
 			w.must(os.Rename(filepath.Join(w.app, ".git"), filepath.Join(w.home, "moved.git")))

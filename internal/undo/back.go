@@ -288,13 +288,11 @@ func (l *looker) folderOf(p string) string {
 	return ""
 }
 
-// inside says that a folder which the call made holds what came later, if so.
+// inside says that a folder which the call made holds what came later, if so. Of one that
+// a call outside of a box made, nobody noted what was in it: all of that may be the owner's.
 func (l *looker) inside(step *swap.Step) string {
 	if step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
 		return ""
-	}
-	if step.Do != swap.Make {
-		return "" // it came as a whole
 	}
 	list, err := os.ReadDir(filepath.Join(l.root, step.Path))
 	if err != nil {

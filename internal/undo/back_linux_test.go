@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -136,6 +137,7 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		"the owner's own": {{"first": 6000}, {"own": 6000}},
 		"in one folder":   {{"d/own": 100, "d/junk": 30_000}},
 		"a word on all":   {{"own": 100, "junk": 6000}, {"junk": 6000}, {"more": 100, "junk": 6000}, {"junk": 6000}},
+		"too many words":  {{"own": 100, "junk": 6000}, {"junk": 6000}, {"more": 100, "junk": 6000}, {"junk": 6000}},
 	} {
 		root := t.TempDir()
 		project := filepath.Join(root, "p")
@@ -150,7 +152,11 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		case "a word on all":
 			junk = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(project)}
 		}
-		said := Saying(1, []kernel.Kept{{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}})
+		word := kernel.Kept{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}
+		said := Saying(1, []kernel.Kept{word})
+		if name == "too many words" {
+			said = Saying(1, slices.Repeat([]kernel.Kept{word}, maxSaid/100))
+		}
 		for i, files := range calls {
 			now = now.Add(time.Minute)
 			room, err := s.Room(About{Session: "s", Call: strconv.Itoa(i)})
@@ -181,6 +187,23 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(project, own)); err != nil || info.Size() < 100 || total > s.Quota {
 			t.Errorf("%s: %v, %v, %d bytes are kept", name, info, err, total)
 		}
+	}
+}
+
+// So many paths are put beside where they were that their names alone are long.
+func TestNoteOfMany(t *testing.T) {
+	s, _ := made(t)
+	folder := s.kept(s.List("")[0].ID)
+	var many []Return
+	for i := range 5000 {
+		name := strings.Repeat("x", 200) + strconv.Itoa(i)
+		many = append(many, Return{Was: name, At: name + ".before-undo"})
+	}
+	if err := s.note(folder, many); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := read(folder); err != nil || len(a.Beside) != len(many) || len(s.List("")) != 1 {
+		t.Errorf("%d names, %v", len(a.Beside), err)
 	}
 }
 

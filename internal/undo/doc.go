@@ -28,7 +28,7 @@ const Quota = 1 << 30
 const (
 	keepFor  = 7 * 24 * time.Hour
 	idleFor  = 24 * time.Hour // how long a room waits for its box
-	maxAbout = 1 << 20        // bytes
+	maxAbout = 256 << 20      // bytes: it names all that is put beside where it was
 	maxKept  = 2_000          // calls
 	// Reading what is kept of all calls takes longer than keeping a small one: it is done
 	// after so many, and after each that takes more than so many parts of the quota.

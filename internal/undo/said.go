@@ -8,7 +8,7 @@ import (
 )
 
 // maxSaid is how many bytes of what was said are kept for a call.
-const maxSaid = maxAbout / 2
+const maxSaid = 1 << 19
 
 // A Said is what sessions said of files when a call replaced them. The zero value says that
 // nobody knows.
@@ -16,7 +16,9 @@ type Said struct {
 	// Since is the last entry of the session's journal before the call was judged.
 	Since uint64 `json:"since,omitempty"`
 	// Known says that Words are all there was.
-	Known bool   `json:"known,omitempty"`
+	Known bool `json:"known,omitempty"`
+	// Much says that they were too many to be kept: then all may be of little trust.
+	Much  bool   `json:"much,omitempty"`
 	Words []Word `json:"words,omitempty"`
 	// Sources are those that words name: many were made from the same.
 	Sources []floodmark.Source `json:"sources,omitempty"`
@@ -54,8 +56,12 @@ func Saying(since uint64, words []kernel.Kept) Said {
 		}
 		s.Words = append(s.Words, w)
 	}
-	if data, err := json.Marshal(s); err != nil || len(data) > maxSaid {
+	data, err := json.Marshal(s)
+	switch {
+	case err != nil:
 		return Said{}
+	case len(data) > maxSaid:
+		return Said{Much: true}
 	}
 	return s
 }

@@ -77,11 +77,11 @@ type piece struct {
 // single files.
 func pieces(l load) (list []piece) {
 	words, known := l.a.Said.Kept()
-	if !known || len(words) == 0 {
+	if !l.a.Said.Much && (!known || len(words) == 0) {
 		return nil
 	}
 	low := func(p string) bool {
-		return leftover.Worth(words, catalog.FoldPath(filepath.ToSlash(p))).Trust < floodmark.Local
+		return l.a.Said.Much || leftover.Worth(words, catalog.FoldPath(filepath.ToSlash(p))).Trust < floodmark.Local
 	}
 	for i := range l.done.Steps {
 		step := &l.done.Steps[i]

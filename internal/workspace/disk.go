@@ -136,7 +136,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	r := open(root, gitDir)
 	head, ok := r.head()
 	if !ok {
-		return kernel.Checkout{}, false
+		return d.headless(r)
 	}
 	under := r.underWay()
 	d.mu.Lock()

@@ -164,7 +164,7 @@ func (r repository) head() (string, bool) {
 		id := strings.TrimSpace(text)
 		return id, checkout.IsID(id)
 	}
-	packed, err := readSmall(filepath.Join(r.common, "packed-refs"))
+	packed, err := readUpTo(filepath.Join(r.common, "packed-refs"), maxListed) // whoever fills a remote with tags chooses how long it is
 	if err != nil {
 		return "", false
 	}

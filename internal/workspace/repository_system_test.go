@@ -220,6 +220,8 @@ func TestRepositories(t *testing.T) {
 		{"what git keeps", whatGitKeeps},
 		{"what words name", whatWordsName},
 		{"a merge under way", aMergeUnderWay},
+		{"no commit checked out", noCommitCheckedOut},
+		{"a stash on a stranger's commit", aStashOnAStrangersCommit},
 	} {
 		t.Run(c.name, c.test)
 	}

@@ -31,11 +31,8 @@ func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 		return nil
 	}
 	r := open(root, gitDir)
-	head, ok := r.head()
-	if !ok {
-		return nil
-	}
-	v := &revisions{r: r, from: path, objects: newObjects(r.common)}
+	head, _ := r.head() // before the first commit nothing is part of it
+	v := &revisions{r: r, from: path, objects: newObjects(r.common), owner: d.identities()}
 	defer v.objects.close()
 	var ids []string
 	for _, w := range words {
@@ -70,10 +67,26 @@ func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Ch
 	return list
 }
 
+// headless is what lies in a tree of which git does not tell the commit: nobody has made one,
+// or it was left behind by a checkout that began anew. It may be of any of the names.
+func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
+	v := &revisions{r: r, from: r.root, objects: newObjects(r.common)}
+	defer v.objects.close()
+	ids := v.everything()
+	slices.Sort(ids)
+	for _, c := range v.judged(d, "", slices.Compact(ids)) {
+		if !c.Team {
+			return c, true
+		}
+	}
+	return kernel.Checkout{}, false
+}
+
 // revisions finds what words name in one repository.
 type revisions struct {
 	r       repository
-	from    string // the folder from which paths are seen
+	from    string   // the folder from which paths are seen
+	owner   []string // who is the owner
 	objects *objects
 	names   []ref
 	known   map[string]string // the same by name; nil before they are read
@@ -98,8 +111,11 @@ func (v *revisions) word(w string) (ids []string) {
 // side is one revision, with what leads from it to its past or into its files taken away.
 func (v *revisions) side(w string) []string {
 	w = strings.TrimPrefix(w, "^")
+	if tag, itself := strings.CutSuffix(w, gitwords.TagItself); itself {
+		return append(v.tags(tag), v.side(tag)...)
+	}
 	if v.ofStash(w) {
-		return nil
+		return v.stashes()
 	}
 	if at := strings.Index(w, "@{"); at >= 0 {
 		return v.logged(w[:at], strings.ToLower(w[at:]))
@@ -151,18 +167,49 @@ func (v *revisions) logged(name, which string) []string {
 func (v *revisions) named(name string) (ids []string) {
 	if !strings.Contains(name, "/") || strings.HasPrefix(name, "worktrees/") || strings.HasPrefix(name, "main-worktree/") {
 		for _, dir := range []string{v.r.dir, v.r.common} {
-			ids = append(ids, pending(filepath.Join(dir, filepath.FromSlash(name)))...)
-		}
-	}
-	for _, f := range v.refs() {
-		for _, rule := range [...]string{"", "tags/", "heads/", "remotes/"} {
-			if strings.EqualFold(f.name, rule+name) || strings.EqualFold("refs/"+f.name, name) || rule == "remotes/" && strings.EqualFold(f.name, rule+name+"/HEAD") {
-				ids = append(ids, v.commits(f)...)
-				break
+			at := filepath.Join(dir, filepath.FromSlash(name))
+			ids = append(ids, pending(at)...)
+			text, _ := readSmall(at)
+			if to, other := strings.CutPrefix(strings.TrimSpace(text), "ref: refs/"); other {
+				ids = append(ids, v.named("refs/"+to)...)
 			}
 		}
 	}
+	for _, f := range v.refs() {
+		if f.called(name) {
+			ids = append(ids, v.commits(f)...)
+		}
+	}
 	return ids
+}
+
+// called reports one that git takes for a name.
+func (f ref) called(name string) bool {
+	for _, rule := range [...]string{"", "tags/", "heads/", "remotes/"} {
+		if strings.EqualFold(f.name, rule+name) || strings.EqualFold("refs/"+f.name, name) || rule == "remotes/" && strings.EqualFold(f.name, rule+name+"/HEAD") {
+			return true
+		}
+	}
+	return false
+}
+
+// tags are those that a word names and somebody else wrote: what they say is nobody's commit.
+func (v *revisions) tags(word string) (ids []string) {
+	for _, f := range v.refs() {
+		if f.called(word) {
+			ids = append(ids, f.id)
+		}
+	}
+	if low := strings.ToLower(word); len(low) >= minShort && strings.Trim(low, "0123456789abcdef") == "" {
+		ids = append(ids, v.objects.beginning(low)...)
+	}
+	return slices.DeleteFunc(ids, func(id string) bool {
+		body, ok := v.objects.exactly(id, tagObject)
+		head, _, _ := strings.Cut(string(body), "\n\n")
+		_, tagger, _ := strings.Cut(head, "\ntagger ")
+		tagger, _, _ = strings.Cut(tagger, "\n")
+		return !ok || by(mailOf(tagger), v.owner)
+	})
 }
 
 // ending are the commits of names that end in a word: git makes a branch of that of a
@@ -210,10 +257,21 @@ func (v *revisions) commits(f ref) []string {
 	return []string{v.peeled(f.id)}
 }
 
-// ofStash reports a stash as a whole: what lay in the tree here, and has been judged there.
+// ofStash reports a stash as a whole: what lay in the tree here, on top of a commit.
 func (v *revisions) ofStash(w string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(w, "refs/"), "stash")
 	return ok && (rest == "" || strings.HasPrefix(rest, "@{") && strings.Trim(rest, "@{0123456789}") == "") && v.stashed()
+}
+
+// stashes are the commits that stashes were made on: each holds all of its tree.
+func (v *revisions) stashes() (ids []string) {
+	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash")) // it could be read just now
+	for line := range strings.Lines(log) {
+		if c, ok := v.objects.commit(strings.Fields(line)[1]); ok && len(c.parents) > 1 {
+			ids = append(ids, c.parents[0])
+		}
+	}
+	return ids
 }
 
 // stashed reports that all stashes were made here, by git's log of them.
@@ -277,6 +335,9 @@ func (v *revisions) refs() []ref {
 		return v.names
 	}
 	v.all, v.known = true, map[string]string{}
+	if _, err := os.Lstat(filepath.Join(v.r.common, "reftable")); err == nil {
+		v.all = false // names lie in a form that is not known here
+	}
 	alias := map[string]string{}
 	for _, dir := range slices.Compact([]string{v.r.common, v.r.dir}) {
 		v.loose(filepath.Join(dir, "refs"), alias)

@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -59,6 +60,84 @@ func whatWordsName(t *testing.T) {
 	want(false, "stash@{0}", "stash", "refs/stash")
 	f.git(owner, "update-ref", "--create-reflog", "refs/stash", evil)
 	want(true, "stash@{0}", "stash", "stash^")
+	f.git(owner, "reset", "-q", "--hard")
+
+	theirs := f.git(stranger, "hash-object", "-t", "tag", "-w", tagBy(f, stranger, first))
+	f.git(owner, "update-ref", "refs/tags/v3", theirs)
+	f.git(owner, "symbolic-ref", "OTHER_HEAD", "refs/remotes/origin/pr")
+	want(true, "v3^{tag}", "tags/v3^{tag}", theirs+"^{tag}", theirs[:8]+"^{tag}", "v2^{tag}", "OTHER_HEAD", "OTHER_HEAD:a.txt")
+	want(false, "v3", "v1^{tag}", "main^{tag}", "nothing^{tag}")
+}
+
+// tagBy is a file with a tag that somebody puts on a commit.
+func tagBy(f folder, who, commit string) string {
+	at := filepath.Join(f.t.TempDir(), "tag")
+	text := "object " + commit + "\ntype commit\ntag v3\ntagger x <" + who + "> 1 +0000\n\nread me\n"
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	return at
+}
+
+// Where git does not tell which commit lies in the tree, it may be that of a stranger.
+func noCommitCheckedOut(t *testing.T) {
+	f := newFolder(t)
+	d := workspace.New(workspace.Options{Identities: []string{owner}})
+	f.git(owner, "init", "-q", "-b", "main")
+	if c, ok := d.Around(f.path); ok {
+		t.Errorf("nothing is there yet: %+v", c)
+	}
+	f.commit(owner, "mine")
+	f.git(owner, "checkout", "-q", "--orphan", "anew")
+	if c, ok := d.Around(f.path); ok {
+		t.Errorf("all is the owner's: %+v", c)
+	}
+	f.git(owner, "checkout", "-q", "-f", "-b", "pr", "main")
+	f.commit(stranger, "evil")
+	f.git(owner, "stash", "list")
+	f.git(owner, "checkout", "-q", "--orphan", "anew")
+	if c, ok := d.Around(f.path); !ok || c.Own {
+		t.Errorf("a stranger's files: %+v, %v", c, ok)
+	}
+	if list := d.Revisions(f.path, []string{"pr:a.txt"}); len(list) != 1 {
+		t.Errorf("a stranger's branch: %+v", list)
+	}
+	f.git(owner, "checkout", "-q", "-f", "main")
+	f.git(owner, "pack-refs", "--all")
+	at := filepath.Join(f.path, ".git", "packed-refs")
+	text, err := os.ReadFile(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := f.git(owner, "rev-parse", "main")
+	text = append(text, strings.Repeat(id+" refs/tags/many\n", 1<<15)...)
+	if err := os.WriteFile(at, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := d.Around(f.path); !ok || !c.Own {
+		t.Errorf("with a long list of names: %+v, %v", c, ok)
+	}
+}
+
+// A stash that was made on a stranger's commit holds all of its tree.
+func aStashOnAStrangersCommit(t *testing.T) {
+	f := newFolder(t)
+	f.git(owner, "init", "-q", "-b", "main")
+	f.commit(owner, "mine")
+	f.git(owner, "checkout", "-q", "-b", "pr")
+	f.commit(stranger, "evil")
+	if err := os.WriteFile(filepath.Join(f.path, "a.txt"), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.git(owner, "stash")
+	f.git(owner, "checkout", "-q", "main")
+	f.git(owner, "branch", "-q", "-D", "pr")
+	d := workspace.New(workspace.Options{Identities: []string{owner}})
+	for _, w := range []string{"stash", "stash@{0}", "refs/stash"} {
+		if list := d.Revisions(f.path, []string{w}); len(list) != 1 {
+			t.Errorf("%s: %+v", w, list)
+		}
+	}
 }
 
 // A merge that is under way is part of the checkout.
