@@ -1,11 +1,15 @@
 package kernel
 
 import (
+	"cmp"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/instructions"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -38,6 +42,7 @@ func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	for _, ref := range st.remembered(j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)
 	}
+	inputs = append(inputs, st.instructed(false, st.elsewhere(j, reads)...)...)
 	if slices.Contains(j.action.Effects, floodmark.Run) {
 		inputs = append(inputs, st.steered(j)...)
 	}
@@ -55,9 +60,22 @@ func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 		}
 	}
 	for _, k := range j.around {
-		nodes = append(nodes, st.carry(k.Ref, []Kept{k})...)
+		if !j.decision.Contained() || st.inBoxes(k.Ref.Name) {
+			nodes = append(nodes, st.carry(k.Ref, []Kept{k})...)
+		}
 	}
 	return nodes
+}
+
+// inBoxes reports whether a box may show what lies at a path outside of the project: it shows
+// the system and, of the home, where toolchains lie: folders with a dot, «go» and «sdk».
+func (st *step) inBoxes(name string) bool {
+	at := st.resolved([]string{st.s.Home, st.s.Project})
+	home, project := catalog.FoldPath(at[0]), catalog.FoldPath(at[1])
+	first, _, _ := strings.Cut(strings.TrimPrefix(name, home+"/"), "/")
+	return home == "" || under(home, name) || under(project, name) ||
+		under(name, home) && (first == "go" || first == "sdk" || strings.HasPrefix(first, ".")) ||
+		slices.ContainsFunc(append(catalog.SystemFolders(), "/lib32", "/libx32", "/opt", "/etc", "/home/linuxbrew"), func(dir string) bool { return under(name, catalog.FoldPath(dir)) })
 }
 
 // carry brings the sources of what was left behind into the session and
@@ -280,39 +298,68 @@ func (st *step) fileLabel(o floodmark.Origin) floodmark.Label {
 	return l
 }
 
-// instructed brings what the files carry that an agent loads when it starts,
-// whether or not it tells us: what sessions left in the project and at home that
-// instructs agents.
-func (st *step) instructed() {
-	if st.in.Artifacts == nil {
+// instructed brings what sessions left where this agent loads it by itself, whether or not
+// it tells us: above some paths, in its own folders at home and, where it begins, below.
+func (st *step) instructed(begins bool, paths ...string) (nodes []floodmark.NodeID) {
+	if st.in.Artifacts == nil || strings.Join(paths, "") == "" {
+		return nil
+	}
+	home := st.resolved([]string{cmp.Or(st.s.Home, st.ev.Home)})[0]
+	r := instructions.New(floodmark.Program(st.ev.Agent), home, st.r.Catalog.Listed("instructs"))
+	for _, p := range paths {
+		st.worksIn(r, p, begins)
+	}
+	below := func(dir string) (refs []floodmark.ArtifactRef) {
+		for _, k := range st.find(folderRef(dir)) {
+			refs = append(refs, k.Below...)
+		}
+		return refs
+	}
+	for _, ref := range r.Loads(instructions.World{Below: below, Instructs: st.instructs, Disk: st.in.Disk}) {
+		first := st.node
+		from := st.carry(ref, st.find(ref))
+		if nodes = append(nodes, from...); st.node > first {
+			st.see(floodmark.Source{
+				Kind: floodmark.NodeSystemPrompt, Label: floodmark.Clean(), Inputs: from,
+				Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "instructions", Place: ref.Name},
+			}, "")
+		}
+	}
+	return nodes
+}
+
+// instructs reports whether a file is called as instructions are, or hides outside of the project.
+func (st *step) instructs(p string) bool {
+	_, instructs := st.r.Catalog.Where(p, catalog.Places{Project: cmp.Or(st.s.Project, st.ev.Project), Home: cmp.Or(st.s.Home, st.ev.Home)})
+	return instructs
+}
+
+// elsewhere are what a call reads outside of the project, and where it leaves its shell.
+func (st *step) elsewhere(j *judged, reads []string) (list []string) {
+	for _, dir := range besides(j.basis.Moved, st.s.Project) {
+		reads = append(slices.Clip(reads), st.places().Clean(dir, "")+"/*")
+	}
+	for _, p := range reads {
+		if path.IsAbs(p) && !under(p, st.s.Project) && !under(p, st.resolved([]string{st.s.Project})[0]) && !catalog.OfSystem(p) {
+			list = addNew(list, p)
+		}
+	}
+	return list
+}
+
+// worksIn tells where an agent works: at a path, and in the repository around that.
+func (st *step) worksIn(r *instructions.Reader, p string, begins bool) {
+	there := st.resolved([]string{p})[0]
+	if r.Pass(p, there); begins && p != "" {
+		r.Begin(p, there)
+	}
+	if st.in.Disk == nil || p == "" {
 		return
 	}
-	at := st.places()
-	if !st.s.Opened {
-		at = catalog.Places{Project: st.ev.Project, Home: st.ev.Home}
-	}
-	var below []floodmark.ArtifactRef
-	for _, dir := range []string{at.Project, at.Home} {
-		if dir == "" {
-			continue
-		}
-		for _, k := range st.find(folderRef(dir)) {
-			for _, ref := range k.Below {
-				if _, instructs := st.r.Catalog.Where(ref.Name, at); instructs {
-					below = append(below, ref)
-				}
-			}
-		}
-	}
-	for _, ref := range below {
-		nodes := st.carry(ref, st.find(ref))
-		if len(nodes) == 0 {
-			continue
-		}
-		st.see(floodmark.Source{
-			Kind: floodmark.NodeSystemPrompt, Label: floodmark.Clean(), Inputs: nodes,
-			Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "instructions", Place: ref.Name},
-		}, "")
+	if git, common := st.in.Disk.Repository(there); begins && git != "" {
+		r.In(st.tree(there), path.Dir(common))
+	} else {
+		r.In()
 	}
 }
 

@@ -287,8 +287,9 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.Artifac
 	}
 	list := append(slices.Clone(listed), ref)
 	var all []floodmark.Source
-	if len(list) > maxBelow {
-		list = slices.Delete(list, 0, len(list)-maxBelow)
+	if len(list) > maxBelow { // what instructs an agent is forgotten last
+		i := max(0, slices.IndexFunc(list, func(r floodmark.ArtifactRef) bool { return !st.instructs(r.Name) }))
+		list = slices.Delete(list, i, i+1)
 		all = st.s.Ledger.Set(math.MaxInt)
 	}
 	if at < 0 {

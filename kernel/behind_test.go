@@ -16,6 +16,7 @@ type linkedDisk map[string]string
 func (linkedDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
+func (linkedDisk) Links(string, bool) map[string]string   { return nil }
 func (linkedDisk) Missing(string) bool                    { return false }
 func (linkedDisk) Exactly(string) (d floodmark.Digest)    { return d }
 func (linkedDisk) Head(string) string                     { return "" }

@@ -45,10 +45,11 @@ func (d gitDisk) Repository(p string) (dir, common string) {
 
 func (d gitDisk) Nested(string) (folders []string, all bool) { return []string{"/p/Made"}, true }
 
-func (gitDisk) Missing(string) bool                 { return false }
-func (gitDisk) Exactly(string) (d floodmark.Digest) { return d }
-func (gitDisk) Head(string) string                  { return "" }
-func (gitDisk) Starts(string, []string) []string    { return nil }
+func (gitDisk) Links(string, bool) map[string]string { return nil }
+func (gitDisk) Missing(string) bool                  { return false }
+func (gitDisk) Exactly(string) (d floodmark.Digest)  { return d }
+func (gitDisk) Head(string) string                   { return "" }
+func (gitDisk) Starts(string, []string) []string     { return nil }
 
 // Settings are the project's own if git keeps them with those of the project.
 func TestGitSettings(t *testing.T) {

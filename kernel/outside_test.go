@@ -1,9 +1,12 @@
 package kernel
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 )
 
 // What was left outside of the project counts by where it lies, never by its name.
@@ -48,6 +51,42 @@ func TestOutside(t *testing.T) {
 		if c.want && (got[0].Label != floodmark.Label{Secrecy: floodmark.Public} || got[0].Artifact != c.ref) {
 			t.Errorf("%s: %v", c.name, got[0])
 		}
+	}
+}
+
+// A box shows the system and toolchains, and nothing else that lies outside of the project.
+func TestInBoxes(t *testing.T) {
+	st := checkedStep(t, "profile: coding")
+	st.s.Project, st.s.Home = "/src/Team/app", "/home/Ann"
+	want := map[string]bool{
+		"/home/ann": true, "/home": true, "/src/team": true, "/src": true, "/home/ann/.local/lib/x": true, "/usr/bin/x": true,
+		"/src/team/other/x.go": false, "/src/go.work": false, "/home/ann/src/x.go": false, "/home/ann/gone": false, "/data/x": false,
+	}
+	for _, list := range [...]string{"home", "caches", "system"} {
+		text, err := os.ReadFile("../internal/box/data/" + list + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			switch line = strings.TrimSpace(line); {
+			case line == "" || line[0] == '#':
+			case line[0] == '/':
+				want[line+"/x"] = true
+			default:
+				want["/home/ann/"+line+"/x"] = true
+			}
+		}
+	}
+	if len(want) < 50 {
+		t.Fatalf("%d paths", len(want))
+	}
+	for name, shown := range want {
+		if st.inBoxes(catalog.FoldPath(name)) != shown {
+			t.Errorf("%s: %v", name, !shown)
+		}
+	}
+	if st.s.Home = ""; !st.inBoxes("/data/x") {
+		t.Error("nobody knows where the home is")
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -40,13 +38,13 @@ func (st *step) params(j *judged) ([]byte, bool) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value, key := fields[name], v.key(out, name)
 		if v.content(name) || v.secret(name) {
-			out[key] = redacted(value)
+			out[key] = redact.Blank(value)
 			if text, ok := value.(string); ok {
 				files := v.patched(name, text)
 				if len(files) > maxFiles {
 					return []byte("{}"), false // what is not shown in full is not asked about
 				}
-				out[key] = redactedText(text) + files
+				out[key] = redact.BlankText(text) + files
 			}
 			continue
 		}
@@ -61,23 +59,6 @@ func (st *step) params(j *judged) ([]byte, bool) {
 
 // maxFiles bounds the names of the files that a patch changes.
 const maxFiles = 2000
-
-// redacted is what stands for content: how long it is, nothing of it.
-func redacted(value any) any {
-	switch v := value.(type) {
-	case nil, bool:
-		return v
-	case string:
-		return redactedText(v)
-	default:
-		data, _ := json.Marshal(v) // values that were read from JSON
-		return redactedText(string(data))
-	}
-}
-
-func redactedText(s string) string {
-	return fmt.Sprintf("[REDACTED: %d chars]", utf8.RuneCountInString(s))
-}
 
 // A veiling takes out of one call's arguments what must not leave.
 type veiling struct {
@@ -131,7 +112,7 @@ func (v *veiling) patched(name, text string) string {
 		return ""
 	}
 	slices.Sort(paths)
-	return " changes " + v.text(oneLine(strings.Join(slices.Compact(paths), ", ")))
+	return " changes " + v.text(approval.OneLine(strings.Join(slices.Compact(paths), ", ")))
 }
 
 // size is how much of the call is not content.
@@ -176,7 +157,7 @@ func (v *veiling) value(value any) any {
 		for _, name := range slices.Sorted(maps.Keys(x)) {
 			inner, key := x[name], v.key(out, name)
 			if secretName(name) || v.written(name) {
-				out[key] = redacted(inner)
+				out[key] = redact.Blank(inner)
 				continue
 			}
 			out[key] = v.value(inner)
@@ -191,7 +172,7 @@ func (v *veiling) value(value any) any {
 func (v *veiling) key(taken map[string]any, name string) string {
 	key := v.st.veiled(name)
 	if v.holds(name) {
-		key = redactedText(name)
+		key = redact.BlankText(name)
 	}
 	for _, is := taken[key]; is; _, is = taken[key] {
 		key = fmt.Sprintf("%s (%d)", key, len(taken))
@@ -203,7 +184,7 @@ func (v *veiling) key(taken map[string]any, name string) string {
 // and a text with one that was read in this session is left out as a whole.
 func (v *veiling) text(s string) string {
 	if v.all && s != "" || v.holds(s) {
-		return redactedText(s)
+		return redact.BlankText(s)
 	}
 	if v.line {
 		return v.st.veiledLine(s)
@@ -231,16 +212,16 @@ func (st *step) requestLines(j *judged) []string {
 	for _, leaf := range slices.SortedStableFunc(slices.Values(j.leaves), func(a, b hook.Leaf) int { return known(a) - known(b) }) {
 		changes := v.patched(leaf.Top, leaf.Value)
 		secret := v.content(leaf.Top) || v.written(leaf.Path[strings.LastIndexByte(leaf.Path, '.')+1:]) || v.secret(leaf.Top) || secretName(leaf.Path)
-		switch name := ends(v.key(nil, leaf.Path)) + ": "; {
+		switch name := approval.Ends(v.key(nil, leaf.Path)) + ": "; {
 		case changes != "":
-			lines = append(lines, name+redactedText(leaf.Value)+changes)
+			lines = append(lines, name+redact.BlankText(leaf.Value)+changes)
 		case leaf.Top == urlOfCommand:
 		case len(lines) >= maxRequestLines || secret && len(hidden) >= maxRequestLines:
 			left++
 		case secret:
-			hidden = append(hidden, name+redactedText(leaf.Value))
+			hidden = append(hidden, name+redact.BlankText(leaf.Value))
 		default:
-			lines = append(lines, name+ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
+			lines = append(lines, name+approval.Ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
 		}
 	}
 	room := min(len(hidden), max(0, maxRequestLines-len(lines)))
@@ -251,36 +232,4 @@ func (st *step) requestLines(j *judged) []string {
 		lines = append(lines, approval.InBox(j.basis.Hosts))
 	}
 	return lines
-}
-
-// What a person is shown of a long value: a line that hides its end is no
-// question.
-const (
-	maxHead = 300
-	maxTail = 100
-)
-
-// ends is a value on one line, in the middle of which something may be left out.
-func ends(value string) string {
-	runes := []rune(oneLine(value))
-	if left := len(runes) - maxHead - maxTail; left > 0 {
-		return string(runes[:maxHead]) + fmt.Sprintf(" […%d characters…] ", left) + string(runes[len(runes)-maxTail:])
-	}
-	return string(runes)
-}
-
-// oneLine is a value with all that a person can see in it: also the signs that
-// make two commands of one line.
-func oneLine(value string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\r':
-			return '⏎'
-		case r == '\t':
-			return ' '
-		case r == utf8.RuneError || !unicode.IsPrint(r) || unicode.In(r, unicode.Cf, unicode.Co):
-			return '·'
-		}
-		return r
-	}, value)
 }

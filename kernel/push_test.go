@@ -18,8 +18,9 @@ func (d pushDisk) Around(string) (Checkout, bool) {
 func (pushDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
-func (pushDisk) Missing(string) bool                 { return false }
-func (pushDisk) Exactly(string) (d floodmark.Digest) { return d }
+func (pushDisk) Links(string, bool) map[string]string { return nil }
+func (pushDisk) Missing(string) bool                  { return false }
+func (pushDisk) Exactly(string) (d floodmark.Digest)  { return d }
 
 // pushesTo is where a push goes from a project when a session begins there.
 func pushesTo(st *step, project string) floodmark.Digest {

@@ -31,7 +31,7 @@ func (st *step) sessionStart() error {
 	default:
 		st.unknownPast()
 	}
-	st.instructed()
+	st.instructed(true, st.s.Project, ev.Project)
 	return nil
 }
 

@@ -22,6 +22,9 @@ type Disk interface {
 	// Resolve returns where a clean path leads once links are followed; what is
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
+	// Links returns where the links lead that lie in a folder, or are that folder, by their
+	// paths; if deep, also those in the folders below. They are none where nobody can look.
+	Links(folder string, deep bool) map[string]string
 	// Pushes stands for all that decides where a push from the checkout around
 	// a path goes; zero if that is not known, or if a branch is named and known
 	// not to be the one that is checked out.

@@ -185,6 +185,7 @@ func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
+func (*aDisk) Links(string, bool) map[string]string { return nil }
 func (*aDisk) Missing(string) bool                 { return false }
 func (*aDisk) Exactly(string) (d floodmark.Digest) { return d }
 func (*aDisk) Head(string) string                  { return "" }

@@ -126,6 +126,9 @@ func (d *pastDisk) Head(string) string              { return "" }
 // Starts is empty: no hooks were recorded.
 func (d *pastDisk) Starts(string, []string) []string { return nil }
 
+// Links implements [kernel.Disk]: no recording says of any.
+func (d *pastDisk) Links(string, bool) map[string]string { return nil }
+
 // Missing is not known either.
 func (d *pastDisk) Missing(string) bool { return false }
 

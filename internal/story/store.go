@@ -56,6 +56,9 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 // Resolve implements [kernel.Disk]: a story knows no links.
 func (s *store) Resolve(path string) string { return path }
 
+// Links implements [kernel.Disk]: stories have none.
+func (s *store) Links(string, bool) map[string]string { return nil }
+
 // Repository implements [kernel.Disk]: the files of git lie in a checkout.
 func (s *store) Repository(path string) (dir, common string) {
 	c, ok := s.Around(path)

@@ -1,0 +1,54 @@
+package workspace_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/workspace"
+)
+
+// Links are followed from a folder, and from those in it if that is asked for.
+func TestLinks(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	for _, dir := range []string{"a/skills/deep", "dot/x", "b"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("dot/x/y.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"a/one.md": "dot/x/y.md", "a/skills/x": "dot/x", "a/none": "nowhere", "c": "a", "b/two": "b/three"} {
+		if err := os.Symlink(at(to), at(link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	d := workspace.New(workspace.Options{})
+	for _, c := range []struct {
+		folder string
+		deep   bool
+		want   []string
+	}{
+		{"a", true, []string{at("a/one.md"), at("a/skills/x")}},
+		{"a", false, []string{at("a/one.md")}},
+		{"c", true, []string{at("c")}},
+		{"b", true, nil},
+		{"gone", true, nil},
+		{"dot/x/y.md", true, nil},
+	} {
+		got := d.Links(at(c.folder), c.deep)
+		if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, c.want) {
+			t.Errorf("%s: %v", c.folder, got)
+		}
+	}
+	if got := d.Links(at("a"), true)[at("a/skills/x")]; got != at("dot/x") {
+		t.Errorf("it leads to %s", got)
+	}
+}
