@@ -56,18 +56,20 @@ var (
 	typedList string
 	//go:embed data/loaded.txt
 	loadedList string
+	//go:embed data/built.txt
+	builtList string
 )
 
 // Keep says what may be moved into a project: nothing that instructs an agent, runs
 // by itself, is told to agents later, puts agents on the monitor's path, keeps
 // secrets or leaves them out of releases, and no name with a dot but those that no
-// program obeys. What runs when somebody types a command is source.
+// program obeys or that builds make. What runs when somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
 	typed := lines(typedList)
 	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return slices.Contains(typed, p) })
 	return box.Keep{
 		Guarded: anywhere(slices.Concat(instructs, lines(loadedList), c.Listed("memory", "selfProtected", "secret", "leavesOut"))),
-		Dots:    anywhere(c.Listed("plain")),
+		Dots:    anywhere(slices.Concat(c.Listed("plain"), lines(builtList))),
 	}
 }
 

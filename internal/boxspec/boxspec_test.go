@@ -33,6 +33,7 @@ func TestKeep(t *testing.T) {
 		"appveyor.yml": false, "ci/azure-pipelines.yaml": false, "Jenkinsfile": false, "action.yml": false, "rust-toolchain.toml": false, "git-hooks/pre-commit": false, "sitecustomize.py": false,
 		"go.mod": true, "Cargo.toml": true, "tsconfig.json": true, "vite.config.ts": true, "src/hooks/use.ts": true, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
 		".vscode/tasks.json": false, ".mcp.json": false, "mcp.json": false, "memory/a.md": false, "USER.md": false, ".env": false, "deploy/prod.pem": false, "config/secrets.yaml": false,
+		"node_modules/.bin/tsc": true, "web/node_modules/.package-lock.json": true, ".bin/x": false, ".venv/lib/a.py": false, ".mypy_cache/x/a.json": true, ".next/server/a.js": true, ".next": false,
 		".npmrc": false, ".newtool/x": false, "build.rs": false, "tools/lefthook.yml": false,
 		".git/index": true, ".git/hooks/pre-commit": false, ".git/config": false,
 	} {

@@ -2,6 +2,7 @@ package boxwrites
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/boxgit"
@@ -38,7 +39,7 @@ type Keep struct {
 	// asked to: «**/AGENTS.md», «.github/**». They are never moved in.
 	Guarded []string `json:"guarded,omitempty"`
 	// Dots are patterns of the only names with a dot in front that are, as they are
-	// written: «**/.gitignore», «**/.changeset/*.md».
+	// written: «**/.gitignore», «**/.changeset/*.md», «**/node_modules/.bin/*».
 	Dots []string `json:"dots,omitempty"`
 }
 
@@ -58,7 +59,7 @@ func (k *Keep) Refuses(p string, folder bool) string {
 		switch {
 		case part == ".git":
 			return "it makes a repository inside the project"
-		case strings.HasPrefix(part, ".") && !k.plain(written[i:], folder):
+		case strings.HasPrefix(part, ".") && !k.plain(written[:i], written[i:], folder):
 			return "it is a dot file that programs may obey"
 		}
 	}
@@ -88,11 +89,16 @@ func (k *Keep) Leads(p string) bool {
 	return false
 }
 
-// plain reports whether no program obeys a path that begins with a dot. Of a folder
-// it is enough that such a path may lie in it.
-func (k *Keep) plain(parts []string, folder bool) bool {
+// plain reports whether no program obeys a path from a name with a dot on, below the folders
+// above that name. Of a folder it is enough that such a path may lie in it.
+func (k *Keep) plain(above, parts []string, folder bool) bool {
 	for _, d := range k.Dots {
 		pattern := strings.Split(strings.TrimPrefix(d, "**/"), "/")
+		dot := slices.IndexFunc(pattern, func(p string) bool { return strings.HasPrefix(p, ".") })
+		if dot < 0 || dot > len(above) || !slices.Equal(pattern[:dot], above[len(above)-dot:]) {
+			continue
+		}
+		pattern = pattern[dot:]
 		if folder && len(parts) < len(pattern) {
 			pattern = pattern[:len(parts)]
 		}

@@ -6,9 +6,11 @@ import (
 )
 
 func TestKeep(t *testing.T) {
-	k := Keep{Guarded: []string{"**/AGENTS.md", "Makefile", "scripts/*.sh", "ci/**", "[bad"}, Dots: []string{"**/.gitignore", "**/.changeset/*.md"}}
+	k := Keep{Guarded: []string{"**/AGENTS.md", "Makefile", "scripts/*.sh", "ci/**", "[bad"}, Dots: []string{"**/.gitignore", "**/.changeset/*.md", "**/node_modules/.bin/*", "**/.venv/*/**"}}
 	for p, want := range map[string]bool{
 		".changeset/a.md": true, "sub/.changeset/a.md": true, ".changeset/a.js": false, ".changeset/a/b.md": false, ".changeset": false, ".GitIgnore": false, ".gitignore/x": false,
+		"node_modules/.bin/tsc": true, "web/node_modules/.bin/tsc": true, ".bin/tsc": false, "x/.bin/tsc": false, "node_modules/.bin": false, "node_modules/.bin/a/b": false, "node_modules/.binx": false, "node_modules/a/.bin/x": false,
+		".venv/bin/python": true, "api/.venv/lib/a/b.py": true, ".venv": false, ".venv/.lock": false, ".venv/.gitignore": true, ".venv/AGENTS.md": false, ".venv/.git/config": false, ".x/.venv/a": false, ".venvs/a": false, ".x/node_modules/.bin/a": false,
 		"main.go": true, "src/deep/a.txt": true, ".gitignore": true, "sub/.gitignore": true, "agents.txt": true, "sub/Makefile": true, "scripts/x/y.sh": true,
 		"AGENTS.md": false, "src/agents.MD": false, "makefile": false, "scripts/a.sh": false, "ci/x/y": false, "ci": false,
 		".env": false, ".claude/settings.json": false, "a/.b/c": false, "sub/.git": false, "sub/.git/config": false,
@@ -25,7 +27,8 @@ func TestKeep(t *testing.T) {
 		}
 	}
 	k.Guarded = k.Guarded[:4]
-	if k.Refuses(".changeset", true) != "" || k.Refuses(".changes", true) == "" || k.Refuses(".changeset/x", true) == "" {
+	if k.Refuses(".changeset", true) != "" || k.Refuses(".changes", true) == "" || k.Refuses(".changeset/x", true) == "" ||
+		k.Refuses("node_modules/.bin", true) != "" || k.Refuses("x/.bin", true) == "" || k.Refuses(".venv", true) != "" || k.Refuses(".venv/bin", true) != "" {
 		t.Error("a folder is kept only where a plain name may lie in it")
 	}
 	k.Guarded = []string{"[bad"}
