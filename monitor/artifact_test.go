@@ -186,10 +186,10 @@ func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
 func (*aDisk) Links(string, bool) map[string]string { return nil }
-func (*aDisk) Missing(string) bool                 { return false }
-func (*aDisk) Exactly(string) (d floodmark.Digest) { return d }
-func (*aDisk) Head(string) string                  { return "" }
-func (*aDisk) Starts(string, []string) []string    { return nil }
+func (*aDisk) Missing(string) bool                  { return false }
+func (*aDisk) Exactly(string) (d floodmark.Digest)  { return d }
+func (*aDisk) Head(string) string                   { return "" }
+func (*aDisk) Starts(string, []string) []string     { return nil }
 
 func (*aDisk) Repository(string) (dir, common string) { return "", "" }
 

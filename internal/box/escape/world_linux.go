@@ -424,7 +424,7 @@ func end(pid int) {
 	if err != nil {
 		return // it is gone
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // nothing was written
 	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
 		for {
 			if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1); !errors.Is(err, unix.EINTR) {
