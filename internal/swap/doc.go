@@ -71,6 +71,8 @@ type Step struct {
 	From string `json:"from,omitempty"` // of what is put, within the swap's folder
 	// Fresh says of a folder that what was in it is taken away.
 	Fresh bool `json:"fresh,omitempty"`
+	// Above says that it is a folder which was made for what lies in it.
+	Above bool `json:"above,omitempty"`
 	// Was lay there before, and Left does afterwards.
 	Was  Thing `json:"was"`
 	Left Thing `json:"left"`

@@ -189,7 +189,12 @@ func look(p *swap.Plan) *looker {
 			l.stays[step.Path] = true
 			continue
 		}
-		if why := l.changed(step); why != "" {
+		why := l.changed(step)
+		if step.Above && why != "" {
+			l.stays[step.Path] = true // whoever else uses it keeps it
+			continue
+		}
+		if why != "" {
 			l.refused = append(l.refused, Refusal{step.Path, why})
 			// A folder in which something stays is not taken away.
 			for p := step.Path; p != "."; p = filepath.Dir(p) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -32,6 +33,7 @@ func (s *Store) Before(a About, paths []string) (room string, err error) {
 		return "", err
 	}
 	plan := &swap.Plan{Root: a.Project, Limit: s.Quota}
+	plan.Steps = above(a.Project, paths[:min(len(paths), maxEdited)])
 	err = os.Mkdir(filepath.Join(room, editedRoom), 0o700)
 	for _, p := range paths[:min(len(paths), maxEdited)] {
 		if err != nil {
@@ -53,6 +55,24 @@ func (s *Store) Before(a About, paths []string) (room string, err error) {
 		return "", errors.Join(err, remove(room))
 	}
 	return room, nil
+}
+
+// above are the folders that a call makes to write paths, those above others first.
+func above(project string, paths []string) (steps []swap.Step) {
+	known := map[string]bool{".": true}
+	for _, p := range paths {
+		var missing []string
+		for dir := path.Dir(p); !known[dir] && len(known) < maxEdited; dir = path.Dir(dir) {
+			known[dir] = true
+			if _, err := os.Lstat(filepath.Join(project, dir)); errors.Is(err, os.ErrNotExist) {
+				missing = append(missing, dir)
+			}
+		}
+		for _, dir := range slices.Backward(missing) {
+			steps = append(steps, swap.Step{Path: dir, Do: swap.Put, From: path.Join("new", strconv.Itoa(len(steps))), Above: true})
+		}
+	}
+	return steps
 }
 
 // edited is the name of what is about to be edited.
@@ -116,7 +136,7 @@ func (s *Store) After(room string, said Said) error {
 		case step.Left.Kind == "":
 			step.Do, step.From, changed = swap.Take, "", true
 		default:
-			changed = true
+			changed = changed || !step.Above
 		}
 	}
 	if !changed {

@@ -50,3 +50,50 @@ func TestAFolderThatACallMade(t *testing.T) {
 		})
 	}
 }
+
+// Folders that a call made for its files go with them, unless something else is in them.
+func TestFoldersForFiles(t *testing.T) {
+	for name, used := range map[string]bool{"nobody uses them": false, "the owner does": true} {
+		t.Run(name, func(t *testing.T) {
+			project := t.TempDir()
+			s := &Store{Folder: filepath.Join(t.TempDir(), "undo"), Quota: Quota, Now: func() time.Time { return time.Unix(1e9, 0) }}
+			s.Lock = func(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+			put(t, filepath.Join(project, "pages/a"), "a")
+			room, err := s.Before(About{Session: "s", Call: "c", Project: project}, []string{"pages/de/x/b", "pages/de/c", "pages/a"})
+			if err != nil {
+				t.Skip(err)
+			}
+			for _, p := range []string{"pages/de/x/b", "pages/de/c", "pages/a"} {
+				put(t, filepath.Join(project, p), "new")
+			}
+			if err := s.After(room, Said{}); err != nil {
+				t.Fatal(err)
+			}
+			list := s.List("")
+			if len(list) != 1 || list[0].Files != 3 {
+				t.Fatalf("%+v", list)
+			}
+			mine := filepath.Join(project, "pages/de/mine")
+			if used {
+				put(t, mine, "mine")
+			}
+			if r, err := s.Back(list[0].ID, How{}); err != nil || !r.Done || len(r.Refused) > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if data, _ := os.ReadFile(filepath.Join(project, "pages/a")); string(data) != "a" || len(s.List("")) > 0 {
+				t.Errorf("%q, %+v", data, s.List(""))
+			}
+			if _, err := os.Lstat(mine); (err == nil) != used {
+				t.Errorf("what the owner put there: %v", err)
+			}
+			for _, p := range []string{"pages/de/x", "pages/de/c"} {
+				if _, err := os.Lstat(filepath.Join(project, p)); err == nil {
+					t.Errorf("%s is left", p)
+				}
+			}
+			if _, err := os.Lstat(filepath.Join(project, "pages/de")); (err == nil) != used {
+				t.Errorf("its folder: %v", err)
+			}
+		})
+	}
+}

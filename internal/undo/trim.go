@@ -57,7 +57,7 @@ func forget(room string, done *swap.Plan) error {
 // changes is how many paths a call changed.
 func changes(p *swap.Plan) (n int) {
 	for i := range p.Steps {
-		if p.Steps[i].Do != "" {
+		if p.Steps[i].Do != "" && !p.Steps[i].Above {
 			n++
 		}
 	}
