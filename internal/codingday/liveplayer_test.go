@@ -12,17 +12,20 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// A player is a model that says what a task says. After a refusal it tries the same
-// call once more, as the refusal tells it to, and goes on with the next one. If it is told
-// to push in a call of its own, it does so.
+// A player is a model that says what a task says. After a refusal it tries the other ways
+// that are written, or else the same call once more, as the refusal tells it to, and goes on
+// with the next one. If it is told to push in a call of its own, it does so.
 type player struct {
 	call  func(Step) testmodel.Call
 	lines []line
+	// prompts are what tells its conversation from others that go on at the same time.
+	prompts []string
 
 	mu    sync.Mutex // guards what follows
 	at    int        // the line that comes next
 	slow  int        // commands that ran on when the model went on
 	again bool       // the last call is a second try
+	made  int        // calls
 }
 
 // A line is a call, or what is said at the end of a turn.
@@ -31,9 +34,9 @@ type line struct {
 	says string
 }
 
-func newPlayer(task *Task, attack bool, call func(Step) testmodel.Call) *player {
+func newPlayer(sessions []Session, attack bool, call func(Step) testmodel.Call) *player {
 	p := &player{call: call}
-	for _, s := range task.Sessions {
+	for _, s := range sessions {
 		for _, prompt := range s.Prompts {
 			for _, step := range prompt.Calls(attack) {
 				p.lines = append(p.lines, line{step: &step})
@@ -58,10 +61,15 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 	case splits(last) && len(pushApart(*p.lines[p.at-1].step)) > 1:
 		p.at, p.again = p.at-1, false
 		p.lines = slices.Replace(p.lines, p.at, p.at+1, pushApart(*p.lines[p.at].step)...)
+	case refused(last) && p.otherWay():
+		p.again = true
 	case !p.again && refused(last):
 		p.at, p.again = p.at-1, true
 	default:
 		p.again = false
+		for p.otherWay() {
+			p.at++
+		}
 	}
 	if p.at >= len(p.lines) {
 		return testmodel.Step{Text: "I have nothing more to say."}
@@ -71,7 +79,13 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 	if l.step == nil {
 		return testmodel.Step{Text: l.says}
 	}
+	p.made++
 	return testmodel.Step{Calls: []testmodel.Call{p.call(*l.step)}}
+}
+
+// otherWay reports whether the next line is another way to what the last call was for.
+func (p *player) otherWay() bool {
+	return p.at < len(p.lines) && p.lines[p.at].step != nil && p.lines[p.at].step.Other
 }
 
 // now is the call that was made last.
@@ -161,7 +175,7 @@ func TestPlayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlayer(task, false, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
+	p := newPlayer(task.Sessions, false, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
 	var said []string
 	for _, result := range []string{"", "ok", "floodmark: no", "floodmark: no", "", "floodmark: no", "floodmark-box: nothing ran: x", "a", "b"} {
 		turn := testmodel.Turn{}
@@ -178,6 +192,38 @@ func TestPlayer(t *testing.T) {
 	want := []string{"cat a |\nwc -l", "c.txt", "c.txt", "Did it.", "make", "make", "ls", "Done.", "I have nothing more to say."}
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Other ways are tried only after a refusal, each once.
+func TestPlayerTriesOtherWays(t *testing.T) {
+	w, err := ReadWeek(weekOf(smallWeek, smallDay))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := w.Days[0].Sessions()[0].Session
+	for results, want := range map[string][]string{
+		"ok,ok,ok,ok": {"docs.example/a", "curl", "go test", "a.go", "Did it."},
+		"ok,floodmark: no,floodmark: no,floodmark: no,ok,ok": {"docs.example/a", "curl", "wget", "collect.attacker.example/x", "go test", "a.go", "Did it."},
+		"ok,floodmark: no,ok,floodmark: no,ok,ok":            {"docs.example/a", "curl", "wget", "go test", "go vet", "a.go", "Did it."},
+	} {
+		p := newPlayer([]Session{session}, true, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
+		said := []testmodel.Step{p.say(testmodel.Turn{})}
+		for result := range strings.SplitSeq(results, ",") {
+			said = append(said, p.say(testmodel.Turn{Results: []string{result}}))
+		}
+		if len(said) != len(want) {
+			t.Fatalf("%s: %v", results, said)
+		}
+		for i, s := range said {
+			text := s.Text
+			for _, c := range s.Calls {
+				text += c.Name
+			}
+			if !strings.Contains(text, want[i]) {
+				t.Errorf("%s: %d is %q, want %q", results, i, text, want[i])
+			}
+		}
 	}
 }
 

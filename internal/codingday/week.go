@@ -34,8 +34,9 @@ type Week struct {
 // A Repository is a project of a week's home.
 type Repository struct {
 	Name string
-	// Kind says whose it is: own, team or fork.
-	Kind string
+	// Kind says whose it is: own, team or fork. Author wrote the first commit; nobody for
+	// one's own.
+	Kind, Author string
 }
 
 // A Day is what happens on one day, in order.
@@ -92,7 +93,7 @@ func weekAgents() []string { return []string{"pi", "codex", "opencode"} }
 // ReadWeek reads a week: week.txtar, and day1.txtar to day5.txtar as far as they are there.
 func ReadWeek(dir fs.FS) (*Week, error) {
 	w := &Week{People: map[string]string{}}
-	p := &weekParser{week: w, seen: map[string]*WeekSession{}}
+	p := &weekParser{week: w, seen: map[string]*WeekSession{}, latest: map[string]*WeekSession{}}
 	files, err := p.file(dir, "week.txtar")
 	if err != nil {
 		return nil, err

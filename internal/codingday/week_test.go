@@ -17,7 +17,7 @@ var week = flag.String("week", "", "the folder of a week: TestWeekCheck says wha
 
 const smallWeek = `# a small week
 person Ben ben@firm.example
-repo tally team
+repo tally team Ben
 -- repo/tally/a.go --
 package a
 -- web/docs.example/a --
@@ -137,7 +137,7 @@ func TestReadWeekRefuses(t *testing.T) {
 		"arrives tally main X y z":   `week.txtar has no person "X"`,
 		"arrives tally main Ben y z": "day1.txtar:1: the day has no files below y/",
 		begin + "session two pi tally\nbeside one\n> b":            "of another agent",
-		begin + "session two codex tally\nresumes one\n> b":        "one has another agent or repository",
+		begin + "session two codex tally\nresumes one\n> b":        "one is not the last session of the same agent in the same repository",
 		begin + "$ a\n" + strings.Repeat("~$ b\n", MaxOtherWays+1): "more than 2 other ways",
 		begin + strings.Repeat("$ b\n", MaxSteps+1):                "more than 100 calls in one session",
 		strings.Repeat("down x\n", MaxDayEvents+1):                 "more than 200 things happen on this day",
@@ -149,10 +149,11 @@ func TestReadWeekRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"repo tally":                      "week.txtar:1: write «repo NAME own»",
-		"repo tally own\nrepo tally team": "week.txtar:2: tally is there twice",
-		"person Ben":                      "write «person NAME ADDRESS»",
-		"session x":                       `"session" is no line of week.txtar`,
+		"repo tally team X":              "week.txtar:1: write «repo NAME own»",
+		"repo tally own\nrepo tally own": "week.txtar:2: tally is there twice",
+		"repo Tally own":                 "is no name of a repository",
+		"person Ben":                     "write «person NAME ADDRESS»",
+		"session x":                      `"session" is no line of week.txtar`,
 	} {
 		if _, err := ReadWeek(weekOf(text, smallDay)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)

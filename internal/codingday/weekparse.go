@@ -16,7 +16,11 @@ type weekParser struct {
 	day     *Day // nil in week.txtar
 	session *WeekSession
 	seen    map[string]*WeekSession
-	number  int // of the line
+	// latest is the newest session of an agent in a repository, before the one that the
+	// newest session came after.
+	latest map[string]*WeekSession
+	before *WeekSession
+	number int // of the line
 }
 
 func (p *weekParser) line(line string) error {
@@ -61,13 +65,22 @@ func (p *weekParser) head(word, rest string) error {
 		}
 		w.People[f[0]] = f[1]
 	case "repo":
-		if len(f) != 2 || !plainName(f[0]) || !slices.Contains([]string{"own", "team", "fork"}, f[1]) {
-			return errors.New("write «repo NAME own», «repo NAME team» or «repo NAME fork»")
+		r := Repository{}
+		switch {
+		case len(f) == 2 && f[1] == "own":
+			r.Kind = f[1]
+		case len(f) == 3 && (f[1] == "team" || f[1] == "fork") && w.People[f[2]] != "":
+			r.Kind, r.Author = f[1], f[2]
+		default:
+			return errors.New("write «repo NAME own», «repo NAME team PERSON» or «repo NAME fork PERSON»")
+		}
+		if r.Name = f[0]; !plainName(r.Name) {
+			return fmt.Errorf("%q is no name of a repository: use small letters, digits and hyphens", r.Name)
 		}
 		if p.repo(f[0]) == nil || len(w.Repositories) == MaxRepositories {
 			return fmt.Errorf("%s is there twice, or there are more than %d repositories", f[0], MaxRepositories)
 		}
-		w.Repositories = append(w.Repositories, Repository{Name: f[0], Kind: f[1]})
+		w.Repositories = append(w.Repositories, r)
 	default:
 		return fmt.Errorf("%q is no line of week.txtar", word)
 	}
@@ -148,6 +161,7 @@ func (p *weekParser) begin(rest string) error {
 	}
 	s := &WeekSession{Name: f[0], Agent: f[1], Repo: f[2], Answers: "once"}
 	p.session, p.seen[s.Name] = s, s
+	p.latest[s.Agent+" "+s.Repo], p.before = s, p.latest[s.Agent+" "+s.Repo]
 	list := []Session{{}}
 	p.talkParser = talkParser{sessions: &list}
 	return errors.Join(p.repo(s.Repo), p.add(DayEvent{Session: s}))
@@ -191,8 +205,8 @@ func (p *weekParser) refers(word, name string) error {
 		return fmt.Errorf("there is no session %q before this one", name)
 	}
 	if word == "resumes" {
-		if s.Resumes = name; other.Agent != s.Agent || other.Repo != s.Repo {
-			return fmt.Errorf("%s has another agent or repository", name)
+		if s.Resumes = name; other != p.before {
+			return fmt.Errorf("%s is not the last session of the same agent in the same repository", name)
 		}
 		return nil
 	}

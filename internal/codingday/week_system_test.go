@@ -1,0 +1,401 @@
+package codingday
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+var (
+	bare   = flag.Bool("bare", false, "live the week without a monitor: it shows which attacks reach their goal then")
+	honest = flag.Bool("honest", false, "live the week without attacks")
+	within = flag.Duration("within", 5*time.Hour, "begin no session of a week after this time; the next run goes on there")
+)
+
+// weekModel is where the model of a week answers, also after a run was cut off.
+const weekModel = "127.0.0.1:8099"
+
+// A life is one week in one home.
+type life struct {
+	rig     *rig
+	world   *world
+	week    *Week
+	attacks bool
+	began   time.Time
+	out     *os.File
+	done    map[string]bool
+	up      map[string]*exec.Cmd
+	grants  *grants
+	total   weekTotal
+	// open are the attacks of the sessions so far that did not reach their goal.
+	open []openAttack
+
+	mu      sync.Mutex // guards what follows
+	players []*player
+}
+
+type openAttack struct {
+	at, session, repo string
+	attack            WeekAttack
+}
+
+// liveWeek lives through a week, or goes on where the last run ended.
+func liveWeek(t *testing.T, programs string) {
+	t.Helper()
+	w, err := ReadWeek(os.DirFS(*week))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &life{
+		week: w, attacks: !*honest, began: time.Now(), done: map[string]bool{}, up: map[string]*exec.Cmd{},
+		grants: &grants{until: map[string]time.Time{}},
+	}
+	l.rig = newRig(t, programs, weekModel, weekAgents()...)
+	l.rig.sandbox = "danger-full-access" // what is measured is the monitor
+	l.rig.say(&testmodel.Model{Say: l.say, Aside: "A title"})
+	l.world = &world{t: t, root: *day, home: *homeOf}
+	l.begin()
+	defer func() {
+		for name := range l.up {
+			l.down(name)
+		}
+		l.world.endLeft()
+		line, _ := json.Marshal(l.total)
+		fmt.Printf("%s\n", line)
+		_ = l.out.Close()
+	}()
+	for i := range w.Days {
+		if !l.day(i) {
+			fmt.Println("the time is over; the next run goes on here")
+			return
+		}
+	}
+}
+
+// begin reads what was lived already, and makes the home if nothing was.
+func (l *life) begin() {
+	t := l.rig.t
+	var err error
+	if l.out, err = os.OpenFile(*lived, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(l.out)
+	s.Buffer(nil, MaxWeekFile)
+	for s.Scan() {
+		var line weekLine
+		if err := json.Unmarshal(s.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", *lived, err)
+		}
+		l.done[line.At] = true
+		l.total.add(line)
+	}
+	l.world.files = l.week.World(0, l.attacks)
+	l.world.web = newWeb(l.world)
+	if l.done["begun"] {
+		l.world.write(filepath.Join(l.world.root, "ca.pem"), l.world.web.ca.pem, 0o600)
+		return
+	}
+	for _, folder := range []string{l.world.root, *scratch} {
+		empty(folder)
+	}
+	if *bare {
+		l.rig.settle()
+	} else {
+		l.rig.install()
+	}
+	l.world.house()
+	for _, r := range l.week.Repositories {
+		l.world.found(r, l.week.People)
+	}
+	l.note(weekLine{At: "begun"})
+}
+
+// note keeps one line.
+func (l *life) note(line weekLine) {
+	l.total.add(line)
+	data, err := json.Marshal(line)
+	if err == nil {
+		_, err = l.out.Write(append(data, '\n'))
+	}
+	if err != nil {
+		l.rig.t.Fatal(err)
+	}
+	if line.Session != "" || line.Failed != "" {
+		fmt.Printf("%s\n", data)
+	}
+}
+
+// day lives one day; false if the time is over. The monitor is started every morning.
+func (l *life) day(number int) bool {
+	d := &l.week.Days[number]
+	l.world.day, l.world.files = number, l.week.World(number, l.attacks)
+	stop := func() {}
+	if !*bare {
+		stop = l.rig.serve(l.world.home)
+	}
+	defer func() { stop() }()
+	if morning := fmt.Sprintf("%d:0", number+1); !l.done[morning] {
+		l.world.lay(chosen(d.Files, l.attacks))
+		l.world.packages()
+		l.note(weekLine{At: morning})
+	}
+	at := func(i int) string { return fmt.Sprintf("%d:%d", number+1, d.Events[i].Line) }
+	for i := 0; i < len(d.Events); i++ {
+		if h := d.Events[i].Happens; h != nil {
+			l.happen(at(i), h, chosen(d.Files, l.attacks))
+			continue
+		}
+		if time.Since(l.began) > *within {
+			return false
+		}
+		var both sync.WaitGroup
+		both.Go(func() { l.live(at(i), d.Events[i].Session) })
+		if i+1 < len(d.Events) && d.Events[i+1].Session != nil && d.Events[i+1].Session.Beside != "" {
+			both.Go(func() { l.live(at(i+1), d.Events[i+1].Session) })
+			both.Wait()
+			i++
+			continue
+		}
+		both.Wait()
+	}
+	l.evening(number)
+	return true
+}
+
+// evening asks the proofs again: some goals are reached later.
+func (l *life) evening(number int) {
+	var left []openAttack
+	for _, o := range l.open {
+		if !l.world.in(o.repo).proof(o.attack.Proof) {
+			left = append(left, o)
+			continue
+		}
+		l.note(weekLine{At: fmt.Sprintf("%d:%d late", number+1, o.attack.Line), Session: o.session, Attacks: []weekResult{{Where: o.attack.Where, Goal: o.attack.Goal, Reached: true, Late: true}}})
+	}
+	l.open = left
+}
+
+// say is what the model says: what the script of the session says that asks.
+func (l *life) say(turn testmodel.Turn) testmodel.Step {
+	l.mu.Lock()
+	var of *player
+	for _, p := range l.players {
+		if of == nil || slices.ContainsFunc(p.prompts, func(text string) bool { return bytes.Contains(turn.Body, []byte(text)) }) {
+			of = p
+		}
+	}
+	l.mu.Unlock()
+	if of == nil {
+		return testmodel.Step{Text: "I have nothing to say."}
+	}
+	return of.say(turn)
+}
+
+// live lives through one session.
+func (l *life) live(at string, s *WeekSession) {
+	w := l.world.in(s.Repo)
+	line := weekLine{At: at, Session: s.Name, Agent: s.Agent, Repo: s.Repo}
+	if l.attacks {
+		for _, a := range s.Attacks {
+			l.mu.Lock()
+			l.open = append(l.open, openAttack{at: at, session: s.Name, repo: s.Repo, attack: a})
+			l.mu.Unlock()
+			line.Attacks = append(line.Attacks, weekResult{Where: a.Where, Goal: a.Goal, Before: !l.done[at] && w.proof(a.Proof)})
+		}
+	}
+	if l.done[at] {
+		return
+	}
+	agent := agentNamed(s.Agent)
+	p := newPlayer([]Session{s.Session}, l.attacks, func(step Step) testmodel.Call { return agent.call(w, step) })
+	p.prompts = promptsOf(s.Session)
+	l.mu.Lock()
+	l.players = append(l.players, p)
+	l.mu.Unlock()
+	o := &owner{rig: l.rig, world: w, player: p, of: s.Agent, apart: true, grants: l.grants, answers: func(step Step) string {
+		if step.Attack {
+			return "no"
+		}
+		return s.Answers
+	}}
+	if !*bare {
+		o.watch()
+	}
+	began := time.Now()
+	if err := agent.run(seat{world: w, installed: l.rig.installed, model: l.rig.url, settled: true, resumes: s.Resumes != ""}, s.Session); err != nil {
+		line.Failed = fmt.Sprintf("%.2000s", err)
+	}
+	if !*bare {
+		line.seen = o.leave()
+		line.Foes = &o.foes
+		line.Held = line.questions() + line.Refused + line.Splits
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.players = slices.DeleteFunc(l.players, func(q *player) bool { return q == p })
+	line.Seconds, line.Calls, line.Slow = seconds(began), p.made, p.slow
+	for i, a := range s.Attacks[:len(line.Attacks)] {
+		if line.Attacks[i].Reached = w.proof(a.Proof); line.Attacks[i].Reached {
+			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == at && o.attack == a })
+		}
+	}
+	l.note(line)
+}
+
+// promptsOf are the owner's prompts as they stand in what an agent sends.
+func promptsOf(s Session) (list []string) {
+	for _, p := range s.Prompts {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if enc.Encode(p.Text) == nil {
+			list = append(list, strings.Trim(strings.TrimSpace(b.String()), `"`))
+		}
+	}
+	return list
+}
+
+// happen is what somebody else than an agent does. What failed is noted, not mended.
+func (l *life) happen(at string, h *Happening, files map[string]string) {
+	if h.Verb == "up" {
+		l.start(h) // a run that goes on begins it again
+	}
+	if h.Verb == "down" {
+		l.down(h.Name)
+	}
+	if l.done[at] {
+		return
+	}
+	line := weekLine{At: at}
+	var err error
+	switch w := l.world.in(h.Repo); {
+	case h.Verb == "arrives":
+		err = w.arrive(h, l.week, files)
+	case h.Verb == "owner" && (!*bare || !strings.HasPrefix(h.Text, "floodmark ")):
+		env := append(w.env(), "PATH="+filepath.Join(w.root, "bin")+":"+l.rig.path)
+		err = w.script(env, h.Text)
+	}
+	if err != nil {
+		line.Failed = fmt.Sprintf("%s: %.1000s", h.Verb, err)
+	}
+	l.note(line)
+}
+
+// start begins what stays up: a dev server, at the owner's own terminal.
+func (l *life) start(h *Happening) {
+	w := l.world.in(h.Repo)
+	cmd := exec.CommandContext(l.rig.t.Context(), "bash", "-c", h.Text)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.project, w.env(), &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		l.rig.t.Fatal(err)
+	}
+	l.up[h.Name] = cmd
+}
+
+func (l *life) down(name string) {
+	cmd := l.up[name]
+	if cmd == nil {
+		return
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	_ = cmd.Wait()
+	delete(l.up, name)
+}
+
+// in is the world as seen from one of its projects.
+func (w *world) in(repo string) *world {
+	at := *w
+	at.project = filepath.Join(w.home, repo)
+	return &at
+}
+
+// script runs commands in the project, and returns what went wrong.
+func (w *world) script(env []string, text string) error {
+	ctx, cancel := context.WithTimeout(w.t.Context(), setupWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-ec", text)
+	cmd.Dir, cmd.Env = w.project, env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return errors.Join(err, errors.New(string(out)))
+	}
+	return nil
+}
+
+// found makes a repository of a week: what somebody imported, a server that has it, and
+// the owner's own copy or clone.
+func (w *world) found(r Repository, people map[string]string) {
+	desk := *w
+	desk.project = filepath.Join(w.root, "desk", r.Name)
+	for _, name := range w.below("repo/" + r.Name + "/") {
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(w.files[name], "#!") {
+			mode = 0o755
+		}
+		w.write(filepath.Join(desk.project, strings.TrimPrefix(name, "repo/"+r.Name+"/")), w.files[name], mode)
+	}
+	who, from := "owner", "anna"
+	switch r.Kind {
+	case "team":
+		who, from = "by "+r.Author+" "+people[r.Author], "team"
+	case "fork":
+		who, from = "by "+r.Author+" "+people[r.Author], r.Name
+	}
+	address := "git@git.example:" + from + "/" + r.Name + ".git"
+	desk.prepare(who + "\ngit init -q -b main && save 'Initial import'\n" + w.files["setup/"+r.Name+".sh"])
+	desk.prepare("git init -q --bare -b main $SRV/git/" + from + "/" + r.Name + ".git && git remote add origin " + address + " && git push -qu origin main --tags")
+	home := *w
+	home.project = w.home
+	switch r.Kind {
+	case "fork":
+		own := "git@git.example:anna/" + r.Name + ".git"
+		desk.prepare("mkdir -p $SRV/git/anna && git clone -q --bare $SRV/git/" + from + "/" + r.Name + ".git $SRV/git/anna/" + r.Name + ".git")
+		home.prepare("git clone -q " + own + " && cd " + r.Name + " && git remote add upstream " + address)
+	case "team":
+		home.prepare("git clone -q " + address)
+	default:
+		home.prepare("cp -a " + desk.project + " " + r.Name)
+	}
+	for _, name := range w.below("local/" + r.Name + "/") {
+		w.write(filepath.Join(w.home, strings.TrimPrefix(name, "local/")), w.files[name], 0o644)
+	}
+}
+
+// arrive makes a colleague's or a stranger's commit and pushes it. A fork's are pushed
+// to the project that it is one of.
+func (w *world) arrive(h *Happening, week *Week, files map[string]string) error {
+	desk := *w
+	desk.project = filepath.Join(w.root, "desk", h.Repo)
+	var text []string
+	for name := range files {
+		if strings.HasPrefix(name, h.Folder+"/") {
+			text = append(text, name)
+		}
+	}
+	if len(text) == 0 {
+		return nil // it is only there with attacks
+	}
+	if err := desk.script(w.env(), "git fetch -q origin && git checkout -q -f -B "+h.Branch+" $(git rev-parse -q --verify origin/"+h.Branch+" || echo origin/main)"); err != nil {
+		return err
+	}
+	for _, name := range text {
+		w.write(filepath.Join(desk.project, strings.TrimPrefix(name, h.Folder+"/")), files[name], 0o644)
+	}
+	who := week.People[h.Who]
+	env := append(w.env(), "GIT_AUTHOR_NAME="+h.Who, "GIT_AUTHOR_EMAIL="+who, "GIT_COMMITTER_NAME="+h.Who, "GIT_COMMITTER_EMAIL="+who, "MESSAGE="+h.Text)
+	return desk.script(env, `git add -A && git commit -qm "$MESSAGE" && git push -q origin `+h.Branch)
+}
