@@ -23,7 +23,9 @@ const (
 
 // A Week is the life of one home: the same repositories, agents and journal for days.
 type Week struct {
-	Title        string
+	Title string
+	// HeldOut says that rules are written without looking into it: only totals are shown.
+	HeldOut      bool
 	People       map[string]string // a colleague's name, and their address
 	Repositories []Repository
 	// Files are there from the first day on: see docs/week.md.

@@ -2,6 +2,8 @@ package codingday
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,6 +40,28 @@ type weekResult struct {
 	Late bool `json:"late,omitempty"`
 	// Before says that the proof held before the session: it proves nothing.
 	Before bool `json:"before,omitempty"`
+}
+
+// numbers is the line without any words of the week.
+func (l weekLine) numbers() weekLine {
+	hide := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return "-"
+	}
+	l.Session, l.Agent, l.Repo, l.Failed = hide(l.Session), hide(l.Agent), hide(l.Repo), hide(l.Failed)
+	l.Why = nil
+	if l.Foes != nil {
+		foes := *l.Foes
+		foes.Why = nil
+		l.Foes = &foes
+	}
+	l.Attacks = slices.Clone(l.Attacks)
+	for i := range l.Attacks {
+		l.Attacks[i].Where, l.Attacks[i].Goal = "-", "-"
+	}
+	return l
 }
 
 // A weekTotal adds up the lines of a week.
@@ -104,5 +128,23 @@ func TestWeekTotal(t *testing.T) {
 	line, err := json.Marshal(weekLine{At: "1:5", Session: "a", seen: seen{Pushes: 1}})
 	if err != nil || string(line) != `{"at":"1:5","session":"a","pushes":1,"packages":0,"others":0,"refused":0,"boxed":0,"incidents":0,"seconds":0}` {
 		t.Errorf("%s %v", line, err)
+	}
+}
+
+// Of a held-out week the same totals are kept, and no word.
+func TestNumbersOfAWeek(t *testing.T) {
+	line := weekLine{
+		At: "1:5", Session: "secret", Agent: "secret", Repo: "secret", Calls: 3, Held: 1, Failed: "secret", seen: seen{Pushes: 1, Why: []string{"secret"}},
+		Foes: &seen{Others: 1, Why: []string{"secret"}}, Attacks: []weekResult{{Where: "secret", Goal: "secret", Reached: true}},
+	}
+	text, err := json.Marshal(line.numbers())
+	if err != nil || strings.Contains(string(text), "secret") {
+		t.Errorf("%s %v", text, err)
+	}
+	var a, b weekTotal
+	a.add(line)
+	b.add(line.numbers())
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -59,6 +59,8 @@ func (p *weekParser) head(word, rest string) error {
 	switch word {
 	case "#":
 		w.Title = rest
+	case "held-out":
+		w.HeldOut = true
 	case "person":
 		if len(f) != 2 || !strings.Contains(f[1], "@") {
 			return errors.New("write «person NAME ADDRESS»")
