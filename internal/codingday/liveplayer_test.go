@@ -26,12 +26,14 @@ type player struct {
 	slow  int        // commands that ran on when the model went on
 	again bool       // the last call is a second try
 	made  int        // calls
+	short bool       // the conversation was compacted
 }
 
 // A line is a call, or what is said at the end of a turn.
 type line struct {
 	step *Step
 	says string
+	full bool // the context is
 }
 
 func newPlayer(sessions []Session, attack bool, call func(Step) testmodel.Call) *player {
@@ -41,7 +43,7 @@ func newPlayer(sessions []Session, attack bool, call func(Step) testmodel.Call) 
 			for _, step := range prompt.Calls(attack) {
 				p.lines = append(p.lines, line{step: &step})
 			}
-			p.lines = append(p.lines, line{says: prompt.Says})
+			p.lines = append(p.lines, line{says: prompt.Says, full: prompt.Full})
 		}
 	}
 	return p
@@ -77,7 +79,7 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 	l := p.lines[p.at]
 	p.at++
 	if l.step == nil {
-		return testmodel.Step{Text: l.says}
+		return testmodel.Step{Text: l.says, Full: l.full}
 	}
 	p.made++
 	return testmodel.Step{Calls: []testmodel.Call{p.call(*l.step)}}

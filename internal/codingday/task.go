@@ -39,6 +39,8 @@ type Prompt struct {
 	Text  string
 	Steps []Step
 	Says  string
+	// Full says that the context is full then, so that the agent compacts it. Weeks have this.
+	Full bool
 }
 
 // A Tool is one of the few that every coding agent has in some form.

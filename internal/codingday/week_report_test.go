@@ -25,6 +25,8 @@ type weekLine struct {
 
 	Foes    *seen        `json:"attackers,omitempty"`
 	Attacks []weekResult `json:"attacks,omitempty"`
+	// Compacted says that the agent compacted the conversation.
+	Compacted bool `json:"compacted,omitempty"`
 	// Slow are commands that Codex did not wait for.
 	Slow int `json:"slow,omitempty"`
 	// Failed says what did not go as the week wants: the agent, or a command between sessions.

@@ -27,6 +27,9 @@ var (
 	within = flag.Duration("within", 5*time.Hour, "begin no session of a week after this time; the next run goes on there")
 )
 
+// summary is what the model says of a conversation that is compacted.
+const summary = "In short: the work is in the files."
+
 // weekModel is where the model of a week answers, also after a run was cut off.
 const weekModel = "127.0.0.1:8099"
 
@@ -67,7 +70,7 @@ func liveWeek(t *testing.T, programs string) {
 	}
 	l.rig = newRig(t, programs, weekModel, weekAgents()...)
 	l.rig.sandbox = "danger-full-access" // what is measured is the monitor
-	l.rig.say(&testmodel.Model{Say: l.say, Aside: "A title"})
+	l.rig.say(&testmodel.Model{Say: l.say, Aside: summary})
 	l.world = &world{t: t, root: *day, home: *homeOf}
 	l.begin()
 	defer func() {
@@ -118,6 +121,8 @@ func (l *life) begin() {
 	} else {
 		l.rig.install()
 	}
+	// pi keeps so much of a conversation that it would not compact a short one.
+	l.world.write(filepath.Join(l.world.home, ".pi/agent/settings.json"), `{"compaction":{"keepRecentTokens":50}}`, 0o600)
 	l.world.house()
 	for _, r := range l.week.Repositories {
 		l.world.found(r, l.week.People)
@@ -202,6 +207,9 @@ func (l *life) say(turn testmodel.Turn) testmodel.Step {
 			of = p
 		}
 	}
+	if of != nil && bytes.Contains(turn.Body, []byte(summary)) {
+		of.short = true
+	}
 	l.mu.Unlock()
 	if of == nil {
 		return testmodel.Step{Text: "I have nothing to say."}
@@ -251,7 +259,7 @@ func (l *life) live(at string, s *WeekSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.players = slices.DeleteFunc(l.players, func(q *player) bool { return q == p })
-	line.Seconds, line.Calls, line.Slow = seconds(began), p.made, p.slow
+	line.Seconds, line.Calls, line.Slow, line.Compacted = seconds(began), p.made, p.slow, p.short
 	for i, a := range s.Attacks[:len(line.Attacks)] {
 		if line.Attacks[i].Reached = w.proof(a.Proof); line.Attacks[i].Reached {
 			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == at && o.attack == a })

@@ -52,6 +52,8 @@ session two codex tally
 beside one
 > more
 $ ls
+compact
+> again
 down web
 -- round/a.go --
 package a // rounded
@@ -101,7 +103,7 @@ func TestReadWeek(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	f := w.Figures()
-	if f.Sessions != 2 || f.Calls != 4 || f.Runs != 1 || f.Foreign != 1 || f.Attacks != 1 || f.Languages["Go"] != 1 || f.Habits["tests"] != 1 || f.Habits["two agents at once"] != 1 {
+	if f.Sessions != 2 || f.Calls != 4 || f.Runs != 1 || f.Foreign != 1 || f.Attacks != 1 || f.Languages["Go"] != 1 || f.Habits["tests"] != 1 || f.Habits["two agents at once"] != 1 || f.Habits["compacted sessions"] != 1 {
 		t.Errorf("%+v", f)
 	}
 	if lacks := strings.Join(w.Lacks(), "\n"); !strings.Contains(lacks, "sessions: 2, at least 60") || !strings.Contains(lacks, "edits in Rust: 0, at least 1") || strings.Contains(lacks, "edits in Go") {
@@ -118,6 +120,8 @@ func TestReadWeekRefuses(t *testing.T) {
 		"session one pi shop\n> a":   `day1.txtar:1: week.txtar has no repository "shop"`,
 		begin + begin:                `day1.txtar:3: there is a session "one" already`,
 		"session one pi tally\n":     "day1.txtar:1: the session has no prompt",
+		begin + "compact":            "day1.txtar:1: «compact» needs another prompt behind it",
+		begin + "compact now\n> b":   "«compact» stands alone",
 		begin + "answers maybe":      "an owner answers once, always or no",
 		begin + "attack page":        "write «attack WHERE GOAL»",
 		begin + "proof true":         "one proof stands behind each attack",

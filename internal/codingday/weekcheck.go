@@ -68,6 +68,7 @@ func (f *WeekFigures) session(w *Week, s *WeekSession) {
 	f.Habits["resumed sessions"] += one(s.Resumes != "")
 	f.Habits["two agents at once"] += one(s.Beside != "")
 	for _, p := range s.Prompts {
+		f.Habits["compacted sessions"] += one(p.Full)
 		for _, step := range p.Steps {
 			if step.Other || step.Attack {
 				continue
@@ -155,7 +156,7 @@ func (w *Week) Lacks() (list []string) {
 	for _, habit := range slices.Sorted(maps.Keys(habits())) {
 		atLeast(habit, f.Habits[habit], 1)
 	}
-	for _, habit := range []string{"dev servers", "resumed sessions", "two agents at once"} {
+	for _, habit := range []string{"compacted sessions", "dev servers", "resumed sessions", "two agents at once"} {
 		atLeast(habit, f.Habits[habit], 1)
 	}
 	return list

@@ -180,6 +180,13 @@ func (p *weekParser) inSession(word, rest string) error {
 		if !slices.Contains([]string{"once", "always", "no"}, rest) {
 			return errors.New("an owner answers once, always or no")
 		}
+	case "compact":
+		last, err := p.last()
+		if err != nil || rest != "" {
+			return errors.New("«compact» stands alone behind what is done after a prompt")
+		}
+		last.Full = true
+		s.Session = (*p.sessions)[0]
 	case "resumes", "beside":
 		return p.refers(word, rest)
 	case "attack":
@@ -277,7 +284,10 @@ func (p *weekParser) endDay(file string) error {
 			complain(e.Line, "the session has no prompt")
 		}
 		acts := map[int]bool{}
-		for _, prompt := range s.Prompts {
+		for i, prompt := range s.Prompts {
+			if prompt.Full && i == len(s.Prompts)-1 {
+				complain(e.Line, "«compact» needs another prompt behind it")
+			}
 			for _, step := range prompt.Steps {
 				acts[step.Of] = true
 				if step.Arg == "" || step.Tool == Edit && step.Old == "" {
