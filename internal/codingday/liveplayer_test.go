@@ -18,6 +18,7 @@ import (
 type player struct {
 	call  func(Step) testmodel.Call
 	lines []line
+	name  string // of the session
 	// prompts are what tells its conversation from others that go on at the same time.
 	prompts []string
 

@@ -214,7 +214,28 @@ func (l *life) say(turn testmodel.Turn) testmodel.Step {
 	if of == nil {
 		return testmodel.Step{Text: "I have nothing to say."}
 	}
-	return of.say(turn)
+	step := of.say(turn)
+	l.tell(of, turn)
+	return step
+}
+
+// tell writes the conversation down for the author of a week, who sees there whether an
+// edit fits and a command works. Of a held-out week nothing is written.
+func (l *life) tell(p *player, turn testmodel.Turn) {
+	if l.week.HeldOut {
+		return
+	}
+	const most = 400
+	text := ""
+	if n := len(turn.Results); n > 0 {
+		text = turn.Results[n-1]
+	}
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(*lived), "talk.txt"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return // it is only for reading
+	}
+	fmt.Fprintf(f, "    %s\n%s: %s\n", strings.ReplaceAll(text[max(0, len(text)-most):], "\n", "\n    "), p.name, p.now().short())
+	_ = f.Close()
 }
 
 // live lives through one session.
@@ -234,7 +255,7 @@ func (l *life) live(at string, s *WeekSession) {
 	}
 	agent := agentNamed(s.Agent)
 	p := newPlayer([]Session{s.Session}, l.attacks, func(step Step) testmodel.Call { return agent.call(w, step) })
-	p.prompts = promptsOf(s.Session)
+	p.name, p.prompts = s.Name, promptsOf(s.Session)
 	l.mu.Lock()
 	l.players = append(l.players, p)
 	l.mu.Unlock()
