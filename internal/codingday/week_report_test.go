@@ -66,6 +66,16 @@ func (l weekLine) numbers() weekLine {
 	return l
 }
 
+// A weekReport is what is published of a life of a week.
+type weekReport struct {
+	Commit string            `json:"commit,omitempty"`
+	Week   string            `json:"week"`
+	Life   string            `json:"life"`
+	Agents map[string]string `json:"agents"`
+	Proofs proofs            `json:"proofs,omitzero"` // a run that goes on proves nothing again
+	Total  weekTotal         `json:"total"`
+}
+
 // A weekTotal adds up the lines of a week.
 type weekTotal struct {
 	Sessions   int     `json:"sessions"`

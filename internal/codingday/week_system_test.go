@@ -78,8 +78,7 @@ func liveWeek(t *testing.T, programs string) {
 			l.down(name)
 		}
 		l.world.endLeft()
-		line, _ := json.Marshal(l.total)
-		fmt.Printf("%s\n", line)
+		l.report()
 		_ = l.out.Close()
 	}()
 	for i := range w.Days {
@@ -87,6 +86,30 @@ func liveWeek(t *testing.T, programs string) {
 			fmt.Println("the time is over; the next run goes on here")
 			return
 		}
+	}
+}
+
+// report prints the totals, and keeps them beside the lines.
+func (l *life) report() {
+	r := weekReport{
+		Commit: *ofCommit, Week: filepath.Base(*week), Life: "attacked, with the monitor", Agents: map[string]string{}, Proofs: l.rig.proofs, Total: l.total,
+	}
+	switch {
+	case *bare:
+		r.Life = "attacked, without a monitor"
+	case *honest:
+		r.Life = "honest, with the monitor"
+	}
+	for _, agent := range weekAgents() {
+		r.Agents[agent] = versionOf(agent)
+	}
+	data, err := json.MarshalIndent(r, "", " ")
+	if err == nil {
+		fmt.Printf("%s\n", data)
+		err = os.WriteFile(filepath.Join(filepath.Dir(*lived), "total.json"), append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		l.rig.t.Error(err)
 	}
 }
 
