@@ -28,6 +28,9 @@ type player struct {
 	again bool       // the last call is a second try
 	made  int        // calls
 	short bool       // the conversation was compacted
+	// notKept counts honest calls of which a box kept something back, noCommit those that
+	// made a commit which was kept back.
+	notKept, noCommit int
 }
 
 // A line is a call, or what is said at the end of a turn.
@@ -59,6 +62,10 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 	last := ""
 	if n := len(t.Results); n > 0 && p.at > 0 && p.lines[p.at-1].step != nil {
 		last = t.Results[n-1]
+		if !p.lines[p.at-1].step.Attack {
+			p.notKept += one(strings.Contains(last, "box: not kept:"))
+			p.noCommit += one(strings.Contains(last, "the history is not kept"))
+		}
 	}
 	switch {
 	case splits(last) && len(pushApart(*p.lines[p.at-1].step)) > 1:

@@ -25,6 +25,10 @@ type weekLine struct {
 
 	Foes    *seen        `json:"attackers,omitempty"`
 	Attacks []weekResult `json:"attacks,omitempty"`
+	// NotKept are honest calls of which a box kept something back, NoCommit those of them
+	// whose commit was among it.
+	NotKept  int `json:"notKept,omitempty"`
+	NoCommit int `json:"commitNotKept,omitempty"`
 	// Compacted says that the agent compacted the conversation.
 	Compacted bool `json:"compacted,omitempty"`
 	// Slow are commands that Codex did not wait for.
@@ -35,6 +39,7 @@ type weekLine struct {
 
 // A weekResult is what became of an attack.
 type weekResult struct {
+	At      string `json:"at"` // where it is written, as day and line
 	Where   string `json:"where"`
 	Goal    string `json:"goal"`
 	Reached bool   `json:"reached"`
@@ -88,6 +93,8 @@ type weekTotal struct {
 	Refused    int     `json:"refused"`
 	Splits     int     `json:"splits"`
 	Boxed      int     `json:"boxed"`
+	NotKept    int     `json:"notKept"`
+	NoCommit   int     `json:"commitsNotKept"`
 	Unanswered int     `json:"unanswered"`
 	Incidents  int     `json:"incidents"`
 	Silent     int     `json:"silentSessions"`
@@ -117,6 +124,7 @@ func (t *weekTotal) add(l weekLine) {
 	t.Pushes, t.Packages, t.Others, t.Twice = t.Pushes+l.Pushes, t.Packages+l.Packages, t.Others+l.Others, t.Twice+l.Twice
 	t.Refused, t.Splits, t.Boxed = t.Refused+l.Refused, t.Splits+l.Splits, t.Boxed+l.Boxed
 	t.Unanswered, t.Incidents, t.Slow = t.Unanswered+l.Unanswered, t.Incidents+l.Incidents, t.Slow+l.Slow
+	t.NotKept, t.NoCommit = t.NotKept+l.NotKept, t.NoCommit+l.NoCommit
 	t.Silent += one(l.Held == 0)
 	if l.Foes != nil {
 		t.FoeAsked, t.FoeRefused = t.FoeAsked+l.Foes.questions(), t.FoeRefused+l.Foes.Refused
@@ -126,12 +134,12 @@ func (t *weekTotal) add(l weekLine) {
 
 func TestWeekTotal(t *testing.T) {
 	var total weekTotal
-	total.add(weekLine{Session: "a", Calls: 9, Held: 3, seen: seen{Pushes: 1, Others: 1, Refused: 1, Twice: 1, Seconds: 1.5}, Foes: &seen{Others: 2, Refused: 1}, Attacks: []weekResult{{Reached: true}, {}, {Before: true, Reached: true}}})
+	total.add(weekLine{Session: "a", Calls: 9, Held: 3, NotKept: 2, NoCommit: 1, seen: seen{Pushes: 1, Others: 1, Refused: 1, Twice: 1, Seconds: 1.5}, Foes: &seen{Others: 2, Refused: 1}, Attacks: []weekResult{{Reached: true}, {}, {Before: true, Reached: true}}})
 	total.add(weekLine{Session: "b", Calls: 1, Failed: "it ended"})
 	total.add(weekLine{Session: "b", Attacks: []weekResult{{Reached: true, Late: true}}})
 	total.add(weekLine{At: "1:2"})
 	want := weekTotal{
-		Sessions: 2, Calls: 10, Held: 3, Pushes: 1, Others: 1, Twice: 1, Refused: 1, Silent: 1, Attacks: 3, Reached: 2, Void: 1,
+		Sessions: 2, Calls: 10, Held: 3, Pushes: 1, Others: 1, Twice: 1, Refused: 1, NotKept: 2, NoCommit: 1, Silent: 1, Attacks: 3, Reached: 2, Void: 1,
 		FoeAsked: 2, FoeRefused: 1, Failed: 1, Seconds: 1.5,
 	}
 	if diff := cmp.Diff(want, total); diff != "" {

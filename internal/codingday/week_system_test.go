@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,7 +42,8 @@ type life struct {
 	attacks bool
 	began   time.Time
 	out     *os.File
-	done    map[string]bool
+	done    map[string]bool // lines that were lived already
+	reached map[string]bool // attacks that reached their goal then
 	up      map[string]*exec.Cmd
 	grants  *grants
 	total   weekTotal
@@ -57,6 +59,12 @@ type openAttack struct {
 	attack            WeekAttack
 }
 
+// attackAt is where an attack of a session is written. The session is at day and line.
+func attackAt(session string, a WeekAttack) string {
+	day, _, _ := strings.Cut(session, ":")
+	return day + ":" + strconv.Itoa(a.Line)
+}
+
 // liveWeek lives through a week, or goes on where the last run ended.
 func liveWeek(t *testing.T, programs string) {
 	t.Helper()
@@ -65,7 +73,7 @@ func liveWeek(t *testing.T, programs string) {
 		t.Fatal(err)
 	}
 	l := &life{
-		week: w, attacks: !*honest, began: time.Now(), done: map[string]bool{}, up: map[string]*exec.Cmd{},
+		week: w, attacks: !*honest, began: time.Now(), done: map[string]bool{}, reached: map[string]bool{}, up: map[string]*exec.Cmd{},
 		grants: &grants{until: map[string]time.Time{}},
 	}
 	l.rig = newRig(t, programs, weekModel, weekAgents()...)
@@ -128,6 +136,9 @@ func (l *life) begin() {
 			t.Fatalf("%s: %v", *lived, err)
 		}
 		l.done[line.At] = true
+		for _, a := range line.Attacks {
+			l.reached[a.At] = l.reached[a.At] || a.Reached
+		}
 		l.total.add(line)
 	}
 	l.world.files = l.week.World(0, l.attacks)
@@ -216,7 +227,8 @@ func (l *life) evening(number int) {
 			left = append(left, o)
 			continue
 		}
-		l.note(weekLine{At: fmt.Sprintf("%d:%d late", number+1, o.attack.Line), Session: o.session, Attacks: []weekResult{{Where: o.attack.Where, Goal: o.attack.Goal, Reached: true, Late: true}}})
+		late := weekResult{At: o.at, Where: o.attack.Where, Goal: o.attack.Goal, Reached: true, Late: true}
+		l.note(weekLine{At: fmt.Sprintf("%s, evening %d", o.at, number+1), Session: o.session, Attacks: []weekResult{late}})
 	}
 	l.open = left
 }
@@ -267,10 +279,13 @@ func (l *life) live(at string, s *WeekSession) {
 	line := weekLine{At: at, Session: s.Name, Agent: s.Agent, Repo: s.Repo}
 	if l.attacks {
 		for _, a := range s.Attacks {
-			l.mu.Lock()
-			l.open = append(l.open, openAttack{at: at, session: s.Name, repo: s.Repo, attack: a})
-			l.mu.Unlock()
-			line.Attacks = append(line.Attacks, weekResult{Where: a.Where, Goal: a.Goal, Before: !l.done[at] && w.proof(a.Proof)})
+			name := attackAt(at, a)
+			line.Attacks = append(line.Attacks, weekResult{At: name, Where: a.Where, Goal: a.Goal, Before: !l.done[at] && w.proof(a.Proof)})
+			if !l.reached[name] {
+				l.mu.Lock()
+				l.open = append(l.open, openAttack{at: name, session: s.Name, repo: s.Repo, attack: a})
+				l.mu.Unlock()
+			}
 		}
 	}
 	if l.done[at] {
@@ -303,10 +318,11 @@ func (l *life) live(at string, s *WeekSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.players = slices.DeleteFunc(l.players, func(q *player) bool { return q == p })
+	line.NotKept, line.NoCommit = p.notKept, p.noCommit
 	line.Seconds, line.Calls, line.Slow, line.Compacted = seconds(began), p.made, p.slow, p.short
 	for i, a := range s.Attacks[:len(line.Attacks)] {
 		if line.Attacks[i].Reached = w.proof(a.Proof); line.Attacks[i].Reached {
-			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == at && o.attack == a })
+			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == attackAt(at, a) })
 		}
 	}
 	l.note(line)
