@@ -130,7 +130,7 @@ func (p *weekParser) file(dir fs.FS, name string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -95,7 +95,8 @@ func TestReadWeek(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Happening{
 		{Verb: "arrives", Repo: "tally", Branch: "main", Who: "Ben", Folder: "round", Text: "Round half to even"},
-		{Verb: "owner", Repo: "tally", Text: "git pull\ngit log"}, {Verb: "down", Name: "web"},
+		{Verb: "owner", Repo: "tally", Text: "git pull\ngit log"},
+		{Verb: "down", Name: "web"},
 	}, happens); diff != "" {
 		t.Error(diff)
 	}
