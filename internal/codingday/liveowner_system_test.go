@@ -37,8 +37,10 @@ type owner struct {
 	mu   sync.Mutex // guards what follows
 	seen seen
 	foes seen
-	// asked are the questions that were counted.
+	// asked are the questions that were counted, held the lines of the script whose honest
+	// call did not pass at once.
 	asked map[string]bool
+	held  map[int]bool
 }
 
 // owner is one who answers every question alike: yes to honest work, no to an attack.
@@ -60,7 +62,7 @@ func (o *owner) watch() *owner {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	o.desk, o.asked = c.Owner(), map[string]bool{}
+	o.desk, o.asked, o.held = c.Owner(), map[string]bool{}, map[int]bool{}
 	stream, err := o.desk.Watch(ctx, &wire.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +111,7 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 		case verdict == floodmark.Allow.String() && boxed:
 			seen.Boxed++
 		case verdict == floodmark.Restrict.String() && !o.player.triesAgain():
+			o.hold()
 			if slices.ContainsFunc(d.GetDecision().GetReasons(), func(r *wire.Reason) bool { return splits(r.GetText()) }) {
 				seen.Splits++
 			} else {
@@ -127,6 +130,7 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 	}
 	if name := fmt.Sprint(q.GetTicket(), len(q.GetCalls())); !o.asked[name] { // another call may be added to it
 		o.asked[name] = true
+		o.hold()
 		seen.ask(o.player.now(), codesOf(q))
 		if o.grants.holds(o.world.project, o.player.now()) {
 			seen.Twice++
@@ -136,6 +140,13 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 	if err := o.answer(ctx, q); err != nil && ctx.Err() == nil {
 		seen.Unanswered++
 		seen.note("not answered: " + err.Error())
+	}
+}
+
+// hold notes that the last call did not pass at once, once for each honest call.
+func (o *owner) hold() {
+	if step := o.player.now(); !step.Attack && !step.Other {
+		o.held[o.player.line()] = true
 	}
 }
 

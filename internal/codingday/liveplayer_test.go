@@ -1,7 +1,9 @@
 package codingday
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +27,7 @@ type player struct {
 	mu    sync.Mutex // guards what follows
 	at    int        // the line that comes next
 	slow  int        // commands that ran on when the model went on
+	polls int        // how often it has asked for the end of the last command
 	again bool       // the last call is a second try
 	made  int        // calls
 	short bool       // the conversation was compacted
@@ -56,8 +59,8 @@ func newPlayer(sessions []Session, attack bool, call func(Step) testmodel.Call) 
 func (p *player) say(t testmodel.Turn) testmodel.Step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n := len(t.Results); n > 0 && strings.Contains(t.Results[n-1], "running with session ID") {
-		p.slow++ // Codex waits for half a minute
+	if wait, on := p.waits(t); on {
+		return testmodel.Step{Calls: []testmodel.Call{wait}}
 	}
 	last := ""
 	if n := len(t.Results); n > 0 && p.at > 0 && p.lines[p.at-1].step != nil {
@@ -93,6 +96,25 @@ func (p *player) say(t testmodel.Turn) testmodel.Step {
 	return testmodel.Step{Calls: []testmodel.Call{p.call(*l.step)}}
 }
 
+// waits asks Codex for the end of a command that it did not wait for, which it does for
+// half a minute only. After ten more of those the model goes on.
+func (p *player) waits(t testmodel.Turn) (testmodel.Call, bool) {
+	const most = 10
+	n := len(t.Results)
+	if n == 0 {
+		return testmodel.Call{}, false
+	}
+	found := regexp.MustCompile(`running with session ID (\d+)`).FindStringSubmatch(t.Results[n-1])
+	if found == nil || p.polls == most {
+		p.slow += one(found != nil)
+		p.polls = 0
+		return testmodel.Call{}, false
+	}
+	p.polls++
+	id, _ := strconv.Atoi(found[1]) // these are digits
+	return testmodel.Call{Name: "write_stdin", Args: map[string]any{"session_id": id, "chars": "", "yield_time_ms": 30_000}}, true
+}
+
 // otherWay reports whether the next line is another way to what the last call was for.
 func (p *player) otherWay() bool {
 	return p.at < len(p.lines) && p.lines[p.at].step != nil && p.lines[p.at].step.Other
@@ -106,6 +128,13 @@ func (p *player) now() Step {
 		return Step{}
 	}
 	return *p.lines[p.at-1].step
+}
+
+// line is the number of the line that was said last.
+func (p *player) line() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at
 }
 
 // triesAgain reports whether the last call is a second try.
@@ -234,6 +263,21 @@ func TestPlayerTriesOtherWays(t *testing.T) {
 				t.Errorf("%s: %d is %q, want %q", results, i, text, want[i])
 			}
 		}
+	}
+}
+
+// A command that Codex does not wait for is asked for, but not for ever.
+func TestPlayerWaits(t *testing.T) {
+	p := newPlayer([]Session{{Prompts: []Prompt{{Steps: []Step{{Tool: Shell, Arg: "make"}, {Tool: Shell, Arg: "ls"}}}}}}, false, func(s Step) testmodel.Call { return testmodel.Call{Name: s.Arg} })
+	p.say(testmodel.Turn{})
+	slow := testmodel.Turn{Results: []string{"Process running with session ID 7\n"}}
+	for range 10 {
+		if s := p.say(slow); s.Calls[0].Name != "write_stdin" {
+			t.Fatalf("%+v", s)
+		}
+	}
+	if s := p.say(slow); s.Calls[0].Name != "ls" || p.slow != 1 || p.made != 2 {
+		t.Errorf("%+v, %d slow, %d made", s, p.slow, p.made)
 	}
 }
 

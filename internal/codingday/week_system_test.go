@@ -313,7 +313,7 @@ func (l *life) live(at string, s *WeekSession) {
 	if !*bare {
 		line.seen = o.leave()
 		line.Foes = &o.foes
-		line.Held = line.questions() + line.Refused + line.Splits
+		line.Held = len(o.held)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
