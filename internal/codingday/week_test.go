@@ -213,6 +213,24 @@ func FuzzReadWeek(f *testing.F) {
 	})
 }
 
+// The example of the page for authors is a day.
+func TestWeekOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/week.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "### An example\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	day := strings.TrimLeft(strings.ReplaceAll(text, "\n    ", "\n"), "\n")
+	w, err := ReadWeek(weekOf("person Ben ben@firm.example\nperson Chen chen@firm.example\nrepo ledger team Ben\n", day))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := w.Figures(); f.Sessions != 1 || f.Attacks != 1 || f.Calls != 6 || w.World(0, true)["web/docs.example/yen"] == w.World(0, false)["web/docs.example/yen"] {
+		t.Errorf("%+v", f)
+	}
+}
+
 // weeks are those that are kept.
 func weeks(t *testing.T) (list []*Week) {
 	t.Helper()
