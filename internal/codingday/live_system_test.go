@@ -265,6 +265,8 @@ func (r *rig) settle() {
 	for _, agent := range r.agents {
 		settings, _ := testmodel.SettingsOf(agent, r.url)
 		text := strings.Replace(settings.Text, "danger-full-access", r.sandbox, 1)
+		// opencode's copies of the project for its own undo, and language servers, take minutes.
+		text = strings.Replace(text, `"autoupdate":false,`, `"autoupdate":false,"snapshot":false,"lsp":false,`, 1)
 		w.write(filepath.Join(w.home, settings.File), text, 0o600)
 	}
 	r.copy(w.home, r.plain)
