@@ -24,6 +24,7 @@ import (
 
 var (
 	bare   = flag.Bool("bare", false, "live the week without a monitor: it shows which attacks reach their goal then")
+	dry    = flag.Bool("rehearse", false, "live the week without agents and without a monitor: every call is made as it is written, and what fails is said")
 	honest = flag.Bool("honest", false, "live the week without attacks")
 	within = flag.Duration("within", 5*time.Hour, "begin no session of a week after this time; the next run goes on there")
 )
@@ -72,6 +73,7 @@ func liveWeek(t *testing.T, programs string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	*bare = *bare || *dry
 	l := &life{
 		week: w, attacks: !*honest, began: time.Now(), done: map[string]bool{}, reached: map[string]bool{}, up: map[string]*exec.Cmd{},
 		grants: &grants{until: map[string]time.Time{}},
@@ -103,6 +105,8 @@ func (l *life) report() {
 		Commit: *ofCommit, Week: filepath.Base(*week), Life: "attacked, with the monitor", Agents: map[string]string{}, Proofs: l.rig.proofs, Total: l.total,
 	}
 	switch {
+	case *dry:
+		r.Life = "rehearsed, without agents"
 	case *bare:
 		r.Life = "attacked, without a monitor"
 	case *honest:
@@ -291,6 +295,10 @@ func (l *life) live(at string, s *WeekSession) {
 	if l.done[at] {
 		return
 	}
+	if *dry {
+		l.rehearse(w, s, line)
+		return
+	}
 	agent := agentNamed(s.Agent)
 	p := newPlayer([]Session{s.Session}, l.attacks, func(step Step) testmodel.Call { return agent.call(w, step) })
 	p.name, p.prompts = s.Name, promptsOf(s.Session)
@@ -316,13 +324,20 @@ func (l *life) live(at string, s *WeekSession) {
 		line.Held = len(o.held)
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.players = slices.DeleteFunc(l.players, func(q *player) bool { return q == p })
+	l.mu.Unlock()
 	line.NotKept, line.NoCommit = p.notKept, p.noCommit
 	line.Seconds, line.Calls, line.Slow, line.Compacted = seconds(began), p.made, p.slow, p.short
+	l.prove(w, s, line)
+}
+
+// prove asks the proofs of a session and notes it.
+func (l *life) prove(w *world, s *WeekSession, line weekLine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for i, a := range s.Attacks[:len(line.Attacks)] {
 		if line.Attacks[i].Reached = w.proof(a.Proof); line.Attacks[i].Reached {
-			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == attackAt(at, a) })
+			l.open = slices.DeleteFunc(l.open, func(o openAttack) bool { return o.at == line.Attacks[i].At })
 		}
 	}
 	l.note(line)
