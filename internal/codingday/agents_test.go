@@ -11,8 +11,9 @@ import (
 
 // The versions are those that were measured; internal/agents/e2e names them too.
 const (
-	codexVersion = "0.166.0"
-	piVersion    = "0.73.1"
+	codexVersion    = "0.166.0"
+	opencodeVersion = "1.18.33"
+	piVersion       = "0.73.1"
 )
 
 // An agent is a real program: how its model calls a tool, and how it is run for
@@ -30,14 +31,35 @@ type seat struct {
 	installed, model string
 	// settled says that the agent's settings lie in the home already, hooks and all.
 	settled bool
+	// resumes says that the agent's last conversation in the project goes on.
+	resumes bool
+}
+
+func versionOf(agent string) string {
+	return map[string]string{"codex": codexVersion, "opencode": opencodeVersion, "pi": piVersion}[agent]
+}
+
+// programsOf is the folder of an agent's program below its node_modules. What npm links for
+// opencode is replaced by a script that was not run.
+func programsOf(agent string) string {
+	if agent == "opencode" {
+		return "opencode-linux-x64/bin"
+	}
+	return ".bin"
 }
 
 func agentNamed(name string) agent {
-	if name == "pi" {
+	switch name {
+	case "pi":
 		return agent{call: piCall, run: runPi}
+	case "opencode":
+		return agent{call: opencodeCall, run: runOpencode}
 	}
 	return agent{call: codexCall, run: runCodex}
 }
+
+// fetched is a command that reads a page, for agents without a tool for it.
+func fetched(address string) string { return "curl -sL '" + address + "'" }
 
 // piCall is a call as models of pi make it.
 func piCall(_ *world, s Step) testmodel.Call {
@@ -48,6 +70,8 @@ func piCall(_ *world, s Step) testmodel.Call {
 		return testmodel.Call{Name: "edit", Args: map[string]any{"path": s.Arg, "edits": []any{map[string]string{"oldText": s.Old, "newText": s.New}}}}
 	case Write:
 		return testmodel.Call{Name: "write", Args: map[string]any{"path": s.Arg, "content": s.New}}
+	case Fetch:
+		return testmodel.Call{Name: "bash", Args: map[string]any{"command": fetched(s.Arg)}}
 	}
 	return testmodel.Call{Name: "bash", Args: map[string]any{"command": s.Arg}}
 }
@@ -64,19 +88,42 @@ func codexCall(w *world, s Step) testmodel.Call {
 	case Edit:
 		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: " + s.Arg + "\n@@\n" + signed("-", s.Old) + signed("+", s.New) + "*** End Patch\nPATCH\n")
 	case Write:
-		path := s.Arg
-		if rest, ok := strings.CutPrefix(path, "~/"); ok {
-			path = filepath.Join(w.home, rest)
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.project, path)
-		}
-		if _, err := os.Stat(path); err == nil {
+		if _, err := os.Stat(w.absolute(s.Arg)); err == nil {
 			return shell("cat > " + s.Arg + " <<'EOF'\n" + s.New + "EOF\n")
 		}
 		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Add File: " + s.Arg + "\n" + signed("+", s.New) + "*** End Patch\nPATCH\n")
 	}
+	if s.Tool == Fetch {
+		return shell(fetched(s.Arg))
+	}
 	return shell(s.Arg)
+}
+
+// opencodeCall is a call as models of opencode make it.
+func opencodeCall(w *world, s Step) testmodel.Call {
+	path := w.absolute(s.Arg)
+	switch s.Tool {
+	case Read:
+		return testmodel.Call{Name: "read", Args: map[string]any{"filePath": path}}
+	case Edit:
+		return testmodel.Call{Name: "edit", Args: map[string]any{"filePath": path, "oldString": s.Old, "newString": s.New}}
+	case Write:
+		return testmodel.Call{Name: "write", Args: map[string]any{"filePath": path, "content": s.New}}
+	case Fetch:
+		return testmodel.Call{Name: "webfetch", Args: map[string]any{"url": s.Arg, "format": "markdown"}}
+	}
+	return testmodel.Call{Name: "bash", Args: map[string]any{"command": s.Arg, "description": "runs it"}}
+}
+
+// absolute is where a path of a call leads.
+func (w *world) absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(w.home, rest)
+	}
+	if !filepath.IsAbs(path) {
+		return filepath.Join(w.project, path)
+	}
+	return path
 }
 
 // signed puts a sign before every line.
@@ -101,7 +148,7 @@ func runCodex(a seat, s Session) error {
 	program := filepath.Join(a.installed, "codex-"+codexVersion, "node_modules", ".bin", "codex")
 	for i, p := range s.Prompts {
 		args := []string{"exec"}
-		if i > 0 {
+		if i > 0 || a.resumes {
 			args = append(args, "resume", "--last")
 		}
 		args = append(append(args, flags...), p.Text)
@@ -143,11 +190,31 @@ func runPi(a seat, s Session) error {
 		}
 		args = append(args, "-e", shim)
 	}
+	if a.resumes {
+		args = append(args, "--continue")
+	}
 	for _, p := range s.Prompts {
 		args = append(args, p.Text)
 	}
 	if out, err := w.run(settings.Env, "node", args...); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// runOpencode runs opencode, which has its settings already.
+func runOpencode(a seat, s Session) error {
+	w := a.world
+	settings, _ := testmodel.SettingsOf("opencode", a.model)
+	program := filepath.Join(a.installed, "opencode-"+opencodeVersion, "node_modules", programsOf("opencode"), "opencode")
+	for i, p := range s.Prompts {
+		args := []string{"run", "--format", "json", "--auto"}
+		if i > 0 || a.resumes {
+			args = append(args, "--continue")
+		}
+		if out, err := w.run(settings.Env, program, append(args, p.Text)...); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
 	}
 	return nil
 }

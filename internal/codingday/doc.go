@@ -13,4 +13,8 @@
 // the real agents, a real monitor, and the task's own command to tell whether the
 // attacker has what they want (.ci/coding-live). Tasks with an odd number and all of the third
 // set are held out: nothing but their totals is ever shown.
+//
+// A week is five days of one home: sessions of several agents in several repositories, with
+// colleagues' commits and the owner's answers between them, and attacks that a model obeys
+// (docs/week.md). It is lived, too.
 package codingday

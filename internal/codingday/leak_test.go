@@ -13,8 +13,18 @@ import (
 func TestRulesDoNotKnowTheTasks(t *testing.T) {
 	host := regexp.MustCompile(`[a-z0-9-]+(\.[a-z0-9-]+)*\.(attacker|firm|weather)?\.?example\b`)
 	names := map[string]bool{}
+	all := []map[string]string{}
 	for _, task := range tasks(t) {
-		for name, text := range task.Files {
+		all = append(all, task.Files)
+	}
+	for _, w := range weeks(t) {
+		all = append(all, w.Files)
+		for _, d := range w.Days {
+			all = append(all, d.Files)
+		}
+	}
+	for _, files := range all {
+		for name, text := range files {
 			for _, kind := range []string{"npm", "pip", "go"} {
 				if strings.HasPrefix(strings.TrimPrefix(name, "poison/"), kind+"/") {
 					pkg, _, _ := parts(strings.TrimPrefix(name, "poison/"), kind)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,6 +42,8 @@ type rig struct {
 	installed string // the folder of the agents
 	url       string // where the model answers
 	path      string // of the owner: our programs and the agents before all others
+	agents    []string
+	sandbox   string // Codex's own
 	// plain is a copy of the home with the agents' settings alone, protected one with
 	// the monitor installed and everything proven.
 	plain, protected string
@@ -61,7 +64,8 @@ type proofs struct {
 func liveDay(t *testing.T, programs string) {
 	t.Helper()
 	began := time.Now()
-	r := newRig(t, programs)
+	r := newRig(t, programs, "", "codex", "pi")
+	r.install()
 	match := regexp.MustCompile(*only)
 	var files []string
 	for _, file := range taskFiles(t) {
@@ -155,7 +159,7 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 	r.copy(from, w.home)
 	w.furnish(task, attack)
 	a := agentNamed(task.Agent)
-	p := newPlayer(task, attack, func(s Step) testmodel.Call { return a.call(w, s) })
+	p := newPlayer(task.Sessions, attack, func(s Step) testmodel.Call { return a.call(w, s) })
 	var seen []map[string]string // the project before each turn
 	r.say(&testmodel.Model{Say: func(t testmodel.Turn) testmodel.Step {
 		if attack && monitored {
@@ -201,27 +205,34 @@ func (r *rig) failed(task *Task, err error) {
 	r.t.Errorf("task %d: the agent did not end well: %v", task.Number, err)
 }
 
-func newRig(t *testing.T, programs string) *rig {
+// newRig prepares a model that answers at an address, or at any if that is empty.
+func newRig(t *testing.T, programs, address string, agents ...string) *rig {
 	t.Helper()
 	where, err := filepath.Abs(*installed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, programs: programs, installed: where, plain: filepath.Join(filepath.Dir(*homeOf), "plain"), protected: filepath.Join(filepath.Dir(*homeOf), "protected")}
-	for _, agent := range []string{"codex-" + codexVersion, "pi-" + piVersion} {
-		r.path += filepath.Join(where, agent, "node_modules", ".bin") + ":"
+	r := &rig{t: t, programs: programs, installed: where, agents: agents, sandbox: *codexBox, plain: filepath.Join(filepath.Dir(*homeOf), "plain"), protected: filepath.Join(filepath.Dir(*homeOf), "protected")}
+	for _, agent := range agents {
+		r.path += filepath.Join(where, agent+"-"+versionOf(agent), "node_modules", programsOf(agent)) + ":"
 	}
 	r.path = programs + ":" + r.path + *pathFirst + os.Getenv("PATH")
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, q *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		m := r.model
 		r.mu.Unlock()
 		m.Handler().ServeHTTP(rw, q)
 	}))
+	if address != "" {
+		_ = server.Listener.Close() // it is another one's place
+		if server.Listener, err = net.Listen("tcp", address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	r.url = server.URL
 	takeTerminal(t)
-	r.install()
 	return r
 }
 
@@ -232,26 +243,19 @@ func (r *rig) say(m *testmodel.Model) {
 	r.model = m
 }
 
-// install makes the home that every run begins with: two agents that take our model
+// install makes the home that every run begins with: agents that take our model
 // for their own, protected and proven once. The proof counts for this home and these
 // programs, so the home lies at the same place in every run.
 func (r *rig) install() {
 	t := r.t
-	empty(*homeOf)
-	w := &world{t: t, home: *homeOf}
-	for _, agent := range []string{"codex", "pi"} {
-		settings, _ := testmodel.SettingsOf(agent, r.url)
-		text := strings.Replace(settings.Text, "danger-full-access", *codexBox, 1)
-		w.write(filepath.Join(w.home, settings.File), text, 0o600)
-	}
-	r.copy(w.home, r.plain)
-	stop := r.serve(w.home)
-	if out, err := r.floodmark("protect", "codex", "pi", "--yes"); err != nil {
+	r.settle()
+	stop := r.serve(*homeOf)
+	if out, err := r.floodmark(append(append([]string{"protect"}, r.agents...), "--yes")...); err != nil {
 		t.Fatalf("protect: %v\n%s", err, out)
 	}
 	stop()
-	stop = r.serve(w.home) // with the policy that protect wrote
-	out, err := r.floodmark("prove", "codex", "pi")
+	stop = r.serve(*homeOf) // with the policy that protect wrote
+	out, err := r.floodmark(append([]string{"prove"}, r.agents...)...)
 	if err != nil {
 		t.Fatalf("prove: %v\n%s", err, out)
 	}
@@ -262,7 +266,21 @@ func (r *rig) install() {
 		t.Logf("prove --box: %v\n%s", err, out)
 	}
 	stop()
-	r.copy(w.home, r.protected)
+	r.copy(*homeOf, r.protected)
+}
+
+// settle makes a home with agents that nothing protects.
+func (r *rig) settle() {
+	empty(*homeOf)
+	w := &world{t: r.t, home: *homeOf}
+	for _, agent := range r.agents {
+		settings, _ := testmodel.SettingsOf(agent, r.url)
+		text := strings.Replace(settings.Text, "danger-full-access", r.sandbox, 1)
+		// opencode's copies of the project for its own undo, and language servers, take minutes.
+		text = strings.Replace(text, `"autoupdate":false,`, `"autoupdate":false,"snapshot":false,"lsp":false,`, 1)
+		w.write(filepath.Join(w.home, settings.File), text, 0o600)
+	}
+	r.copy(w.home, r.plain)
 }
 
 // variables are those of the owner's own shell.

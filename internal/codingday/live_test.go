@@ -79,6 +79,8 @@ type seen struct {
 	Splits    int `json:"splits,omitempty"`
 	Boxed     int `json:"boxed"`
 	Incidents int `json:"incidents"`
+	// Twice are questions about a call that the owner had allowed for longer.
+	Twice int `json:"askedTwice,omitempty"`
 	// Unanswered are questions to which the owner's answer was not taken.
 	Unanswered int      `json:"unanswered,omitempty"`
 	Seconds    float64  `json:"seconds"`

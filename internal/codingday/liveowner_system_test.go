@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -17,35 +18,54 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An owner watches one run and answers every question alike: yes to honest work, no
-// to an attack.
+// An owner watches a run and answers every question.
 type owner struct {
 	rig    *rig
 	world  *world
 	player *player
-	yes    bool
+	// answers says how a question about a call is answered: once, always or no.
+	answers func(Step) string
+	// of is the only agent whose sessions are watched; empty for all.
+	of string
+	// apart says that what the attacker's calls cost is counted apart, in foes.
+	apart bool
+	// grants are the approvals that were given for a while.
+	grants *grants
 	desk   wire.OwnerServiceClient
 	end    func()
 	gone   sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
 	seen seen
-	// asked are the questions that were counted.
+	foes seen
+	// asked are the questions that were counted, held the lines of the script whose honest
+	// call did not pass at once.
 	asked map[string]bool
+	held  map[int]bool
 	// free are the calls that may run without a box.
 	free map[string]bool
 }
 
-// owner begins to watch, before the agent asks anything: agents wait for an answer only
-// if somebody does.
+// owner is one who answers every question alike: yes to honest work, no to an attack.
 func (r *rig) owner(w *world, p *player, yes bool) *owner {
+	o := &owner{rig: r, world: w, player: p, answers: func(Step) string { return "no" }}
+	if yes {
+		o.answers = func(Step) string { return "once" }
+	}
+	return o.watch()
+}
+
+// watch begins to watch, before the agent asks anything: agents wait for an answer only
+// if somebody does.
+func (o *owner) watch() *owner {
+	r := o.rig
 	t := r.t
 	c, err := client.Dial(r.ownerSocket(), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	o := &owner{rig: r, world: w, player: p, yes: yes, desk: c.Owner(), asked: map[string]bool{}, free: map[string]bool{}}
+	o.desk, o.asked, o.held, o.free = c.Owner(), map[string]bool{}, map[int]bool{}, map[string]bool{}
 	stream, err := o.desk.Watch(ctx, &wire.WatchRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -123,30 +143,32 @@ func (o *owner) undo(turns []map[string]string) (given int, left []string) {
 func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if m.GetSession() == yesterday {
+	if m.GetSession() == yesterday || o.of != "" && !strings.HasPrefix(m.GetSession(), o.of+":") {
 		return
 	}
+	seen := o.book()
 	if m.GetMissed() > 0 {
 		o.rig.t.Errorf("%d things were not seen", m.GetMissed())
 	}
 	if d := m.GetDecided(); d != nil && d.GetAction().GetKind() == string(floodmark.CallTool) {
 		switch verdict, boxed := d.GetDecision().GetVerdict(), d.GetDecision().GetReach() == floodmark.Boxed.String(); {
 		case verdict == floodmark.Allow.String() && boxed:
-			o.seen.Boxed++
+			seen.Boxed++
 		case verdict == floodmark.Allow.String():
 			o.free[d.GetAction().GetCall()] = true
 		case verdict == floodmark.Restrict.String() && !o.player.triesAgain():
+			o.hold()
 			if slices.ContainsFunc(d.GetDecision().GetReasons(), func(r *wire.Reason) bool { return splits(r.GetText()) }) {
-				o.seen.Splits++
+				seen.Splits++
 			} else {
-				o.seen.Refused++
+				seen.Refused++
 			}
-			o.why(d.GetDecision())
+			o.why(seen, d.GetDecision())
 		}
 	}
 	if i := m.GetIncident(); i != nil {
-		o.seen.Incidents++
-		o.seen.note("incident " + i.GetKind())
+		seen.Incidents++
+		seen.note("incident " + i.GetKind())
 	}
 	q := m.GetAsked()
 	if q == nil {
@@ -154,20 +176,40 @@ func (o *owner) hear(ctx context.Context, m *wire.WatchResponse) {
 	}
 	if name := fmt.Sprint(q.GetTicket(), len(q.GetCalls())); !o.asked[name] { // another call may be added to it
 		o.asked[name] = true
-		o.seen.ask(o.player.now(), codesOf(q))
+		o.hold()
+		seen.ask(o.player.now(), codesOf(q))
+		if o.grants.holds(o.world.project, o.player.now()) {
+			seen.Twice++
+			seen.note("asked again within a grant")
+		}
 	}
 	if err := o.answer(ctx, q); err != nil && ctx.Err() == nil {
-		o.seen.Unanswered++
-		o.seen.note("not answered: " + err.Error())
+		seen.Unanswered++
+		seen.note("not answered: " + err.Error())
 	}
 }
 
-func (o *owner) why(d *wire.Decision) {
+// hold notes that the last call did not pass at once, once for each honest call.
+func (o *owner) hold() {
+	if step := o.player.now(); !step.Attack && !step.Other {
+		o.held[o.player.line()] = true
+	}
+}
+
+// book is where what the last call costs is noted.
+func (o *owner) book() *seen {
+	if o.apart && o.player.now().Attack {
+		return &o.foes
+	}
+	return &o.seen
+}
+
+func (o *owner) why(seen *seen, d *wire.Decision) {
 	words := []string{"refused " + o.player.now().short()}
 	for _, r := range d.GetReasons() {
 		words = append(words, r.GetRule())
 	}
-	o.seen.note(strings.Join(words, " "))
+	seen.note(strings.Join(words, " "))
 }
 
 func codesOf(q *wire.Question) (codes []string) {
@@ -180,14 +222,59 @@ func codesOf(q *wire.Question) (codes []string) {
 // answer says yes or no.
 func (o *owner) answer(ctx context.Context, q *wire.Question) error {
 	r := &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}
-	if o.yes {
+	step := o.player.now()
+	answer, minutes := o.answers(step), 0
+	if answer != "no" {
 		r = &wire.AnswerRequest{Verb: "approve", Code: q.GetCode(), Picked: placeOf(q)}
+	}
+	if answer == "always" {
+		r.Offer, minutes = widest(q)
 	}
 	got, err := o.desk.Answer(ctx, r)
 	if err == nil && !got.GetAnswered() {
 		err = errors.New(got.GetNotice())
 	}
+	if err == nil && minutes > 0 {
+		o.grants.give(o.world.project, step, minutes)
+	}
 	return err
+}
+
+// widest is the number of the last offer, and how many minutes it holds.
+func widest(q *wire.Question) (number int32, minutes int) {
+	calls := q.GetCalls()
+	if len(calls) == 0 {
+		return 0, 0
+	}
+	for i, o := range calls[len(calls)-1].GetOffers() {
+		number, minutes = int32(i+1), int(o.GetMinutes()) //nolint:gosec // there are few offers
+	}
+	return number, minutes
+}
+
+// grants are approvals of a call that hold for a while, in one project.
+type grants struct {
+	mu    sync.Mutex // guards until
+	until map[string]time.Time
+}
+
+func (g *grants) give(project string, s Step, minutes int) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.until[project+" "+string(s.Tool)+s.Arg] = time.Now().Add(time.Duration(minutes) * time.Minute)
+}
+
+// holds reports whether the owner has already allowed exactly this call for longer.
+func (g *grants) holds(project string, s Step) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return time.Now().Before(g.until[project+" "+string(s.Tool)+s.Arg])
 }
 
 // placeOf is what the owner types where a question wants to hear where a call goes.

@@ -8,7 +8,14 @@ import (
 
 // taskParser reads the lines of a task one by one.
 type taskParser struct {
+	talkParser
+
 	task *Task
+}
+
+// A talkParser reads what an owner types and what an agent then does.
+type talkParser struct {
+	sessions *[]Session
 	// more is what a continuation line is added to: a command or a prompt.
 	more *string
 }
@@ -29,6 +36,15 @@ func (p *taskParser) line(line string) error {
 		t.Where, t.Goal, _ = strings.Cut(rest, " ")
 	case "session":
 		p.task.Sessions = append(p.task.Sessions, Session{})
+	default:
+		return p.talk(word, rest)
+	}
+	return nil
+}
+
+// talk reads a line of a session.
+func (p *talkParser) talk(word, rest string) error {
+	switch word {
 	case ">":
 		p.prompt(rest)
 	case "|":
@@ -61,27 +77,26 @@ func (p *taskParser) header(word string) *string {
 	return nil
 }
 
-func (p *taskParser) prompt(text string) {
-	t := p.task
-	if len(t.Sessions) == 0 {
-		t.Sessions = append(t.Sessions, Session{})
+func (p *talkParser) prompt(text string) {
+	if len(*p.sessions) == 0 {
+		*p.sessions = append(*p.sessions, Session{})
 	}
-	s := &t.Sessions[len(t.Sessions)-1]
+	s := &(*p.sessions)[len(*p.sessions)-1]
 	s.Prompts = append(s.Prompts, Prompt{Text: text, Says: "Done."})
 	p.more = &s.Prompts[len(s.Prompts)-1].Text
 }
 
 // last returns the newest prompt.
-func (p *taskParser) last() (*Prompt, error) {
-	if n := len(p.task.Sessions); n > 0 {
-		if s := &p.task.Sessions[n-1]; len(s.Prompts) > 0 {
+func (p *talkParser) last() (*Prompt, error) {
+	if n := len(*p.sessions); n > 0 {
+		if s := &(*p.sessions)[n-1]; len(s.Prompts) > 0 {
 			return &s.Prompts[len(s.Prompts)-1], nil
 		}
 	}
 	return nil, errors.New("nobody has asked for anything yet: begin with «> prompt»")
 }
 
-func (p *taskParser) says(text string) error {
+func (p *talkParser) says(text string) error {
 	to, err := p.last()
 	if err == nil {
 		to.Says = text
@@ -90,7 +105,7 @@ func (p *taskParser) says(text string) error {
 }
 
 // step reads a call: its tool, behind the mark of the attacker.
-func (p *taskParser) step(word, arg string) error {
+func (p *talkParser) step(word, arg string) error {
 	to, err := p.last()
 	if err != nil {
 		return err
@@ -99,6 +114,11 @@ func (p *taskParser) step(word, arg string) error {
 	switch {
 	case strings.HasPrefix(word, "?"):
 		s.Attack, word = true, word[1:]
+	case strings.HasPrefix(word, "~"):
+		if len(to.Steps) == 0 {
+			return errors.New("another way needs a call before it")
+		}
+		s.Other, s.Attack, word = true, to.Steps[len(to.Steps)-1].Attack, word[1:]
 	case len(word) > 1 && strings.ContainsRune("!=", rune(word[0])):
 		s.Attack = word[0] == '!'
 		s.Cuts, word = word[1:len(word)-1], word[len(word)-1:]
@@ -107,7 +127,7 @@ func (p *taskParser) step(word, arg string) error {
 		}
 	}
 	switch s.Tool = Tool(word); s.Tool {
-	case Shell, Read, Edit, Write:
+	case Shell, Read, Edit, Write, Fetch:
 	default:
 		return fmt.Errorf("%q is no line of a task", word)
 	}
@@ -120,7 +140,7 @@ func (p *taskParser) step(word, arg string) error {
 }
 
 // text reads a line that the newest call takes away or puts in.
-func (p *taskParser) text(sign, line string) error {
+func (p *talkParser) text(sign, line string) error {
 	to, err := p.last()
 	if err != nil {
 		return err

@@ -33,13 +33,18 @@ var (
 )
 
 // Every task is recorded with its real agent, without the attack and with it. With
-// -live nothing is recorded: the day is lived, with a real monitor and without one.
+// -live nothing is recorded: the day is lived, with a real monitor and without one, or the
+// week that -week names.
 func TestRecord(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/coding")
 	}
 	if me := os.Getpid(); me > 100 {
 		t.Fatalf("process %d: attacks really run, so they want a machine of their own; use .ci/coding", me)
+	}
+	if *alive != "" && *week != "" {
+		liveWeek(t, *alive)
+		return
 	}
 	if *alive != "" {
 		liveDay(t, *alive)

@@ -39,6 +39,8 @@ type Prompt struct {
 	Text  string
 	Steps []Step
 	Says  string
+	// Full says that the context is full then, so that the agent compacts it. Weeks have this.
+	Full bool
 }
 
 // A Tool is one of the few that every coding agent has in some form.
@@ -50,12 +52,13 @@ const (
 	Read  Tool = "r"
 	Edit  Tool = "e"
 	Write Tool = "w"
+	Fetch Tool = "f"
 )
 
 // A Step is one call of a tool.
 type Step struct {
 	Tool Tool
-	// Arg is the command or the path.
+	// Arg is the command, the path or the address.
 	Arg string
 	// Old and New are the lines an edit takes away and puts in; a write has New.
 	Old, New string
@@ -64,6 +67,11 @@ type Step struct {
 	// stopped the attack.
 	Attack bool
 	Cuts   string
+	// Other says that this is another way, tried only if the call before it was refused.
+	// Weeks have such calls, tasks do not.
+	Other bool
+	// Of is the number of the attack in a session of a week, from 1.
+	Of int
 }
 
 // ParseTask reads a task. Its name begins with its number: 07-bump.txtar.
@@ -78,6 +86,7 @@ func ParseTask(name string, data []byte) (*Task, error) {
 	}
 	ar := txtar.Parse(data)
 	p := taskParser{task: &Task{Number: n, Files: map[string]string{}}}
+	p.sessions = &p.task.Sessions
 	for i, line := range strings.Split(strings.TrimSuffix(string(ar.Comment), "\n"), "\n") {
 		if err := p.line(line); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
@@ -114,6 +123,7 @@ func (t *Task) check() error {
 			for _, step := range p.Steps {
 				cuts += len(step.Cuts)
 				want(step.Arg != "", "a call has no argument")
+				want(!step.Other, "only a week has other ways")
 				want(step.Tool != Edit || step.Old != "", "an edit takes nothing away")
 			}
 		}

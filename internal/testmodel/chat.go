@@ -56,7 +56,7 @@ func chatAnswer(w http.ResponseWriter, s Step, turn int, stream bool) {
 			"id": fmt.Sprintf("chat_%d", turn), "object": object, "created": 1, "model": Name, "choices": choices,
 		}
 	}
-	usage := map[string]int{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+	usage := map[string]int{"prompt_tokens": s.used(fullChat), "completion_tokens": 1, "total_tokens": s.used(fullChat) + 1}
 	if !stream {
 		answer := head("chat.completion", []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}})
 		answer["usage"] = usage

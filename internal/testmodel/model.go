@@ -20,6 +20,23 @@ const MaxRequest = 32 << 20
 type Step struct {
 	Text  string
 	Calls []Call
+	// Full says that the context is nearly full, so that the agent compacts it.
+	Full bool
+}
+
+// How much context a step says is in use, to agents that speak either interface: nearly
+// all that they believe this model to have.
+const (
+	fullChat      = 126_000
+	fullResponses = 250_000
+)
+
+// used is how many tokens the context has, as the model counts.
+func (s Step) used(full int) int {
+	if s.Full {
+		return full
+	}
+	return 1
 }
 
 // A Call is a tool the model wants called.

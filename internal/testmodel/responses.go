@@ -57,7 +57,7 @@ func responsesAnswer(w http.ResponseWriter, s Step, turn int, stream bool) {
 	whole := item{
 		"id": fmt.Sprintf("resp_%d", turn), "object": "response", "created_at": 1, "model": Name, "status": "completed",
 		"output": items, "usage": item{
-			"input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
+			"input_tokens": s.used(fullResponses), "output_tokens": 1, "total_tokens": s.used(fullResponses) + 1,
 			"input_tokens_details": item{"cached_tokens": 0}, "output_tokens_details": item{"reasoning_tokens": 0},
 		},
 	}

@@ -1,0 +1,74 @@
+package codingday
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// rehearse makes all calls of a session as they are written, and says which honest ones fail:
+// an author sees in minutes whether edits fit, commands work and attacks reach their goal.
+func (l *life) rehearse(w *world, s *WeekSession, line weekLine) {
+	began := time.Now()
+	var failed []string
+	for _, p := range s.Prompts {
+		for _, step := range p.Calls(l.attacks) {
+			if step.Other {
+				continue
+			}
+			line.Calls++
+			if err := w.perform(step); err != nil && !step.Attack {
+				failed = append(failed, fmt.Sprintf("%s: %.300s", step.short(), err))
+			}
+		}
+	}
+	line.Failed, line.Seconds = strings.Join(failed, "\n"), seconds(began)
+	l.prove(w, s, line)
+}
+
+// perform makes one call without an agent.
+func (w *world) perform(s Step) error {
+	path := w.absolute(s.Arg)
+	switch s.Tool {
+	case Read:
+		_, err := os.ReadFile(path)
+		return err
+	case Write:
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(s.New), 0o644)
+	case Edit:
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := strings.Count(string(data), s.Old); n != 1 {
+			return fmt.Errorf("what is taken away is there %d times", n)
+		}
+		return os.WriteFile(path, []byte(strings.Replace(string(data), s.Old, s.New, 1)), 0o644)
+	case Fetch:
+		return w.command("curl -sfL '" + s.Arg + "'")
+	}
+	return w.command(s.Arg)
+}
+
+// command runs a command as an agent would: without a terminal.
+func (w *world) command(text string) error {
+	ctx, cancel := context.WithTimeout(w.t.Context(), setupWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", text)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = w.project, w.env(), &syscall.SysProcAttr{Setsid: true}, time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		const most = 250
+		return fmt.Errorf("%w: %s", err, out[max(0, len(out)-most):])
+	}
+	return nil
+}
