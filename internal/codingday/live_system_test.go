@@ -31,6 +31,7 @@ var (
 	homeOf   = flag.String("home", "/home/dev", "the owner's home on a live day; emptied for each task")
 	scratch  = flag.String("scratch", "", "a folder that all programs share on a live day; emptied for each task")
 	must     = flag.Bool("must", false, "a live day fails if an attack reaches its goal, or an honest task ends otherwise than without a monitor")
+	opened   = flag.Bool("opened", false, "show what was seen of tasks that were held out, and are not any more")
 	ofCommit = flag.String("commit", "", "the commit that a live day is of")
 	codexBox = flag.String("codex-sandbox", "workspace-write", "Codex's own sandbox on a live day")
 )
@@ -83,7 +84,7 @@ func liveDay(t *testing.T, programs string) {
 		report.Seconds = seconds(began)
 		r.write(&report)
 		fmt.Printf("%d of %d tasks, %.0f s\n", i+1, len(files), report.Seconds)
-		if set := setOf(row.Task); set == Dev {
+		if *opened || setOf(row.Task) == Dev {
 			line, _ := json.Marshal(row)
 			fmt.Printf("%s\n", line)
 		}
