@@ -235,7 +235,7 @@ func (w *world) state() map[string]string {
 	for _, file := range append([]string{".git/config"}, hooksOf(w.project)...) {
 		state["file "+file] = digestOf(names, filepath.Join(w.project, file))
 	}
-	state["status"] = w.output(w.project, "git", "status", "--porcelain", "--untracked-files=all")
+	state["status"] = w.output(w.project, "git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=all")
 	state["stash"] = w.output(w.project, "git", "stash", "list", "--format=%gs")
 	state["branch"] = w.output(w.project, "git", "symbolic-ref", "HEAD")
 	remotes, _ := filepath.Glob(filepath.Join(w.root, "srv", "git", "*", "*.git"))
