@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -42,8 +41,7 @@ func (c *Copy) outward(ctx context.Context, patience time.Duration, args ...stri
 	}
 	cmd := exec.CommandContext(ctx, c.cfg.Git, append(own, args...)...)
 	cmd.Dir, cmd.Env = c.dir, append(c.owners(), c.borrowed...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // there is no terminal to ask at
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	alone(cmd)
 	return said(cmd)
 }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/mod/modfile"
@@ -21,6 +20,7 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/lockfile"
 	"github.com/floodmark/floodmark/internal/mirrorfetch"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A Desk fetches for boxes. It is safe for concurrent use.
@@ -101,7 +101,7 @@ func (d *Desk) Wants(project, line string) (Want, bool) {
 
 // read reads a file that is one, as far as a lock file goes.
 func read(at string) ([]byte, error) {
-	f, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := wholefile.OpenSelf(at)
 	if err != nil {
 		return nil, err
 	}

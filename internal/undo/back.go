@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A Result is what giving back came to, or would come to.
@@ -312,7 +313,7 @@ func (l *looker) inside(step *swap.Step) string {
 }
 
 func digest(p string) string {
-	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := wholefile.OpenSelf(p)
 	if err != nil {
 		return ""
 	}

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // Limits of what is kept before a call writes files by itself.
@@ -80,7 +80,7 @@ const edited = "before"
 
 // kept copies what lies at a path. Only files, and nothing, can be edited.
 func kept(from, to string, left int64) (is swap.Thing, err error) {
-	f, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := wholefile.OpenSelf(from)
 	if errors.Is(err, os.ErrNotExist) {
 		return is, nil
 	}

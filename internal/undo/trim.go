@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/leftover"
 	"github.com/floodmark/floodmark/internal/swap"
+	"github.com/floodmark/floodmark/internal/wholefile"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -115,19 +115,11 @@ func size(at string) (n int64) {
 		}
 		n += 512 // what a name costs
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			n += room(info)
+			n += wholefile.Room(info)
 		}
 		return nil
 	})
 	return n
-}
-
-// room is what a file takes of its disk: holes in it take nothing.
-func room(info fs.FileInfo) int64 {
-	if st, is := info.Sys().(*syscall.Stat_t); is {
-		return min(info.Size(), st.Blocks*512)
-	}
-	return info.Size()
 }
 
 // removeIn removes a file, also from a folder that its owner may not write to.

@@ -27,3 +27,17 @@ func keepOwner(f *os.File, old string) error {
 	}
 	return nil
 }
+
+// OpenSelf opens what lies at a path itself: not what a link there leads to, and without
+// waiting for whoever is at the other end of a pipe.
+func OpenSelf(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
+// Room is what a file takes of its disk: holes in it take nothing.
+func Room(info fs.FileInfo) int64 {
+	if st, is := info.Sys().(*syscall.Stat_t); is {
+		return min(info.Size(), st.Blocks*512)
+	}
+	return info.Size()
+}
