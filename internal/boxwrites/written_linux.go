@@ -84,6 +84,9 @@ func (w *Writes) changesIn(all *found, entry string) error {
 		if c.Kind, c.fresh, err = kindOf(p, d); err != nil {
 			return err
 		}
+		if c.Kind == File && w.object(c.Path) {
+			return nil
+		}
 		if info, err := d.Info(); err != nil {
 			return err
 		} else if all.bytes += info.Size(); all.bytes > w.Disk && w.Disk > 0 {
@@ -99,6 +102,16 @@ func (w *Writes) changesIn(all *found, entry string) error {
 		}
 		return nil
 	})
+}
+
+// object reports a file of git's objects that the project has. It is named by what it holds, so
+// the one that is there stays; git touches a pack in which it finds what it would write.
+func (w *Writes) object(p string) bool {
+	if !strings.HasPrefix(p, ".git/objects/") {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(w.Project, p))
+	return err == nil && info.Mode().IsRegular()
 }
 
 func exists(p string) bool {
