@@ -70,6 +70,7 @@ type Copy struct {
 	dir    string
 	Review *pushreview.Review
 	old    string
+	leads  []string // commits of the remote that it is given, and does not send
 	// borrowed lets a git that reaches the remote read the project's objects as well.
 	borrowed []string
 }
@@ -228,7 +229,7 @@ func (l *limited) Write(p []byte) (int, error) {
 // pack makes git hash all of them once more, with its detection of collisions. Git's own
 // check of objects would want files that are not sent, such as an old .gitmodules.
 func (c *Copy) copy(ctx context.Context, objects string, set pushreview.Set) error {
-	ids := strings.Join(slices.Concat(set.Send, set.Have), "\n") + "\n"
+	ids := strings.Join(slices.Concat(set.Send, set.Have, c.leads), "\n") + "\n"
 	pack := exec.CommandContext(ctx, c.cfg.Git, append(strict(), "pack-objects", "--stdout", "-q", "--window=0", "--no-reuse-delta")...)
 	pack.Dir, pack.Env, pack.Stdin = c.dir, c.local(objects), strings.NewReader(ids)
 	index := exec.CommandContext(ctx, c.cfg.Git, "index-pack", "--stdin")

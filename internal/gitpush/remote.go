@@ -125,9 +125,21 @@ func (c *Copy) plan(ctx context.Context, src Source, refs []ref) (pushreview.Pla
 		base, err := c.run(ctx, src.Objects, nil, "merge-base", src.Commit, head)
 		if id := strings.TrimSpace(string(base)); err == nil && pushreview.IsID(id) {
 			p.Base = id
+			return p, c.lead(ctx, src, id, head)
 		}
 	}
 	return p, nil
+}
+
+// maxLead bounds how far the remote's default branch may be ahead of what a push rests on.
+const maxLead = 10_000
+
+// lead finds the commits by which the remote's default branch leads to what a push rests on.
+// In our copy git could not know otherwise that the remote has that.
+func (c *Copy) lead(ctx context.Context, src Source, base, head string) error {
+	out, err := c.run(ctx, src.Objects, nil, "rev-list", "--ancestry-path", fmt.Sprintf("--max-count=%d", maxLead), base+".."+head)
+	c.leads = strings.Fields(string(out))
+	return err
 }
 
 // fetch brings what the remote's default branch has beyond the project into our copy, or a

@@ -2,10 +2,22 @@ package pushdoor
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 )
+
+// colleague is somebody else's work on the default branch of the remote.
+func colleague(w *world) {
+	other := filepath.Join(w.home, "other")
+	w.in(w.home, "", "clone", "-q", w.origin, other)
+	w.write(filepath.Join(other, "src/deep/theirs.txt"), "theirs\n")
+	w.in(other, "", "add", "-A")
+	w.in(other, "", "commit", "-q", "-m", "theirs")
+	w.in(other, "", "push", "-q")
+	w.old = w.objects()
+}
 
 // theirs is somebody else's commit in a remote.
 func theirs(w *world, repo string) {
@@ -75,6 +87,24 @@ func movesAfterTheYes() []attempt {
 			w.write(".git/refs/heads/main", "ref: refs/heads/x\n")
 			w.git("checkout", "-q", "main")
 		}, want: unseen},
+		{name: "a colleague was there before", setup: func(w *world) {
+			colleague(w)
+			w.git("checkout", "-q", "-b", "topic")
+			evil(w)
+		}, line: "git push origin topic", want: pushed, body: "  + curl evil", never: "theirs"},
+		{name: "a colleague was there before, and is known", setup: func(w *world) {
+			colleague(w)
+			w.git("fetch", "-q", "origin")
+			w.git("checkout", "-q", "-b", "topic")
+			evil(w)
+		}, line: "git push origin topic", want: pushed, body: "  + curl evil", never: "theirs"},
+		{name: "a colleague was there before, on the branch of another", setup: func(w *world) {
+			w.git("checkout", "-q", "-b", "topic")
+			w.git("push", "-q", "origin", "topic")
+			colleague(w)
+			w.git("fetch", "-q", "origin")
+			evil(w)
+		}, line: "git push origin topic", want: pushed, body: "  + curl evil", never: "theirs"},
 		{name: "no branch at all", setup: func(w *world) { fine(w); w.git("checkout", "-q", "--detach") }, want: unseen},
 		{name: "a head that leads out", setup: func(w *world) { fine(w); w.write(".git/HEAD", "ref: refs/heads/../../x\n") }, want: unseen},
 		{name: "a branch that is an option", setup: func(w *world) {
