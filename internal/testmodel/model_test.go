@@ -118,3 +118,16 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 		t.Errorf("at the limit: %d", w.Code)
 	}
 }
+
+// A model whose context is full says so by both interfaces.
+func TestFull(t *testing.T) {
+	m := &testmodel.Model{Say: testmodel.Script(testmodel.Step{Text: "a"}, testmodel.Step{Text: "b", Full: true})}
+	for _, want := range []string{`"prompt_tokens":1,`, `"prompt_tokens":126000,`} {
+		if got := post(t, m, "/v1/chat/completions", `{}`).Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+	if got := post(t, m, "/v1/responses", `{}`).Body.String(); !strings.Contains(got, `"input_tokens":250000,`) {
+		t.Error(got)
+	}
+}
