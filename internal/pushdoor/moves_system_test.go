@@ -87,6 +87,23 @@ func movesAfterTheYes() []attempt {
 			w.write(".git/refs/heads/main", "ref: refs/heads/x\n")
 			w.git("checkout", "-q", "main")
 		}, want: unseen},
+		{name: "no branch at all", setup: func(w *world) { fine(w); w.git("checkout", "-q", "--detach") }, want: unseen},
+		{name: "a head that leads out", setup: func(w *world) { fine(w); w.write(".git/HEAD", "ref: refs/heads/../../x\n") }, want: unseen},
+		{name: "a branch that is an option", setup: func(w *world) {
+			fine(w)
+			w.write(".git/refs/heads/--force", w.git("rev-parse", "HEAD")+"\n")
+			w.write(".git/HEAD", "ref: refs/heads/--force\n")
+		}, want: refused},
+		{name: "with tests in the line", setup: fine, line: "go test ./... && git push", want: refused},
+		{name: "with a commit in the line", setup: fine, line: "git commit -q -m x; git push", want: refused},
+		{name: "with another command behind", setup: fine, line: "git push; git log", want: refused},
+		{name: "forced", setup: fine, line: "git push --force", want: plainly},
+	}
+}
+
+// movesOfOthers are what colleagues did at the remote meanwhile.
+func movesOfOthers() []attempt {
+	return []attempt{
 		{name: "a colleague was there before", setup: func(w *world) {
 			colleague(w)
 			w.git("checkout", "-q", "-b", "topic")
@@ -105,17 +122,6 @@ func movesAfterTheYes() []attempt {
 			w.git("fetch", "-q", "origin")
 			evil(w)
 		}, line: "git push origin topic", want: pushed, body: "  + curl evil", never: "theirs"},
-		{name: "no branch at all", setup: func(w *world) { fine(w); w.git("checkout", "-q", "--detach") }, want: unseen},
-		{name: "a head that leads out", setup: func(w *world) { fine(w); w.write(".git/HEAD", "ref: refs/heads/../../x\n") }, want: unseen},
-		{name: "a branch that is an option", setup: func(w *world) {
-			fine(w)
-			w.write(".git/refs/heads/--force", w.git("rev-parse", "HEAD")+"\n")
-			w.write(".git/HEAD", "ref: refs/heads/--force\n")
-		}, want: refused},
-		{name: "with tests in the line", setup: fine, line: "go test ./... && git push", want: refused},
-		{name: "with a commit in the line", setup: fine, line: "git commit -q -m x; git push", want: refused},
-		{name: "with another command behind", setup: fine, line: "git push; git log", want: refused},
-		{name: "forced", setup: fine, line: "git push --force", want: plainly},
 	}
 }
 

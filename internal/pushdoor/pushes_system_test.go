@@ -108,7 +108,7 @@ func (a attempt) shown(w *world, p *hook.Push) {
 func TestNothingUnseenIsPushed(t *testing.T) {
 	from := template(t)
 	all := slices.Concat(
-		looksOfFiles(), looksOfText(), historiesInOrder(), historiesForged(), historiesMalformed(), movesAfterTheYes(), movesOfLines(),
+		looksOfFiles(), looksOfText(), historiesInOrder(), historiesForged(), historiesMalformed(), movesAfterTheYes(), movesOfLines(), movesOfOthers(),
 		placesBySettings(), placesByPrograms(), remotesThatLie(), remotesThatRefuse(),
 	)
 	t.Logf("%d attempts", len(all))
