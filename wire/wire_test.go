@@ -192,7 +192,7 @@ func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 func TestReplyRoundTrip(t *testing.T) {
 	for name, want := range map[string]hook.Reply{"full": full[hook.Reply](t), "zero": {}} {
 		w := wire.FromReply(want)
-		want.Hosts, want.Mirror, want.Shown = nil, false, floodmark.Digest{} // the daemon tells nobody
+		want.Hosts, want.Mirror, want.Tried, want.Shown = nil, false, false, floodmark.Digest{} // the daemon tells nobody
 		data, err := protojson.Marshal(w)
 		if err != nil {
 			t.Fatal(err)
