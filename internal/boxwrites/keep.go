@@ -89,8 +89,9 @@ func (k *Keep) Leads(p string) bool {
 	return false
 }
 
-// plain reports whether no program obeys a path from a name with a dot on, below the folders
-// above that name. Of a folder it is enough that such a path may lie in it.
+// plain reports whether no program obeys a path. It is cut in two: the folders above a name
+// with a dot, and the parts from that name on. Of a folder it is enough that such a path may
+// lie in it.
 func (k *Keep) plain(above, parts []string, folder bool) bool {
 	for _, d := range k.Dots {
 		pattern := strings.Split(strings.TrimPrefix(d, "**/"), "/")

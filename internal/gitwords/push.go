@@ -37,7 +37,7 @@ func pushes(r *shellscan.Report, project string, bends func(*shellscan.Part) boo
 		push := len(p.Words) > 1 && p.Words[0] == "git" && p.Words[1] == "push"
 		switch {
 		case push:
-			name, plain := plainPush(p.Words[2:])
+			name, plain := PlainPush(p.Words[2:])
 			if name == made {
 				name = ""
 			}
@@ -89,9 +89,9 @@ func worksIn(r *shellscan.Report, project string) bool {
 	return found
 }
 
-// plainPush reports the words of a push that names no more than the usual
+// PlainPush reports the words of a push that names no more than the usual
 // remote and a branch of the same name there, and that branch.
-func plainPush(words []string) (branch string, ok bool) {
+func PlainPush(words []string) (branch string, ok bool) {
 	var operands []string
 	for _, w := range words {
 		switch {

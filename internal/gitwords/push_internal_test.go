@@ -98,7 +98,7 @@ func TestPlainPush(t *testing.T) {
 		{[]string{"origin", "é"}, "é", false},
 		{[]string{"origin", "+a"}, "+a", false},
 	} {
-		if branch, got := plainPush(c.words); got != c.want || branch != c.branch {
+		if branch, got := PlainPush(c.words); got != c.want || branch != c.branch {
 			t.Errorf("%q: %v %q", c.words, got, branch)
 		}
 	}

@@ -29,14 +29,15 @@ type Reader struct {
 	all     []string // those of all agents
 	commits bool     // it shows its model the last commits
 
-	at []string // the home, and what it works on, as they are spelled
+	homeAt string   // the home, and
+	at     []string // what it works on, as they are spelled
 }
 
 // New is a program such as «pi». One that is not known reads what any does. Guarded are
 // patterns that the owner lists as instructions: if one names a folder below the home, that
 // of some agent was moved there.
 func New(program, home string, guarded []string) *Reader {
-	r := &Reader{home: catalog.FoldPath(home), at: []string{home}}
+	r := &Reader{home: catalog.FoldPath(home), homeAt: home}
 	known := false
 	for line := range strings.Lines(agentList) {
 		words := strings.Fields(line)
@@ -156,18 +157,21 @@ func (r *Reader) looks() (list []string) {
 // into the folders in them.
 func (r *Reader) links() map[string]bool {
 	list := map[string]bool{}
-	for i, p := range r.at {
-		if i == 0 && p != "" {
-			for _, f := range r.own {
-				list[p+"/"+strings.TrimSuffix(f, "*")] = true
-			}
-			continue
+	into := func(dir, folder string) { list[dir+"/"+strings.TrimSuffix(folder, "*")] = true }
+	for _, f := range r.own {
+		if r.homeAt != "" {
+			into(r.homeAt, f)
 		}
+	}
+	for _, p := range r.at {
 		for ; p != "/" && p != "." && p != ""; p = path.Dir(p) {
-			list[p] = list[p] || false
+			if _, known := list[p]; !known {
+				list[p] = false
+			}
+			into(p, ".github")
 			for _, f := range r.all {
-				if list[p+"/.github"] = true; p != r.at[0] && strings.HasPrefix(f, ".") {
-					list[p+"/"+strings.TrimSuffix(f, "*")] = true
+				if p != r.homeAt && strings.HasPrefix(f, ".") {
+					into(p, f)
 				}
 			}
 		}

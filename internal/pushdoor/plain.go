@@ -3,6 +3,8 @@ package pushdoor
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/gitwords"
 )
 
 // Plain reports a command line that is one plain push and nothing else: of the branch that
@@ -18,25 +20,12 @@ func Plain(line string) (branch string, ok bool) {
 	if strings.ContainsAny(line, "\n\r\v\f") || len(words) < 2 || words[0] != "git" || words[1] != "push" {
 		return "", false
 	}
-	var operands []string
 	for _, w := range words[2:] {
-		switch {
-		case strings.ContainsFunc(w, func(r rune) bool { return !fit(r) }):
+		if strings.ContainsFunc(w, func(r rune) bool { return !fit(r) }) {
 			return "", false
-		case slices.Contains([]string{"-q", "-u", "-v", "--quiet", "--set-upstream", "--verbose", "--porcelain", "--progress"}, w):
-		case w[0] == '-':
-			return "", false
-		default:
-			operands = append(operands, w)
 		}
 	}
-	if len(operands) > 2 || len(operands) > 0 && operands[0] != "origin" {
-		return "", false
-	}
-	if len(operands) < 2 || operands[1] == "HEAD" {
-		return "", true
-	}
-	return operands[1], true
+	return gitwords.PlainPush(words[2:])
 }
 
 // withoutPipe is a line without a last command that only shows some of what another prints.
