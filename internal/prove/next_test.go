@@ -7,7 +7,14 @@ func TestWhatIsSaidOfBoxes(t *testing.T) {
 	good := &Proof{Version: "1", Grade: HostVerified, Rewrites: true}
 	pi, old := Boxable{Name: "pi", Title: "pi", Version: "1", Proof: good}, Boxable{Name: "codex", Title: "Codex", Version: "2", Proof: good}
 	claude, keeps := Boxable{Name: "claude-code", Title: "Claude Code"}, Boxable{Name: "gemini-cli", Title: "Gemini CLI", Version: "1", Proof: &Proof{Version: "1", Grade: HostVerified}}
+	root := Boxable{Name: "codex", Title: "Codex", Version: "1", Proof: good, Off: Unboxable("codex", 0)}
+	if Unboxable("codex", 1000)+Unboxable("pi", 0) != "" {
+		t.Error("boxes are off where they are not")
+	}
 	for want, got := range map[string]string{
+		"0 commands ran in boxes today; off for Codex (as root no box can be made in its sandbox)":                                                                                               BoxesLine(0, "", "", []Boxable{pi, root}),
+		"All is set: commands of pi run in boxes where you would have been asked. «floodmark status» counts them. Commands of Codex are asked about: as root no box can be made in its sandbox.": Next(true, []Boxable{pi, root}),
+		"Next: «floodmark status» shows what is covered. Commands of Codex are asked about: as root no box can be made in its sandbox.":                                                          Next(true, []Boxable{root}),
 		"1 command ran in a box today":   BoxesLine(1, "", "", []Boxable{pi}),
 		"0 commands ran in boxes today":  BoxesLine(0, "", "", nil),
 		"12 commands ran in boxes today": BoxesLine(12, "", "", []Boxable{pi}),
