@@ -86,11 +86,11 @@ func told(t *testing.T, m toldMonitor, args ...string) (stdout, stderr string, c
 func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 	line := "session s9 is passed over: it is damaged\x1b[2J"
 	m := toldMonitor{pending: &wire.PendingResponse{Unread: []string{line}}, grants: &wire.GrantsResponse{Unread: []string{line}}}
-	for _, command := range []string{"pending", "grants"} {
-		if _, talk, code := told(t, m, command); code != 0 || !strings.Contains(talk, "session s9 is passed over: it is damaged") || strings.Contains(talk, "\x1b") {
+	for _, command := range []string{"approve", "policy grants"} {
+		if _, talk, code := told(t, m, strings.Fields(command)...); code != 0 || !strings.Contains(talk, "session s9 is passed over: it is damaged") || strings.Contains(talk, "\x1b") {
 			t.Errorf("%s: %q, %d", command, talk, code)
 		}
-		if data, _, code := told(t, m, command, "--output", "json"); code != 0 || !strings.Contains(data, `"unread"`) {
+		if data, _, code := told(t, m, append(strings.Fields(command), "--output", "json")...); code != 0 || !strings.Contains(data, `"unread"`) {
 			t.Errorf("%s as JSON: %q, %d", command, data, code)
 		}
 	}
@@ -105,11 +105,11 @@ func TestABlockIsSeen(t *testing.T) {
 			Id: "s#8", Action: &wire.Action{Tool: &wire.ToolRef{Name: "write"}}, Decision: &wire.Decision{Verdict: "confirm", Reasons: []*wire.Reason{{Code: "audit", Text: reason}}},
 		}}},
 	}
-	for command, want := range map[string]string{"why": reason, "show": "audit"} {
-		if text, talk, code := told(t, m, command, "s#8"); code != 0 || !strings.Contains(text, want) {
+	for command, want := range map[string]string{"why s#8": reason, "journal show s#8": "audit"} {
+		if text, talk, code := told(t, m, strings.Fields(command)...); code != 0 || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, %q, %d", command, text, talk, code)
 		}
-		data, talk, code := told(t, m, command, "s#8", "--output", "json")
+		data, talk, code := told(t, m, append(strings.Fields(command), "--output", "json")...)
 		if code != 0 || !json.Valid([]byte(data)) || !strings.Contains(data, reason) {
 			t.Errorf("%s as JSON: %q, %q, %d", command, data, talk, code)
 		}
