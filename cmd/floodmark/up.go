@@ -426,7 +426,7 @@ func (c *console) sayStays(p place) {
 		}
 	}
 	if len(there) > 0 {
-		c.say("what stays: %s (journal, keys, proofs, your rules); «floodmark up%s» uses it again", strings.Join(there, ", "), p.flags())
+		c.say("what stays: %s (journal, keys, proofs, what you wrote); «floodmark up%s» uses it again", strings.Join(there, ", "), p.flags())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,60 @@ func TestLogs(t *testing.T) {
 	s.Name = "systemd"
 	if got := strings.Join(s.LogCommand(5, false), " "); got != "journalctl --user --unit floodmark.service --no-pager --lines 5" {
 		t.Error(got)
+	}
+}
+
+// manager puts a systemctl on PATH that notes what it is told, and fails where its first
+// words are those of no.
+func manager(t *testing.T, no string) (told func() string) {
+	t.Helper()
+	if runtime.GOOS == "darwin" {
+		t.Skip("there it is launchd")
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"$*\" >>" + dir + "/told\ncase \"$*\" in \"" + no + "\"*) echo broken; exit 1;; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	return func() string {
+		text, _ := os.ReadFile(filepath.Join(dir, "told")) // nothing was told yet
+		return string(text)
+	}
+}
+
+// A manager that answers runs the monitor, from a unit that is written for it.
+func TestByManager(t *testing.T) {
+	told, home := manager(t, "--user cat"), t.TempDir()
+	ready := func(context.Context) bool { return strings.Contains(told(), "enable --now") }
+	s := InBackground(Background{}, filepath.Join(home, "no.sock"), ready).ByManager(t.Context(), &Unit{Program: "/f", Home: home})
+	unit := filepath.Join(home, ".config/systemd/user/floodmark.service")
+	if err := s.Start(t.Context()); err != nil || s.Name != "systemd" {
+		t.Fatalf("%s: %v", s.Name, err)
+	}
+	if text, err := os.ReadFile(unit); err != nil || !strings.Contains(string(text), "ExecStart=/f serve\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if ran, err := s.Stop(t.Context()); !ran || err != nil || !strings.Contains(told(), "disable --now") {
+		t.Errorf("%v, %v\n%s", ran, err, told())
+	}
+	if _, err := os.Stat(unit); err == nil {
+		t.Error("the unit stays")
+	}
+}
+
+// The unit of a package is used as it is. What a manager refuses is said, and nothing stays.
+func TestWhatAManagerRefuses(t *testing.T) {
+	told, home := manager(t, "--user enable"), t.TempDir()
+	s := InBackground(Background{}, filepath.Join(home, "no.sock"), func(context.Context) bool { return false }).ByManager(t.Context(), &Unit{Program: "/f", Home: home})
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("%v\n%s", err, told())
+	}
+	if _, err := os.Stat(filepath.Join(home, ".config")); err == nil {
+		t.Error("a unit was written though there is one")
+	}
+	manager(t, "--user show-environment")
+	if s := InBackground(Background{}, "", nil).ByManager(t.Context(), &Unit{Home: home}); s.Name != "background" {
+		t.Errorf("a manager that does not answer is used: %s", s.Name)
 	}
 }
