@@ -204,7 +204,7 @@ func toProve(ctx context.Context, m protect.Machine, names []string) (list []pro
 			return nil, protectError(err)
 		}
 		if !there {
-			return nil, refuse("see «floodmark status» for those that are", "%s is not on this machine", name)
+			return nil, refuse("see «floodmark status --all» for those that are", "%s is not on this machine", name)
 		}
 		list = append(list, f)
 	}

@@ -151,6 +151,14 @@ func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where pl
 	if len(held) > 0 {
 		head = "Floodmark protects " + strings.Join(held, ", ")
 	}
+	for _, w := range s.GetWarnings() {
+		if !calm(w) {
+			look = append(look, w)
+		}
+	}
+	if s.GetPolicy().GetDryRun() {
+		look = append(look, "the policy decides and enforces nothing")
+	}
 	paint := p.st.green
 	if len(held) == 0 || len(look) > 0 || s.GetPending() > 0 {
 		paint = p.st.yellow
@@ -162,21 +170,16 @@ func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where pl
 	p.painted(0, head+"; "+questions+".", paint)
 	stateLines(p, s)
 	problemsText(p, s.GetPolicy())
-	for _, w := range s.GetWarnings() {
-		if !calm(w) {
-			look = append(look, w)
-		}
-	}
 	for _, line := range look {
 		p.painted(0, line+".", p.st.yellow)
 	}
 }
 
-// calm reports whether a line of the monitor says what is always so here, or what the owner
-// did with a command of ours. «status --all» tells it.
+// calm reports whether a line of the monitor says what is always so here, or that protect
+// wrote rules. «status --all» tells it.
 func calm(line string) bool {
 	return strings.HasPrefix(line, "user mode: ") || strings.HasPrefix(line, "the signed heads lie ") ||
-		strings.HasPrefix(line, "«floodmark protect» changed the rules") || strings.HasPrefix(line, "the pause of ")
+		strings.HasPrefix(line, "«floodmark protect» changed the rules")
 }
 
 // fleetStatus says what a fleet is doing, as far as it is about whoever asks.

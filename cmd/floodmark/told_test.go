@@ -140,3 +140,36 @@ func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 		}
 	}
 }
+
+// One line says that all is well. Whatever is not adds a line, and what is always so, or was
+// done by protect, adds none.
+func TestStatusIsOneLine(t *testing.T) {
+	held := []agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
+	calm := []string{"user mode: code of your own user", "the signed heads lie where", "«floodmark protect» changed the rules; if"}
+	for name, c := range map[string]struct {
+		agents []agentReport
+		status *wire.StatusResponse
+		want   string
+	}{
+		"well":      {held, &wire.StatusResponse{Warnings: calm}, "Floodmark protects pi; no question waits.\n"},
+		"asked":     {held, &wire.StatusResponse{Pending: 2}, "Floodmark protects pi; 2 questions wait for you: «floodmark watch».\n"},
+		"nothing":   {nil, &wire.StatusResponse{}, "Floodmark runs, and no agent is protected; no question waits.\n"},
+		"incident":  {held, &wire.StatusResponse{Incidents: 1, Warnings: []string{"policy-changed: x"}}, "Floodmark protects pi; no question waits.\npolicy-changed: x.\n"},
+		"paused":    {held, &wire.StatusResponse{Warnings: []string{"the pause of all is over"}}, "Floodmark protects pi; no question waits.\nthe pause of all is over.\n"},
+		"toothless": {held, &wire.StatusResponse{Policy: &wire.PolicyStatus{DryRun: true}}, "Floodmark protects pi; no question waits.\nthe policy decides and enforces nothing.\n"},
+		"open": {
+			append([]agentReport{{Name: "codex", Title: "Codex", State: "open"}}, held...), &wire.StatusResponse{},
+			"Floodmark protects pi; no question waits.\nCodex: not protected; «floodmark protect codex» does it.\n",
+		},
+		"updated": {
+			[]agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}}, &wire.StatusResponse{},
+			"Floodmark protects pi; no question waits.\npi: it was updated; «floodmark prove pi» tries it.\n",
+		},
+	} {
+		page := &sheet{}
+		statusLines(page, c.status, statusReport{Agents: c.agents}, place{})
+		if page.String() != c.want {
+			t.Errorf("%s: %q, want %q", name, page.String(), c.want)
+		}
+	}
+}

@@ -173,7 +173,7 @@ func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, pla
 	}
 	if why, todo := c.noBox(ctx, p); why != "" && todo == proveBox {
 		if program, err := c.boxProgram(p); err == nil {
-			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC()) // «floodmark status» says what it found
+			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC()) // «floodmark status --all» says what it found
 		}
 	}
 	return list

@@ -119,7 +119,7 @@ func Tail(file string, most int64) (string, error) {
 func Stop(ctx context.Context, socket string) (bool, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
-		return false, nil //nolint:nilerr // nobody is there
+		return false, nil // nobody is there
 	}
 	pid, user, err := peer.Of(conn)
 	_ = conn.Close() // it was opened to ask who is there

@@ -74,15 +74,15 @@ func Next(held bool, agents []Boxable) string {
 	}
 	switch {
 	case len(names) == 0 && asked != "":
-		return "Next: «floodmark status» shows what is covered." + asked
+		return "Next: «floodmark status --all» shows what is covered." + asked
 	case len(names) == 0 && held:
 		return "Next: «floodmark prove». Commands of an agent that is HOST VERIFIED run in boxes from then on."
 	case len(names) == 0:
-		return "Next: «floodmark status» shows what is covered. No command of these agents runs in a box: that takes HOST VERIFIED."
+		return "Next: «floodmark status --all» shows what is covered. No command of these agents runs in a box: that takes HOST VERIFIED."
 	case !held:
 		return "Next: «floodmark prove --box». If the box holds, commands that a stranger's text could have shaped run in boxes, and you are not asked about them." + asked
 	}
-	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status» counts them." + asked
+	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status --all» counts them." + asked
 }
 
 // Boxables are the agents of results.
