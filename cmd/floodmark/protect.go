@@ -372,6 +372,7 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("started by the client itself again: the MCP servers of %s", titles(plan))
 		return
 	case f.undo:
+		_ = c.reload(ctx, f.place, false) // else it looks for what is gone
 		c.say("no longer protected: %s", titles(plan))
 		return
 	case f.mcp:
