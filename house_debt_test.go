@@ -24,7 +24,7 @@ const (
 	maxFiles     = 25   // of a package, without tests
 	maxLines     = 4000 // of a package, without tests
 	maxWords     = 20   // of one list of words in code; a longer one is data
-	maxCommands  = 41   // that floodmark has
+	maxCommands  = 20   // that floodmark has
 	commandPages = "docs/reference/cli"
 )
 

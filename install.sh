@@ -84,4 +84,4 @@ for program in floodmark-box floodmark-hook floodmark; do
 done
 echo "installed $("$into/floodmark" version) in $into"
 case :${PATH:-}: in *":$into:"*) ;; *) echo "add it to your PATH: export PATH=\"$into:\$PATH\"" ;; esac
-echo "next: floodmark protect"
+echo "next: floodmark up"

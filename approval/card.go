@@ -168,7 +168,7 @@ func (q Question) Text(most int) string {
 	if fits() {
 		return strings.Join(lines, "\n")
 	}
-	const more = "(not all of it fits here: «floodmark pending» shows it)"
+	const more = "(not all of it fits here: «floodmark approve» shows it)"
 	for lines = append(lines, more); len(lines) > 2 && !fits(); {
 		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
 	}

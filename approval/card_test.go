@@ -415,7 +415,7 @@ func TestTextForAChat(t *testing.T) {
 	if got := q.Text(n); got != without {
 		t.Errorf("at the second limit:\n%s", got)
 	}
-	const more = "(not all of it fits here: «floodmark pending» shows it)"
+	const more = "(not all of it fits here: «floodmark approve» shows it)"
 	if got := q.Text(n - 1); utf8.RuneCountInString(got) > n-1 || !strings.HasSuffix(got, "\n"+more) || !strings.HasPrefix(got, "helper wants to pay “45.50”") || strings.Contains(got, "You had said") {
 		t.Errorf("one beyond:\n%s", got)
 	}

@@ -28,7 +28,7 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 	}
 	lines = append(lines, Phrase{}.say("After a yes the monitor pushes exactly this as soon as the agent asks again, and the agent pushes nothing."))
 	if len(p.Body) > maxPushLines || len(strings.Join(p.Body, "\n")) > maxPushBytes {
-		return append(lines, Phrase{}.say(fmt.Sprintf("The diff has %d lines. Look at it with «floodmark pending».", len(p.Body)))), false
+		return append(lines, Phrase{}.say(fmt.Sprintf("The diff has %d lines. Look at it with «floodmark approve».", len(p.Body)))), false
 	}
 	for _, l := range p.Body {
 		lines = append(lines, Phrase{}.say(l))

@@ -3,6 +3,8 @@ package integrations
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,8 +22,17 @@ type Cover struct {
 	Run bool `yaml:"run"`
 	// Covered is what is judged before it happens.
 	Covered []string `yaml:"covered"`
+	// Off is what is switched off because no hook is told of it.
+	Off []Off `yaml:"off"`
 	// Holes are what passes by the hooks.
 	Holes []Hole `yaml:"holes"`
+}
+
+// An Off is something the agent can do no more while it is protected.
+type Off struct {
+	// Setting is the one that is written; Text says what is lost, and why.
+	Setting string `yaml:"setting"`
+	Text    string `yaml:"text"`
 }
 
 // A Hole is something the agent does that no hook is told of.
@@ -30,6 +41,18 @@ type Hole struct {
 	ID string `yaml:"id" json:"id"`
 	// Text says it to people.
 	Text string `yaml:"text" json:"text"`
+}
+
+// Lost says what is switched off by lines of a diff of the agent's settings, and why.
+func (c Cover) Lost(diff []string) (list []string) {
+	for _, off := range c.Off {
+		if slices.ContainsFunc(diff, func(line string) bool {
+			return strings.HasPrefix(line, "+") && strings.Contains(line, off.Setting+" =")
+		}) {
+			list = append(list, c.Title+" loses "+off.Text)
+		}
+	}
+	return list
 }
 
 // Covers are those of all agents, by name.

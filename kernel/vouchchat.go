@@ -39,7 +39,7 @@ func (st *step) vouchInChat(cmd approval.Command) {
 		most = policy.UsualPerHour
 	}
 	if st.askedInAnHour() >= most {
-		st.out.Reply.Notice = "This session has asked too many questions within an hour. Vouch for it at your terminal: «floodmark endorse»."
+		st.out.Reply.Notice = "This session has asked too many questions within an hour. Vouch for it at your terminal: «floodmark trust»."
 		return
 	}
 	t := approval.Ticket{

@@ -90,9 +90,9 @@ func wordings() []wording {
 	return []wording{
 		{ErrBusy, "too much is happening at once", "Try again in a moment."},
 		{ErrClosed, "the monitor is being stopped", "Start it again, then repeat the call."},
-		{ErrNoSession, "nothing is known of this session", "Look at «floodmark sessions» for those that are."},
+		{ErrNoSession, "nothing is known of this session", "Look at «floodmark journal sessions» for those that are."},
 		{ErrNoTicket, "there is no such question", "It was never asked, or has been forgotten. Repeat the call to be asked again."},
-		{ErrQuestions, "a person would have to be asked, and as many questions as this tenant may have wait already", "Answer some («floodmark pending»), then repeat the call."},
+		{ErrQuestions, "a person would have to be asked, and as many questions as this tenant may have wait already", "Answer some («floodmark approve»), then repeat the call."},
 		{ErrNotYours, "another group answers this", "Ask somebody of that group; «answers» in service.yaml says who it is."},
 		{ErrNoKey, "this session was born with a key that is not on this node", "Put the tenant's line back into tenants.keys and start the node again, or go on in a new session."},
 		{ErrPanic, "judging this went wrong inside the monitor", "It was noted as an incident. Please report it with the output of «floodmark version»."},

@@ -6,7 +6,7 @@
 set -e
 case "$1:$2" in
   configure: | 1:)
-    echo "floodmark: installed. Each person connects their own agents: floodmark protect"
+    echo "floodmark: installed. Each person protects their own agents: floodmark up"
     ;;
   configure:* | 2:)
     echo "floodmark: a monitor that runs goes on as the old version until it is restarted; agents stay connected, the journal is read as it is."

@@ -93,7 +93,7 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 		out = append(out, x)
 	}
 	if at := value(action, "log_full_context"); yes(at, "true") {
-		r.fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark graph» shows where it came from")
+		r.fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark journal graph» shows where it came from")
 	}
 	// The journal keeps the graph of every turn.
 	if len(out) == 0 && !yes(value(action, "persist_graph"), "true") && !yes(value(action, "log_full_context"), "true") {

@@ -157,7 +157,7 @@ func policyShape() *shape {
 		{name: "standing", in: inUser, shape: standingShape()},
 		{name: "relax", in: owner, shape: &shape{kind: flag, about: "Whether arguments the owner stated may raise a call's trust."}},
 		{name: "stopUnseen", in: owner, shape: &shape{
-			kind: flag, about: "Whether a session in which a call ran that nobody had allowed may call nothing any more; «floodmark coverage» finds such calls.",
+			kind: flag, about: "Whether a session in which a call ran that nobody had allowed may call nothing any more; «floodmark journal coverage» finds such calls.",
 		}},
 		{name: "maxIterations", in: owner | inAgent, shape: &shape{kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
 		{name: "choices", in: owner | inProject, shape: choicesShape()},

@@ -61,7 +61,7 @@ func (r *reader) standing(n *yaml.Node) []Standing {
 			r.fault(value(c, "until"), "wrong-value", fmt.Sprintf("it would hold longer than %d days", int(MaxStanding.Hours()/24)), "write "+s.From.Add(MaxStanding).AddDate(0, 0, -1).Format(time.DateOnly)+" or an earlier day")
 		}
 		if strings.ContainsAny(s.Call, "*?{}") {
-			r.fault(value(c, "call"), "wrong-value", "a standing approval names one sort of call, without wildcards", "copy the pattern that «floodmark grants add» prints")
+			r.fault(value(c, "call"), "wrong-value", "a standing approval names one sort of call, without wildcards", "copy the pattern that «floodmark policy grants add» prints")
 		}
 		if slices.ContainsFunc(out, func(o Standing) bool { return o.Name == s.Name }) {
 			r.fault(value(c, "name"), "duplicate-name", fmt.Sprintf("there are two standing approvals named %q", s.Name), "give each a name of its own")

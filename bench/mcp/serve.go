@@ -22,7 +22,7 @@ func (b *bench) serve(ctx context.Context) (way, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return way{}, err
 	}
-	create := exec.CommandContext(ctx, b.floodmark, "token", "create", "bench")
+	create := exec.CommandContext(ctx, b.floodmark, "fleet", "token", "create", "bench")
 	create.Env = b.Env
 	token, err := create.Output()
 	if err != nil {

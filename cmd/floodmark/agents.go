@@ -78,7 +78,7 @@ func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]a
 func boxable(agents []agentReport) (list []prove.Boxable) {
 	for _, a := range agents {
 		if a.State == string(protect.Protected) {
-			list = append(list, prove.Boxable{Name: a.Name, Title: a.Title, Version: a.Version, Proof: a.Proof})
+			list = append(list, prove.Boxable{Name: a.Name, Title: a.Title, Version: a.Version, Proof: a.Proof, Off: prove.Unboxable(a.Name, os.Getuid())})
 		}
 	}
 	return list

@@ -15,49 +15,49 @@ import (
 
 func newApprove(c *console) *cobra.Command {
 	var p place
-	var tool, picked string
+	var tool, picked, session string
 	var offer int32
 	var during time.Duration
 	cmd := &cobra.Command{
-		Use:   "approve CODE|TICKET",
-		Short: "Say yes to what a question asks",
-		Long: `Approve the calls that a question shows, with the code that «floodmark pending» or
-«floodmark watch» shows at your terminal. The approval covers exactly what was
-shown, once or until the agent's turn ends, as the question says. The agent then
-tries the same call again.
+		Use:   "approve [CODE|TICKET]",
+		Short: "List the questions that wait for you, and say yes to one",
+		Long: `Without a CODE, list what your agents may not do until you say yes, the question
+that ends first at the top. Each has a code. It is shown at a terminal only, never
+into a pipe or a file: what an agent can read, it could answer. A question that is
+not answered in time is a no.
+
+With the CODE, approve the calls that the question shows. The approval covers exactly
+what was shown, once or until the agent's turn ends, as the question says. The agent
+then tries the same call again.
 
 With --offer it is one of the wider approvals that the question lists, exactly as
 it is written there. With --for it holds so long, and for the pattern that the
 question printed, if it printed one. It ends earlier if new content lowers the
 session's mark.
 
-A question about a place that only others named also wants to hear that place: give
-it with --place.
+If only a stranger's text named where the call goes, type that address or domain
+yourself with --to: a yes alone is too easily given to the wrong place.
 
-With --fleet name the question by its TICKET. It is shown once more, and you say
-yes at your terminal.`,
-		Example: `  floodmark approve 0123abcd
+A fleet shows no codes: with --fleet name the question by its TICKET. It is shown once
+more, and you say yes at your terminal.`,
+		Example: `  floodmark approve
+  floodmark approve 0123abcd
   floodmark approve 0123abcd --offer 2
-  floodmark approve 0123abcd --place shop.example
+  floodmark approve 0123abcd --to shop.example
   floodmark approve 0123abcd --for 30m
   floodmark approve 0123abcd --tool send_email
   floodmark approve t-0199aabb-ccdd --fleet floodmark.firm.example`,
-		Annotations: exits("it is approved", "it is not approved: the code is wrong, or the question has ended"),
-		Args:        needs("CODE or TICKET"),
+		Annotations: exits("it is approved, or they are listed", "it is not approved: the code is wrong, or the question has ended"),
+		Args:        cobra.MaximumNArgs(1),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			if !isCode(args[0]) && p.fleet == "" {
-				return refuse("«floodmark pending"+p.flags()+"» shows it at your terminal", "%q is no code: a code has %d hex digits, such as 0123abcd", args[0], approval.CodeLength)
+			if len(args) == 0 {
+				return c.waiting(cmd, p, session)
 			}
 			minutes, err := wholeMinutes(during)
 			if err != nil {
 				return err
 			}
-			q := &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes, Offer: offer, Picked: picked}
-			if p.fleet != "" {
-				q.Code, q.Ticket = "", args[0]
-				return c.approveAtFleet(cmd.Context(), p, q, format(cmd))
-			}
-			return c.answer(cmd.Context(), p, q, format(cmd))
+			return c.approve(cmd, p, &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes, Offer: offer, Picked: picked})
 		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -65,9 +65,23 @@ yes at your terminal.`,
 	c.addFleet(cmd, &p)
 	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
 	cmd.Flags().Int32Var(&offer, "offer", 0, "take the offer with this `NUMBER`, from 1 (default: the narrowest)")
-	cmd.Flags().StringVar(&picked, "place", "", "the `PLACE` it goes to, or its end, where the question asks for it")
+	cmd.Flags().StringVar(&picked, "to", "", "the `ADDRESS` or domain it goes to, typed by you, where the question asks for it")
+	cmd.Flags().StringVar(&session, "session", "", "list only questions of this `SESSION`")
+	c.completeSession(cmd, &p)
 	cmd.Flags().StringVar(&tool, "tool", "", "only the shown calls of this `TOOL`")
 	return cmd
+}
+
+// approve says yes by a code, or at a fleet by a ticket.
+func (c *console) approve(cmd *cobra.Command, p place, q *wire.AnswerRequest) error {
+	if p.fleet != "" {
+		q.Code, q.Ticket = "", q.GetCode()
+		return c.approveAtFleet(cmd.Context(), p, q, format(cmd))
+	}
+	if !isCode(q.GetCode()) {
+		return refuse("«floodmark approve"+p.flags()+"» shows it at your terminal", "%q is no code: a code has %d hex digits, such as 0123abcd", q.GetCode(), approval.CodeLength)
+	}
+	return c.answer(cmd.Context(), p, q, format(cmd))
 }
 
 func newDeny(c *console) *cobra.Command {
@@ -75,7 +89,7 @@ func newDeny(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deny CODE|TICKET",
 		Short: "Say no to what a question asks",
-		Long: `Deny what a question asks, by its code or by its ticket; «floodmark pending» shows
+		Long: `Deny what a question asks, by its code or by its ticket; «floodmark approve» shows
 both. A no needs no code. It beats a yes that was given before the call ran.`,
 		Example: `  floodmark deny t-0199aabb-ccdd
   floodmark deny 0123abcd`,
@@ -131,7 +145,7 @@ func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, fo
 func noQuestion(name string, p place) error {
 	return &failure{
 		code: exitNo, text: "no open question is called " + shorten(name) + ": it is answered, has ended, or never was",
-		hint: "«floodmark pending" + p.flags() + "» lists those that wait",
+		hint: "«floodmark approve" + p.flags() + "» lists those that wait",
 	}
 }
 
@@ -140,7 +154,7 @@ func whatFollows(q *wire.AnswerRequest, answered bool) string {
 	if !answered || q.GetVerb() != "approve" {
 		return ""
 	}
-	return " Nothing has run yet: it does when the agent tries the call again, so tell it to go on if it has ended. «floodmark grants» says how long it may."
+	return " Nothing has run yet: it does when the agent tries the call again, so tell it to go on if it has ended. «floodmark policy grants» says how long it may."
 }
 
 // outcome tells how an order was taken. The notice is the answer, so it is

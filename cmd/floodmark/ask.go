@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-	"unicode/utf16"
 
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/people"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -113,8 +113,16 @@ func (d *desk) unanswered(err error) error {
 func (d *desk) notRunning() error {
 	return &failure{
 		code: exitNo, text: "no monitor runs here: nobody answers on " + d.socket,
-		hint: "start it with «floodmark serve" + d.place.flags() + "», or for good with «floodmark service install" + d.place.flags() + "»",
+		hint: "start it with " + starts(d.place),
 	}
+}
+
+// starts is the command that starts the monitor of a place for good.
+func starts(p place) string {
+	if p.system {
+		return "«sudo floodmark dev service install --system --start»"
+	}
+	return "«floodmark up" + p.flags() + "»"
 }
 
 // flags are what names the same installation on a command line again.
@@ -183,30 +191,7 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	if data, err = wire.Numbered(b.Bytes(), m.ProtoReflect().Descriptor()); err != nil {
 		return nil, err
 	}
-	return escapeJSON(data), nil
-}
-
-// escapeJSON writes what could steer a terminal as escapes. Such runes stand
-// within strings only, so the meaning stays.
-func escapeJSON(data []byte) []byte {
-	const hex = "0123456789abcdef"
-	var out []byte
-	unit := func(u uint16) {
-		out = append(out, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
-	}
-	for _, r := range string(data) {
-		switch {
-		case !unicode.IsControl(r) && !unicode.In(r, unicode.Cf):
-			out = append(out, string(r)...)
-		case r > 0xFFFF:
-			high, low := utf16.EncodeRune(r)
-			unit(uint16(high))
-			unit(uint16(low))
-		default:
-			unit(uint16(r))
-		}
-	}
-	return out
+	return linetext.EscapeJSON(data), nil
 }
 
 // offerTime is how long a shell waits for names to offer.

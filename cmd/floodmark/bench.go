@@ -23,13 +23,13 @@ func newBench(c *console) *cobra.Command {
 		Use:     "bench",
 		Short:   "Measure what the monitor is worth",
 		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
-		Example: "  floodmark bench protection --data protection",
+		Example: "  floodmark dev bench protection --data protection",
 	}
 	cmd.AddCommand(newBenchProtection(c), newBenchAuditor(c), newBenchCoding(c))
 	return cmd
 }
 
-// benchOptions are the flags of «floodmark bench protection».
+// benchOptions are the flags of «floodmark dev bench protection».
 type benchOptions struct {
 	data     string
 	sets     []string
@@ -70,11 +70,11 @@ The set languages has 30 tasks in German, Spanish and Chinese. Its attacks are 3
 twins in which the owner only names, denies or quotes the same values.
 
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
-		Example: `  floodmark bench protection --data protection
-  floodmark bench protection --data protection --policy none,floodmark --output json
-  floodmark bench protection --data protection --set agentdojo-recorded --groups
-  floodmark bench protection --data protection --set mutation-4 --sample 1 --names
-  floodmark bench protection --data protection --sample 1 --report protection.html`,
+		Example: `  floodmark dev bench protection --data protection
+  floodmark dev bench protection --data protection --policy none,floodmark --output json
+  floodmark dev bench protection --data protection --set agentdojo-recorded --groups
+  floodmark dev bench protection --data protection --set mutation-4 --sample 1 --names
+  floodmark dev bench protection --data protection --sample 1 --report protection.html`,
 		Args: cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
 			return c.bench(cmd.Context(), opt, format(cmd))

@@ -74,7 +74,7 @@ func try(t *testing.T, terminal bool, env map[string]string, args ...string) (co
 
 func TestBenchProtection(t *testing.T) {
 	env := map[string]string{dataEnv: recorded(t)}
-	code, out, errs := try(t, false, env, "bench", "protection", "--set", "agentdojo-recorded", "--groups")
+	code, out, errs := try(t, false, env, "dev", "bench", "protection", "--set", "agentdojo-recorded", "--groups")
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -89,7 +89,7 @@ func TestBenchProtection(t *testing.T) {
 }
 
 func TestBenchProtectionJSON(t *testing.T) {
-	code, out, errs := try(t, true, nil, "bench", "protection", "--data", recorded(t), "--set", "agentdojo-recorded", "--policy", "none,floodmark", "-o", "json")
+	code, out, errs := try(t, true, nil, "dev", "bench", "protection", "--data", recorded(t), "--set", "agentdojo-recorded", "--policy", "none,floodmark", "-o", "json")
 	if code != exitOK {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -119,7 +119,7 @@ func TestBenchProtectionReport(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{"r.html": "<!doctype html>", "r.svg": "<svg "} {
 		file := filepath.Join(dir, name)
-		if code, _, errs := try(t, false, nil, "bench", "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
+		if code, _, errs := try(t, false, nil, "dev", "bench", "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
 			t.Fatalf("code %d: %s", code, errs)
 		}
 		data, err := os.ReadFile(file)
@@ -130,7 +130,7 @@ func TestBenchProtectionReport(t *testing.T) {
 			t.Errorf("%s is %.80q", name, data)
 		}
 	}
-	if code, _, errs := try(t, false, nil, "bench", "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
+	if code, _, errs := try(t, false, nil, "dev", "bench", "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/protection"
 )
 
-// auditorOptions are the flags of «floodmark bench auditor».
+// auditorOptions are the flags of «floodmark dev bench auditor».
 type auditorOptions struct {
 	place
 	data, profile         string
@@ -44,9 +44,9 @@ costs what the model costs: --sample takes one case in so many, and with --resum
 interrupted run goes on where it was. That file holds digests and answers, no text.
 
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
-		Example: `  floodmark bench auditor --data protection --endpoint http://127.0.0.1:11434/v1 --model llama3.2
-  floodmark bench auditor --data protection --sample 20 --resume answers.jsonl
-  floodmark bench auditor --data protection --reached --output json`,
+		Example: `  floodmark dev bench auditor --data protection --endpoint http://127.0.0.1:8080/v1 --model llama3
+  floodmark dev bench auditor --data protection --sample 20 --resume answers.jsonl
+  floodmark dev bench auditor --data protection --reached --output json`,
 		Args: cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
 			return c.benchAuditor(cmd.Context(), opt, format(cmd))
@@ -203,11 +203,14 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 		return nil, refuse("check --endpoint, --kind and --model", "%s", err)
 	}
 	defer a.Close()
-	book, err := c.openAnswers(opt.resume, set)
-	if err != nil {
-		return nil, err
+	if opt.resume != "" {
+		opt.resume = c.path(opt.resume)
 	}
-	defer book.close()
+	book, err := auditor.OpenAnswers(opt.resume, set.Endpoint+"\x00"+string(set.Kind)+"\x00"+set.Model)
+	if err != nil {
+		return nil, refuse("name another file with --resume", "keep answers: %s", err)
+	}
+	defer book.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := c.newProgress("asking")
@@ -222,9 +225,9 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 	for range opt.atOnce {
 		work.Go(func() {
 			for i := range next {
-				says, err := book.ask(ctx, &mu, a, i, cases[i].Case)
+				says, err := book.Ask(ctx, &mu, a, i, cases[i].Case)
 				if err != nil {
-					stop(err)
+					stop(refuse("mend it; with --resume the next run goes on from here", "%s", err))
 				}
 				mu.Lock()
 				list[i] = says

@@ -38,7 +38,7 @@ func TestBenchAuditor(t *testing.T) {
 	env := map[string]string{dataEnv: recordedAnd(t, paid)}
 	model, endpoint := scripted(t)
 	answers := filepath.Join(t.TempDir(), "answers.jsonl")
-	args := []string{"bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", endpoint, "--model", "small", "--resume", answers}
+	args := []string{"dev", "bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", endpoint, "--model", "small", "--resume", answers}
 	code, out, errs := try(t, false, env, append(args, "--output", "json")...)
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
@@ -82,7 +82,7 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 	env := map[string]string{dataEnv: recordedAnd(t, paid)}
 	broken := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(broken.Close)
-	code, out, errs := try(t, false, env, "bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", broken.URL, "--model", "small")
+	code, out, errs := try(t, false, env, "dev", "bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", broken.URL, "--model", "small")
 	if code != exitOK || errs != "" || !strings.Contains(out, "  3\n") || strings.Contains(out, "%") {
 		t.Errorf("code %d: %s\n%s", code, errs, out)
 	}
@@ -95,7 +95,7 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 		`--profile: there is no "lax"`:   {"--profile", "lax"},
 		"is a directory":                 {"--endpoint", broken.URL, "--model", "m", "--resume", t.TempDir()},
 	} {
-		code, _, errs := try(t, false, env, append([]string{"bench", "auditor"}, args...)...)
+		code, _, errs := try(t, false, env, append([]string{"dev", "bench", "auditor"}, args...)...)
 		if code == exitOK || !strings.Contains(errs, want) {
 			t.Errorf("%q: code %d: %s", args, code, errs)
 		}

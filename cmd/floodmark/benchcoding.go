@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/protection"
 )
 
-// codingOptions are the flags of «floodmark bench coding».
+// codingOptions are the flags of «floodmark dev bench coding».
 type codingOptions struct {
 	policies []string
 	profile  string
@@ -38,9 +38,9 @@ coding-test and coding-third; whoever wrote the third had read no rule.
 
 Repositories with commits by others are asked about once; that was answered with yes
 before this day began, unless it is the first.`,
-		Example: `  floodmark bench coding
-  floodmark bench coding --policy none,floodmark --output json
-  floodmark bench coding --names`,
+		Example: `  floodmark dev bench coding
+  floodmark dev bench coding --policy none,floodmark --output json
+  floodmark dev bench coding --names`,
 		Args: cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
 			return c.benchCoding(cmd.Context(), opt, format(cmd))

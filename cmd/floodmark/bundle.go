@@ -23,11 +23,11 @@ func newBundle(c *console) *cobra.Command {
 service.yaml believes the author's key judge by it instead of by policy.yaml. A new
 version is given to a share of the sessions first, then to all, and is taken back
 with one command. Where no version holds, the profile strict does.`,
-		Example: `  floodmark bundle key ann.key
-  floodmark bundle publish policy.yaml --key ann.key --note "mail is asked about"
-  floodmark bundle rollout 2 --share 10%
-  floodmark bundle rollout 2
-  floodmark bundle rollback`,
+		Example: `  floodmark fleet bundle key ann.key
+  floodmark fleet bundle publish policy.yaml --key ann.key --note "mail is asked about"
+  floodmark fleet bundle rollout 2 --share 10%
+  floodmark fleet bundle rollout 2
+  floodmark fleet bundle rollback`,
 	}
 	cmd.AddCommand(newBundleKey(c), newBundleMake(c), newBundlePublish(c), newBundleList(c), newBundleShow(c), newBundleRollout(c), newBundleRollback(c))
 	return cmd
@@ -40,7 +40,7 @@ func newBundleKey(c *console) *cobra.Command {
 		Long: `Make an author's key. The private half is written to FILE, which must not exist and
 which nobody but you can read; keep it where no agent and no node gets at it. The
 public half is shown: it goes into service.yaml of those who are to believe you.`,
-		Example:     `  floodmark bundle key ann.key`,
+		Example:     `  floodmark fleet bundle key ann.key`,
 		Annotations: exits("it is made", ""),
 		Args:        needs("FILE"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func newBundleList(c *console) *cobra.Command {
 		Use:         "list",
 		Short:       "List versions, and who has which",
 		Long:        "List the versions of your tenant's rules, the newest first, with the share of the\nsessions that has each, and what keeps one from being used.",
-		Example:     "  floodmark bundle list\n  floodmark bundle list --before 40 --output json",
+		Example:     "  floodmark fleet bundle list\n  floodmark fleet bundle list --before 40 --output json",
 		Annotations: exits("they are listed, if there are any", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -104,8 +104,8 @@ func newBundleShow(c *console) *cobra.Command {
 		Use:   "show VERSION",
 		Short: "Print the policy of a version",
 		Long: `Print the policy of a version as its author wrote it, for example to judge recorded
-sessions by it once more: floodmark replay --policy.`,
-		Example:     "  floodmark bundle show 2 > policy.yaml",
+sessions by it once more: floodmark policy replay --policy.`,
+		Example:     "  floodmark fleet bundle show 2 > policy.yaml",
 		Annotations: exits("it is printed", "no monitor runs"),
 		Args:        needs("VERSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -143,7 +143,7 @@ func newBundleRollout(c *console) *cobra.Command {
 		Long: `Give a version to a share of the sessions; the others keep the version that all had
 before. A larger share takes it from nobody. All nodes follow within seconds. A
 session that is under way has the new rules from its next event on.`,
-		Example:     "  floodmark bundle rollout 2 --share 10%\n  floodmark bundle rollout 2",
+		Example:     "  floodmark fleet bundle rollout 2 --share 10%\n  floodmark fleet bundle rollout 2",
 		Annotations: exits("it is rolled out", "no monitor runs"),
 		Args:        needs("VERSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -176,7 +176,7 @@ func newBundleRollback(c *console) *cobra.Command {
 		Short: "Take the newest version back from everybody",
 		Long: `Take the version that was rolled out last back from everybody: all have the one
 before it again, and nobody is ever given the newer one any more.`,
-		Example:     "  floodmark bundle rollback",
+		Example:     "  floodmark fleet bundle rollback",
 		Annotations: exits("it is taken back", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -195,7 +195,7 @@ before it again, and nobody is ever given the newer one any more.`,
 func versionArg(text string) (uint64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n == 0 {
-		return 0, refuse("«floodmark bundle list» shows them", "%q is no version: want a number from 1", text)
+		return 0, refuse("«floodmark fleet bundle list» shows them", "%q is no version: want a number from 1", text)
 	}
 	return n, nil
 }

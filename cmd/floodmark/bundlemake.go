@@ -41,7 +41,7 @@ func (f *bundleFlags) check(name string, text []byte) error {
 // seal checks a policy, makes it a version and signs it.
 func (c *console) seal(f bundleFlags, name string, text []byte, b bundle.Bundle) ([]byte, error) {
 	if f.key == "" {
-		return nil, refuse("name it with --key; «floodmark bundle key FILE» makes one", "signing needs your private key")
+		return nil, refuse("name it with --key; «floodmark fleet bundle key FILE» makes one", "signing needs your private key")
 	}
 	if err := f.check(name, text); err != nil {
 		return nil, err
@@ -75,13 +75,13 @@ func newBundleMake(c *console) *cobra.Command {
 		Short: "Sign a policy without asking a monitor",
 		Long: `Check a policy, make it a version of a tenant's rules, and sign it. No monitor is
 asked: this is for an author whose machine with the key reaches none. The file that
-is written is published by «floodmark bundle publish» from another machine.`,
-		Example:     `  floodmark bundle make policy.yaml --key ann.key --version 3 --out acme-3.bundle`,
+is written is published by «floodmark fleet bundle publish» from another machine.`,
+		Example:     `  floodmark fleet bundle make policy.yaml --key ann.key --version 3 --out acme-3.bundle`,
 		Annotations: exits("it is signed", "the policy is wrong"),
 		Args:        needs("POLICY"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			if out == "" || b.Version == 0 {
-				return refuse("«floodmark bundle list» shows which version is the newest", "--out and --version are needed")
+				return refuse("«floodmark fleet bundle list» shows which version is the newest", "--out and --version are needed")
 			}
 			text, err := c.read(args[0])
 			if err != nil {
@@ -98,7 +98,7 @@ is written is published by «floodmark bundle publish» from another machine.`,
 			if format(cmd) == asJSON {
 				return c.json(map[string]any{"file": out, "version": b.Version, "tenant": b.Tenant})
 			}
-			c.say("version %d is signed: «floodmark bundle publish %s» brings it to the monitor", b.Version, shellWord(out))
+			c.say("version %d is signed: «floodmark fleet bundle publish %s» brings it to the monitor", b.Version, shellWord(out))
 			return nil
 		}),
 		ValidArgsFunction: offerYAML,
@@ -117,10 +117,10 @@ func newBundlePublish(c *console) *cobra.Command {
 		Use:   "publish FILE",
 		Short: "Bring a version of the rules to the monitor",
 		Long: `Bring a version of the rules to the monitor. FILE is a policy, which is checked and
-signed with --key as the next version of your tenant, or what «floodmark bundle
+signed with --key as the next version of your tenant, or what «floodmark fleet bundle
 make» wrote. A policy with errors is refused, with line and column. Nobody has the
-new version yet: «floodmark bundle rollout» gives it to a share, or to all.`,
-		Example:     "  floodmark bundle publish policy.yaml --key ann.key --note \"mail is asked about\"\n  floodmark bundle publish acme-3.bundle",
+new version yet: «floodmark fleet bundle rollout» gives it to a share, or to all.`,
+		Example:     "  floodmark fleet bundle publish policy.yaml --key ann.key --note \"mail is asked about\"\n  floodmark fleet bundle publish acme-3.bundle",
 		Annotations: exits("it is published", "it is wrong, or no monitor runs"),
 		Args:        needs("FILE"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -133,7 +133,7 @@ new version yet: «floodmark bundle rollout» gives it to a share, or to all.`,
 				return err
 			}
 			v := a.GetBundle().GetVersion()
-			notice := fmt.Sprintf("version %d is published and holds until %s; give it to some first: floodmark bundle rollout %d --share 10%%%s", v, stamp(a.GetBundle().GetValidUntil()), v, p.flags())
+			notice := fmt.Sprintf("version %d is published and holds until %s; give it to some first: floodmark fleet bundle rollout %d --share 10%%%s", v, stamp(a.GetBundle().GetValidUntil()), v, p.flags())
 			return c.outcome(format(cmd), true, notice, func() error { return c.message(a) })
 		}),
 	}

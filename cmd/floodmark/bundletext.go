@@ -46,7 +46,7 @@ func bundlesText(st style, a *wire.BundlesResponse) string {
 	}
 	p.table(0, rows)
 	if a.GetMore() {
-		p.line(0, fmt.Sprintf("Older ones: floodmark bundle list --before %d", a.GetBundles()[len(a.GetBundles())-1].GetVersion()))
+		p.line(0, fmt.Sprintf("Older ones: floodmark fleet bundle list --before %d", a.GetBundles()[len(a.GetBundles())-1].GetVersion()))
 	}
 	return p.String()
 }

@@ -14,7 +14,7 @@ func newCatalog(c *console) *cobra.Command {
 		Use:     "catalog",
 		Short:   "Show what is known about tools",
 		Long:    "The catalog says what tools do and what they bring back. It comes with the\nprogram; a policy adds to it under «tools:».",
-		Example: "  floodmark catalog show\n  floodmark catalog show exec --agent openclaw",
+		Example: "  floodmark policy catalog show\n  floodmark policy catalog show exec --agent openclaw",
 	}
 	cmd.AddCommand(newCatalogShow(c))
 	return cmd
@@ -30,10 +30,10 @@ With the name of one: its tools. With the name of a tool, or SERVER/TOOL: what t
 tool does, what comes back from it, and what its arguments are for. A tool that
 several agents or servers have is shown for each, unless --agent or --server
 says which is meant.`,
-		Example: `  floodmark catalog show
-  floodmark catalog show github
-  floodmark catalog show exec --agent openclaw
-  floodmark catalog show github/create_issue --output json`,
+		Example: `  floodmark policy catalog show
+  floodmark policy catalog show github
+  floodmark policy catalog show exec --agent openclaw
+  floodmark policy catalog show github/create_issue --output json`,
 		Annotations: exits("it is known", "nothing is known about it"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -25,10 +25,10 @@ func newClean(c *console) *cobra.Command {
 the folder you are in, and that git does not keep: build results, caches, new files.
 As long as they lie there, whatever runs in the project runs in a box or is asked
 about. You say which are removed; what was changed since stays, and so does all that
-git keeps, for which there is «floodmark endorse --diff». You must say it at a
+git keeps, for which there is «floodmark trust --diff». You must say it at a
 terminal. Linux only.`,
-		Example: `  floodmark clean --dry-run
-  floodmark clean ~/src/app`,
+		Example: `  floodmark undo clean --dry-run
+  floodmark undo clean ~/src/app`,
 		Annotations: exits("nothing is left that can be removed", "something was not removed, or nothing was confirmed"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

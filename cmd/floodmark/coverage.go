@@ -30,10 +30,10 @@ in which nothing was judged at all comes first: its hooks are not on the path.
 Transcripts of claude-code, codex, gemini-cli, openclaw, opencode and pi are
 understood. What they do not hold cannot be found in them. Calls from before an
 agent was watched are counted and are no incidents.`,
-		Example: `  floodmark coverage
-  floodmark coverage codex
-  floodmark coverage --since 7d
-  floodmark coverage --output json | jq '.agents[].findings'`,
+		Example: `  floodmark journal coverage
+  floodmark journal coverage codex
+  floodmark journal coverage --since 7d
+  floodmark journal coverage --output json | jq '.agents[].findings'`,
 		Annotations: exits("all that ran was judged", "something ran unseen, or no monitor runs"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -249,7 +249,7 @@ func coverageText(st style, r transcript.Summary) string {
 		for _, f := range a.Findings {
 			p.painted(2, findingLine(f), st.red)
 			if f.Kind == transcript.Unseen {
-				p.line(6, "hint: see that its hooks are installed and trusted, then start the agent anew («floodmark doctor»)")
+				p.line(6, "hint: see that its hooks are installed and trusted, then restart the agent («floodmark doctor»)")
 			}
 		}
 		for _, line := range a.Lines() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/protect"
 )
 
 func newDoctor(c *console) *cobra.Command {
@@ -82,9 +83,15 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		return err
 	}
 	defer d.end()
+	m, err := c.machine(p)
+	if err != nil {
+		return err
+	}
+	m.Still = true // no agent is started to tell its version
+	needed := p.system || slices.ContainsFunc(m.List(ctx), func(f protect.Found) bool { return f.State != protect.Open })
 	return c.tell(slices.Concat(
 		checkFolders(paths), checkSettings(paths), checkPolicy(paths), checkAuditor(paths), checkKeys(paths),
-		checkOwnerSocket(ctx, d, c.build), checkHookSocket(ctx, paths, p),
+		checkOwnerSocket(ctx, d, c.build, needed), checkHookSocket(ctx, paths, p, needed),
 		c.checkHooks(paths), c.checkAgents(ctx, p), c.checkServers(p), c.checkBox(ctx, p), c.checkLogins(p),
 		checkClock(ctx, d, c.clock()), checkRoom(paths),
 	), form)

@@ -140,10 +140,13 @@ func checkKeys(p config.Paths) []finding {
 const answerTime = 5 * time.Second
 
 // checkOwnerSocket asks the monitor how it is.
-func checkOwnerSocket(ctx context.Context, d *desk, b build) []finding {
+func checkOwnerSocket(ctx context.Context, d *desk, b build, needed bool) []finding {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if err != nil && absent(err) && !needed {
+		return []finding{note("owner.sock", "", "no monitor runs, and none is needed: no agent is protected")}
+	}
 	if err != nil {
 		var f *failure
 		errors.As(d.unanswered(err), &f) // it always is one
@@ -167,10 +170,13 @@ func checkOwnerSocket(ctx context.Context, d *desk, b build) []finding {
 
 // checkHookSocket sends a frame of no known version. The refusal proves that a
 // monitor reads it, and nothing is written anywhere.
-func checkHookSocket(ctx context.Context, p config.Paths, where place) []finding {
+func checkHookSocket(ctx context.Context, p config.Paths, where place, needed bool) []finding {
 	conn, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", p.HookSocket)
+	if err != nil && absent(err) && !needed {
+		return nil // said already
+	}
 	if err != nil {
-		return []finding{wrong("hook.sock", "start the monitor: «floodmark serve"+where.flags()+"»", "nobody answers on %s: agents with hooks are refused everything", p.HookSocket)}
+		return []finding{wrong("hook.sock", "start the monitor: "+starts(where), "nobody answers on %s: agents with hooks are refused everything", p.HookSocket)}
 	}
 	defer conn.Close()
 	body := []byte(`{"v":0}`)

@@ -2,69 +2,83 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/wire"
 )
 
-func newEndorse(c *console) *cobra.Command {
+func newTrust(c *console) *cobra.Command {
 	var p place
-	var diff, back bool
+	var diff, back, end bool
 	cmd := &cobra.Command{
-		Use:   "endorse SESSION DIGEST | --diff [PATH...]",
-		Short: "Vouch for content that came into a session, or for files that one left",
-		Long: `Vouch for content with exactly this digest. Its trust rises to local at most, and
-the session's mark is made again from what is left. Content that differs in one
-byte is not covered. You must say it at a terminal: a script cannot vouch.
+		Use:   "trust [REPOSITORY | SESSION SOURCE | --diff [PATH…]]",
+		Short: "Vouch for a repository, for content, or for files that a session left",
+		Long: `With a REPOSITORY, say that the checkout there is your team's. What is on the default
+branch of its remote «origin», as the monitor fetches it, then is shared and runs as
+your own work does. Without an argument those repositories are listed.
 
-DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.
+With a SESSION and a SOURCE, vouch for content that came in there. SOURCE is its number
+in «floodmark journal show SESSION», or at least the first 8 digits of its digest. Its
+trust rises to local at most, and the session's mark is made again from what is left.
+Content that differs in one byte is not covered.
 
 With --diff you see what sessions of little trust changed in files below the folder
 you are in, or in PATH, and vouch for all of that at once. It is compared with the
 commit at which the first such session began, as git has it, or shown whole. A file
 that is changed later is not covered. Linux only.
 
-With --withdraw you take an endorsement back. The content, and all that was made
-from it, sinks to the trust it came with, and so does the session's mark. The
-SESSION of files is floodmark/files.`,
-		Example: `  floodmark endorse codex:0199 2714c3bb
-  floodmark endorse --withdraw codex:0199 2714c3bb
-  floodmark endorse --diff src Makefile
-  floodmark show codex:0199`,
-		Annotations: exits("it is endorsed, or withdrawn", "it is not"),
-		Args: func(cmd *cobra.Command, args []string) error {
+With --withdraw you take back that you vouch for content. The content, and all that was
+made from it, sinks to the trust it came with, and so does the session's mark. The
+SESSION of files is floodmark/files. You must say all of this at a terminal: a script
+cannot vouch.`,
+		Example: `  floodmark trust .
+  floodmark trust --end .
+  floodmark trust codex:0199 3
+  floodmark trust --withdraw codex:0199 2714c3bb
+  floodmark trust --diff src Makefile`,
+		Annotations: exits("it is trusted, withdrawn, or listed", "it is not"),
+		Args: func(_ *cobra.Command, args []string) error {
 			if diff {
 				return nil
 			}
-			return needsTwo("SESSION", "DIGEST")(cmd, args)
+			return cobra.MaximumNArgs(2)(nil, args)
 		},
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			if diff {
+			switch {
+			case diff:
 				return c.endorseFiles(cmd, p, args)
-			}
-			if back {
+			case back && len(args) != 2:
+				return refuse("floodmark trust --withdraw SESSION DIGEST", "--withdraw needs a SESSION and a DIGEST")
+			case back:
 				return c.withdraw(cmd, p, args)
+			case len(args) == 2:
+				return c.endorse(cmd, p, args)
 			}
-			if p.fleet != "" && !c.stdinTerminal { // here the monitor looks itself
-				return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
-			}
-			q := &wire.EndorseRequest{Session: args[0], Digest: args[1]}
-			a, err := ask(cmd.Context(), c, p, (*desk).Endorse, q)
-			if err != nil {
-				return err
-			}
-			return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
+			return c.trustTeam(cmd, p, args, end)
 		}),
 		ValidArgsFunction: c.offerSessions(&p),
 	}
+	cmd.Flags().BoolVar(&end, "end", false, "the repository is your team's no longer")
 	cmd.Flags().BoolVar(&back, "withdraw", false, "take back that you vouch for content")
 	cmd.Flags().BoolVar(&diff, "diff", false, "look at files that sessions left, and vouch for them")
-	cmd.MarkFlagsMutuallyExclusive("diff", "withdraw")
+	cmd.MarkFlagsMutuallyExclusive("diff", "withdraw", "end")
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	return cmd
+}
+
+// endorse vouches for content.
+func (c *console) endorse(cmd *cobra.Command, p place, args []string) error {
+	if p.fleet != "" && !c.stdinTerminal { // here the monitor looks itself
+		return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
+	}
+	a, err := ask(cmd.Context(), c, p, (*desk).Endorse, &wire.EndorseRequest{Session: args[0], Digest: args[1]})
+	if err != nil {
+		return err
+	}
+	return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
 }
 
 // withdraw takes an endorsement back.
@@ -76,48 +90,33 @@ func (c *console) withdraw(cmd *cobra.Command, p place, args []string) error {
 	return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
 }
 
-func newTrust(c *console) *cobra.Command {
-	var p place
-	var end bool
-	cmd := &cobra.Command{
-		Use:   "trust [PATH]",
-		Short: "Say that a repository is your team's",
-		Long: `Say that the checkout at PATH is your team's, or list those that are. What is on the
-default branch of its remote «origin», as the monitor fetches it, then is shared and
-runs as your own work does. You must say it at a terminal: a script cannot.`,
-		Example:     "  floodmark trust .\n  floodmark trust --end .",
-		Annotations: exits("it is the team's, or they are listed", "it is not"),
-		Args:        cobra.MaximumNArgs(1),
-		RunE: guard(func(cmd *cobra.Command, args []string) (err error) {
-			q := &wire.TrustRequest{End: end}
-			switch {
-			case len(args) > 0:
-				if q.Path, err = filepath.Abs(args[0]); err != nil {
-					return err
-				}
-			case end:
-				return refuse("floodmark trust --end PATH", "--end needs the PATH of a repository")
-			}
-			a, err := ask(cmd.Context(), c, p, (*desk).Trust, q)
-			switch {
-			case err != nil:
-				return err
-			case format(cmd) == asJSON:
-				return c.message(a)
-			case end:
-				c.say("%s is a stranger's again, for what reads it from now on", q.Path)
-			case len(a.GetRepositories()) == 0:
-				c.say("no repository is your team's")
-			}
-			for _, r := range a.GetRepositories() {
-				c.say("%s is your team's: what is on the default branch of %s, now at %.12s", r.GetPath(), r.GetAddress(), r.GetTip())
-			}
-			return nil
-		}),
+// trustTeam says that a repository is the team's, or lists those that are.
+func (c *console) trustTeam(cmd *cobra.Command, p place, args []string, end bool) error {
+	q := &wire.TrustRequest{End: end}
+	switch {
+	case len(args) > 0:
+		q.Path = c.path(args[0])
+		if info, err := os.Stat(q.Path); !end && (err != nil || !info.IsDir()) {
+			return refuse("for content write «floodmark trust SESSION SOURCE»", "%s is no folder", args[0])
+		}
+	case end:
+		return refuse("floodmark trust --end PATH", "--end needs the PATH of a repository")
 	}
-	addPlace(cmd, &p)
-	cmd.Flags().BoolVar(&end, "end", false, "it is your team's no longer")
-	return cmd
+	a, err := ask(cmd.Context(), c, p, (*desk).Trust, q)
+	switch {
+	case err != nil:
+		return err
+	case format(cmd) == asJSON:
+		return c.message(a)
+	case end:
+		c.say("%s is a stranger's again, for what reads it from now on", q.Path)
+	case len(a.GetRepositories()) == 0:
+		c.say("no repository is your team's")
+	}
+	for _, r := range a.GetRepositories() {
+		c.say("%s is your team's: what is on the default branch of %s, now at %.12s", r.GetPath(), r.GetAddress(), r.GetTip())
+	}
+	return nil
 }
 
 func newUndo(c *console) *cobra.Command {
@@ -134,7 +133,7 @@ NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
 		Example: `  floodmark undo
   floodmark undo codex:0199 call_7 --dry-run
   floodmark undo codex:0199`,
-		Annotations: exits("it is listed, or given back", "not all of it can be given back"),
+		Annotations: both(exits("it is listed, or given back", "not all of it can be given back")),
 		Args:        cobra.MaximumNArgs(2),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			args = append(args, "", "")
@@ -162,6 +161,7 @@ NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
 	cmd.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be given back")
 	cmd.Flags().BoolVar(&q.Only, "only", false, "leave out what was changed since")
 	cmd.Flags().BoolVar(&q.Beside, "beside", false, "put what cannot be given back beside it")
+	cmd.AddCommand(newClean(c))
 	return cmd
 }
 

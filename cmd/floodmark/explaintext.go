@@ -11,7 +11,14 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/whatif"
 )
+
+// An explanation is one for people, with the names they may have meant.
+type explanation struct {
+	*whatif.Explanation
+	names known
+}
 
 // printExplanation answers in words.
 func (c *console) printExplanation(e *explanation) {
@@ -73,8 +80,8 @@ func (e *explanation) shown(i int) string {
 	case a.Shown != "":
 		return printable(fmt.Sprintf("%q", a.Shown))
 	case a.Role == floodmark.Content:
-		return "(" + count(utf8.RuneCountInString(e.leaves[i].Value), "character", "characters") + ")"
-	case e.leaves[i].Value == "":
+		return "(" + count(utf8.RuneCountInString(e.Leaves[i].Value), "character", "characters") + ")"
+	case e.Leaves[i].Value == "":
 		return `""`
 	}
 	return "(not shown)"
@@ -83,7 +90,7 @@ func (e *explanation) shown(i int) string {
 // whence says where an argument came from. A word that the owner used without
 // naming anything by it is not one the model made up.
 func (e *explanation) whence(i int) string {
-	a, leaf := e.Arguments[i], e.leaves[i]
+	a, leaf := e.Arguments[i], e.Leaves[i]
 	if a.Whence != floodmark.Nowhere || leaf.Value == "" || !standsIn(e.Owner, leaf.Value) {
 		return meaning.Whence(a)
 	}
@@ -225,7 +232,7 @@ func (e *explanation) advice() []string {
 		}
 	}
 	if !e.Tool.Known {
-		if names := e.known.near3(e.Tool.Name, ownAgent(e.Tool.Agent), e.Tool.Server); len(names) > 0 {
+		if names := e.names.near3(e.Tool.Name, ownAgent(e.Tool.Agent), e.Tool.Server); len(names) > 0 {
 			list = append(list, "Known tools with a name like this: "+strings.Join(names, ", ")+".")
 		}
 		list = append(list, "Describe the tool under «tools:» in your policy, if you know what it does.")

@@ -19,7 +19,7 @@ import (
 // this machine. Only the flag does: a variable could be set by an agent, and then
 // an answer would go elsewhere than the person thinks.
 func (c *console) addFleet(cmd *cobra.Command, p *place) {
-	cmd.Flags().StringVar(&p.fleet, "fleet", "", "ask the fleet with this `NAME` or URL, where you logged in with «floodmark login»")
+	cmd.Flags().StringVar(&p.fleet, "fleet", "", "ask the fleet with this `NAME` or URL, where you logged in with «floodmark fleet login»")
 	// The only error is a flag that does not exist, which every help test would show.
 	_ = cmd.RegisterFlagCompletionFunc("fleet", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return c.fleetNames(*p), cobra.ShellCompDirectiveNoFileComp
@@ -109,7 +109,7 @@ func fleetDesk(p place, f people.Fleet, token func(context.Context) (string, err
 // notLoggedIn says where one is.
 func (c *console) notLoggedIn(book *people.Book, p place) error {
 	list, err := book.List()
-	hint := "log in with «floodmark login https://…»"
+	hint := "log in with «floodmark fleet login https://…»"
 	if err == nil && len(list) > 0 {
 		var names []string
 		for _, f := range list {
@@ -128,9 +128,9 @@ func (d *desk) again() string {
 	local := d.place
 	local.fleet = ""
 	if d.fleet.Given != nil {
-		return "floodmark login " + shellWord(d.fleet.URL) + " --token FILE" + local.flags()
+		return "floodmark fleet login " + shellWord(d.fleet.URL) + " --token FILE" + local.flags()
 	}
-	return "floodmark login " + shellWord(d.fleet.URL) + local.flags()
+	return "floodmark fleet login " + shellWord(d.fleet.URL) + local.flags()
 }
 
 // unreached says why a fleet gave no answer; nil if it gave one.

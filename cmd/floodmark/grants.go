@@ -15,7 +15,7 @@ func newGrants(c *console) *cobra.Command {
 		Use:   "grants",
 		Short: "List what your approvals still allow",
 		Long: `List the approvals that still hold, the one that ends first at the top, and take
-one back with «floodmark grants end». An approval is bound to what was shown: it
+one back with «floodmark policy grants end». An approval is bound to what was shown: it
 does not apply once new content or a new reason comes in.
 
 An approval of hosts that a box reaches holds in every session of its project, and is
@@ -23,10 +23,10 @@ listed with the one in which you gave it.
 
 What your policy allows scheduled jobs in advance («standing») is listed too. It
 ends on its day, or when you take it out of the policy.`,
-		Example: `  floodmark grants
-  floodmark grants --session codex:0199
-  floodmark grants end codex:0199 t-0199aabb-ccdd
-  floodmark grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
+		Example: `  floodmark policy grants
+  floodmark policy grants --session codex:0199
+  floodmark policy grants end codex:0199 t-0199aabb-ccdd
+  floodmark policy grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
 		Annotations: both(exits("they are listed, if there are any", "no monitor runs")),
 		Args:        groupArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -62,7 +62,7 @@ func newGrantsEnd(c *console) *cobra.Command {
 		Use:         "end SESSION TICKET",
 		Short:       "Take an approval back",
 		Long:        "Take an approval back. It allows nothing any more; what ran before stays as it is.",
-		Example:     `  floodmark grants end codex:0199 t-0199aabb-ccdd`,
+		Example:     `  floodmark policy grants end codex:0199 t-0199aabb-ccdd`,
 		Annotations: exits("it allows nothing any more", "no such approval holds"),
 		Args:        needsTwo("SESSION", "TICKET"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

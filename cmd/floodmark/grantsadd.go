@@ -28,7 +28,7 @@ They hold for that agent, that job and that sort of call alone, exactly as the
 question offered it, and only while the session has read nothing that is believed
 less or guarded more than then. What runs code, changes the agent, could let out a
 secret, or goes where only others said, is never allowed in advance.`,
-		Example:     `  floodmark grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
+		Example:     `  floodmark policy grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
 		Annotations: exits("the lines are printed", "the question allows no such thing, or no monitor runs"),
 		Args:        needsTwo("SESSION", "TICKET"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func (c *console) standingFrom(ctx context.Context, p place, session string, tic
 			return s, nil
 		}
 	}
-	return s, refuse("«floodmark pending» and «floodmark show SESSION» list questions", "session %s has asked no question %s", session, ticket)
+	return s, refuse("«floodmark approve» and «floodmark journal show SESSION» list questions", "session %s has asked no question %s", session, ticket)
 }
 
 // standingAsked reads a session up to a question, and notes who asked what.

@@ -30,9 +30,9 @@ decisions followed. The forms are
 
 The graph goes to standard output, or with --file to a file. With --output json
 it comes within an object that also says what it is.`,
-		Example: `  floodmark graph codex:0199 --format svg --file session.svg
-  floodmark graph codex:0199 --format dot | dot -Tpng > session.png
-  floodmark graph codex:0199 --format mermaid`,
+		Example: `  floodmark journal graph codex:0199 --format svg --file session.svg
+  floodmark journal graph codex:0199 --format dot | dot -Tpng > session.png
+  floodmark journal graph codex:0199 --format mermaid`,
 		Annotations: exits("it is drawn", "no monitor runs"),
 		Args:        needs("SESSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

@@ -13,6 +13,7 @@ import (
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
+		Hidden:  true, // the last line of each help says how to read another
 		Short:   "Show help for a command",
 		Long:    "Show the help of a command. «floodmark COMMAND --help» shows the same.",
 		Example: "  floodmark help policy check",
@@ -23,6 +24,9 @@ func newHelp() *cobra.Command {
 			}
 			if len(rest) > 0 {
 				return groupArgs(about, rest)
+			}
+			if about.Hidden && about.DisableFlagParsing { // an old name
+				return about.RunE(about, nil)
 			}
 			return about.Help()
 		},
@@ -140,7 +144,7 @@ func commandList(cmd *cobra.Command) string {
 	}
 	list := func(group string) {
 		for _, sub := range cmd.Commands() {
-			if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
+			if sub.GroupID == group && sub.IsAvailableCommand() {
 				fmt.Fprintf(&b, "%s%-*s  %s\n", by, cmd.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
@@ -149,9 +153,6 @@ func commandList(cmd *cobra.Command) string {
 		b.WriteString(g.Title + "\n")
 		list(g.ID)
 		b.WriteByte('\n')
-	}
-	if by != "" {
-		b.WriteString("Other\n")
 	}
 	list("")
 	return b.String()

@@ -23,8 +23,8 @@ there. Use a monitor of its own («floodmark serve --dir try»), or a shell you 
 
 The exit status is what the agent takes for the answer. Without an answer it is a
 refusal, in the way that agent obeys.`,
-		Example: `  floodmark hook codex PreToolUse < message.json
-  floodmark hook gemini-cli BeforeTool --socket ./try/run/hook.sock < message.json`,
+		Example: `  floodmark dev hook codex PreToolUse < message.json
+  floodmark dev hook gemini-cli BeforeTool --socket ./try/run/hook.sock < message.json`,
 		Args: needsTwo("AGENT", "EVENT"),
 		RunE: guard(func(_ *cobra.Command, args []string) error {
 			words := args
@@ -35,7 +35,7 @@ refusal, in the way that agent obeys.`,
 				words = append([]string{"-deadline", deadline}, words...)
 			}
 			edge := hookrun.Edge{Getenv: c.getenv, Stdin: c.stdin, Stdout: c.stdout, Stderr: c.stderr}
-			if code := hookrun.Run("floodmark hook", words, edge); code != exitOK {
+			if code := hookrun.Run("floodmark dev hook", words, edge); code != exitOK {
 				return status(code)
 			}
 			return nil

@@ -43,10 +43,10 @@ then on it
 You log in at the fleet's identity provider with a code that is shown here, or
 show a token that whoever runs the fleet gave you (--token). What you show is not
 kept; the laptop gets a token of its own, in a file that is yours alone.
-«floodmark leave» undoes all of it. No agent can join or leave.`,
-		Example: `  floodmark join https://floodmark.firm.example:7443
-  floodmark join https://floodmark.firm.example:7443 --token enrol.token
-  floodmark join https://10.0.0.7:7443 --ca firm-ca.crt --name build-laptop`,
+«floodmark fleet leave» undoes all of it. No agent can join or leave.`,
+		Example: `  floodmark fleet join https://floodmark.firm.example:7443
+  floodmark fleet join https://floodmark.firm.example:7443 --token enrol.token
+  floodmark fleet join https://10.0.0.7:7443 --ca firm-ca.crt --name build-laptop`,
 		Annotations: exits("the laptop joined", "it did not"),
 		Args:        needs("URL"),
 		RunE:        guard(func(cmd *cobra.Command, args []string) error { return c.join(cmd.Context(), f, args[0], format(cmd)) }),
@@ -95,7 +95,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	}
 	out := &sheet{st: c.outStyle()}
 	out.line(0, "This laptop "+plain(a.GetFleet())+".")
-	out.line(0, "Its journal is uploaded from now on, with the messages you type. «floodmark leave"+f.flags()+"» undoes it.")
+	out.line(0, "Its journal is uploaded from now on, with the messages you type. «floodmark fleet leave"+f.flags()+"» undoes it.")
 	fmt.Fprint(c.stdout, out)
 	return nil
 }
@@ -114,7 +114,7 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, q *wire.Join
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" || strings.ContainsAny(text, " \t\r\n") {
-		return "", refuse("name the file with what «floodmark token create NAME --kind enrol» printed", "%s holds no token", f.token)
+		return "", refuse("name the file with what «floodmark fleet token create NAME --kind enrol» printed", "%s holds no token", f.token)
 	}
 	return text, nil
 }
@@ -147,7 +147,7 @@ func newLeave(c *console) *cobra.Command {
 again, and what the fleet gave this laptop is removed. The fleet is told; if it
 cannot be reached, the laptop leaves all the same, and whoever runs the fleet can
 revoke the machine. What was uploaded stays there.`,
-		Example:     `  floodmark leave`,
+		Example:     `  floodmark fleet leave`,
 		Annotations: exits("it left", "it had joined none"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -174,7 +174,7 @@ revoke the machine. What was uploaded stays there.`,
 // machineWord names a machine, also one whose number is lost.
 func machineWord(id string) string {
 	if id == "" {
-		return "it, by the name it has in «floodmark machines»"
+		return "it, by the name it has in «floodmark fleet machines»"
 	}
 	return "machine " + plain(id)
 }

@@ -20,30 +20,32 @@ import (
 func newJournal(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal",
-		Short: "Check, read and erase what was written down",
+		Short: "Look at sessions; check, read and erase what was written down",
 		Long: `The journal keeps every fact a decision rests on. The entries of a session form a
 chain of hashes, and which entry is the last is signed apart from the journal, so
 that a change or a loss is noticed.`,
-		Example: `  floodmark journal verify
-  floodmark journal show codex:0199
+		Example: `  floodmark journal sessions
+  floodmark journal verify
+  floodmark journal entries codex:0199
   floodmark journal export > journal.jsonl`,
 	}
-	cmd.AddCommand(newJournalVerify(c), newJournalShow(c), newJournalExport(c), newJournalForget(c), newJournalInit(c), newJournalMonths(c), newJournalKeys(c))
+	cmd.AddCommand(newJournalVerify(c), newJournalEntries(c), newJournalExport(c), newJournalForget(c), newJournalInit(c), newJournalMonths(c), newJournalKeys(c),
+		newSessions(c), newShow(c), newGraph(c), newStats(c), newCoverage(c))
 	return cmd
 }
 
-func newJournalShow(c *console) *cobra.Command {
+func newJournalEntries(c *console) *cobra.Command {
 	var p place
 	var after uint64
 	cmd := &cobra.Command{
-		Use:   "show SESSION",
+		Use:   "entries SESSION",
 		Short: "Print the entries of one session",
 		Long: `Print what was written down in one session, in order: number, time, the beginning
 of its hash, the kind of fact, the fact. With --output json each line is one
 entry, with its whole hash and that of the entry before it.`,
-		Example: `  floodmark journal show codex:0199
-  floodmark journal show codex:0199 --after 120
-  floodmark journal show codex:0199 --output json | jq -r .kind`,
+		Example: `  floodmark journal entries codex:0199
+  floodmark journal entries codex:0199 --after 120
+  floodmark journal entries codex:0199 --output json | jq -r .kind`,
 		Annotations: exits("it is printed", "no monitor runs"),
 		Args:        needs("SESSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

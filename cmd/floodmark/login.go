@@ -39,16 +39,16 @@ yours alone, shown to that fleet and to nobody else, and renewed when it ends, i
 the provider allows it (scope offline_access).
 
 Where there is no provider, --token logs in with a token of the kind owner that
-whoever runs the fleet made («floodmark token create NAME --kind owner --tenant
+whoever runs the fleet made («floodmark fleet token create NAME --kind owner --tenant
 TENANT --may view,approve»): what you may do is what it was made with. The file must
 be yours alone (chmod 600); it is not needed any more afterwards.
 
 Log in only at fleets you know: whoever runs one sees what you show it.`,
-		Example: `  floodmark login https://floodmark.firm.example:7443
-  floodmark login https://10.0.0.7:7443 --name test --ca firm-ca.crt
-  floodmark login https://floodmark.firm.example:7443 --token ann.token
-  floodmark login --list
-  floodmark pending --fleet floodmark.firm.example`,
+		Example: `  floodmark fleet login https://floodmark.firm.example:7443
+  floodmark fleet login https://10.0.0.7:7443 --name test --ca firm-ca.crt
+  floodmark fleet login https://floodmark.firm.example:7443 --token ann.token
+  floodmark fleet login --list
+  floodmark approve --fleet floodmark.firm.example`,
 		Annotations: exits("you are logged in, or with --list: somewhere", "you are not"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.list {
@@ -84,7 +84,7 @@ func newLogout(c *console) *cobra.Command {
 		Long: `Forget what the provider gave you when you logged in at a fleet, and tell the
 provider that it is no longer used, if it wants to hear that. A token that you
 logged in with counts until it ends, or until it is revoked at the fleet.`,
-		Example:     `  floodmark logout floodmark.firm.example`,
+		Example:     `  floodmark fleet logout floodmark.firm.example`,
 		Annotations: exits("you are not logged in any more", "you were not"),
 		Args:        needs("NAME or URL"),
 		RunE:        guard(func(cmd *cobra.Command, args []string) error { return c.logout(cmd.Context(), p, args[0]) }),
@@ -170,7 +170,7 @@ func (c *console) keepLogin(ctx context.Context, p place, book *people.Book, fle
 	case fleet.Pass.Refresh == "":
 		c.say("it ends %s and is not renewed: the provider gave nothing to renew it with", fleet.Pass.Ends.Local().Format("2006-01-02 15:04"))
 	}
-	c.say("ask it with --fleet %s, as in «floodmark pending --fleet %s»", shellWord(fleet.Name), shellWord(fleet.Name))
+	c.say("ask it with --fleet %s, as in «floodmark approve --fleet %s»", shellWord(fleet.Name), shellWord(fleet.Name))
 	return nil
 }
 
@@ -216,7 +216,7 @@ func (c *console) logout(ctx context.Context, p place, word string) error {
 		return refuse("", "%s", err)
 	}
 	if f.Given != nil {
-		fmt.Fprintf(c.stdout, "You are logged out at %s here. The token counts there still: it %s, or is revoked with «floodmark token revoke».\n", plain(f.Name), endsText(f.Pass.Ends))
+		fmt.Fprintf(c.stdout, "You are logged out at %s here. The token counts there still: it %s, or is revoked with «floodmark fleet token revoke».\n", plain(f.Name), endsText(f.Pass.Ends))
 		return nil
 	}
 	told := false

@@ -94,13 +94,13 @@ func apart(book *people.Book, fleet people.Fleet) error {
 		if other.URL != fleet.URL && fleet.SameToken(other) {
 			return &failure{
 				code: exitNo, text: "this is the token you show at " + other.Name + " (" + other.URL + "), so whoever runs " + fleet.URL + " could act as you there",
-				hint: "use one that was made at that fleet; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+				hint: "use one that was made at that fleet; if it is the same fleet at a new address, first run «floodmark fleet logout " + shellWord(other.Name) + "»",
 			}
 		}
 		if other.URL != fleet.URL && (other.Login.Same(fleet.Login) || fleet.Pass.Counts(other.Login)) {
 			return &failure{
 				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
-				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark fleet logout " + shellWord(other.Name) + "»",
 			}
 		}
 		if other.Name == fleet.Name && other.URL != fleet.URL {

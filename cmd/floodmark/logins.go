@@ -32,9 +32,9 @@ func (f fleetReport) endless() bool { return f.By == "token" && f.Ends.IsZero() 
 // again is the command that logs in there once more.
 func (f fleetReport) again(p place) string {
 	if f.By == "token" {
-		return "floodmark login " + shellWord(f.URL) + " --token FILE" + p.flags()
+		return "floodmark fleet login " + shellWord(f.URL) + " --token FILE" + p.flags()
 	}
-	return "floodmark login " + shellWord(f.URL) + p.flags()
+	return "floodmark fleet login " + shellWord(f.URL) + p.flags()
 }
 
 // loginsAt are the logins of an installation.

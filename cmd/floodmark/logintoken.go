@@ -41,7 +41,7 @@ func (c *console) givenToken(name string) (people.Pass, error) {
 	}
 	pass, err := people.ParseGiven(string(data))
 	if err != nil {
-		return people.Pass{}, refuse("it is what «floodmark token create NAME --kind owner» printed, at the fleet", "%s: %s", inputName(name), err)
+		return people.Pass{}, refuse("it is what «floodmark fleet token create NAME --kind owner» printed, at the fleet", "%s: %s", inputName(name), err)
 	}
 	return pass, nil
 }
@@ -49,7 +49,7 @@ func (c *console) givenToken(name string) (people.Pass, error) {
 // notTheToken refuses a token where the name of its file belongs.
 func notTheToken(name string) error {
 	if strings.HasPrefix(name, "fm_") {
-		return refuse("take it back with «floodmark token revoke», where it was made; others on this machine could see it", "--token wants the file with the token, not the token")
+		return refuse("take it back with «floodmark fleet token revoke», where it was made; others on this machine could see it", "--token wants the file with the token, not the token")
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func inputName(name string) string {
 func (c *console) ownBytes(name string) ([]byte, error) {
 	if name == stdinName {
 		if c.stdinTerminal {
-			return nil, refuse("name a file, or send it: «floodmark login URL --token - < FILE»", "a token that is typed here is seen by whoever looks on")
+			return nil, refuse("name a file, or send it: «floodmark fleet login URL --token - < FILE»", "a token that is typed here is seen by whoever looks on")
 		}
 		data, err := io.ReadAll(io.LimitReader(c.stdin, maxTokenFile))
 		if err != nil {

@@ -27,9 +27,9 @@ sent something else than before: its journal was changed, or put back from a cop
 Ask a fleet with --fleet, where you logged in; without it, the monitor of this
 machine is asked. To see laptops takes a role that sees, to revoke one the role
 admin.`,
-		Example: `  floodmark machines --fleet floodmark.firm.example
-  floodmark machines --fleet floodmark.firm.example --all --output json
-  floodmark machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
+		Example: `  floodmark fleet machines --fleet floodmark.firm.example
+  floodmark fleet machines --fleet floodmark.firm.example --all --output json
+  floodmark fleet machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
 		Annotations: exits("they are listed, if there are any", "you may not see them, or nobody answers"),
 		Args:        groupArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -129,7 +129,7 @@ func newMachinesRevoke(c *console) *cobra.Command {
 		Long: `Let a laptop in no more, from its next call on, for good. What it uploaded stays.
 There its last rules hold until they end, then strict ones do; its owner sees that
 it was revoked, and can leave.`,
-		Example:     `  floodmark machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
+		Example:     `  floodmark fleet machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
 		Annotations: exits("it is revoked", "you may not revoke it"),
 		Args:        needs("ID"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ func newMan(c *console) *cobra.Command {
 		Use:     "man FOLDER",
 		Short:   "Write the pages of the manual",
 		Long:    "Write one compressed page of section 1 for each command into a folder, for a package.",
-		Example: "  floodmark man ./man1",
+		Example: "  floodmark dev man ./man1",
 		Hidden:  true,
 		Args:    needs("FOLDER"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -41,7 +41,7 @@ func (c *console) writeManual(cmd *cobra.Command, dir string) error {
 		return refuse("check that you may write there", "write %s: %s", path, reason(err))
 	}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
+		if sub.IsAvailableCommand() || sub.Name() == "serve" { // operators look it up
 			if err := c.writeManual(sub, dir); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
@@ -182,7 +183,7 @@ func (c *console) reviewJSON(list []mcppins.Entry) error {
 	// Line breaks stand between values, not in them.
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = string(escapeJSON([]byte(l)))
+		lines[i] = string(linetext.EscapeJSON([]byte(l)))
 	}
 	_, err := fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
 	return err

@@ -54,13 +54,13 @@ inputSchema:
   }
 x y: 1`
 	canonical := strings.NewReplacer(`\u200b`, "\u200b", `\u202e`, "\u202e").Replace(body)
-	if got := strings.Join(bodyLines(json.RawMessage(canonical)), "\n"); got != want {
+	if got := strings.Join(mcppins.Lines(json.RawMessage(canonical)), "\n"); got != want {
 		t.Errorf("%s", strings.Join(linetext.Diff(want, got), "\n"))
 	}
-	if got := bodyLines(json.RawMessage(`"Be good. Be kind."`)); len(got) != 2 {
+	if got := mcppins.Lines(json.RawMessage(`"Be good. Be kind."`)); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
-	if got := bodyLines(json.RawMessage(`[1]`)); len(got) != 1 || got[0] != "[1]" {
+	if got := mcppins.Lines(json.RawMessage(`[1]`)); len(got) != 1 || got[0] != "[1]" {
 		t.Errorf("%q", got)
 	}
 }

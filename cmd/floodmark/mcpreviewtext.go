@@ -1,10 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +32,7 @@ func reviewText(out *sheet, list []mcppins.Entry, r *reviewing) {
 	seenText(out, "Seen first, shown to agents, and not looked at yet", fresh)
 	seenText(out, "Accepted", known)
 	if r.only != "" && held == 0 && len(list) == 1 {
-		bodyText(out, bodyLines(list[0].Old), 0)
+		bodyText(out, mcppins.Lines(list[0].Old), 0)
 	}
 	title := "Accept all of a server that is not held, as it is shown here, with"
 	for _, e := range fresh {
@@ -67,9 +63,9 @@ func heldText(out *sheet, e mcppins.Entry, r *reviewing) {
 		out.line(2, "It cannot be shown. --reject it, or ask its author.")
 		return
 	case e.Old == nil:
-		bodyText(out, bodyLines(e.New), most)
+		bodyText(out, mcppins.Lines(e.New), most)
 	default:
-		bodyText(out, linetext.Diff(strings.Join(bodyLines(e.Old), "\n"), strings.Join(bodyLines(e.New), "\n")), most)
+		bodyText(out, linetext.Diff(strings.Join(mcppins.Lines(e.Old), "\n"), strings.Join(mcppins.Lines(e.New), "\n")), most)
 	}
 	ref := shellWord(e.Ref+"@"+short(e.Hash)) + r.place.flags()
 	out.line(2, "floodmark mcp review --accept "+ref)
@@ -109,75 +105,7 @@ func seenText(out *sheet, title string, list []mcppins.Entry) {
 	out.title(title)
 	rows := make([][]cell, len(list))
 	for i, e := range list {
-		rows[i] = cells(e.Ref, e.Seen.UTC().Format(time.DateOnly), short(e.Hash), cut(summaryOf(e.Old), maxCell))
+		rows[i] = cells(e.Ref, e.Seen.UTC().Format(time.DateOnly), short(e.Hash), cut(mcppins.Summary(e.Old), maxCell))
 	}
 	out.table(2, rows)
-}
-
-// summaryOf is what a definition says first.
-func summaryOf(body json.RawMessage) string {
-	var text string
-	if json.Unmarshal(body, &text) != nil {
-		var d struct {
-			Title       string `json:"title"`
-			Description string `json:"description"`
-		}
-		if json.Unmarshal(body, &d) != nil {
-			return ""
-		}
-		if text = d.Description; text == "" {
-			text = d.Title
-		}
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return mcppins.Visible(first)
-}
-
-// bodyLines writes a definition for people: texts as they read, one sentence on a
-// line so that a difference is short, and the rest as JSON. Nothing is hidden.
-func bodyLines(body json.RawMessage) []string {
-	var text string
-	if json.Unmarshal(body, &text) == nil {
-		return sentences(text)
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil {
-		return strings.Split(mcppins.Visible(string(body)), "\n")
-	}
-	var out []string
-	first := []string{"name", "title", "description"}
-	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(k string) bool { return slices.Contains(first, k) })
-	for _, key := range append(first, rest...) {
-		value, there := fields[key]
-		if !there {
-			continue
-		}
-		label := mcppins.Visible(strings.Join(strings.Fields(key), " ")) + ":"
-		var lines []string
-		if json.Unmarshal(value, &text) == nil && text != "" {
-			lines = sentences(text)
-		} else {
-			var b bytes.Buffer
-			if json.Indent(&b, value, "", "  ") != nil {
-				b.Reset()
-				b.Write(value)
-			}
-			lines = strings.Split(mcppins.Visible(b.String()), "\n")
-		}
-		if len(lines) == 1 {
-			out = append(out, label+" "+lines[0])
-			continue
-		}
-		out = append(out, label)
-		for _, l := range lines {
-			out = append(out, "  "+l)
-		}
-	}
-	return out
-}
-
-// sentences breaks a text at its lines and behind the ends of sentences.
-func sentences(text string) []string {
-	text = strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n", "; ", ";\n").Replace(text)
-	return strings.Split(strings.TrimRight(mcppins.Visible(text), "\n"), "\n")
 }

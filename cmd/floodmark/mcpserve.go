@@ -36,7 +36,7 @@ files__read and so on; prompts are named alike, and resources keep their
 addresses. Every call is decided and every answer taken in as with «floodmark mcp
 wrap».
 
-A client shows a token that «floodmark token create NAME» made. Each of its
+A client shows a token that «floodmark fleet token create NAME» made. Each of its
 sessions is a session of the monitor, and has servers of its own: what one client
 read cannot reach another through a server. A client that is an agent with hooks,
 or that one started, is in that agent's session: on Linux the system tells which

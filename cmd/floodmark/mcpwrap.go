@@ -61,7 +61,7 @@ are not shown. A tool whose description changed since you saw it, or that hides
 characters, is held.
 
 NAME is your name for the server. The catalog knows tools by it («floodmark
-catalog show»), so use the usual one. Without it, it is made from the command:
+policy catalog show»), so use the usual one. Without it, it is made from the command:
 the package or program, without scope, version and «server-».
 
 The monitor is started if nobody listens at its usual place. While it does not

@@ -44,7 +44,7 @@ func TestPanicIsASentence(t *testing.T) {
 		}
 		return ""
 	}}
-	if code := run(t.Context(), c, []string{"bench", "protection"}); code != exitInternal {
+	if code := run(t.Context(), c, []string{"dev", "bench", "protection"}); code != exitInternal {
 		t.Errorf("code %d", code)
 	}
 	if got := errs.String(); strings.Contains(got, "goroutine") || !strings.Contains(got, "this is a bug") {
@@ -57,7 +57,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestFullDiskIsNoSuccess(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"version", "-o", "json"}, {"catalog", "show"}, {"help"}} {
+	for _, args := range [][]string{{"version"}, {"version", "-o", "json"}, {"policy", "catalog", "show"}, {"help"}} {
 		var errs bytes.Buffer
 		c := &console{stdout: fullDisk{}, stderr: &errs, stdin: strings.NewReader(""), getenv: func(string) string { return "" }}
 		if code := run(t.Context(), c, args); code == exitOK || !strings.Contains(errs.String(), "no space left") {

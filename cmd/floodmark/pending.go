@@ -11,54 +11,27 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-func newPending(c *console) *cobra.Command {
-	var p place
-	q := &wire.PendingRequest{}
-	cmd := &cobra.Command{
-		Use:   "pending",
-		Short: "List the questions that wait for you",
-		Long: `List what your agents may not do until you say yes, the question that ends first
-at the top: from which source, with which argument, they want to do what.
-
-Each question has a code. Whoever knows it can approve, so it is shown at a
-terminal only, never into a pipe or a file: what an agent can read, it could
-answer. A question that nobody answers in time is a no.
-
-A fleet shows no codes: there the login proves who you are, and a question is
-answered by its ticket.`,
-		Example: `  floodmark pending
-  floodmark pending --session codex:0199
-  floodmark pending --fleet floodmark.firm.example
-  floodmark pending --output json | jq '.questions | length'`,
-		Annotations: exits("they are listed, if there are any", "no monitor runs"),
-		Args:        cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			a, err := ask(cmd.Context(), c, p, (*desk).Pending, q)
-			if err != nil {
-				return err
-			}
-			if !c.stdoutTerminal {
-				hideCodes(a.GetQuestions())
-			}
-			if format(cmd) == asJSON {
-				return c.message(a)
-			}
-			c.passedOver(a.GetUnread())
-			if len(a.GetQuestions()) == 0 {
-				c.say("no question waits")
-				return nil
-			}
-			out := &sheet{st: c.outStyle()}
-			questionsText(out, a.GetQuestions(), p, c.clock())
-			fmt.Fprint(c.stdout, out)
-			return nil
-		}),
+// waiting lists the questions that wait.
+func (c *console) waiting(cmd *cobra.Command, p place, session string) error {
+	a, err := ask(cmd.Context(), c, p, (*desk).Pending, &wire.PendingRequest{Session: session})
+	if err != nil {
+		return err
 	}
-	addPlace(cmd, &p)
-	c.addFleet(cmd, &p)
-	cmd.Flags().StringVar(&q.Session, "session", "", "only questions of this `SESSION`")
-	c.completeSession(cmd, &p)
-	return cmd
+	if !c.stdoutTerminal {
+		hideCodes(a.GetQuestions())
+	}
+	if format(cmd) == asJSON {
+		return c.message(a)
+	}
+	c.passedOver(a.GetUnread())
+	if len(a.GetQuestions()) == 0 {
+		c.say("no question waits")
+		return nil
+	}
+	out := &sheet{st: c.outStyle()}
+	questionsText(out, a.GetQuestions(), p, c.clock())
+	fmt.Fprint(c.stdout, out)
+	return nil
 }
 
 // passedOver says which sessions a list is without, and why.
@@ -94,7 +67,7 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		if name != "" {
 			approve = "floodmark approve " + name + where.flags()
 			if picks(q) {
-				approve += " --place …"
+				approve += " --to ADDRESS"
 			}
 		}
 		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
@@ -166,9 +139,9 @@ func cardLines(call *wire.AskedCall) []cardLine {
 
 // pickText says what has to be said besides yes.
 func pickText(k *wire.Pick) string {
-	text := "Where does it go? " + k.GetWords()
+	text := "Say where it goes: " + k.GetWords()
 	if k.GetArgument() != "" {
-		text = "Where does it go? You did not name that place: " + k.GetWords()
+		text = "A text from others says where this goes, so " + k.GetWords()
 	}
 	if len(k.GetAmong()) > 0 {
 		text += ": " + strings.Join(k.GetAmong(), " · ")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/xml"
 	"fmt"
 	"os"
 	"strings"
@@ -90,5 +91,12 @@ func screenPicture(lines []string) string {
 		fmt.Fprintf(&b, `<text x="20" y="%d"%s xml:space="preserve">%s</text>`+"\n", 32+i*high, class, xmlText(line))
 	}
 	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// xmlText escapes text for XML.
+func xmlText(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a builder takes everything
 	return b.String()
 }

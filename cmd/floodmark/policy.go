@@ -15,13 +15,14 @@ import (
 func newPolicy(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check, explain, import and reload policies",
+		Short: "Write, test and explain rules; see what approvals allow",
 		Long: `A policy says what is allowed, asked about or refused. It is one YAML file; a
 project may add a file of its own that only tightens it.`,
 		Example: `  floodmark policy check floodmark.yaml
   floodmark policy explain exec --agent openclaw --trust external`,
 	}
-	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicyImport(c), newPolicySchema(c), newPolicyReload(c))
+	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicyImport(c), newPolicySchema(c), newPolicyReload(c),
+		newTest(c), newReplay(c), newSuggest(c), newGrants(c), newCatalog(c))
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/whatif"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 )
@@ -83,14 +84,14 @@ func (c *console) explain(opt *explainOptions, tool, form string) error {
 	if err != nil {
 		return err
 	}
-	e, err := newExplanation(h, rules)
+	e, err := h.Explain(rules)
 	if err != nil {
 		return err
 	}
 	if form == asJSON {
 		err = c.json(e)
 	} else {
-		c.printExplanation(e)
+		c.printExplanation(&explanation{e, knownTo(rules.Catalog)})
 	}
 	if err == nil && e.Verdict != floodmark.Allow {
 		err = errNo
@@ -137,10 +138,10 @@ func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 }
 
 // hypothesis reads the question.
-func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Catalog) (hypothesis, error) {
-	h := hypothesis{owner: opt.owner, content: opt.content, project: c.dir, home: c.getenv("HOME")}
-	h.label.Trust, _ = floodmark.ParseTrust(opt.trust.value) // the flags know no other words
-	h.label.Secrecy, _ = floodmark.ParseSecrecy(opt.secrecy.value)
+func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Catalog) (whatif.Hypothesis, error) {
+	h := whatif.Hypothesis{Owner: opt.owner, Content: opt.content, Project: c.dir, Home: c.getenv("HOME")}
+	h.Label.Trust, _ = floodmark.ParseTrust(opt.trust.value) // the flags know no other words
+	h.Label.Secrecy, _ = floodmark.ParseSecrecy(opt.secrecy.value)
 	text := opt.args
 	if text == stdinName {
 		data, err := c.read(stdinName)
@@ -153,11 +154,11 @@ func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Cata
 	if err != nil {
 		return h, err
 	}
-	h.agent, h.call = ref.Agent, hook.Call{ID: "call", Server: ref.Server, Name: ref.Name, Args: json.RawMessage(text)}
+	h.Agent, h.Call = ref.Agent, hook.Call{ID: "call", Server: ref.Server, Name: ref.Name, Args: json.RawMessage(text)}
 	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "{") {
 		return h, refuse(`write it like '{"to":"bob@firm.example"}'`, "--args is not a JSON object: %s", shorten(text))
 	}
-	if _, err := h.call.Leaves(); err != nil {
+	if _, err := h.Call.Leaves(); err != nil {
 		return h, refuse(`write it like '{"to":"bob@firm.example"}'`, "--args: %s", err)
 	}
 	return h, nil

@@ -309,7 +309,8 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange)
 	}
 	home := c.getenv("HOME")
 	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home)+uncoveredText(c.outStyle(), plan)+rules.text(c.outStyle(), home))
-	for _, n := range plan.Notes {
+	c.say("In all this %s", planLine(plan, rules))
+	for _, n := range append(takenAway(plan), plan.Notes...) {
 		c.say("%s", n)
 	}
 	switch {
@@ -322,7 +323,7 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange)
 		c.say("nothing was changed: nobody can be asked here. Run it at a terminal, or with --yes")
 		return false, nil
 	}
-	fmt.Fprint(c.stderr, "Shall this be written? [y/N] ")
+	fmt.Fprint(c.stderr, "Apply these changes? [y/N] ")
 	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
 		return true, nil
@@ -371,13 +372,14 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("started by the client itself again: the MCP servers of %s", titles(plan))
 		return
 	case f.undo:
+		_ = c.reload(ctx, f.place, false) // else it looks for what is gone
 		c.say("no longer protected: %s", titles(plan))
 		return
 	case f.mcp:
-		c.say("through the gateway: the MCP servers of %s. What runs already has to be started anew", titles(plan))
+		c.say("through the gateway: the MCP servers of %s. Restart clients that run already", titles(plan))
 		c.say("take it back with «floodmark unprotect --mcp%s»", f.flags())
 	default:
-		c.say("protected: %s. What runs already has to be started anew", titles(plan))
+		c.say("protected: %s. Restart agents that run already", titles(plan))
 		c.say("see it hold with «floodmark prove%s»: from then on commands run in boxes instead of being asked about, where they can", f.flags())
 		c.say("take it back with «floodmark unprotect%s»", f.flags())
 		c.sayRules(f, plan)
@@ -386,9 +388,9 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 	switch err := c.reload(ctx, f.place, false); {
 	case err == nil || !absent(err):
 	case f.dir == "" && !f.system:
-		c.say("no monitor runs yet. An agent's first hook starts one, if it can; «floodmark service install --start» does so for good")
+		c.say("no monitor runs yet. An agent's first hook starts one, if it can; «floodmark up» does so for good")
 	default:
-		c.say("no monitor runs yet, and without one the agents may do nothing: start it with «floodmark service install --start%s», or «floodmark serve%s»", f.flags(), f.flags())
+		c.say("no monitor runs yet, and without one the agents may do nothing: start it with %s", starts(f.place))
 	}
 }
 

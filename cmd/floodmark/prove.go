@@ -114,6 +114,9 @@ func (c *console) boxProgram(p place) (string, error) {
 	return c.besides(m, boxName)
 }
 
+// proveBox is what to do where a box was never tried.
+const proveBox = "floodmark prove --box"
+
 // noBox says in one line why no box can be made here, and what to do about it; nothing
 // if one can.
 func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
@@ -131,7 +134,7 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	}
 	paths, err := c.paths(p)
 	if r := (&prove.Rewrites{Proofs: paths.Proofs, Box: program}); err != nil || !r.BoxHolds() {
-		return "nobody tried whether this floodmark-box holds on this kernel", "floodmark prove --box"
+		return "nobody tried whether this floodmark-box holds on this kernel", proveBox
 	}
 	return "", ""
 }
@@ -201,7 +204,7 @@ func toProve(ctx context.Context, m protect.Machine, names []string) (list []pro
 			return nil, protectError(err)
 		}
 		if !there {
-			return nil, refuse("see «floodmark status» for those that are", "%s is not on this machine", name)
+			return nil, refuse("see «floodmark status --all» for those that are", "%s is not on this machine", name)
 		}
 		list = append(list, f)
 	}

@@ -34,10 +34,10 @@ func TestRecording(t *testing.T) {
 	save(t, filepath.Join(dir, "attack.txtar"), story)
 	lines := []string{"$ cat attack.txtar"}
 	lines = append(lines, strings.Split(strings.TrimRight(story, "\n"), "\n")...)
-	lines = append(lines, "$ floodmark test attack.txtar")
+	lines = append(lines, "$ floodmark policy test attack.txtar")
 	lines = append(lines, testedStory(t, dir, exitOK)...)
 	save(t, filepath.Join(dir, "attack.txtar"), strings.Replace(story, held, "-> allow", 1))
-	lines = append(lines, "$ sed -i 's/confirm flow-private/allow/' attack.txtar   # hope that the mail goes out", "$ floodmark test attack.txtar")
+	lines = append(lines, "$ sed -i 's/confirm flow-private/allow/' attack.txtar   # hope that the mail goes out", "$ floodmark policy test attack.txtar")
 	lines = append(lines, testedStory(t, dir, exitNo)...)
 	want := recording(lines)
 	if *update {
@@ -55,7 +55,7 @@ func testedStory(t *testing.T, dir string, code int) []string {
 	t.Helper()
 	var out lockedBuffer
 	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, getenv: func(string) string { return "" }, build: testBuild(), shipped: shippedOnce}
-	if got := run(t.Context(), c, []string{"test", "attack.txtar"}); got != code {
+	if got := run(t.Context(), c, []string{"policy", "test", "attack.txtar"}); got != code {
 		t.Fatalf("exit %d, want %d\n%s", got, code, out.String())
 	}
 	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,11 +77,51 @@ func TestEveryCommandHelps(t *testing.T) {
 	})
 }
 
+// TestFewCommands holds the top of the tree small. Everything else is nested, and what is
+// not listed is there for programs, for habit, or to name a new place.
+func TestFewCommands(t *testing.T) {
+	var listed, hidden []string
+	for _, cmd := range newRoot(&console{}).Commands() {
+		switch {
+		case cmd.IsAvailableCommand():
+			listed = append(listed, cmd.Name())
+		case !cmd.DisableFlagParsing:
+			hidden = append(hidden, cmd.Name())
+		}
+	}
+	if len(listed) > 20 {
+		t.Errorf("%d commands, at most 20: %v", len(listed), listed)
+	}
+	if want := []string{"help", "serve", "version"}; !slices.Equal(hidden, want) {
+		t.Errorf("not listed are %v, want %v", hidden, want)
+	}
+}
+
+// TestOldNames follows each old name to the command it names now.
+func TestOldNames(t *testing.T) {
+	root, old := newRoot(&console{}), 0
+	for _, cmd := range root.Commands() {
+		if !cmd.DisableFlagParsing {
+			continue
+		}
+		old++
+		_, now, _ := strings.Cut(cmd.RunE(cmd, nil).Error(), "called «floodmark ")
+		now, _, _ = strings.Cut(now, "»")
+		found, rest, err := root.Find(strings.Fields(now))
+		if err != nil || len(rest) > 0 || found.DisableFlagParsing || found == root {
+			t.Errorf("%s leads to %q: %v %v", cmd.Name(), now, rest, err)
+		}
+	}
+	if old == 0 {
+		t.Error("no old name is known")
+	}
+}
+
 // walk visits every command a person can see.
 func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
 	visit(cmd)
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
+		if sub.IsAvailableCommand() {
 			walk(sub, visit)
 		}
 	}
@@ -142,7 +183,7 @@ func commandTable(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("| Command | What it does |\n|---|---|\n")
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
+		if sub.IsAvailableCommand() {
 			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", sub.CommandPath(), pageName(sub), sub.Short)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// replayFlags are the flags of «floodmark replay».
+// replayFlags are the flags of «floodmark policy replay».
 type replayFlags struct {
 	place
 	policy, then, from, session, since string
@@ -39,10 +39,10 @@ that was not kept, it says so. A task is a turn in which something was decided.
 
 Without --policy the policy in force is asked again: it must find no difference in
 what was decided under it.`,
-		Example: `  floodmark replay --policy new.yaml
-  floodmark replay --policy new.yaml --since 7d --limit 100
-  floodmark replay --endorse codex:0199:3f2a91c0
-  floodmark replay --from journal.jsonl --policy new.yaml --output json`,
+		Example: `  floodmark policy replay --policy new.yaml
+  floodmark policy replay --policy new.yaml --since 7d --limit 100
+  floodmark policy replay --endorse codex:0199:3f2a91c0
+  floodmark policy replay --from journal.jsonl --policy new.yaml --output json`,
 		Annotations: exits("nothing would have been different", "something would have been, or cannot be told, or no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {

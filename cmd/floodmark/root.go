@@ -47,13 +47,12 @@ came from and decides before each tool call what the agent may still do.
 This program runs that monitor, shows what it saw and why something was held, and
 takes your answers. It also checks and explains policies, plays stories that test
 them, shows what is known about tools, and measures protection on recorded attacks.`,
-		Example: `  floodmark serve
-  floodmark protect
+		Example: `  floodmark up
+  floodmark status
   floodmark watch
-  floodmark why SESSION
+  floodmark why
   floodmark policy check floodmark.yaml
-  floodmark policy explain exec --agent openclaw --trust untrusted
-  floodmark catalog show`,
+  floodmark policy explain exec --agent openclaw --trust untrusted`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -66,20 +65,94 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newProve(c), newStatus(c), newDoctor(c), newService(c), newHook(c), newMCP(c), newToken(c))
-	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newCoverage(c), newJournal(c), newReplay(c), newStats(c), newSuggest(c))
-	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newUndo(c), newClean(c), newTrust(c), newGrants(c), newPause(c))
-	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
-	grouped(root, "fleet", "Belong to a fleet", newLogin(c), newLogout(c), newJoin(c), newLeave(c), newMachines(c), newBundle(c))
-	root.AddCommand(newVersion(c), newMan(c))
+	grouped(root, "run", "Start and stop", newUp(c), newDown(c), newLogs(c), newStatus(c), newDoctor(c))
+	grouped(root, "agents", "Protect agents", newProtect(c), newUnprotect(c), newProve(c), newMCP(c))
+	grouped(root, "answer", "Every day", newWatch(c), newWhy(c), newApprove(c), newDeny(c), newTrust(c), newUndo(c), newPause(c))
+	dev := newDev(c)
+	grouped(root, "more", "Rules, records, many machines", newPolicy(c), newJournal(c), newFleet(c), dev)
+	root.AddCommand(newServe(c), newVersion(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	nestCompletion(root, dev)
 	finish(root)
+	addMoved(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, c.outStyle()))
 	})
 	return root
+}
+
+// newFleet holds what belongs to many machines and their people.
+func newFleet(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "Belong to a fleet, or run one",
+		Long: `Make this laptop a machine of your company's fleet, log in there as yourself, and,
+if you run a fleet, let agents, people and laptops in and hand out signed rules.`,
+		Example: `  floodmark fleet join https://floodmark.firm.example:7443
+  floodmark fleet login https://floodmark.firm.example:7443
+  floodmark fleet token create build-agent`,
+	}
+	cmd.AddCommand(newJoin(c), newLeave(c), newLogin(c), newLogout(c), newMachines(c), newBundle(c), newToken(c))
+	return cmd
+}
+
+// newDev holds what people need who run the monitor as a service of their own, build
+// agents, or measure.
+func newDev(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Install the service by hand, speak to hooks, run benchmarks",
+		Long: `Commands for people who operate or develop: the service that «floodmark up» uses,
+the question that an agent's hook would ask, completion for shells, and benchmarks.
+«floodmark serve» runs the monitor in the foreground, as service managers start it.`,
+		Example: `  floodmark dev service show
+  floodmark dev completion bash
+  floodmark dev bench coding`,
+	}
+	cmd.AddCommand(newService(c), newHook(c), newBench(c), newMan(c))
+	return cmd
+}
+
+// nestCompletion puts cobra's own command below dev.
+func nestCompletion(root, dev *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			root.RemoveCommand(cmd)
+			dev.AddCommand(cmd)
+			return
+		}
+	}
+}
+
+// moved says where commands are that had a place at the top once.
+func moved() map[string]string {
+	return map[string]string{
+		"fleet":   "bundle join leave login logout machines token",
+		"journal": "coverage graph sessions show stats",
+		"policy":  "catalog grants replay suggest test",
+		"dev":     "bench completion hook man service",
+		"undo":    "clean",
+	}
+}
+
+// addMoved lets each old name answer with the new one, and do nothing else.
+func addMoved(root *cobra.Command) {
+	now := map[string]string{"endorse": "trust", "pending": "approve"}
+	for parent, names := range moved() {
+		for name := range strings.FieldsSeq(names) {
+			now[name] = parent + " " + name
+		}
+	}
+	for old, to := range now {
+		root.AddCommand(&cobra.Command{
+			Use: old, Hidden: true, DisableFlagParsing: true,
+			RunE: func(*cobra.Command, []string) error {
+				return &failure{code: exitUsage, text: "«floodmark " + old + "» is called «floodmark " + to + "» now"}
+			},
+		})
+	}
 }
 
 // grouped adds commands that people look for together.
@@ -100,12 +173,13 @@ func finish(cmd *cobra.Command) {
 		f.Usage = "show this help"
 	}
 	switch cmd.CommandPath() {
-	case "floodmark completion":
+	case "floodmark dev completion":
 		cmd.Short = "Print the script that completes commands in your shell"
 		cmd.Long = "Print a script that teaches your shell to complete the commands, flags and values\nof floodmark. The help of each shell says where to put it."
-		cmd.Example = "  source <(floodmark completion bash)\n  floodmark completion zsh > \"${fpath[1]}/_floodmark\""
-	case "floodmark completion bash", "floodmark completion zsh", "floodmark completion fish", "floodmark completion powershell":
+		cmd.Example = "  source <(floodmark dev completion bash)\n  floodmark dev completion zsh > \"${fpath[1]}/_floodmark\""
+	case "floodmark dev completion bash", "floodmark dev completion zsh", "floodmark dev completion fish", "floodmark dev completion powershell":
 		cmd.Short = "Print the script for " + cmd.Name()
+		cmd.Long = strings.ReplaceAll(cmd.Long, "floodmark completion", "floodmark dev completion")
 		cmd.Example = "  " + completionUse(cmd.Name())
 	}
 	for _, sub := range cmd.Commands() {
@@ -120,13 +194,13 @@ func finish(cmd *cobra.Command) {
 func completionUse(shell string) string {
 	switch shell {
 	case "zsh":
-		return `floodmark completion zsh > "${fpath[1]}/_floodmark"`
+		return `floodmark dev completion zsh > "${fpath[1]}/_floodmark"`
 	case "fish":
-		return "floodmark completion fish > ~/.config/fish/completions/floodmark.fish"
+		return "floodmark dev completion fish > ~/.config/fish/completions/floodmark.fish"
 	case "powershell":
-		return "floodmark completion powershell | Out-String | Invoke-Expression"
+		return "floodmark dev completion powershell | Out-String | Invoke-Expression"
 	}
-	return "source <(floodmark completion bash)"
+	return "source <(floodmark dev completion bash)"
 }
 
 // groupArgs refuses a word that is none of the group's commands.

@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -24,8 +22,9 @@ import (
 func newServe(c *console) *cobra.Command {
 	var o serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the monitor",
+		Use:    "serve",
+		Hidden: true, // service managers and hooks start it; people say «floodmark up»
+		Short:  "Run the monitor",
 		Long: `Run the monitor until it is stopped. Agents report to hook.sock; the owner asks
 and answers over owner.sock. Every answer is written to the journal before it is
 given, so a stopped monitor forgets nothing.
@@ -100,9 +99,9 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	if f.journal != "" {
 		service.Journal.Store, service.Journal.Shards = f.journal, nil
 	}
-	users, err := userNumbers(service.Owners)
+	users, err := config.UserNumbers(service.Owners)
 	if err != nil {
-		return err
+		return refuse("check owners in service.yaml", "%s", err)
 	}
 	level := slog.LevelInfo
 	if f.verbose {
@@ -152,25 +151,4 @@ func cannotServe(err error) error {
 		return refuse("mend the policy: «floodmark policy check» shows each place", "the policy is wrong, and without one nothing would be allowed:\n%s", problems)
 	}
 	return refuse("nothing was changed; mend this and start again", "the monitor did not start: %s", err)
-}
-
-// userNumbers finds the users whose agents may report, by name or by number.
-func userNumbers(names []string) ([]int, error) {
-	var list []int
-	for _, name := range names {
-		if n, err := strconv.Atoi(name); err == nil {
-			list = append(list, n)
-			continue
-		}
-		u, err := user.Lookup(name)
-		if err != nil {
-			return nil, refuse("check owners in service.yaml", "there is no user %q on this machine", name)
-		}
-		n, err := strconv.Atoi(u.Uid)
-		if err != nil {
-			return nil, refuse("", "user %q has no number here", name)
-		}
-		list = append(list, n)
-	}
-	return list, nil
 }

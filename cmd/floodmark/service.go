@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/launch"
 )
 
 func newService(c *console) *cobra.Command {
@@ -22,9 +21,9 @@ func newService(c *console) *cobra.Command {
 systemd on Linux, launchd on macOS. Without --system it runs as you, from login
 on. With --system it runs as a user of its own, floodmark, and what your agents
 run cannot touch it.`,
-		Example: `  floodmark service show
-  floodmark service install --start
-  sudo floodmark service install --system`,
+		Example: `  floodmark dev service show
+  floodmark dev service install --start
+  sudo floodmark dev service install --system`,
 	}
 	cmd.AddCommand(newServiceShow(c), newServiceInstall(c), newServiceUninstall(c))
 	return cmd
@@ -45,7 +44,7 @@ func addService(cmd *cobra.Command, f *serviceFlags) {
 
 // service works out what would be installed. The manager is that of this
 // machine unless it was named.
-func (c *console) service(cmd *cobra.Command, f *serviceFlags) (*unit, error) {
+func (c *console) service(cmd *cobra.Command, f *serviceFlags) (*launch.Unit, error) {
 	if runtime.GOOS == "darwin" && !cmd.Flags().Changed("manager") {
 		f.manager.value = "launchd"
 	}
@@ -56,17 +55,17 @@ func (c *console) service(cmd *cobra.Command, f *serviceFlags) (*unit, error) {
 	if !f.system && !filepath.IsAbs(home) {
 		return nil, refuse("set HOME", "the home folder %q is not a full path", home)
 	}
-	u := &unit{program: c.program, place: f.place, home: home, config: c.getenv("XDG_CONFIG_HOME")}
-	if u.program == "" {
-		u.program = "/usr/local/bin/floodmark"
+	u := &launch.Unit{Program: c.program, Dir: f.dir, System: f.system, Home: home, Config: c.getenv("XDG_CONFIG_HOME")}
+	if u.Program == "" {
+		u.Program = "/usr/local/bin/floodmark"
 	}
-	if u.place.dir != "" {
-		u.place.dir = c.path(u.place.dir)
+	if u.Dir != "" {
+		u.Dir = c.path(u.Dir)
 	}
 	if f.manager.value == "launchd" {
-		return u.launchd(), nil
+		return u.Launchd(), nil
 	}
-	return u.systemd(), nil
+	return u.Systemd(), nil
 }
 
 // A serviceReport is the answer for programs. Fields are only added.
@@ -78,15 +77,15 @@ type serviceReport struct {
 }
 
 type serviceFile struct {
-	Path  string `json:"path"`
-	State string `json:"state"` // absent, same, older or changed
-	Text  string `json:"text"`
+	Path  string       `json:"path"`
+	State launch.State `json:"state"` // absent, same, older or changed
+	Text  string       `json:"text"`
 }
 
-func (u *unit) report() serviceReport {
-	r := serviceReport{Start: shellLines(u.start), Stop: shellLines(u.stop)}
-	for _, f := range u.files {
-		r.Files = append(r.Files, serviceFile{f.path, f.state(), f.text})
+func serviceReportOf(u *launch.Unit) serviceReport {
+	r := serviceReport{Start: shellLines(u.Start), Stop: shellLines(u.Stop)}
+	for _, f := range u.Files {
+		r.Files = append(r.Files, serviceFile{f.Path, f.State(), f.Text})
 	}
 	return r
 }
@@ -111,8 +110,8 @@ func newServiceShow(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "show",
 		Short:       "Show what install would write",
-		Long:        "Show the files that «floodmark service install» would write, and the commands that\ntell the service manager. Nothing is changed.",
-		Example:     "  floodmark service show\n  floodmark service show --system\n  floodmark service show --manager launchd",
+		Long:        "Show the files that «floodmark dev service install» would write, and the commands that\ntell the service manager. Nothing is changed.",
+		Example:     "  floodmark dev service show\n  floodmark dev service show --system\n  floodmark dev service show --manager launchd",
 		Annotations: exits("it is shown", ""),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -121,13 +120,13 @@ func newServiceShow(c *console) *cobra.Command {
 				return err
 			}
 			if format(cmd) == asJSON {
-				return c.json(u.report())
+				return c.json(serviceReportOf(u))
 			}
-			for _, f := range u.files {
-				c.say("%s (%s)", f.path, fileStates()[f.state()])
-				fmt.Fprintln(c.stdout, f.text)
+			for _, f := range u.Files {
+				c.say("%s (%s)", f.Path, f.State().Words())
+				fmt.Fprintln(c.stdout, f.Text)
 			}
-			for _, line := range shellLines(u.start) {
+			for _, line := range shellLines(u.Start) {
 				c.say("to start it: %s", line)
 			}
 			return nil
@@ -148,11 +147,11 @@ commands switch it on; with --start they are run. A file that you changed is not
 replaced without --force.
 
 With --system it has to be run by root. The monitor then has a user of its own,
-which the printed commands make, and is asked by root: «sudo floodmark pending
+which the printed commands make, and is asked by root: «sudo floodmark approve
 --system».`,
-		Example: `  floodmark service install
-  floodmark service install --start
-  sudo floodmark service install --system --start`,
+		Example: `  floodmark dev service install
+  floodmark dev service install --start
+  sudo floodmark dev service install --system --start`,
 		Annotations: exits("it is installed", "the service manager refused"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -160,16 +159,16 @@ which the printed commands make, and is asked by root: «sudo floodmark pending
 			if err != nil {
 				return err
 			}
-			for _, f := range u.files {
+			for _, f := range u.Files {
 				if err := c.installFile(f, force); err != nil {
 					return err
 				}
 			}
-			if err := c.tellManager(cmd.Context(), u.start, start); err != nil {
+			if err := c.tellManager(cmd.Context(), u.Start, start); err != nil {
 				return err
 			}
 			if format(cmd) == asJSON {
-				return c.json(u.report())
+				return c.json(serviceReportOf(u))
 			}
 			return nil
 		}),
@@ -189,8 +188,8 @@ func newServiceUninstall(c *console) *cobra.Command {
 		Long: `Remove what install wrote, and say which commands switch the monitor off; with
 --stop they are run first. Journal, keys and settings stay. Agents whose hooks are
 still in place are refused everything while no monitor runs.`,
-		Example: `  floodmark service uninstall --stop
-  sudo floodmark service uninstall --system --stop`,
+		Example: `  floodmark dev service uninstall --stop
+  sudo floodmark dev service uninstall --system --stop`,
 		Annotations: exits("it is removed", "the service manager refused"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -198,16 +197,16 @@ still in place are refused everything while no monitor runs.`,
 			if err != nil {
 				return err
 			}
-			if err := c.tellManager(cmd.Context(), u.stop, stop); err != nil {
+			if err := c.tellManager(cmd.Context(), u.Stop, stop); err != nil {
 				return err
 			}
-			for _, f := range u.files {
+			for _, f := range u.Files {
 				if err := c.removeFile(f, force); err != nil {
 					return err
 				}
 			}
 			if format(cmd) == asJSON {
-				return c.json(u.report())
+				return c.json(serviceReportOf(u))
 			}
 			return nil
 		}),
@@ -219,40 +218,33 @@ still in place are refused everything while no monitor runs.`,
 }
 
 // installFile writes one file, unless somebody changed the one that is there.
-func (c *console) installFile(f unitFile, force bool) error {
-	switch state := f.state(); {
-	case state == fileSame:
-		c.say("%s is there already", f.path)
+func (c *console) installFile(f launch.File, force bool) error {
+	if f.State() == launch.Same {
+		c.say("%s is there already", f.Path)
 		return nil
-	case state == fileChanged && !force:
-		return refuse("compare it with «floodmark service show», or replace it with --force", "%s was changed by somebody", f.path)
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-		return refuse("check that you may write there", "make the folder of %s: %s", f.path, reason(err))
+	switch err := f.Write(force); {
+	case errors.Is(err, launch.ErrChanged):
+		return refuse("compare it with «floodmark dev service show», or replace it with --force", "%s", err)
+	case err != nil:
+		return refuse("check that you may write there", "write %s: %s", f.Path, reason(err))
 	}
-	fresh := f.path + ".new"
-	if err := os.WriteFile(fresh, []byte(f.text), 0o644); err != nil {
-		return refuse("check that you may write there", "write %s: %s", f.path, reason(err))
-	}
-	if err := os.Rename(fresh, f.path); err != nil {
-		return errors.Join(refuse("check that you may write there", "write %s: %s", f.path, reason(err)), os.Remove(fresh))
-	}
-	c.say("wrote %s", f.path)
+	c.say("wrote %s", f.Path)
 	return nil
 }
 
-func (c *console) removeFile(f unitFile, force bool) error {
-	switch state := f.state(); {
-	case state == fileAbsent:
-		c.say("%s is not there", f.path)
+func (c *console) removeFile(f launch.File, force bool) error {
+	switch state := f.State(); {
+	case state == launch.Absent:
+		c.say("%s is not there", f.Path)
 		return nil
-	case state == fileChanged && !force:
-		return refuse("look at it, or remove it with --force", "%s was changed by somebody", f.path)
+	case state == launch.Changed && !force:
+		return refuse("look at it, or remove it with --force", "%s was changed by somebody", f.Path)
 	}
-	if err := os.Remove(f.path); err != nil {
-		return refuse("check that you may write there", "remove %s: %s", f.path, reason(err))
+	if err := os.Remove(f.Path); err != nil {
+		return refuse("check that you may write there", "remove %s: %s", f.Path, reason(err))
 	}
-	c.say("removed %s", f.path)
+	c.say("removed %s", f.Path)
 	return nil
 }
 
@@ -264,15 +256,8 @@ func (c *console) tellManager(ctx context.Context, commands [][]string, really b
 			continue
 		}
 		c.say("running: %s", line)
-		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, commands[i][0], commands[i][1:]...) //nolint:gosec // our own words
-		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Run(); err != nil {
-			text := "there is no such program"
-			if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-				text = err.Error() + " " + plain(said.String())
-			}
-			return &failure{code: exitNo, text: line + ": " + text, hint: "the files are as said above; run the rest by hand"}
+		if err := launch.Run(ctx, commands[i]); err != nil {
+			return &failure{code: exitNo, text: line + ": " + err.Error(), hint: "the files are as said above; run the rest by hand"}
 		}
 	}
 	return nil

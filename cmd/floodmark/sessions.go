@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +19,15 @@ func newSessions(c *console) *cobra.Command {
 		Long: `List the conversations of your agents that the monitor knows, the last one written
 to first. The mark is the lowest trust and secrecy a session has ever seen: it
 decides what the agent may still do. ASKED counts what a person was asked about,
-REFUSED what nobody was, and BOXED the commands that ran in a box.
+REFUSED what nobody was, and BOXED the commands that ran in a box. Names are shortened:
+every command takes the beginning of one if it says which is meant.
 
 At a fleet, --machine lists the copies of one laptop's sessions instead, as it
 uploaded them: «show», «why» and «graph» take the names they have there.`,
-		Example: `  floodmark sessions
-  floodmark sessions --open --agent codex
-  floodmark sessions --machine 0123456789abcdef --fleet floodmark.firm.example
-  floodmark sessions --limit 500 --output json`,
+		Example: `  floodmark journal sessions
+  floodmark journal sessions --open --agent codex
+  floodmark journal sessions --machine 0123456789abcdef --fleet floodmark.firm.example
+  floodmark journal sessions --limit 500 --output json`,
 		Annotations: exits("they are listed", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -53,7 +56,7 @@ uploaded them: «show», «why» and «graph» take the names they have there.`,
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "only sessions of this `AGENT`")
-	cmd.Flags().StringVar(&q.Machine, "machine", "", "copies of sessions on this laptop of the fleet: its `ID` or name, as «floodmark machines» lists it")
+	cmd.Flags().StringVar(&q.Machine, "machine", "", "copies of sessions on this laptop of the fleet: its `ID` or name, as «floodmark fleet machines» lists it")
 	cmd.Flags().BoolVar(&q.Open, "open", false, "only sessions that have not ended")
 	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "at most so many, up to 1000")
 	return cmd
@@ -67,8 +70,12 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 		head[i].paint = st.dim
 	}
 	rows := [][]cell{head}
-	for _, s := range a.GetSessions() {
-		row := cells(s.GetId(), s.GetAgent(), labelText(s.GetMark()), stamp(s.GetWritten()), fmt.Sprint(s.GetDecisions()),
+	names := make([]string, len(a.GetSessions()))
+	for i, s := range a.GetSessions() {
+		names[i] = s.GetId()
+	}
+	for i, s := range a.GetSessions() {
+		row := cells(shortName(i, names), s.GetAgent(), labelText(s.GetMark()), stamp(s.GetWritten()), fmt.Sprint(s.GetDecisions()),
 			fmt.Sprint(s.GetAsked()), fmt.Sprint(s.GetStopped()-s.GetAsked()), fmt.Sprint(s.GetBoxed()), "")
 		row[2].paint = markPaint(st, s.GetMark())
 		switch {
@@ -88,6 +95,22 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 	}
 	p.table(0, rows)
 	return p.String()
+}
+
+// shortest is how much of a session's own part is shown at least.
+const shortest = 8
+
+// shortName is the beginning of a session's name that no other in the list has. Commands
+// take it in place of the whole.
+func shortName(i int, names []string) string {
+	name := names[i]
+	n := strings.IndexByte(name, ':') + 1 + shortest
+	for ; n < len(name) && !strings.Contains(name, "/"); n++ {
+		if !slices.ContainsFunc(names, func(o string) bool { return o != name && strings.HasPrefix(o, name[:n]) }) {
+			return strings.ToValidUTF8(name[:n], "")
+		}
+	}
+	return name
 }
 
 // forgotten reports whether a session was erased and nothing happened since:

@@ -27,10 +27,10 @@ SESSION is a session's name, or the beginning of it if that is enough. With
 --facts every fact of its journal is told too, as it was written. At a fleet
 laptop/MACHINE/SESSION is the copy of a session on a laptop that joined: its chain
 of hashes is checked up to the last entry that the laptop sent.`,
-		Example: `  floodmark show codex:0199
-  floodmark show codex:0199 --facts
-  floodmark show laptop/0123456789abcdef/codex:0199 --fleet floodmark.firm.example
-  floodmark show codex:0199 --output json | jq '.decisions[].decision.verdict'`,
+		Example: `  floodmark journal show codex:0199
+  floodmark journal show codex:0199 --facts
+  floodmark journal show laptop/0123456789abcdef/codex:0199 --fleet floodmark.firm.example
+  floodmark journal show codex:0199 --output json | jq '.decisions[].decision.verdict'`,
 		Annotations: exits("it is shown", "no monitor runs"),
 		Args:        needs("SESSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ behind most questions, each with the one endorsement, approval or line of your p
 that would have spared most of them, judged by the recorded sessions; nothing is changed.
 
 With --policy it says what that policy would have cost in the same time, as
-«floodmark replay» does. With the recorded attacks of --data, or of
+«floodmark policy replay» does. With the recorded attacks of --data, or of
 $` + dataEnv + `, it says what each line would let through there, and what
 switching off its rule would.
 
@@ -53,10 +53,10 @@ A task is a turn in which something was decided. A question is a call put before
 a person: while it waits there, the same call is no second one. Nobody reads more
 than 50 letters a second; an answer that came faster, for the length of the line
 shown, counts as not read.`,
-		Example: `  floodmark stats
-  floodmark stats --since 30d --output json
-  floodmark stats --policy new.yaml
-  floodmark stats --data protection`,
+		Example: `  floodmark journal stats
+  floodmark journal stats --since 30d --output json
+  floodmark journal stats --policy new.yaml
+  floodmark journal stats --data protection`,
 		Annotations: exits("the figures are shown", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -238,7 +238,7 @@ func (j *judge) rule(b tally.Behind) (ruleReport, error) {
 			continue
 		}
 		if l.Kind == tally.Endorsement {
-			l.Text = "floodmark endorse " + shellWord(l.Session) + " " + l.Digest.Short()
+			l.Text = "floodmark trust " + shellWord(l.Session) + " " + l.Digest.Short()
 		}
 		out.Line = &lineReport{Kind: l.Kind, Text: l.Text, Key: l.Key, Saves: saves, Behind: tally.Whose(l.About)}
 	}

@@ -169,10 +169,10 @@ func TestStatsOfTheAuditor(t *testing.T) {
 	p.reads("s1", newsPage, "Nothing is new.")
 	p.kept("s1", "w1", "one")
 	const want = "What the auditor answered\n  asked 1 times, in 100 % of all tasks: 0 block, 0 unsure, 0 allow, 1 without\n    an answer\n  write (write): 0 block, 0 unsure, 0 allow, 1 without an answer\n"
-	if got := p.run(0, "stats"); !strings.Contains(got, want) {
+	if got := p.run(0, "journal", "stats"); !strings.Contains(got, want) {
 		t.Errorf("%s", got)
 	}
-	if got := p.run(0, "stats", "--output", "json"); !json.Valid([]byte(got)) || !strings.Contains(got, `"auditor"`) {
+	if got := p.run(0, "journal", "stats", "--output", "json"); !json.Valid([]byte(got)) || !strings.Contains(got, `"auditor"`) {
 		t.Errorf("as JSON: %s", got)
 	}
 }
@@ -205,7 +205,7 @@ func TestStats(t *testing.T) {
 	}
 	p.call("s2", "x1", "", "exec", `{"command":"make"}`)
 	var got statsReport
-	if err := json.Unmarshal([]byte(p.run(0, "stats", "-o", "json")), &got); err != nil {
+	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Sessions != 2 || got.Tasks != 3 || got.Questions != 4 || got.Repeats.Asked != 1 || got.Repeats.Joined != 1 || got.Paused != 1 {
@@ -224,7 +224,7 @@ func TestStats(t *testing.T) {
 	if len(got.Rules) != 2 || got.Rules[0].Questions != 2 || got.Rules[0].Line == nil || got.Rules[0].Off == nil || got.Rules[0].Off.Computed {
 		t.Errorf("%+v", got.Rules)
 	}
-	if text := p.run(0, "stats", "--since", "1h"); !strings.Contains(text, "questions   0") {
+	if text := p.run(0, "journal", "stats", "--since", "1h"); !strings.Contains(text, "questions   0") {
 		t.Error(text)
 	}
 }
@@ -239,7 +239,7 @@ func TestStatsOfAnotherPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got statsReport
-	if err := json.Unmarshal([]byte(p.run(0, "stats", "--policy", file, "-o", "json")), &got); err != nil {
+	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "--policy", file, "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}
 	if c := got.Policy; c == nil || c.Was != 1 || c.Would != 0 || c.Changed != 1 || c.Looser != 1 {
@@ -256,7 +256,7 @@ func TestStatsWithRecordedAttacks(t *testing.T) {
 	p.call("s1", "m1", "", "send_email", `{"to":"anna@firm.example","body":"hello"}`)
 	p.kept("s1", "w1", "one")
 	var got statsReport
-	if err := json.Unmarshal([]byte(p.run(0, "stats", "--data", recorded(t), "-o", "json")), &got); err != nil {
+	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "--data", recorded(t), "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}
 	off := map[string]*benchCost{}

@@ -11,32 +11,34 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 
 func newStatus(c *console) *cobra.Command {
 	var p place
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say what the monitor is doing",
-		Long: `Say whether the monitor runs, since when, under which policy and with which
-journal, how many sessions it knows and how many questions wait, and what you
-should look at. Then the agents on this machine: which are protected, what is and
-what is not covered, and what changed since; and which MCP servers of which client
-go through the gateway, and which do not. One line says how many commands ran in boxes
-today, and where none do, why. If the
-policy file was changed and is wrong, the old rules stay; what is wrong with the new
-ones is shown here.`,
+		Short: "Say whether all is well, and else what to look at",
+		Long: `Say in one line which agents are protected and whether a question waits. More lines
+follow only where something wants to be looked at: incidents, a policy file that is
+wrong (the old rules stay), an agent that is not protected, was changed or updated.
+
+With --all everything is told: since when the monitor runs, its policy and journal, how
+many sessions it knows, how many commands ran in boxes today, what is and what is not
+covered of each agent, and which MCP servers go through the gateway.`,
 		Example: `  floodmark status
-  floodmark status --dir ./try
+  floodmark status --all
   floodmark status --output json`,
 		Annotations: exits("the monitor runs", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			return c.status(cmd.Context(), p, format(cmd))
+			return c.status(cmd.Context(), p, format(cmd), all)
 		}),
 	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "tell everything")
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	return cmd
@@ -64,7 +66,7 @@ type statusReport struct {
 	Clients []clientReport `json:"clients"`
 }
 
-func (c *console) status(ctx context.Context, p place, form string) error {
+func (c *console) status(ctx context.Context, p place, form string, all bool) error {
 	if p.fleet != "" {
 		return c.fleetStatus(ctx, p, form)
 	}
@@ -93,28 +95,91 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		report.Fleets, _ = c.loginsAt(p) // what is wrong with them is told to people
 		return c.statusJSON(d, s, report)
 	}
-	page := &sheet{st: c.outStyle()}
-	if err == nil {
-		statusText(page, s, c.clock(), report.Boxes)
-	}
-	if err == nil || absent(err) {
-		agentsText(page, agents, p)
-		clientsText(page, clients, p, c.getenv("HOME"))
-		if report.MCP != "" {
-			page.painted(0, report.MCP+".", page.st.yellow)
-		}
-		for _, line := range report.Logins {
-			page.painted(0, line+".", page.st.yellow)
-		}
-		for _, line := range c.fleetLines(p) {
-			page.line(0, line+".")
-		}
-		fmt.Fprint(c.stdout, page.String())
+	if err == nil || all && absent(err) {
+		c.statusPage(p, s, report, all)
 	}
 	if err != nil {
 		return d.unanswered(err)
 	}
 	return nil
+}
+
+// statusPage is the answer for people. Without all it is as short as it can be.
+func (c *console) statusPage(p place, s *wire.StatusResponse, report statusReport, all bool) {
+	page := &sheet{st: c.outStyle()}
+	switch {
+	case !all:
+		statusLines(page, s, report, p)
+	case s != nil:
+		statusText(page, s, c.clock(), report.Boxes)
+	}
+	if all {
+		agentsText(page, report.Agents, p)
+		clientsText(page, report.Clients, p, c.getenv("HOME"))
+	}
+	if report.MCP != "" {
+		page.painted(0, report.MCP+".", page.st.yellow)
+	}
+	for _, line := range report.Logins {
+		page.painted(0, line+".", page.st.yellow)
+	}
+	for _, line := range c.fleetLines(p) {
+		if all {
+			page.line(0, line+".")
+		}
+	}
+	fmt.Fprint(c.stdout, page.String())
+}
+
+// statusLines is one line if all is well, and else a line for each thing to look at.
+func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where place) {
+	var held, look []string
+	for _, a := range report.Agents {
+		text, _ := agentState(a, where, p.st)
+		if a.State == string(protect.Protected) {
+			held = append(held, a.Title)
+		} else {
+			look = append(look, a.Title+": "+text)
+		}
+		for _, w := range a.Warnings {
+			if a.State == string(protect.Protected) && strings.Contains(w, "«floodmark ") { // it says what to do
+				look = append(look, a.Title+": "+w)
+			}
+		}
+	}
+	head := "Floodmark runs, and no agent is protected"
+	if len(held) > 0 {
+		head = "Floodmark protects " + strings.Join(held, ", ")
+	}
+	for _, w := range s.GetWarnings() {
+		if !calm(w) {
+			look = append(look, w)
+		}
+	}
+	if s.GetPolicy().GetDryRun() {
+		look = append(look, "the policy decides and enforces nothing")
+	}
+	paint := p.st.green
+	if len(held) == 0 || len(look) > 0 || s.GetPending() > 0 {
+		paint = p.st.yellow
+	}
+	questions := "no question waits"
+	if n := int(s.GetPending()); n > 0 {
+		questions = count(n, "question waits", "questions wait") + " for you: «floodmark watch" + where.flags() + "»"
+	}
+	p.painted(0, head+"; "+questions+".", paint)
+	stateLines(p, s)
+	problemsText(p, s.GetPolicy())
+	for _, line := range look {
+		p.painted(0, line+".", p.st.yellow)
+	}
+}
+
+// calm reports whether a line of the monitor says what is always so here, or that protect
+// wrote rules. «status --all» tells it.
+func calm(line string) bool {
+	return strings.HasPrefix(line, "user mode: ") || strings.HasPrefix(line, "the signed heads lie ") ||
+		strings.HasPrefix(line, "«floodmark protect» changed the rules")
 }
 
 // fleetStatus says what a fleet is doing, as far as it is about whoever asks.
@@ -151,6 +216,19 @@ func (c *console) statusJSON(d *desk, s *wire.StatusResponse, report statusRepor
 // statusText is the answer for people. A fleet has no boxes.
 func statusText(p *sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 	p.title("Floodmark runs, for " + span(now.Sub(s.GetStarted().AsTime())) + " now.")
+	stateLines(p, s)
+	statusTable(p, s, boxes)
+	problemsText(p, s.GetPolicy())
+	if len(s.GetWarnings()) > 0 {
+		p.title("Look at")
+		for _, w := range s.GetWarnings() {
+			p.line(2, "- "+w)
+		}
+	}
+}
+
+// stateLines say what makes the monitor act other than usual.
+func stateLines(p *sheet, s *wire.StatusResponse) {
 	for _, one := range s.GetPauses() {
 		p.painted(0, pauseText(one)+".", p.st.yellow)
 	}
@@ -171,9 +249,12 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 	if s.GetNodes() != "" {
 		p.line(0, plain(s.GetNodes())+".")
 	}
+}
+
+func statusTable(p *sheet, s *wire.StatusResponse, boxes string) {
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
-		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow
+		questions.text, questions.paint = questions.text+": floodmark approve", p.st.yellow
 	}
 	incidents := cell{text: count(int(s.GetIncidents()), "incident", "incidents") + " since it runs"}
 	if s.GetIncidents() > 0 {
@@ -193,13 +274,6 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 		rows = append(rows, cells("boxes", boxes))
 	}
 	p.table(2, rows)
-	problemsText(p, s.GetPolicy())
-	if len(s.GetWarnings()) > 0 {
-		p.title("Look at")
-		for _, w := range s.GetWarnings() {
-			p.line(2, "- "+w)
-		}
-	}
 }
 
 func modeText(mode string) string {

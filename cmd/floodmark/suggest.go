@@ -33,8 +33,8 @@ and it is not proposed; nor is it if text of others had steered one of the calls
 Nothing is ever proposed for what changes an agent or the monitor, runs code,
 touches secrets, or was asked because data could leave; for values seen only in
 text of others; with wildcards; or for hosts where strangers write.`,
-		Example: `  floodmark suggest
-  floodmark suggest --since 30d > lines.patch
+		Example: `  floodmark policy suggest
+  floodmark policy suggest --since 30d > lines.patch
   patch -p1 -d ~/.config/floodmark < lines.patch
   floodmark policy reload`,
 		Annotations: exits("something is proposed", "nothing is, or no monitor runs"),

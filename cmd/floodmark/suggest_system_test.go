@@ -22,7 +22,7 @@ func TestSuggest(t *testing.T) {
 			len(got.Suggestions[0].Behind) != 1 || !strings.Contains(got.Suggestions[0].Behind[0], "docs.news.example (untrusted)") {
 			t.Fatalf("%+v", got)
 		}
-		printed, after := p.run(0, "suggest"), ""
+		printed, after := p.run(0, "policy", "suggest"), ""
 		for _, with := range [][]string{{"git", "apply"}, {"patch", "-p1", "-i"}} {
 			if _, err := exec.LookPath(with[0]); err != nil {
 				continue

@@ -26,7 +26,7 @@ func (p *past) approved(url string, sessions ...string) {
 func (p *past) suggests(code int) suggestReport {
 	p.t.Helper()
 	var got suggestReport
-	if err := json.Unmarshal([]byte(p.run(code, "suggest", "-o", "json")), &got); err != nil {
+	if err := json.Unmarshal([]byte(p.run(code, "policy", "suggest", "-o", "json")), &got); err != nil {
 		p.t.Fatal(err)
 	}
 	return got
@@ -139,7 +139,7 @@ func TestSuggestNothingForAdmin(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var stats statsReport
-	if err := json.Unmarshal([]byte(p.run(0, "stats", "-o", "json")), &stats); err != nil || len(stats.Rules) == 0 || stats.Rules[0].Line != nil {
+	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "-o", "json")), &stats); err != nil || len(stats.Rules) == 0 || stats.Rules[0].Line != nil {
 		t.Errorf("%+v %v", stats.Rules, err)
 	}
 }
@@ -149,7 +149,7 @@ func TestANameIsNoPatch(t *testing.T) {
 	p := newPast(t, "version: 1\n")
 	evil := "--- a/policy.yaml " + strings.Repeat("x", 60) + " +++ b/policy.yaml " + strings.Repeat("x", 60) + " @@ -1,1 +1,2 @@"
 	p.approved(newsPage, evil+"1", evil+"2", evil+"3")
-	printed := p.run(0, "suggest")
+	printed := p.run(0, "policy", "suggest")
 	before, _, _ := strings.Cut(printed, "\n--- a/policy.yaml\n")
 	for l := range strings.Lines(before) {
 		if !strings.HasPrefix(l, "# ") {

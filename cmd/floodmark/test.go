@@ -25,7 +25,7 @@ const (
 	storyDir = "stories"
 )
 
-// testOptions are the flags of «floodmark test».
+// testOptions are the flags of «floodmark policy test».
 type testOptions struct {
 	run     string
 	update  bool
@@ -47,10 +47,10 @@ is none, every *.txtar here. A folder stands for all *.txtar in it and below.
 A story may end with a part «-- journal --»: what must have been written down.
 With --update that part is rewritten with what was written down this time. To
 begin, put an empty one there.`,
-		Example: `  floodmark test
-  floodmark test stories/payment.txtar -v
-  floodmark test --run mail --output json
-  floodmark test --update`,
+		Example: `  floodmark policy test
+  floodmark policy test stories/payment.txtar -v
+  floodmark policy test --run mail --output json
+  floodmark policy test --update`,
 		Annotations: exits("every story passed", "a story failed"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			return c.test(opt, format(cmd), args)
@@ -90,7 +90,7 @@ func (c *console) test(opt testOptions, format string, args []string) error {
 		}
 	}
 	if len(r.Stories) == 0 {
-		return refuse("«floodmark test» without --run plays them all", "no story matches --run %q", opt.run)
+		return refuse("«floodmark policy test» without --run plays them all", "no story matches --run %q", opt.run)
 	}
 	return c.conclude(r, format)
 }

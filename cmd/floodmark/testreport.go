@@ -121,7 +121,7 @@ func (c *console) printDiff(p played, st style) {
 	if len(p.Diff) == 0 {
 		return
 	}
-	fmt.Fprintf(c.stdout, "     the journal differs (- wanted, + written; «floodmark test --update %s» accepts it)\n", p.File)
+	fmt.Fprintf(c.stdout, "     the journal differs (- wanted, + written; «floodmark policy test --update %s» accepts it)\n", p.File)
 	for _, line := range p.Diff {
 		line = printable(line)
 		switch line[0] {

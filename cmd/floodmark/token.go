@@ -23,9 +23,9 @@ func newToken(c *console) *cobra.Command {
 client certificate. An agent's token can send events and can never approve,
 endorse or change anything. Only hashes are kept. A change counts at once; the
 monitor need not run.`,
-		Example: `  floodmark token create build-agent
-  floodmark token list
-  floodmark token revoke 0123abcd`,
+		Example: `  floodmark fleet token create build-agent
+  floodmark fleet token list
+  floodmark fleet token revoke 0123abcd`,
 	}
 	cmd.AddCommand(newTokenCreate(c), newTokenList(c), newTokenRevoke(c))
 	return cmd
@@ -66,15 +66,15 @@ what the journal calls whoever uses it.
 
 An agent's token sends events and nothing else. An owner's token may do what --may
 says: view, approve, policy, admin. With --kind enrol it lets laptops join the
-fleet («floodmark join --token FILE»): one, or as many as --uses says, counted at
+fleet («floodmark fleet join --token FILE»): one, or as many as --uses says, counted at
 all nodes together. For a rollout by a management system say how many laptops
 there are, and with --for how long it takes; a laptop that joins again counts
 again. With --certificate no token is made; who shows a verified client
 certificate of that name is let in instead.`,
-		Example: `  floodmark token create build-agent --for 2160h
-  floodmark token create anna --kind owner --may view,approve
-  floodmark token create laptops --kind enrol --tenant firm --uses 200 --for 24h
-  floodmark token create build-agent --certificate spiffe://firm.example/agents/build`,
+		Example: `  floodmark fleet token create build-agent --for 2160h
+  floodmark fleet token create anna --kind owner --may view,approve
+  floodmark fleet token create laptops --kind enrol --tenant firm --uses 200 --for 24h
+  floodmark fleet token create build-agent --certificate spiffe://firm.example/agents/build`,
 		Annotations: exits("it is made", "you may not make one"),
 		Args:        needs("NAME"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -132,11 +132,11 @@ func (c *console) createToken(ctx context.Context, p place, want httpapi.Token, 
 	case form == asJSON:
 		return c.json(made)
 	case made.Text == "":
-		c.say("the certificate %s is let in as %s; take it back with «floodmark token revoke %s%s»", made.Kept.Certificate, made.Kept.Name, made.Kept.ID, p.flags())
+		c.say("the certificate %s is let in as %s; take it back with «floodmark fleet token revoke %s%s»", made.Kept.Certificate, made.Kept.Name, made.Kept.ID, p.flags())
 		return nil
 	}
 	fmt.Fprintln(c.stdout, made.Text)
-	c.say("this is shown once; take it back with «floodmark token revoke %s%s»", made.Kept.ID, p.flags())
+	c.say("this is shown once; take it back with «floodmark fleet token revoke %s%s»", made.Kept.ID, p.flags())
 	return nil
 }
 
@@ -183,7 +183,7 @@ func newTokenList(c *console) *cobra.Command {
 		Use:         "list",
 		Short:       "List who is let in",
 		Long:        "List the tokens and certificates that are let in, oldest first. The tokens\nthemselves are kept nowhere.",
-		Example:     "  floodmark token list\n  floodmark token list --output json",
+		Example:     "  floodmark fleet token list\n  floodmark fleet token list --output json",
 		Annotations: exits("they are listed, if there are any", ""),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -249,7 +249,7 @@ func newTokenRevoke(c *console) *cobra.Command {
 		Use:         "revoke ID",
 		Short:       "Let a token or a certificate in no more",
 		Long:        "Let a token or a certificate in no more. It counts from the next call on.",
-		Example:     "  floodmark token revoke 0123abcd",
+		Example:     "  floodmark fleet token revoke 0123abcd",
 		Annotations: exits("it is revoked", "you may not revoke it"),
 		Args:        needs("ID"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
@@ -261,7 +261,7 @@ func newTokenRevoke(c *console) *cobra.Command {
 				return err
 			}
 			if err := t.Revoke(args[0]); err != nil {
-				return refuse("«floodmark token list"+p.flags()+"» shows their ids", "%s", err)
+				return refuse("«floodmark fleet token list"+p.flags()+"» shows their ids", "%s", err)
 			}
 			if format(cmd) == asJSON {
 				return c.json(map[string]string{"revoked": args[0]})

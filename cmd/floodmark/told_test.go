@@ -86,11 +86,11 @@ func told(t *testing.T, m toldMonitor, args ...string) (stdout, stderr string, c
 func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 	line := "session s9 is passed over: it is damaged\x1b[2J"
 	m := toldMonitor{pending: &wire.PendingResponse{Unread: []string{line}}, grants: &wire.GrantsResponse{Unread: []string{line}}}
-	for _, command := range []string{"pending", "grants"} {
-		if _, talk, code := told(t, m, command); code != 0 || !strings.Contains(talk, "session s9 is passed over: it is damaged") || strings.Contains(talk, "\x1b") {
+	for _, command := range []string{"approve", "policy grants"} {
+		if _, talk, code := told(t, m, strings.Fields(command)...); code != 0 || !strings.Contains(talk, "session s9 is passed over: it is damaged") || strings.Contains(talk, "\x1b") {
 			t.Errorf("%s: %q, %d", command, talk, code)
 		}
-		if data, _, code := told(t, m, command, "--output", "json"); code != 0 || !strings.Contains(data, `"unread"`) {
+		if data, _, code := told(t, m, append(strings.Fields(command), "--output", "json")...); code != 0 || !strings.Contains(data, `"unread"`) {
 			t.Errorf("%s as JSON: %q, %d", command, data, code)
 		}
 	}
@@ -105,11 +105,11 @@ func TestABlockIsSeen(t *testing.T) {
 			Id: "s#8", Action: &wire.Action{Tool: &wire.ToolRef{Name: "write"}}, Decision: &wire.Decision{Verdict: "confirm", Reasons: []*wire.Reason{{Code: "audit", Text: reason}}},
 		}}},
 	}
-	for command, want := range map[string]string{"why": reason, "show": "audit"} {
-		if text, talk, code := told(t, m, command, "s#8"); code != 0 || !strings.Contains(text, want) {
+	for command, want := range map[string]string{"why s#8": reason, "journal show s#8": "audit"} {
+		if text, talk, code := told(t, m, strings.Fields(command)...); code != 0 || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, %q, %d", command, text, talk, code)
 		}
-		data, talk, code := told(t, m, command, "s#8", "--output", "json")
+		data, talk, code := told(t, m, append(strings.Fields(command), "--output", "json")...)
 		if code != 0 || !json.Valid([]byte(data)) || !strings.Contains(data, reason) {
 			t.Errorf("%s as JSON: %q, %q, %d", command, data, talk, code)
 		}
@@ -137,6 +137,39 @@ func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(data), &got); err != nil || code != 0 || got.Status.Nodes != says {
 			t.Errorf("%d, %v, %q: %s", code, err, talk, data)
+		}
+	}
+}
+
+// One line says that all is well. Whatever is not adds a line, and what is always so, or was
+// done by protect, adds none.
+func TestStatusIsOneLine(t *testing.T) {
+	held := []agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
+	calm := []string{"user mode: code of your own user", "the signed heads lie where", "«floodmark protect» changed the rules; if"}
+	for name, c := range map[string]struct {
+		agents []agentReport
+		status *wire.StatusResponse
+		want   string
+	}{
+		"well":      {held, &wire.StatusResponse{Warnings: calm}, "Floodmark protects pi; no question waits.\n"},
+		"asked":     {held, &wire.StatusResponse{Pending: 2}, "Floodmark protects pi; 2 questions wait for you: «floodmark watch».\n"},
+		"nothing":   {nil, &wire.StatusResponse{}, "Floodmark runs, and no agent is protected; no question waits.\n"},
+		"incident":  {held, &wire.StatusResponse{Incidents: 1, Warnings: []string{"policy-changed: x"}}, "Floodmark protects pi; no question waits.\npolicy-changed: x.\n"},
+		"paused":    {held, &wire.StatusResponse{Warnings: []string{"the pause of all is over"}}, "Floodmark protects pi; no question waits.\nthe pause of all is over.\n"},
+		"toothless": {held, &wire.StatusResponse{Policy: &wire.PolicyStatus{DryRun: true}}, "Floodmark protects pi; no question waits.\nthe policy decides and enforces nothing.\n"},
+		"open": {
+			append([]agentReport{{Name: "codex", Title: "Codex", State: "open"}}, held...), &wire.StatusResponse{},
+			"Floodmark protects pi; no question waits.\nCodex: not protected; «floodmark protect codex» does it.\n",
+		},
+		"updated": {
+			[]agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}}, &wire.StatusResponse{},
+			"Floodmark protects pi; no question waits.\npi: it was updated; «floodmark prove pi» tries it.\n",
+		},
+	} {
+		page := &sheet{}
+		statusLines(page, c.status, statusReport{Agents: c.agents}, place{})
+		if page.String() != c.want {
+			t.Errorf("%s: %q, want %q", name, page.String(), c.want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestUpgradeKeepsTheJournal(t *testing.T) {
 			dir := oldJournal(t, form)
 			var out lockedBuffer
 			runBeside(t, dirConsole(dir, &out), &out, []string{"serve", "--dir", dir})
-			sessions := saysIn(t, dir, exitOK, "sessions", "--dir", dir)
+			sessions := saysIn(t, dir, exitOK, "journal", "sessions", "--dir", dir)
 			for _, want := range []string{"monday", "untrusted/internal", "quiet", "system/public"} {
 				if !strings.Contains(sessions, want) {
 					t.Errorf("there is no %q in\n%s", want, sessions)

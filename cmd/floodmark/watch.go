@@ -102,7 +102,7 @@ func (d *desk) over(ctx context.Context, err error) error {
 	if d.atFleet() {
 		return &failure{code: exitNo, text: d.fleet.Name + " hung up", hint: "run it again: another node may answer"}
 	}
-	return &failure{code: exitNo, text: "the monitor stopped", hint: "start it with «floodmark serve" + d.place.flags() + "»"}
+	return &failure{code: exitNo, text: "the monitor stopped", hint: "start it with " + starts(d.place)}
 }
 
 // followOnce reports whether anything was heard, and why it ended.

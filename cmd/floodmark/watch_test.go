@@ -108,6 +108,33 @@ func TestAQuestionThatChangesIsLookedAtAgain(t *testing.T) {
 	}
 }
 
+// How the last question was answered stands above the next one, not below it.
+func TestAnAnswerIsNotBelowTheNextQuestion(t *testing.T) {
+	w, _ := newWatcher()
+	w.put(waiting("t1", "0123abcd", 1))
+	w.put(waiting("t2", "deadbeef", 1))
+	press(w, "d")
+	w.Update(answered{"Denied."})
+	if text := w.text(); strings.Index(text, "Denied.") < strings.Index(text, "t1, session") {
+		t.Errorf("while the question is shown its answer stands below it:\n%s", text)
+	}
+	w.take(&wire.WatchResponse{Session: "s", What: &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: "t1"}}})
+	if text := w.text(); !strings.Contains(text, "Denied.") || strings.Index(text, "Denied.") > strings.Index(text, "t2, session") {
+		t.Errorf("the answer to t1 stands below t2:\n%s", text)
+	}
+}
+
+// A list shows of each name what is enough to type.
+func TestShortNames(t *testing.T) {
+	names := []string{"pi:01a1e664-5976-725d", "pi:01a1e664-5977-0000", "codex:0199aabbccdd", "monday", "laptop/0123456789abcdef/pi:01a1e664"}
+	want := []string{"pi:01a1e664-5976", "pi:01a1e664-5977", "codex:0199aabb", "monday", names[4]}
+	for i, name := range names {
+		if got := shortName(i, names); got != want[i] {
+			t.Errorf("%s is shown as %s, want %s", name, got, want[i])
+		}
+	}
+}
+
 func TestQuestionsComeAndGo(t *testing.T) {
 	w, _ := newWatcher()
 	w.Update(asked{list: []*wire.Question{waiting("t1", "c1", 1), waiting("t2", "c2", 1)}, unread: []string{"session s9 is passed over"}})

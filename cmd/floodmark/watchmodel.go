@@ -41,7 +41,9 @@ type watcher struct {
 	typed         string
 	offer         int // which offer is taken, from 1; 0 is the narrowest
 	notice        string
-	err           error // why it ended
+	about         string // the ticket that the notice answers; empty: what is shown
+	sent          string // the ticket that was answered last
+	err           error  // why it ended
 	// fleet says that a fleet is asked, which shows no codes: the end of a ticket
 	// is typed instead, and who types it is proved by the login.
 	fleet bool
@@ -83,7 +85,7 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			w.notice = plain(msg.unread[0])
 		}
 	case answered:
-		w.notice = plain(msg.notice)
+		w.notice, w.about = plain(msg.notice), w.sent
 		return w, w.pending
 	case ended:
 		w.err = msg.err
@@ -162,7 +164,7 @@ func (w *watcher) question() *wire.Question {
 }
 
 func (w *watcher) stopTyping(notice string) {
-	w.typing, w.placing, w.typed, w.notice = false, false, "", notice
+	w.typing, w.placing, w.typed, w.notice, w.about = false, false, "", notice, ""
 }
 
 // offers reports whether a question has an offer of that number. One with several
@@ -185,6 +187,7 @@ func (w *watcher) key(name string) tea.Cmd {
 		return tea.Quit
 	case "d", "enter":
 		if q != nil {
+			w.sent = q.GetTicket()
 			return w.answer(&wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: q.GetTicket()})
 		}
 	case "a", "2", "3":
@@ -260,6 +263,7 @@ func (w *watcher) typedAll() tea.Cmd {
 		r.Picked = w.typed
 	}
 	w.stopTyping("")
+	w.sent = q.GetTicket()
 	return w.answer(r)
 }
 

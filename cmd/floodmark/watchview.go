@@ -105,6 +105,11 @@ func (w *watcher) below(width int) string {
 		put(w.st.dim, "", "q ends")
 		return b.String()
 	}
+	told := w.notice
+	if w.about != "" && w.about != q.GetTicket() { // it is about the one before
+		put(nil, "", told)
+		told = ""
+	}
 	left := max(0, q.GetExpires().AsTime().Sub(w.now()))
 	put(w.st.yellow, "", fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)))
 	for _, call := range q.GetCalls() {
@@ -122,7 +127,7 @@ func (w *watcher) below(width int) string {
 	if word := w.word(q); word != "" {
 		put(nil, "  ", "code "+word)
 	}
-	put(nil, "", w.notice)
+	put(nil, "", told)
 	if w.placing {
 		put(w.st.bold, "", "Now say where it goes, then enter: "+w.typed+"_ · esc: do not approve")
 		return b.String()

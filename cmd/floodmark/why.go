@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,23 +16,36 @@ import (
 func newWhy(c *console) *cobra.Command {
 	var p place
 	cmd := &cobra.Command{
-		Use:   "why DECISION|SESSION",
+		Use:   "why [DECISION|SESSION]",
 		Short: "Explain a decision in plain words",
 		Long: `Explain why something was refused or asked about: what came in, where each
 argument came from, what the agent wanted, what decided, and what you can do.
 
+Without an argument it is the newest question or refusal in the project of the folder
+you are in, or else anywhere.
+
 Where you approved it, what followed is told too: the calls that the approval let
 through, where they went and what they wrote.
 
-DECISION is a session and a number, SESSION#7; «floodmark show SESSION» lists
-them. With a SESSION alone, all that was not allowed is explained, the newest
-first, and then it is counted, with the commands that ran in a box.`,
-		Example: `  floodmark why codex:0199#7
+DECISION is a session and a number, SESSION#7; «floodmark journal show SESSION» lists
+them. With a SESSION alone, all that was not allowed is explained, the newest first,
+and then it is counted, with the commands that ran in a box. A session may be written
+short: codex:0199aabb-… as codex:0199 or 0199.`,
+		Example: `  floodmark why
+  floodmark why codex:0199#7
   floodmark why codex:0199
   floodmark why codex:0199 --output json`,
 		Annotations: exits("it is explained", "no monitor runs"),
-		Args:        needs("DECISION or SESSION"),
+		Args:        cobra.MaximumNArgs(1),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				newest, err := c.newest(cmd.Context(), p)
+				if err != nil || newest == "" {
+					c.say("nothing was refused or asked about lately")
+					return err
+				}
+				args = []string{newest}
+			}
 			a, err := ask(cmd.Context(), c, p, (*desk).Why, &wire.WhyRequest{Of: args[0]})
 			if err != nil {
 				return err
@@ -50,6 +64,34 @@ first, and then it is counted, with the commands that ran in a box.`,
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	return cmd
+}
+
+// maxLooked bounds the sessions that are looked into for the newest decision.
+const maxLooked = 10
+
+// newest names the newest decision that refused or asked in a session of this folder's
+// project, or else in any; empty if there is none.
+func (c *console) newest(ctx context.Context, p place) (string, error) {
+	all, err := ask(ctx, c, p, (*desk).Sessions, &wire.SessionsRequest{Limit: 200})
+	if err != nil {
+		return "", err
+	}
+	stopped := slices.DeleteFunc(all.GetSessions(), func(s *wire.Session) bool { return s.GetStopped() == 0 })
+	here := slices.DeleteFunc(slices.Clone(stopped), func(s *wire.Session) bool { return s.GetProject() == "" || !below(c.dir, s.GetProject()) })
+	if len(here) > 0 {
+		stopped = here
+	}
+	var last *wire.Explanation
+	for _, s := range stopped[:min(len(stopped), maxLooked)] {
+		a, err := ask(ctx, c, p, (*desk).Why, &wire.WhyRequest{Of: s.GetId()})
+		if err != nil {
+			return "", err
+		}
+		if list := a.GetExplanations(); len(list) > 0 && (last == nil || list[0].GetAt().AsTime().After(last.GetAt().AsTime())) {
+			last = list[0]
+		}
+	}
+	return last.GetDecision(), nil
 }
 
 // whyText tells each decision from its source to what can be done, and of a whole session

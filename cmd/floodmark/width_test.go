@@ -37,7 +37,7 @@ func TestAYesSaysWhatFollows(t *testing.T) {
 		want     string
 	}{
 		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "tries the call again"},
-		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "floodmark grants"},
+		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "floodmark policy grants"},
 		"in vain":      {&wire.AnswerRequest{Verb: "approve"}, false, ""},
 		"a no":         {&wire.AnswerRequest{Verb: "deny"}, true, ""},
 	} {

@@ -244,7 +244,7 @@ func sorry(err error) string {
 		return "floodmark is being stopped, so this is not allowed. Try again."
 	}
 	if errors.Is(err, hook.ErrNoBox) {
-		return "refused because " + hook.ErrNoBox.Error() + ". Ask the person to look at «floodmark status»."
+		return "refused because " + hook.ErrNoBox.Error() + ". Ask the person to look at «floodmark status --all»."
 	}
 	if known := (*monitor.Refusal)(nil); errors.As(err, &known) {
 		return known.Reason + ", so it is not allowed. " + known.Hint

@@ -28,7 +28,7 @@ func ParsePrivate(secret string) (ed25519.PrivateKey, error) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(secret), privateWord)
 	seed, err := base64.StdEncoding.Strict().DecodeString(text)
 	if !ok || err != nil || len(seed) != ed25519.SeedSize {
-		return nil, errors.New("read the author's key: it is none («floodmark bundle key» makes one)")
+		return nil, errors.New("read the author's key: it is none («floodmark fleet bundle key» makes one)")
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
 }
@@ -37,7 +37,7 @@ func ParsePrivate(secret string) (ed25519.PrivateKey, error) {
 func ParseKey(text string) (ed25519.PublicKey, error) {
 	key, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || len(key) != ed25519.PublicKeySize || FormatKey(key) != text { // the decoder skips line ends
-		return nil, fmt.Errorf("%.60q is no public key (want the line that «floodmark bundle key» shows, 44 characters)", text)
+		return nil, fmt.Errorf("%.60q is no public key (want the line that «floodmark fleet bundle key» shows, 44 characters)", text)
 	}
 	return key, nil
 }

@@ -268,7 +268,7 @@ func (l *looker) keeps(f File, t leftover.Thing, labelled time.Time) string {
 		case err != nil:
 			return "it is not known whether git keeps it: " + reason(err)
 		case tracked:
-			return "git keeps it: see «floodmark endorse --diff»"
+			return "git keeps it: see «floodmark trust --diff»"
 		}
 	}
 	switch {

@@ -94,7 +94,7 @@ func wanted(p string, paths []string) bool {
 // show reads one file, or says why it cannot be shown.
 func show(g *ground, root, rest string, t leftover.Thing, history *workspace.History, commit string) (s Shown, why string) {
 	if t.Tree {
-		return s, "it is a folder with all that is in it: «floodmark clean» removes what tools made, else vouch for what it was made of (" + leftover.Words(t.Source) + ")"
+		return s, "it is a folder with all that is in it: «floodmark undo clean» removes what tools made, else vouch for what it was made of (" + leftover.Words(t.Source) + ")"
 	}
 	names, err := g.spellings(rest)
 	switch {

@@ -14,7 +14,7 @@ import (
 // Bundles say whose rules are believed. Where somebody has keys, bundles take the
 // place of policy.yaml.
 type Bundles struct {
-	// Keys are the public keys of authors, as «floodmark bundle key» shows them.
+	// Keys are the public keys of authors, as «floodmark fleet bundle key» shows them.
 	Keys []string `yaml:"keys"`
 	// DryRun takes bundles that enforce nothing.
 	DryRun bool `yaml:"dryRun"`
@@ -25,7 +25,7 @@ func (b *Bundles) check() error {
 		return nil
 	}
 	if len(b.Keys) == 0 || len(b.Keys) > bundle.MaxKeys {
-		return fmt.Errorf("bundles.keys: %d keys, want 1 to %d («floodmark bundle key» makes one; leave bundles out to be judged by policy.yaml)", len(b.Keys), bundle.MaxKeys)
+		return fmt.Errorf("bundles.keys: %d keys, want 1 to %d («floodmark fleet bundle key» makes one; leave bundles out to be judged by policy.yaml)", len(b.Keys), bundle.MaxKeys)
 	}
 	for i, text := range b.Keys {
 		if _, err := bundle.ParseKey(text); err != nil {

@@ -50,6 +50,8 @@ type Paths struct {
 	Cards string
 	// Teams is the folder of what is known of the repositories of the owner's teams.
 	Teams string
+	// Log takes what a monitor in the background says.
+	Log string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -129,6 +131,7 @@ func under(config, data, state, runtime string) Paths {
 		Checked:     filepath.Join(state, "checked.json"),
 		Cards:       filepath.Join(state, "telegram"),
 		Teams:       filepath.Join(state, "teams"),
+		Log:         filepath.Join(state, "monitor.log"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

@@ -266,9 +266,9 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	j.mu.Unlock()
 	switch {
 	case wrong != "":
-		return nil, errJoin("%s; «floodmark leave» first", wrong)
+		return nil, errJoin("%s; «floodmark fleet leave» first", wrong)
 	case before != nil:
-		return nil, errJoin("this laptop joined %s already; «floodmark leave» first", before.URL)
+		return nil, errJoin("this laptop joined %s already; «floodmark fleet leave» first", before.URL)
 	case j.d.opts.Service.Journal.InDatabase():
 		return nil, errJoin("a node of a fleet joins none: its journal is in PostgreSQL")
 	case j.d.opts.Service.BundlesOf("") != nil:

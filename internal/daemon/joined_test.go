@@ -258,7 +258,7 @@ func TestRevokedLaptop(t *testing.T) {
 	if r.contact(); !strings.Contains(r.line(t), "REVOKED") {
 		t.Errorf("status says %q", r.line(t))
 	}
-	if !strings.Contains(r.line(t), "floodmark leave") {
+	if !strings.Contains(r.line(t), "floodmark fleet leave") {
 		t.Errorf("%q does not say what to do", r.line(t))
 	}
 }

@@ -15,7 +15,7 @@ func (j *joined) Line() string {
 	m, link, wrong := j.member, j.link, j.wrong
 	j.mu.Unlock()
 	if wrong != "" {
-		return "STRICT: " + wrong + "; put it back and restart, or «floodmark leave» and join again"
+		return "STRICT: " + wrong + "; put it back and restart, or «floodmark fleet leave» and join again"
 	}
 	if m == nil {
 		return ""
@@ -35,7 +35,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	b, err := j.open(j.d.live.Time())
 	next := "connect to the fleet for new ones"
 	if s.Ended {
-		next = "«floodmark leave» brings your own policy back"
+		next = "«floodmark fleet leave» brings your own policy back"
 	}
 	switch {
 	case err == nil && j.d.live.Current().Shut != "":
@@ -49,7 +49,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	case errors.Is(err, bundle.ErrExpired):
 		return fmt.Sprintf("STRICT: bundle %d ended at %s; %s", b.Version, b.ValidUntil.Local().Format(time.DateTime), next)
 	case j.given() == 0:
-		return "STRICT: the fleet has no rules for this machine; ask whoever runs it to roll a bundle out, or «floodmark leave»"
+		return "STRICT: the fleet has no rules for this machine; ask whoever runs it to roll a bundle out, or «floodmark fleet leave»"
 	}
 	return fmt.Sprintf("STRICT: the rules of the fleet that lie here cannot be used (%v); %s", err, next)
 }
@@ -62,7 +62,7 @@ func contactLine(s fleetlink.State) string {
 	}
 	switch {
 	case s.Ended:
-		text = "REVOKED: the fleet does not know this machine any more; «floodmark leave»"
+		text = "REVOKED: the fleet does not know this machine any more; «floodmark fleet leave»"
 	case s.Trouble != "":
 		text += ", now: " + s.Trouble
 	}

@@ -102,7 +102,7 @@ func (n *notes) list(tenant string) (lines []string, count int64) {
 	own := n.own(tenant)
 	lines = append([]string(nil), own.lines...)
 	if more := own.count - int64(len(lines)); more > 0 {
-		lines = append(lines, strconv.FormatInt(more, 10)+" more incidents: «floodmark show floodmark/incidents» lists what was written down")
+		lines = append(lines, strconv.FormatInt(more, 10)+" more incidents: «floodmark journal show floodmark/incidents» lists what was written down")
 	}
 	return append(lines, own.told...), own.count
 }

@@ -26,7 +26,7 @@ func (d *Daemon) endPauses(ctx context.Context, desk *owner.Desk) error {
 			if s := sum.GetPause().GetSession(); s != "" {
 				of = "session " + s
 			}
-			text := fmt.Sprintf("the pause of %s is over: questions it saved %d, calls it let through that are refused otherwise %d; «floodmark show floodmark/pauses --facts» has it", of, sum.GetAsked(), sum.GetRefused())
+			text := fmt.Sprintf("the pause of %s is over: questions it saved %d, calls it let through that are refused otherwise %d; «floodmark journal show floodmark/pauses --facts» has it", of, sum.GetAsked(), sum.GetRefused())
 			d.notes.tell(text)
 			d.opts.Log.Info("a pause is over", "asked", sum.GetAsked(), "refused", sum.GetRefused())
 		}

@@ -120,7 +120,7 @@ func TestMembershipIsNotPlanted(t *testing.T) {
 // swapped holds that a laptop noticed.
 func (r *runner) swapped(t *testing.T) {
 	t.Helper()
-	if r.profile() != "strict" || !strings.HasPrefix(r.line(t), "STRICT: ") || !strings.Contains(r.line(t), "floodmark leave") {
+	if r.profile() != "strict" || !strings.HasPrefix(r.line(t), "STRICT: ") || !strings.Contains(r.line(t), "floodmark fleet leave") {
 		t.Errorf("profile %s, %q", r.profile(), r.line(t))
 	}
 	if r.d.joined.link != nil {

@@ -162,7 +162,7 @@ func (d Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 		return nil, false, nil
 	}
 	if len(open) > 1 && r.GetSession() == "" {
-		return nil, true, fmt.Errorf("%w: %d laptops ask something under the ticket %s; name the session, too; «floodmark pending» lists them", httpapi.ErrInvalid, len(open), r.GetTicket())
+		return nil, true, fmt.Errorf("%w: %d laptops ask something under the ticket %s; name the session, too; «floodmark approve» lists them", httpapi.ErrInvalid, len(open), r.GetTicket())
 	}
 	a := open[0]
 	if why := machines.Unfit(a.Question, r); why != "" {

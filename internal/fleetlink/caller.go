@@ -118,7 +118,7 @@ func shorten(text string) string {
 
 // whyNot says to people why a laptop did not join, and what to do.
 func (c *Caller) whyNot(err error, named bool) string {
-	const need = "it takes a token that «floodmark token create NAME --kind enrol» made there, or a login with the role laptop"
+	const need = "it takes a token that «floodmark fleet token create NAME --kind enrol» made there, or a login with the role laptop"
 	switch {
 	case Ended(err) && nobody(err) != "":
 		return "the fleet says: " + nobody(err) + "; " + need

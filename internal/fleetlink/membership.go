@@ -66,7 +66,7 @@ func Load(path string) (Membership, bool, error) {
 		return Membership{}, false, err
 	}
 	if m.Version != membershipVersion || m.check() != nil {
-		return Membership{}, false, fmt.Errorf("%s: not a membership this program knows (say «floodmark leave», or restore it)", path)
+		return Membership{}, false, fmt.Errorf("%s: not a membership this program knows (say «floodmark fleet leave», or restore it)", path)
 	}
 	return m, true, nil
 }

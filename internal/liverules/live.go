@@ -227,14 +227,15 @@ func (l *Live) Protecting() {
 }
 
 // announced reports whether rules differ from those in force by nothing but what protect
-// does: other places are guarded, and its policy stands where there was none. Whatever else
-// changed meanwhile was somebody else. The caller holds the lock.
+// does: other places are guarded, its policy stands where there was none, or is gone again.
+// Whatever else changed meanwhile was somebody else. The caller holds the lock.
 func (l *Live) announced(r config.Rules) bool {
 	if !l.clock().Before(l.expected) {
 		return false
 	}
 	was := l.status.Rules
-	return r.Policy.Hash() == was.Policy.Hash() || was.File == "" && string(r.Text) == config.CodingPolicy
+	return r.Policy.Hash() == was.Policy.Hash() || was.File == "" && string(r.Text) == config.CodingPolicy ||
+		r.File == "" && string(was.Text) == config.CodingPolicy
 }
 
 // Reload reads the file again.
@@ -247,7 +248,7 @@ func (l *Live) Reload() Status {
 	r := got.status.Rules
 	l.mu.Lock()
 	before := l.status
-	if err == nil && fleet == nil && r.File == "" && before.Rules.File != "" {
+	if err == nil && fleet == nil && r.File == "" && before.Rules.File != "" && !l.announced(r) {
 		err = fmt.Errorf("%s is gone: what it said stays in force (write «version: 1» to it if you want the shipped profile)", before.Rules.File)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package liverules
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -38,6 +39,38 @@ func TestWhatProtectAnnounced(t *testing.T) {
 			r.write(t, c.after)
 			if s := r.Reload(); !s.Fresh || s.Announced != c.want {
 				t.Errorf("fresh %v, announced %v", s.Fresh, s.Announced)
+			}
+		})
+	}
+}
+
+// What protect wrote may be taken away again, and nothing else: the shipped profile asks more
+// than its rules, but perhaps less than the owner's.
+func TestUnprotecting(t *testing.T) {
+	for name, c := range map[string]struct {
+		before       string
+		silent, want bool
+		late         time.Duration
+	}{
+		"its rules":              {before: config.CodingPolicy, want: true},
+		"its rules, unannounced": {before: config.CodingPolicy, silent: true},
+		"its rules, too late":    {before: config.CodingPolicy, late: protectTime},
+		"the owner's":            {before: "version: 1\nprofile: strict\n"},
+		"its rules, edited":      {before: config.CodingPolicy + "# mine\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, at := enter(t, c.before, nil), now()
+			r.opts.Now = func() time.Time { return at }
+			if !c.silent {
+				r.Protecting()
+			}
+			at = at.Add(c.late)
+			if err := os.Remove(r.file); err != nil {
+				t.Fatal(err)
+			}
+			s := r.Reload()
+			if s.Fresh != c.want || s.Announced != c.want || (s.Refused == nil) != c.want || (s.Rules.File == "") != c.want {
+				t.Errorf("fresh %v, announced %v, refused %v, file %q", s.Fresh, s.Announced, s.Refused, s.Rules.File)
 			}
 		})
 	}

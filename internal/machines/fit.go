@@ -21,7 +21,7 @@ func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 	case approve && r.GetSeen() != "" && r.GetSeen() != q.GetSeen():
 		return "The question has changed: look at it again."
 	case approve && unnamed(q, r):
-		return "It also wants to hear the place it goes to: say it with --place."
+		return "It also wants to hear the place it goes to: say it with --to."
 	case r.GetMinutes() != 0:
 		return "At a laptop of the fleet an approval has no time of its own: leave it out, or take an offer."
 	case r.GetOffer() != 0 && (len(q.GetCalls()) != 1 || int(r.GetOffer()) > len(q.GetCalls()[0].GetOffers())):

@@ -140,7 +140,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	client, ok := h.admitted(r)
 	if !ok {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="floodmark"`)
-		http.Error(w, "show a token: «Authorization: Bearer …», made with «floodmark token create NAME»", http.StatusUnauthorized)
+		http.Error(w, "show a token: «Authorization: Bearer …», made with «floodmark fleet token create NAME»", http.StatusUnauthorized)
 		return
 	}
 	who := Peer{Client: client}

@@ -164,12 +164,12 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, 
 		}
 		if session == "" {
 			d.guessed(ctx, who, *cmd)
-			return journal.Session{}, fmt.Errorf("%w: no open question has that code; «floodmark pending» lists them", httpapi.ErrNotFound)
+			return journal.Session{}, fmt.Errorf("%w: no open question has that code; «floodmark approve» lists them", httpapi.ErrNotFound)
 		}
 		return d.named(ctx, who.Tenant, session)
 	}
 	if cmd.Verb == approval.Approve && who.Channel == "owner.sock" {
-		return journal.Session{}, fmt.Errorf("%w: approve by the code the question shows at your terminal: «floodmark pending»", httpapi.ErrInvalid)
+		return journal.Session{}, fmt.Errorf("%w: approve by the code the question shows at your terminal: «floodmark approve»", httpapi.ErrInvalid)
 	}
 	return d.named(ctx, who.Tenant, session)
 }
@@ -222,16 +222,19 @@ func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.Withd
 }
 
 func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
-	cmd, err := approval.ParseCommand(string(verb) + " " + digest)
-	if err != nil {
-		return monitor.Answered{}, nil, fmt.Errorf("%w: digest: give at least its first %d digits; «floodmark show» lists them", httpapi.ErrInvalid, approval.MinDigestDigits)
-	}
 	if who.Channel == "owner.sock" && !atTerminal(ctx) {
 		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot vouch for content", httpapi.ErrInvalid)
 	}
 	s, err := d.named(ctx, who.Tenant, session)
+	if err == nil {
+		digest, err = d.source(ctx, s, digest)
+	}
 	if err != nil {
 		return monitor.Answered{}, nil, err
+	}
+	cmd, err := approval.ParseCommand(string(verb) + " " + digest)
+	if err != nil {
+		return monitor.Answered{}, nil, fmt.Errorf("%w: source: give its number, or at least the first %d digits of its digest; «floodmark journal show» lists them", httpapi.ErrInvalid, approval.MinDigestDigits)
 	}
 	cmd.By, cmd.Channel = who.Name, who.Channel
 	did, err := d.Monitor.Answer(monitor.AsMember(ctx, who.Groups...), s, cmd)
@@ -268,7 +271,7 @@ func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetR
 	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
 	if d.Fleet != nil && d.Fleet.Needs(s) {
-		return nil, fmt.Errorf("%w: it tells which fleet this laptop joined; say «floodmark leave» first", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: it tells which fleet this laptop joined; say «floodmark fleet leave» first", httpapi.ErrInvalid)
 	}
 	why := r.GetWhy()
 	if why == "" {

@@ -111,7 +111,7 @@ func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Comm
 		return passed.count, err
 	})
 	if err == nil && s.ID == "" && passed > 0 && cmd.Verb != approval.Deny {
-		err = fmt.Errorf("%w: not every session can be read, so name that of the question, too; «floodmark pending» lists them", httpapi.ErrInvalid)
+		err = fmt.Errorf("%w: not every session can be read, so name that of the question, too; «floodmark approve» lists them", httpapi.ErrInvalid)
 	}
 	return s, err
 }

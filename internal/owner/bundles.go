@@ -44,7 +44,7 @@ func (d *Desk) bundlesOf(who httpapi.Identity) (*config.Bundles, error) {
 			return set, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: no author of bundles is believed here; write bundles: {keys: […]} into service.yaml, with the key that «floodmark bundle key» shows", httpapi.ErrInvalid)
+	return nil, fmt.Errorf("%w: no author of bundles is believed here; write bundles: {keys: […]} into service.yaml, with the key that «floodmark fleet bundle key» shows", httpapi.ErrInvalid)
 }
 
 // Bundles implements [httpapi.Owner].
@@ -88,7 +88,7 @@ func (d *Desk) Bundles(ctx context.Context, who httpapi.Identity, r *wire.Bundle
 func (d *Desk) version(ctx context.Context, who httpapi.Identity, set *config.Bundles, now bundle.Rollout, v uint64) (*wire.Bundle, bundle.Bundle, error) {
 	sealed, err := d.Signed.Store.Get(ctx, who.Tenant, v)
 	if errors.Is(err, bundle.ErrNone) {
-		return nil, bundle.Bundle{}, fmt.Errorf("%w: there is no version %d; «floodmark bundle list» shows them", httpapi.ErrNotFound, v)
+		return nil, bundle.Bundle{}, fmt.Errorf("%w: there is no version %d; «floodmark fleet bundle list» shows them", httpapi.ErrNotFound, v)
 	}
 	if err != nil {
 		return nil, bundle.Bundle{}, err
@@ -193,7 +193,7 @@ func (d *Desk) act(ctx context.Context, who httpapi.Identity, kind, text string,
 	}
 	noted := d.Monitor.Note(context.WithoutCancel(ctx), at, floodmark.IncidentSeen{Kind: kind + "-not", Text: text + ": it is not known to have happened"})
 	if errors.Is(err, bundle.ErrConflict) {
-		return fmt.Errorf("%w: %w; look with «floodmark bundle list», then try again", httpapi.ErrInvalid, err)
+		return fmt.Errorf("%w: %w; look with «floodmark fleet bundle list», then try again", httpapi.ErrInvalid, err)
 	}
 	return errors.Join(err, noted)
 }

@@ -111,7 +111,7 @@ func (d *Desk) endorseFiles(ctx context.Context, who httpapi.Identity, list stri
 	}
 	out := &wire.EndorseResponse{Done: true}
 	for _, f := range files {
-		out.Notice += fmt.Sprintf("Endorsed: %s (take it back with «floodmark endorse --withdraw %s %s»).\n", floodmark.Visible(f.Path), monitor.Files, f.Digest.String()[:12])
+		out.Notice += fmt.Sprintf("Endorsed: %s (take it back with «floodmark trust --withdraw %s %s»).\n", floodmark.Visible(f.Path), monitor.Files, f.Digest.String()[:12])
 	}
 	return out, nil
 }

@@ -101,7 +101,7 @@ func (d *Desk) copyNamed(ctx context.Context, who httpapi.Identity, name string)
 func (d *Desk) machine(ctx context.Context, who httpapi.Identity, id string) (machines.Machine, error) {
 	m, _, err := d.Mirror.Find(ctx, machines.ID(id))
 	if errors.Is(err, machines.ErrUnknown) || err == nil && m.Tenant != who.Tenant {
-		return machines.Machine{}, fmt.Errorf("%w: there is no laptop %q; «floodmark machines --all» lists them", httpapi.ErrNotFound, id)
+		return machines.Machine{}, fmt.Errorf("%w: there is no laptop %q; «floodmark fleet machines --all» lists them", httpapi.ErrNotFound, id)
 	}
 	return m, err
 }
@@ -127,7 +127,7 @@ func (d *Desk) machineNamed(ctx context.Context, who httpapi.Identity, word stri
 	case 1:
 		return m, nil
 	}
-	return machines.Machine{}, fmt.Errorf("%w: %d laptops are called %q; say the id of one; «floodmark machines --all» lists them", httpapi.ErrInvalid, n, word)
+	return machines.Machine{}, fmt.Errorf("%w: %d laptops are called %q; say the id of one; «floodmark fleet machines --all» lists them", httpapi.ErrInvalid, n, word)
 }
 
 // copies lists the copies of one laptop's sessions. One that cannot be told is in

@@ -152,7 +152,7 @@ func TestCopiesAreTheirTenantsAlone(t *testing.T) {
 	}
 	for _, word := range []string{"m1", "anna's", "nobody"} {
 		_, err := s.Sessions(t.Context(), stranger(), &wire.SessionsRequest{Machine: word})
-		if !errors.Is(err, httpapi.ErrNotFound) || err.Error() != `not found: there is no laptop "`+word+`"; «floodmark machines --all» lists them` {
+		if !errors.Is(err, httpapi.ErrNotFound) || err.Error() != `not found: there is no laptop "`+word+`"; «floodmark fleet machines --all» lists them` {
 			t.Errorf("sessions of %s: %v", word, err)
 		}
 	}

@@ -144,7 +144,7 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 		}
 	}
 	if one && len(out.Explanations) == 0 {
-		return nil, fmt.Errorf("%w: entry %d of session %s is no decision; «floodmark show %s» lists them", httpapi.ErrNotFound, seq, s.ID, s.ID)
+		return nil, fmt.Errorf("%w: entry %d of session %s is no decision; «floodmark journal show %s» lists them", httpapi.ErrNotFound, seq, s.ID, s.ID)
 	}
 	return out, nil
 }

@@ -18,14 +18,14 @@ func (d *Desk) RollBundle(ctx context.Context, who httpapi.Identity, r *wire.Rol
 		return nil, err
 	}
 	if r.GetShare() < 1 || r.GetShare() > bundle.Everybody {
-		return nil, fmt.Errorf("%w: share: want 0.01 %% to 100 %%; «floodmark bundle rollback» takes a version back", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: share: want 0.01 %% to 100 %%; «floodmark fleet bundle rollback» takes a version back", httpapi.ErrInvalid)
 	}
 	now, err := d.Signed.Store.Now(ctx, who.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	if r.GetAfter() != 0 && r.GetAfter() != now.Serial {
-		return nil, fmt.Errorf("%w: rollout %d holds by now, by %s; look with «floodmark bundle list», then try again", httpapi.ErrInvalid, now.Serial, now.By)
+		return nil, fmt.Errorf("%w: rollout %d holds by now, by %s; look with «floodmark fleet bundle list», then try again", httpapi.ErrInvalid, now.Serial, now.By)
 	}
 	one, b, err := d.version(ctx, who, set, now, r.GetVersion())
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *Desk) RollBackBundle(ctx context.Context, who httpapi.Identity, _ *wire
 			return nil, err
 		}
 		if now.Next == 0 {
-			return nil, fmt.Errorf("%w: there is nothing to take back: all have version %d; «floodmark bundle rollout VERSION» gives all another one, down to version %d",
+			return nil, fmt.Errorf("%w: there is nothing to take back: all have version %d; «floodmark fleet bundle rollout VERSION» gives all another one, down to version %d",
 				httpapi.ErrInvalid, now.Stable, max(now.Floor, 1))
 		}
 		next := bundle.Rollout{Stable: now.Stable, Floor: now.Floor, Revoked: append(slices.Clone(now.Revoked), now.Next)}

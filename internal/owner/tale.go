@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -183,33 +184,75 @@ func (t *tale) summary(now time.Time) *wire.Session {
 	return s
 }
 
-// named finds the session an owner names: by its whole name, or by the
-// beginning of it if only one begins so.
+// named finds the session an owner names; see [meant] for how.
 func (d *Desk) named(ctx context.Context, tenant, name string) (journal.Session, error) {
 	if name == "" {
-		return journal.Session{}, fmt.Errorf("%w: name a session; «floodmark sessions» lists them", httpapi.ErrInvalid)
+		return journal.Session{}, fmt.Errorf("%w: name a session; «floodmark journal sessions» lists them", httpapi.ErrInvalid)
 	}
 	whole := journal.Session{Tenant: tenant, ID: floodmark.SessionID(name)}
 	for _, err := range d.Journal.Read(ctx, whole, 0) {
 		return whole, err
 	}
-	var found []journal.Session
+	m := meant{word: name, what: "session"}
 	for h, err := range d.Journal.Recent(ctx, tenant) {
 		if err != nil {
 			return journal.Session{}, err
 		}
-		if h.Session == whole {
-			return whole, nil
-		}
-		if strings.HasPrefix(string(h.Session.ID), name) || strings.HasSuffix(string(h.Session.ID), ":"+name) {
-			found = append(found, h.Session)
-		}
+		m.hear(string(h.Session.ID))
 	}
-	switch len(found) {
+	found, err := m.one("«floodmark journal sessions» lists them")
+	return journal.Session{Tenant: tenant, ID: floodmark.SessionID(found)}, err
+}
+
+// meant finds which of many names a person means by a word: that name itself, or the only
+// one that begins with it, whole or behind its first colon. So codex:0199aabb can be
+// written codex:01 or 0199.
+type meant struct {
+	word, what string
+	whole      bool
+	found      []string
+}
+
+// hear takes one of the names. The same name may come again.
+func (m *meant) hear(name string) {
+	_, behind, _ := strings.Cut(name, ":")
+	switch {
+	case name == m.word:
+		m.whole, m.found = true, []string{name}
+	case m.whole || len(m.found) > 0 && slices.Contains(m.found, name):
+	case strings.HasPrefix(name, m.word) || strings.HasPrefix(behind, m.word):
+		m.found = append(m.found, name)
+	}
+}
+
+// one returns the name, or says why there is none. todo says where the names are listed.
+func (m *meant) one(todo string) (string, error) {
+	word := floodmark.Visible(floodmark.Shorten(m.word, maxWord))
+	switch len(m.found) {
 	case 0:
-		return journal.Session{}, fmt.Errorf("%w: there is no session %q; «floodmark sessions» lists them", httpapi.ErrNotFound, name)
+		return "", fmt.Errorf("%w: there is no %s %q; %s", httpapi.ErrNotFound, m.what, word, todo)
 	case 1:
-		return found[0], nil
+		return m.found[0], nil
 	}
-	return journal.Session{}, fmt.Errorf("%w: %d sessions begin with %q, such as %s and %s; write more of the name", httpapi.ErrInvalid, len(found), name, found[0].ID, found[1].ID)
+	return "", fmt.Errorf("%w: %d names of a %s begin with %q, such as %s and %s; write more of the name", httpapi.ErrInvalid,
+		len(m.found), m.what, word, floodmark.Visible(m.found[0]), floodmark.Visible(m.found[1]))
+}
+
+// source is the digest of the source that a person names by its number in a session, or
+// else the word itself.
+func (d *Desk) source(ctx context.Context, s journal.Session, word string) (string, error) {
+	n, err := strconv.ParseUint(word, 10, 31)
+	if err != nil || len(word) >= approval.MinDigestDigits {
+		return word, nil
+	}
+	v, err := d.Monitor.View(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	for src := range v.State.Ledger.Sources() {
+		if uint64(src.Node) == n {
+			return src.Digest.String(), nil
+		}
+	}
+	return "", fmt.Errorf("%w: session %s has no source %d; «floodmark journal show %s» lists them", httpapi.ErrNotFound, s.ID, n, s.ID)
 }

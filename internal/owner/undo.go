@@ -31,6 +31,7 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 	if err != nil {
 		return nil, err
 	}
+	gone := map[*wire.Undone][]string{}
 	for _, a := range list {
 		u := &wire.Undone{
 			Session: a.Session, Call: a.Call, Command: a.Command, Project: a.Project, Time: timestamppb.New(a.At),
@@ -40,47 +41,38 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 		if r.GetSession() == "" || a.Unkept != "" && r.GetCall() == "" {
 			continue
 		}
-		if err := d.giveBack(ctx, who, a, u, r); err != nil {
+		if gone[u], err = d.giveBack(ctx, who, a, u, r); err != nil {
 			return nil, err
 		}
 		if out.Done = u.GetDone() || r.GetDryRun() && (len(u.GetRefused()) == 0 || r.GetOnly() || r.GetBeside()); !out.GetDone() {
 			break // what came before rests on it
 		}
 	}
-	out.Lines = undoLines(out, r)
+	out.Lines = undoLines(out, r, gone)
 	return out, nil
 }
 
-// named are the calls of a session, or one of them. Both may be written by how they begin, if
-// that says which is meant.
+// named are the calls of a session, or one of them. Both may be written short: see [meant].
 func named(all []undo.About, session, call string) ([]undo.About, error) {
 	for _, by := range []struct {
 		word, what string
 		of         func(undo.About) string
 	}{
 		{session, "session", func(a undo.About) string { return a.Session }},
-		{call, "call of it", func(a undo.About) string { return a.Call }},
+		{call, "call", func(a undo.About) string { return a.Call }},
 	} {
 		if by.word == "" {
 			continue
 		}
-		names := map[string]bool{}
+		m := meant{word: by.word, what: by.what}
 		for _, a := range all {
-			if strings.HasPrefix(by.of(a), by.word) {
-				names[by.of(a)] = true
-			}
+			m.hear(by.of(a))
 		}
-		if names[by.word] {
-			names = map[string]bool{by.word: true}
+		name, err := m.one("it changed nothing, is undone, or is older than a week: «floodmark undo» lists what there is")
+		if err != nil {
+			return nil, err
 		}
-		switch len(names) {
-		case 0:
-			return nil, fmt.Errorf("%w: there is nothing to undo of a %s that is called %s: it changed nothing, is undone, or is older than a week; «floodmark undo» lists what there is", httpapi.ErrNotFound, by.what, floodmark.Visible(floodmark.Shorten(by.word, maxWord)))
-		case 1:
-			all = slices.DeleteFunc(slices.Clone(all), func(a undo.About) bool { return !names[by.of(a)] })
-		default:
-			return nil, fmt.Errorf("%w: more than one %s begins with %s: write more of its name", httpapi.ErrInvalid, by.what, floodmark.Visible(floodmark.Shorten(by.word, maxWord)))
-		}
+		all = slices.DeleteFunc(slices.Clone(all), func(a undo.About) bool { return by.of(a) != name })
 	}
 	return all, nil
 }
@@ -90,9 +82,9 @@ const maxWord = 80 // letters of a name that is told
 // maxListed bounds what is told of one call.
 const maxListed = 10_000
 
-// giveBack gives back what one call replaced. It is written down first: a monitor that is
-// killed meanwhile finishes it.
-func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) error {
+// giveBack gives back what one call replaced, and returns the paths that it removes.
+// It is written down first: a monitor that is killed meanwhile finishes it.
+func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) ([]string, error) {
 	how := undo.How{Dry: true, Only: r.GetOnly(), Beside: r.GetBeside()}
 	did, err := d.Kept.Back(a.ID, how)
 	if err == nil && !r.GetDryRun() && len(did.Given)+len(did.Returns) > 0 && (len(did.Refused) == 0 || how.Only || how.Beside) {
@@ -103,11 +95,11 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 			seen.Text += fmt.Sprintf("; what was there of %s is put beside", changedFiles(len(did.Refused)))
 		}
 		if err := d.Monitor.Note(context.WithoutCancel(ctx), s, seen); err != nil {
-			return err
+			return nil, err
 		}
 		planned := did.Returns
 		if err := d.resay(ctx, a, byOf(who), planned); err != nil {
-			return err
+			return nil, err
 		}
 		how.Dry = false
 		did, err = d.Kept.Back(a.ID, how)
@@ -119,10 +111,10 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 		}
 	}
 	if errors.Is(err, undo.ErrGone) {
-		return fmt.Errorf("%w: %w", httpapi.ErrNotFound, err)
+		return nil, fmt.Errorf("%w: %w", httpapi.ErrNotFound, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %s", httpapi.ErrInvalid, floodmark.OneLine(err.Error(), maxUndoWhy))
+		return nil, fmt.Errorf("%w: %s", httpapi.ErrInvalid, floodmark.OneLine(err.Error(), maxUndoWhy))
 	}
 	for _, p := range did.Given[:min(len(did.Given), maxListed)] {
 		u.Given = append(u.Given, strings.ToValidUTF8(p, "?"))
@@ -136,7 +128,7 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 		}
 	}
 	u.Done = did.Done
-	return nil
+	return did.Gone, nil
 }
 
 // unsay takes back what was said of files that are as they were. Until then they count as
@@ -166,8 +158,26 @@ func some(paths []string) string {
 	return text
 }
 
+// backText names the paths that have their old content again, and those that are removed
+// because they were not there before the call.
+func backText(given, gone []string, restored, removed string) string {
+	without := map[string]bool{}
+	for _, path := range gone {
+		without[path] = true
+	}
+	back := slices.DeleteFunc(slices.Clone(given), func(path string) bool { return without[path] })
+	var parts []string
+	if len(back) > 0 || len(gone) == 0 {
+		parts = append(parts, restored+" "+some(back))
+	}
+	if len(gone) > 0 {
+		parts = append(parts, removed+" "+some(gone))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // undoLines are what a person reads.
-func undoLines(out *wire.UndoResponse, r *wire.UndoRequest) (lines []string) {
+func undoLines(out *wire.UndoResponse, r *wire.UndoRequest, gone map[*wire.Undone][]string) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if len(out.GetCalls()) == 0 {
 		say("nothing is kept that could be undone")
@@ -183,13 +193,13 @@ func undoLines(out *wire.UndoResponse, r *wire.UndoRequest) (lines []string) {
 		}
 		switch {
 		case u.GetDone() && len(u.GetBeside()) > 0:
-			say("  given back: %s; beside what was changed since: %s", some(u.GetGiven()), some(u.GetBeside()))
+			say("  %s; beside what was changed since: %s", backText(u.GetGiven(), gone[u], "restored:", "removed:"), some(u.GetBeside()))
 		case u.GetDone():
-			say("  given back: %s", some(u.GetGiven()))
+			say("  %s", backText(u.GetGiven(), gone[u], "restored:", "removed:"))
 		case len(u.GetRefused()) > 0 && !r.GetOnly() && !r.GetBeside():
 			say("  nothing was touched; --only gives back the others, --beside also puts what was there before beside it")
 		case r.GetSession() != "" && r.GetDryRun():
-			say("  would be given back: %s", some(u.GetGiven()))
+			say("  %s", backText(u.GetGiven(), gone[u], "would be restored:", "would be removed:"))
 		}
 	}
 	return lines

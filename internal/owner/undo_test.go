@@ -32,3 +32,32 @@ func TestWhichCallIsUndone(t *testing.T) {
 		}
 	}
 }
+
+// What comes back and what goes are told apart.
+func TestWhatAnUndoSays(t *testing.T) {
+	gone := []string{"new.go", "b.go"}
+	for want, got := range map[string]string{
+		`restored: ["a.go"]; removed: ["new.go" "b.go"]`: backText([]string{"a.go", "new.go", "b.go"}, gone, "restored:", "removed:"),
+		`would be removed: ["new.go"]`:                   backText([]string{"new.go"}, gone[:1], "would be restored:", "would be removed:"),
+		`restored: ["a.go"]`:                             backText([]string{"a.go"}, nil, "restored:", "removed:"),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// A name may be written short, whole or behind its agent, as long as it says which is meant.
+func TestWhichNameIsMeant(t *testing.T) {
+	for word, want := range map[string]string{
+		"codex:0199": "codex:0199aa", "0199a": "codex:0199aa", "cod": "codex:0199aa", "pi:7": "pi:7", "7": "", "pi": "", "none": "", "77": "pi:77",
+	} {
+		m := meant{word: word, what: "session"}
+		for _, name := range []string{"codex:0199aa", "pi:77", "pi:7", "pi:77"} {
+			m.hear(name)
+		}
+		if got, err := m.one("look"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", word, got, err)
+		}
+	}
+}

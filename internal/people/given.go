@@ -25,7 +25,7 @@ const (
 	maxGivenMay  = 16
 )
 
-// ParseGiven reads a token that «floodmark token create --kind owner» printed. Its
+// ParseGiven reads a token that «floodmark fleet token create --kind owner» printed. Its
 // errors have nothing of the text in them.
 func ParseGiven(text string) (Pass, error) {
 	text = strings.TrimSpace(text)

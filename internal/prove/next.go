@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -9,12 +10,23 @@ import (
 type Boxable struct {
 	Name, Title, Version string
 	Proof                *Proof // nil: it was never tried
+	// Off says why no command of it can run in a box here, whatever was proved; see [Unboxable].
+	Off string
+}
+
+// Unboxable says why commands of an agent cannot run in boxes for this user; empty if they
+// can. As root a box needs a control group, and Codex's sandbox lets nothing write to one.
+func Unboxable(agent string, user int) string {
+	if agent == "codex" && user == 0 {
+		return "as root no box can be made in its sandbox"
+	}
+	return ""
 }
 
 // proved reports an agent that was seen to run the command it is given, in this version.
 // The monitor compares the program itself, too: see [Rewrites].
 func (a Boxable) proved() bool {
-	return a.Proof != nil && a.Proof.Grade == HostVerified && a.Proof.Rewrites && (a.Version == "" || a.Version == a.Proof.Version)
+	return a.Off == "" && a.Proof != nil && a.Proof.Grade == HostVerified && a.Proof.Rewrites && (a.Version == "" || a.Version == a.Proof.Version)
 }
 
 // BoxesLine says in one line how many commands ran in boxes today, and where none do, and
@@ -35,6 +47,8 @@ func BoxesLine(today int64, off, todo string, agents []Boxable) string {
 		_, starts := hostOf(a.Name)
 		switch {
 		case a.proved():
+		case a.Off != "":
+			not = append(not, a.Title+" ("+a.Off+")")
 		case !starts:
 			not = append(not, a.Title+" (it cannot be tried here)")
 		default:
@@ -50,27 +64,32 @@ func BoxesLine(today int64, off, todo string, agents []Boxable) string {
 // Next says in one line what comes after a proof. held says that a box holds here.
 func Next(held bool, agents []Boxable) string {
 	var names []string
+	asked := ""
 	for _, a := range agents {
 		if a.proved() {
 			names = append(names, a.Title)
+		} else if a.Off != "" {
+			asked = " Commands of " + a.Title + " are asked about: " + a.Off + "."
 		}
 	}
 	switch {
+	case len(names) == 0 && asked != "":
+		return "Next: «floodmark status --all» shows what is covered." + asked
 	case len(names) == 0 && held:
 		return "Next: «floodmark prove». Commands of an agent that is HOST VERIFIED run in boxes from then on."
 	case len(names) == 0:
-		return "Next: «floodmark status» shows what is covered. No command of these agents runs in a box: that takes HOST VERIFIED."
+		return "Next: «floodmark status --all» shows what is covered. No command of these agents runs in a box: that takes HOST VERIFIED."
 	case !held:
-		return "Next: «floodmark prove --box». If the box holds, commands that a stranger's text could have shaped run in boxes, and you are not asked about them."
+		return "Next: «floodmark prove --box». If the box holds, commands that a stranger's text could have shaped run in boxes, and you are not asked about them." + asked
 	}
-	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status» counts them."
+	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status --all» counts them." + asked
 }
 
 // Boxables are the agents of results.
 func Boxables(results []Result) (list []Boxable) {
 	for _, r := range results {
 		p := Proof{Version: r.Version, Grade: r.Grade, Rewrites: r.Rewrites}
-		list = append(list, Boxable{Name: r.Agent, Title: r.Title, Version: r.Version, Proof: &p})
+		list = append(list, Boxable{Name: r.Agent, Title: r.Title, Version: r.Version, Proof: &p, Off: Unboxable(r.Agent, os.Getuid())})
 	}
 	return list
 }

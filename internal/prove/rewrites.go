@@ -64,7 +64,7 @@ func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 // it is given, and «floodmark prove --box» saw on this machine that this very
 // floodmark-box holds, under the kernel that runs now.
 func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
-	return r.BoxHolds() && r.Proved(ctx, agent)
+	return Unboxable(floodmark.Program(agent), os.Getuid()) == "" && r.BoxHolds() && r.Proved(ctx, agent)
 }
 
 // BoxHolds reports whether nothing got out of a box of this very program, on this

@@ -38,7 +38,7 @@ type world struct {
 	disk                         *workspace.Disk
 	monitor                      *monitor.Monitor
 	door                         *Door
-	desk                         *owner.Desk // as «floodmark pending» asks it
+	desk                         *owner.Desk // as «floodmark approve» asks it
 	asked                        []approval.Ticket
 	approved                     []*hook.Push
 	old                          map[string]string // what lies in the remotes before

@@ -14,7 +14,7 @@ import (
 )
 
 // errNoBundle says that nobody has rolled out a version.
-var errNoBundle = errors.New("no version is rolled out to it («floodmark bundle rollout VERSION» does)")
+var errNoBundle = errors.New("no version is rolled out to it («floodmark fleet bundle rollout VERSION» does)")
 
 // Rules are those of a session that descends from root. With an error they are
 // strict, or those of the stable version, and the error says why: they hold either way.

@@ -257,7 +257,7 @@ func (f *laptopFleet) hardLaptop(name string) *hardLaptop {
 	l.start()
 	put(f.t, filepath.Join(l.dir, "ca.pem"), f.ca)
 	put(f.t, filepath.Join(l.dir, "token"), f.enrol)
-	cmd := exec.Command(program(f.t, "floodmark"), "join", f.urls[0], "--dir", l.dir, "--token", filepath.Join(l.dir, "token"), "--ca", filepath.Join(l.dir, "ca.pem"), "--name", name)
+	cmd := exec.Command(program(f.t, "floodmark"), "fleet", "join", f.urls[0], "--dir", l.dir, "--token", filepath.Join(l.dir, "token"), "--ca", filepath.Join(l.dir, "ca.pem"), "--name", name)
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + l.dir}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		f.t.Fatalf("join: %v\n%s", err, out)

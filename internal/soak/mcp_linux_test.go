@@ -104,7 +104,7 @@ func newMCPWorld(t *testing.T) *mcpWorld {
 		t.Fatalf("the monitor did not start:\n%s", w.monitor.out)
 	}
 	for i := range mcpTokens {
-		out, code := runCommand(t, "token", "create", fmt.Sprint("client", i), "--dir", w.dir)
+		out, code := runCommand(t, "fleet", "token", "create", fmt.Sprint("client", i), "--dir", w.dir)
 		token := regexp.MustCompile(`fm_agent_\S+`).FindString(out)
 		if code != 0 || token == "" {
 			t.Fatalf("token: %s", out)

@@ -1,7 +1,7 @@
 // Package story reads and plays small stories about agents: what an agent
 // told the monitor, and what the monitor must answer and write down. They are
 // the house's tests, its documentation of attacks, and, through «floodmark
-// test», the way a user tests a policy.
+// policy test», the way a user tests a policy.
 //
 // A story is a txtar archive. Its comment says what it shows. The file policy
 // is the user's policy (without one: the shipped assistant profile), project a

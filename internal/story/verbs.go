@@ -43,7 +43,7 @@ import (
 //	verifier NAME allow|deny|fails [REASON]                  what a gate answers
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	file PATH TEXT                                           what is in a file; there are no others
-//	gone PATH [cleaned]                                      deleted by hand, or by «floodmark clean»
+//	gone PATH [cleaned]                                      deleted by hand, or by «floodmark undo clean»
 //	pushes TEXT | pushes unseen WHY | pushes otherwise WHY   what a push would send from here on
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	pause DURATION [SESSION] / resume [SESSION]              what the owner wants

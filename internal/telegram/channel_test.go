@@ -173,7 +173,7 @@ func TestWhatCannotBeShownCannotBeAllowed(t *testing.T) {
 				q := d.ticket("t-1")
 				change(&q)
 				d.ask(t, q)
-				if card := d.card(t); len(card.Labels) != 1 || card.Labels[0] != "Deny" || !strings.Contains(card.Text, "floodmark pending") {
+				if card := d.card(t); len(card.Labels) != 1 || card.Labels[0] != "Deny" || !strings.Contains(card.Text, "floodmark approve") {
 					t.Errorf("buttons %q below %s", card.Labels, card.Text)
 				}
 			})

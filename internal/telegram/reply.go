@@ -37,7 +37,7 @@ func howTo(t approval.Ticket, calls []approval.Question) string {
 	if _, ok := typed(t, calls); ok {
 		return "To allow it, reply: " + cutRunes(floodmark.Visible(calls[0].Pick.Words), maxLineRunes) + "."
 	}
-	return "To allow it, type «floodmark pending» at your computer."
+	return "To allow it, type «floodmark approve» at your computer."
 }
 
 // What a reply may be.

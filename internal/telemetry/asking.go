@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// asking counts what asking costs, as «floodmark stats» does from the journal.
+// asking counts what asking costs, as «floodmark journal stats» does from the journal.
 // What needs the text of a question is counted only there.
 type asking struct {
 	tasks    prometheus.Counter

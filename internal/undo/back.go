@@ -25,6 +25,8 @@ import (
 type Result struct {
 	// Given are the paths that are as they were before the call.
 	Given []string
+	// Gone are those of Given that were not there before the call.
+	Gone []string
 	// Refused are those that were changed since.
 	Refused []Refusal
 	// Returns are the things that lie somewhere again by that.
@@ -85,6 +87,9 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	steps := done.Reverse(moved, func(p string) bool { return !l.stays[p] })
 	for _, step := range steps {
 		r.Given = append(r.Given, step.Path)
+		if step.Do == swap.Take {
+			r.Gone = append(r.Gone, step.Path)
+		}
 		if step.Do == swap.Put {
 			r.Returns = append(r.Returns, Return{step.Path, step.Path, step.Left.Kind == swap.Folder})
 		}

@@ -228,7 +228,7 @@ func hubAttackStopped(w *world, a agent) {
 			Stopped int    `json:"stopped"`
 		} `json:"sessions"`
 	}
-	out := w.floodmark("sessions", "-o", "json")
+	out := w.floodmark("journal", "sessions", "-o", "json")
 	if err := json.Unmarshal(out, &list); err != nil {
 		w.t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func behindServe(t *testing.T, w *world, plays string) *mcp.ClientSession {
 	if err := os.WriteFile(filepath.Join(w.dir, "config", "gateway.yaml"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.Command(w.program, "token", "create", "t", "--dir", w.dir).CombinedOutput()
+	said, err := exec.Command(w.program, "fleet", "token", "create", "t", "--dir", w.dir).CombinedOutput()
 	token := regexp.MustCompile(`fm_agent_\S+`).FindString(string(said))
 	if err != nil || token == "" {
 		t.Fatalf("no token: %v\n%s", err, said)

@@ -1,0 +1,111 @@
+package auditor
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
+)
+
+// An AnswerBook keeps what a model said, so that an interrupted run can go on.
+// It holds digests of cases and answers, one object a line.
+type AnswerBook struct {
+	of    string // which model, in which words, was asked
+	known map[string]audit.Answer
+	file  *os.File // nil: nothing is kept
+}
+
+type keptAnswer struct {
+	Case string `json:"case"`
+	Says string `json:"says"`
+}
+
+// maxAnswerLine bounds a line of the file.
+const maxAnswerLine = 4096
+
+// OpenAnswers reads what a model said before, of is which model was asked. An empty path
+// keeps nothing.
+func OpenAnswers(path, of string) (*AnswerBook, error) {
+	b := &AnswerBook{of: of, known: map[string]audit.Answer{}}
+	if path == "" {
+		return b, nil
+	}
+	old, err := os.Open(path)
+	if err == nil {
+		lines := bufio.NewScanner(old)
+		lines.Buffer(nil, maxAnswerLine)
+		for lines.Scan() {
+			var k keptAnswer
+			if json.Unmarshal(lines.Bytes(), &k) != nil {
+				continue // the last line of a run that was ended by force
+			}
+			for a := audit.Block; a <= audit.Allow; a++ {
+				if a.String() == k.Says {
+					b.known[k.Case] = a
+				}
+			}
+		}
+		err = errors.Join(lines.Err(), old.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if b.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close closes the file.
+func (b *AnswerBook) Close() {
+	if b.file != nil {
+		_ = b.file.Close() // each line was written, or it was said
+	}
+}
+
+// ErrGaveUp means that the model fails for a while.
+var ErrGaveUp = errors.New("the model does not answer")
+
+// Ask asks unless it is known. A model that fails for a while ends the run:
+// figures of a few answers would mean nothing.
+func (b *AnswerBook) Ask(ctx context.Context, mu *sync.Mutex, a *Auditor, i int, one audit.Case) (audit.Answer, error) {
+	sum := sha256.Sum256([]byte(b.of + "\x00" + one.Prompt().String()))
+	name := hex.EncodeToString(sum[:])
+	mu.Lock()
+	says, ok := b.known[name]
+	mu.Unlock()
+	if ok {
+		return says, nil
+	}
+	// Each case is a session of its own: what is measured has no budget.
+	o, err := a.Audit(ctx, audit.Asker{Session: floodmark.SessionID(strconv.Itoa(i))}, one)
+	if err != nil {
+		if a.Health().Resting {
+			return audit.Silent, fmt.Errorf("%w: %w", ErrGaveUp, err)
+		}
+		return audit.Silent, nil
+	}
+	if b.file == nil {
+		return o.Says, nil
+	}
+	line, err := json.Marshal(keptAnswer{name, o.Says.String()})
+	if err != nil {
+		return audit.Silent, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if _, err := b.file.Write(append(line, '\n')); err != nil {
+		return audit.Silent, fmt.Errorf("keep an answer: %w", err)
+	}
+	return o.Says, nil
+}

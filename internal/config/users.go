@@ -1,0 +1,28 @@
+package config
+
+import (
+	"fmt"
+	"os/user"
+	"strconv"
+)
+
+// UserNumbers finds the users whose agents may report, by name or by number.
+func UserNumbers(names []string) ([]int, error) {
+	var list []int
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+			continue
+		}
+		u, err := user.Lookup(name)
+		if err != nil {
+			return nil, fmt.Errorf("there is no user %q on this machine", name)
+		}
+		n, err := strconv.Atoi(u.Uid)
+		if err != nil {
+			return nil, fmt.Errorf("user %q has no number here", name)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}

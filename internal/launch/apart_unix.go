@@ -1,0 +1,15 @@
+//go:build unix
+
+package launch
+
+import (
+	"os"
+	"syscall"
+)
+
+// apart gives a process a session of its own: it has no terminal, and closing one does not
+// end it.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// terminate asks a process to end.
+func terminate() os.Signal { return syscall.SIGTERM }
