@@ -162,7 +162,8 @@ func TestStatusIsOneLine(t *testing.T) {
 			"Floodmark protects pi; no question waits.\nCodex: not protected; «floodmark protect codex» does it.\n",
 		},
 		"updated": {
-			[]agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}}, &wire.StatusResponse{},
+			[]agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}},
+			&wire.StatusResponse{},
 			"Floodmark protects pi; no question waits.\npi: it was updated; «floodmark prove pi» tries it.\n",
 		},
 	} {
