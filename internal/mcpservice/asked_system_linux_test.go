@@ -203,7 +203,7 @@ func (h *house) serve(p *person, name string) *mcp.ClientSession {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	token := strings.Fields(h.tells("token", "create", name))[0]
+	token := strings.Fields(h.tells("fleet", "token", "create", name))[0]
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		h.t.Fatal(err)
@@ -312,9 +312,9 @@ func askedThere(t *testing.T, h *house) {
 		})
 	}
 	told := ""
-	for line := range strings.Lines(h.tells("sessions")) {
-		if f := strings.Fields(line); len(f) > 0 && strings.Contains(f[0], "mcp-") {
-			told += h.tells("show", "--facts", f[0])
+	for line := range strings.Lines(h.tells("journal", "sessions")) {
+		if f := strings.Fields(line); len(f) > 1 && f[1] == "mcp" {
+			told += h.tells("journal", "show", "--facts", f[0])
 		}
 	}
 	told = strings.Join(strings.Fields(told), " ") // it is wrapped
