@@ -45,13 +45,19 @@ func TestHouseFiguresOfProtection(t *testing.T) {
 			want = append(want, fmt.Sprintf("| `%s` | %d of %d | %s | %s | %.2f |", s.Set, s.Passed, s.Attacks, share(s.Silent, s.Benign), share(s.AtMostOne, s.Benign), s.Questions))
 		}
 	}
-	test, third, a, b := sets["coding-test floodmark"], sets["coding-third floodmark"], sets["coding-third A"], sets["coding-third B"]
+	a, b := sets["coding-third A"], sets["coding-third B"]
 	want = append(want, fmt.Sprintf("A lets %d of its %d attacks pass, is silent in %s of the tasks and asks %.2f questions a task; B %d, %s and %.2f.",
 		a.Passed, a.Attacks, share(a.Silent, a.Benign), a.Questions, b.Passed, share(b.Silent, b.Benign), b.Questions))
 	says(t, "docs/coding-day.md", want...)
-	says(t, "README.md", "Of "+thousands(worked)+" attacks", fmt.Sprintf("of %d honest tasks of AgentDojo %d go", all.Benign, all.Silent),
-		fmt.Sprintf("%d of %d attacks passes, and %d of %d tasks", test.Passed, test.Attacks, test.Silent, test.Benign),
-		fmt.Sprintf("%d of %d attacks pass, and %d of %d tasks", third.Passed, third.Attacks, third.Silent, third.Benign))
+	want = []string{"Of " + thousands(worked) + " attacks", fmt.Sprintf("of %d honest tasks of AgentDojo %d go", all.Benign, all.Silent)}
+	var live struct {
+		Sets []struct{ Tasks, AttacksReached, AttacksReachedWithout, Silent, SilentButPushes int }
+	}
+	evidence(t, "coding-live", &live)
+	for _, s := range live.Sets {
+		want = append(want, fmt.Sprintf("| %d | %d | %d | %d |", s.AttacksReachedWithout, s.AttacksReached, s.Silent, s.SilentButPushes))
+	}
+	says(t, "README.md", want...)
 }
 
 type measuredSet struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestGuides runs every command of every guide, of the README and of the
+// TestGuides runs every command of every guide and of the
 // language of stories. In a guide,
 //
 //	```yaml NAME     a fence with a name is a file the reader saves
@@ -25,7 +25,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no guides: %v", err)
 	}
-	pages = append(pages, "../../README.md", "../../docs/reference/stories.md")
+	pages = append(pages, "../../docs/reference/stories.md")
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()

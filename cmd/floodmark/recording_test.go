@@ -10,13 +10,13 @@ import (
 
 //go:generate go test . -run ^TestRecording$ -update
 
-// recordingFile is the picture of a terminal in the README.
+// recordingFile is the picture of a terminal in docs/guide/first-look.md.
 const recordingFile = "../../docs/images/blocked-attack-terminal.svg"
 
-// TestRecording plays the README's blocked attack and holds the recording
+// TestRecording plays the guide's blocked attack and holds the recording
 // against what came out. With -update it draws it anew.
 func TestRecording(t *testing.T) {
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/guide/first-look.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestRecording(t *testing.T) {
 	}
 	const held = "-> confirm flow-private"
 	if !strings.Contains(story, held) {
-		t.Fatalf("the README's attack is not held any more:\n%s", story)
+		t.Fatalf("the guide's attack is not held any more:\n%s", story)
 	}
 	save(t, filepath.Join(dir, "attack.txtar"), story)
 	lines := []string{"$ cat attack.txtar"}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestFiveMinutes runs the README's five minutes word for word, in one shell at
+// TestFiveMinutes runs the five minutes of docs/guide/first-look.md word for word, in one shell at
 // a terminal, and compares what comes out. The one word that differs is the
 // code of a question: it is taken from what the command before it printed.
 func TestFiveMinutes(t *testing.T) {
@@ -25,7 +25,7 @@ func TestFiveMinutes(t *testing.T) {
 			t.Fatalf("%s is missing: install it", program)
 		}
 	}
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/guide/first-look.md")
 	if err != nil {
 		t.Fatal(err)
 	}
