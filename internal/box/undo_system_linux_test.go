@@ -1,6 +1,7 @@
 package box_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -111,6 +112,24 @@ func notes(t *testing.T, s *box.Spec) string {
 	return string(data)
 }
 
+// looksAt lets git write its list of files again, as a `git status` of the owner may.
+func looksAt(t *testing.T, s *box.Spec) {
+	t.Helper()
+	list := filepath.Join(s.Project, ".git", "index")
+	before, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "git", "update-index", "--index-version", "4")
+	c.Dir = s.Project
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if after, err := os.ReadFile(list); err != nil || bytes.Equal(before, after) {
+		t.Errorf("the list of files is as it was (%v)", err)
+	}
+}
+
 // undone does something in a box and takes it back.
 func (p *programs) undone(t *testing.T) {
 	for _, run := range destructive() {
@@ -134,6 +153,9 @@ func (p *programs) undone(t *testing.T) {
 				if !strings.Contains(line, "\tin a box: ") { // the owner did not type it
 					t.Errorf("git's log of HEAD says %q", line)
 				}
+			}
+			if strings.Contains(run, "git commit") {
+				looksAt(t, s)
 			}
 			list := kept.List("")
 			if len(list) != 1 || slices.Equal(picture(t, s.Project), before) {

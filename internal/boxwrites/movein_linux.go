@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/floodmark/floodmark/internal/gitindex"
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
@@ -69,9 +70,26 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 		err = errors.Join(err, os.Chmod(filepath.Dir(from), dir.Mode().Perm()|0o700))
 	}
 	step.Do, step.Left.SHA256 = swap.Put, c.SHA256
+	if c.Path == ".git/index" {
+		step.Left.Listed = listed(from)
+	}
 	rel, wrong := filepath.Rel(w.Folder, from)
 	step.From = filepath.ToSlash(rel)
 	return step, errors.Join(err, wrong)
+}
+
+// listed is the hash of what git's list of files names: empty if it cannot be read.
+func listed(from string) string {
+	f, err := os.Open(from)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum, err := gitindex.Sum(f)
+	if err != nil {
+		return ""
+	}
+	return sum
 }
 
 // Pending reports whether there is something to be finished: see [Writes.Resume].

@@ -85,6 +85,7 @@ type Thing struct {
 	Size   int64       `json:"size,omitempty"`
 	Time   time.Time   `json:"time,omitzero"`
 	SHA256 string      `json:"sha256,omitempty"` // of a file, where it is known
+	Listed string      `json:"listed,omitempty"` // of git's list of files: the hash of what it names
 	Link   string      `json:"link,omitempty"`   // where a link leads
 }
 

@@ -250,7 +250,7 @@ func (s *Swap) ready(root, here, base *ground, p *Plan, i int, anew map[string]b
 	if err != nil {
 		return err
 	}
-	left.SHA256 = step.Left.SHA256
+	left.SHA256, left.Listed = step.Left.SHA256, step.Left.Listed
 	if step.Left = left; left.Kind == "" {
 		return errors.New("it is not there any more")
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/floodmark/floodmark/internal/gitindex"
 	"github.com/floodmark/floodmark/internal/swap"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
@@ -282,12 +283,31 @@ func (l *looker) changed(step *swap.Step) string {
 		}
 	case is.Mode != step.Left.Mode:
 		return "its mode was changed since"
-	case is.Size != step.Left.Size, step.Left.SHA256 == "" && !is.Time.Equal(step.Left.Time):
-		return "it was changed since"
-	case step.Left.SHA256 != "" && digest(at) != step.Left.SHA256:
+	case !same(at, &is, &step.Left):
 		return "it was changed since"
 	}
 	return ""
+}
+
+// same reports whether a file holds what a call left. Git's list of files does if it names
+// the same: a `git status` of the owner's writes it again.
+func same(at string, is, left *swap.Thing) bool {
+	if left.SHA256 == "" {
+		return is.Size == left.Size && is.Time.Equal(left.Time)
+	}
+	if is.Size == left.Size && digest(at) == left.SHA256 {
+		return true
+	}
+	if left.Listed == "" {
+		return false
+	}
+	f, err := wholefile.OpenSelf(at)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	sum, err := gitindex.Sum(f)
+	return err == nil && sum == left.Listed
 }
 
 // folderOf says that what was taken away has no folder to come back to, if so.

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/checkout"
+	"github.com/floodmark/floodmark/internal/gitindex"
 )
 
 // maxListed bounds the bytes of git's list of what it tracks.
@@ -139,78 +139,15 @@ func (h *History) Tracks(path string) (bool, error) {
 	return in, nil
 }
 
-var errListed = errors.New("git's list of files is in a form that is not known here")
-
-// The parts of git's list of files: a head, then for each file its state, its object, a
-// length with flags, and its name.
-const (
-	listedHead  = 12
-	listedFixed = 62
-)
-
-// listed are the names on git's list of files, in the versions 2 to 4. A folder that the
-// list has as a whole ends with a slash.
+// listed are the names on git's list of files. A folder that the list has as a whole ends
+// with a slash.
 func listed(data []byte) (map[string]bool, error) {
-	if len(data) < listedHead || string(data[:4]) != "DIRC" {
-		return nil, errListed
-	}
-	version, count := binary.BigEndian.Uint32(data[4:]), binary.BigEndian.Uint32(data[8:])
-	if version < 2 || version > 4 {
-		return nil, errListed
-	}
-	names, at, last := map[string]bool{}, listedHead, ""
-	for range count {
-		if len(data) < at+listedFixed {
-			return nil, errListed
+	names := map[string]bool{}
+	for e, err := range gitindex.Entries(data) {
+		if err != nil {
+			return nil, err
 		}
-		name := at + listedFixed
-		if version > 2 && data[at+listedFixed-2]&0x40 != 0 {
-			name += 2
-		}
-		if version == 4 {
-			drop, n, ok := backOffset0(data[min(name, len(data)):])
-			if !ok || drop > int64(len(last)) {
-				return nil, errListed
-			}
-			name, last = name+n, last[:len(last)-int(drop)]
-		} else {
-			last = ""
-		}
-		end := bytes.IndexByte(data[min(name, len(data)):], 0)
-		if end < 0 {
-			return nil, errListed
-		}
-		last += string(data[name : name+end])
-		names[last] = true
-		if at, end = name+end+1, name+end-at; version < 4 {
-			at += 7 - end%8 // each is filled up to a multiple of eight, with one zero at least
-		}
-	}
-	if hasPart(data[min(at, len(data)):], "link") {
-		return nil, errListed // more names are in another file
+		names[e.Name] = true
 	}
 	return names, nil
-}
-
-// backOffset0 reads a number as [backOffset] does, also zero.
-func backOffset0(b []byte) (n int64, used int, ok bool) {
-	if len(b) > 0 && b[0] == 0 {
-		return 0, 1, true
-	}
-	return backOffset(b)
-}
-
-// hasPart reports whether one of the parts behind the names has a name.
-func hasPart(data []byte, name string) bool {
-	for len(data) >= 8+20 {
-		if string(data[:4]) == name {
-			return true
-		}
-		size := int(binary.BigEndian.Uint32(data[4:]))
-		if size < 0 || size > len(data)-8 {
-			return false
-		}
-		data = data[8+size:]
-	}
-	return false
 }
