@@ -217,10 +217,7 @@ func (j *judge) shown(e *shellscan.Effect) {
 
 // clean makes value absolute and removes every detour from it.
 func clean(value, base, home string) string {
-	if strings.Contains(value, `\`) {
-		value = strings.ReplaceAll(value, `\`, "/")
-	}
-	return cleanSlashes(value, base, home)
+	return cleanSlashes(strings.ReplaceAll(value, `\`, "/"), base, home)
 }
 
 // cleanSlashes is clean where only «/» separates.
