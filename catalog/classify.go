@@ -106,17 +106,6 @@ type Use struct {
 	Selectors []string
 }
 
-// Arg returns what is known about a top-level argument. What nobody described
-// is judged as critical.
-func (u Use) Arg(top string) Arg {
-	if u.Profile != nil {
-		if a, ok := u.Profile.args[top]; ok {
-			return a
-		}
-	}
-	return Arg{Needs: floodmark.Owner}
-}
-
 // Classify says what one call is. Hints are the server's own claims and can
 // only tighten.
 func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.Hints, at Places) Use {
