@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/gitwords"
+	"github.com/floodmark/floodmark/internal/looks"
 )
 
 // A Use is what one call of a tool is, as far as the catalog can tell. Its
@@ -92,6 +93,8 @@ type Use struct {
 	Branch string
 	// PushesToo: the same, but for what programs other than git delete or change besides.
 	PushesToo bool
+	// Looks says of a command line that only looks what it tells by that.
+	Looks looks.Look
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool
@@ -101,17 +104,6 @@ type Use struct {
 	// select what the tool does, with a word the profile lists: what they say
 	// is in Effects and Licence already.
 	Selectors []string
-}
-
-// Arg returns what is known about a top-level argument. What nobody described
-// is judged as critical.
-func (u Use) Arg(top string) Arg {
-	if u.Profile != nil {
-		if a, ok := u.Profile.args[top]; ok {
-			return a
-		}
-	}
-	return Arg{Needs: floodmark.Owner}
 }
 
 // Classify says what one call is. Hints are the server's own claims and can

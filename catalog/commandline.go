@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/gitwords"
+	"github.com/floodmark/floodmark/internal/looks"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -59,6 +60,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
 	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, j.use.PushesToo && !j.use.Opaque
 	j.use.Wipes = wipes(&r)
+	j.use.Looks = looks.Of(&r, text, j.use.URLs)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
 		j.mentioned(text)
@@ -251,10 +253,7 @@ func list(paths []string, e *shellscan.Effect) []string {
 	case e.Tree:
 		p = strings.TrimSuffix(p, "/") + "/**"
 	}
-	if slices.Contains(paths, p) {
-		return paths
-	}
-	return append(paths, p)
+	return addFolder(paths, p)
 }
 
 func (j *judge) reads(e *shellscan.Effect) {

@@ -49,6 +49,17 @@ func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protecte
 	return found&(isInstructs|isHidden) != 0, found&isProtected != 0, found.placed()
 }
 
+// Arg returns what is known about a top-level argument. What nobody described
+// is judged as critical.
+func (u Use) Arg(top string) Arg {
+	if u.Profile != nil {
+		if a, ok := u.Profile.args[top]; ok {
+			return a
+		}
+	}
+	return Arg{Needs: floodmark.Owner}
+}
+
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
@@ -217,10 +228,7 @@ func (j *judge) shown(e *shellscan.Effect) {
 
 // clean makes value absolute and removes every detour from it.
 func clean(value, base, home string) string {
-	if strings.Contains(value, `\`) {
-		value = strings.ReplaceAll(value, `\`, "/")
-	}
-	return cleanSlashes(value, base, home)
+	return cleanSlashes(strings.ReplaceAll(value, `\`, "/"), base, home)
 }
 
 // cleanSlashes is clean where only «/» separates.

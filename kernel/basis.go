@@ -17,7 +17,7 @@ import (
 func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
-	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
+	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
 	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
 	b.Wipes, b.Boxable = st.wipes(use), st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)

@@ -28,7 +28,6 @@ const maxContentTokens = 2048
 func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	b, args := &j.basis, j.action.Arguments
 	b.NoText = textless(j.use, j.leaves)
-	home := st.home(j)
 	for i, leaf := range j.leaves {
 		about := argument(j.use, leaf)
 		if about.Is == catalog.IsPath {
@@ -50,9 +49,10 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 			b.ActiveContent = b.ActiveContent || active
 			b.PrivateContent = b.PrivateContent || private
 		}
-		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i], home)
+		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i], st.home(j))
 	}
 	st.secretsIn(b, values(j.leaves))
+	b.Own = b.Own && (j.use.Own || !b.SecretInArgs && !b.SecretPath)
 	for i := range b.URLs {
 		u := &b.URLs[i]
 		value := j.leaves[u.Argument].Value
@@ -86,7 +86,7 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	for i, leaf := range j.leaves {
 		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
 		switch {
-		case j.action.Arguments[i].Whence == floodmark.Stated, about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write):
+		case j.action.Arguments[i].Whence == floodmark.Stated, about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
 		case about.Is == catalog.IsURL && st.seenAt(host, addressSpans(tr, leaf.Value)):
 			n += cmp.Or(bits.Len(uint(seen)), uncounted)
 		case leaf.Kind == hook.Bool, leaf.Kind == hook.Null, about.Is == catalog.IsURL && address.OnlyHost(leaf.Value, host) && !st.r.Policy.ListsHost("any."+host):
@@ -200,8 +200,8 @@ const smallNumber = 4
 func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judged) bool {
 	args := j.action.Arguments
 	for i, leaf := range j.leaves {
-		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) {
-			continue // where it is kept here is not told
+		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != urlOfCommand {
+			continue // where it is kept here is not told, nor a line that tells its addresses alone
 		}
 		small := leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {

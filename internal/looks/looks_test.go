@@ -1,0 +1,115 @@
+package looks
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// of says what a line is whose request has these words.
+func of(line string, urls []string, words ...string) Look {
+	r := shellscan.Report{Understood: true, Parts: []shellscan.Part{{Words: words, Effects: []floodmark.Effect{floodmark.Fetch}}}}
+	return Of(&r, line, urls)
+}
+
+// What is listed looks, with these options and operands and no others.
+func TestListed(t *testing.T) {
+	for line, want := range map[string]bool{
+		"gh issue view 12": true, "gh issue view 12 -c": true, "gh issue view --comments 12": true, "gh run view 12345678901 --log": true, "gh pr view": true,
+		"gh pr view --json number,title 12": true, "gh pr view --json=number 12": true, "gh issue list -L 5 -s open": true, "git fetch": true, "git fetch -qp origin": true,
+		"gh issue view": false, "gh issue view 012": false, "gh issue view 12 13": false, "gh issue view 1234567890123": false, "gh issue view main": false, "gh issue list 4": false,
+		"gh issue view 12 -R a/b": false, "gh issue view 12 -cw": false, "gh issue view 12 --": false, "gh issue view 12 -": false, "gh issue view 12 --json": false,
+		"gh issue view 12 --json a_b": false, "gh issue list -s mine": false, "gh issue list -L=5": false, "gh issue list -L -s": false, "gh issue view 12 --comments=x": false,
+		"gh pr": false, "gh": false, "gh api user": false, "git fetch origin main": false, "git fetch a/b": false, "git fetch host:x": false, "git fetch .": false, "git fetch -j 4": false,
+	} {
+		if got := of(line, nil, strings.Fields(line)...); got.Own != want || got.Plain {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
+// A line must say itself, and first of all, what it asks.
+func TestWritten(t *testing.T) {
+	words := []string{"gh", "issue", "view", "12"}
+	for line, want := range map[string]bool{
+		"gh issue view 12": true, "  gh issue view '12'": true, "\ngh issue view \"12\" | head": true, "gh issue view 12;ls": true, "gh issue view 12 2>&1": true, "gh issue view 12>a": false,
+		"cd /a && gh issue view 12": true, "gh issue view 12 && x $(y)": true,
+		"x && gh issue view 12": false, "cd /a || gh issue view 12": false, "cd /a; gh issue view 12": false, "cd && gh issue view 12": false, "gh issue view $N": false, "gh issue view \"$N\"": false,
+		"gh issue view `x`": false, "gh issue view 1\\2": false, "gh issue view 1?": false, "gh issue view '12": false, "(gh issue view 12)": false, "! gh issue view 12": false,
+		"gh issue view 12 < a": false, "gh issue view 1*": false, "gh issue view ~": false, "gh issue view \u0661": false, "gh issue view 12 > a 13": true, "": false, ";gh issue view 12": false,
+	} {
+		if got := of(line, nil, words...); got.Own != want {
+			t.Errorf("%q: %v", line, got.Own)
+		}
+	}
+}
+
+// Nothing else in the line may leave, run, repeat it, or change what its words mean.
+func TestBeside(t *testing.T) {
+	part := func(words string, effects ...floodmark.Effect) shellscan.Part {
+		return shellscan.Part{Words: strings.Fields(words), Effects: effects}
+	}
+	view := part("gh issue view 12", floodmark.Fetch)
+	for name, tc := range map[string]struct {
+		change func(*shellscan.Report)
+		want   bool
+	}{
+		"nothing":         {func(*shellscan.Report) {}, true},
+		"a filter":        {func(r *shellscan.Report) { r.Parts = append(r.Parts, part("head", floodmark.Observe)) }, true},
+		"a file":          {func(r *shellscan.Report) { r.Effects = []shellscan.Effect{{Kind: shellscan.Write}} }, true},
+		"a second one":    {func(r *shellscan.Report) { r.Parts = append(r.Parts, view) }, false},
+		"a run":           {func(r *shellscan.Report) { r.Parts = append(r.Parts, part("sh", floodmark.Run)) }, false},
+		"a send":          {func(r *shellscan.Report) { r.Parts = append(r.Parts, part("mail", floodmark.Send)) }, false},
+		"keys":            {func(r *shellscan.Report) { r.Effects = []shellscan.Effect{{Kind: shellscan.Environment}} }, false},
+		"code":            {func(r *shellscan.Report) { r.Effects = []shellscan.Effect{{}} }, false},
+		"a loop":          {func(r *shellscan.Report) { r.Loops = true }, false},
+		"a variable":      {func(r *shellscan.Report) { r.Sets = []string{"GH_HOST"} }, false},
+		"a function":      {func(r *shellscan.Report) { r.Defines = true }, false},
+		"a doubt":         {func(r *shellscan.Report) { r.Understood = false }, false},
+		"a fetched shell": {func(r *shellscan.Report) { r.NetworkIntoInterpreter = true }, false},
+		"a shell":         {func(r *shellscan.Report) { r.InteractiveShell = true }, false},
+		"no request":      {func(r *shellscan.Report) { r.Parts = nil }, false},
+	} {
+		r := shellscan.Report{Understood: true, Parts: []shellscan.Part{view}}
+		tc.change(&r)
+		if got := Of(&r, "gh issue view 12", nil).Own; got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if of("gh issue view 12", []string{"https://a.example"}, view.Words...).Own {
+		t.Error("a line with an address")
+	}
+}
+
+// A request of curl tells its addresses alone, and a short name to a service of this machine.
+func TestCurl(t *testing.T) {
+	const here = "http://127.0.0.1:4100"
+	for args, want := range map[string]Look{
+		"-s https://a.example/b": {Plain: true}, "-fsSL https://a.example/b": {Plain: true}, "https://a.example/b https://b.example/c": {Plain: true},
+		"-o x -m 5 https://a.example/b": {Plain: true}, "-s " + here + "/a": {Plain: true, Own: true}, "-s " + here: {Plain: true, Own: true}, "-s localhost:80/a/b.json": {Plain: true, Own: true},
+		"-s http://[::1]/a": {}, "-L " + here + "/a": {Plain: true}, "--location " + here + "/a": {Plain: true}, here + "/a https://a.example": {Plain: true},
+		here + "//a": {Plain: true}, here + "/a.example/b": {Plain: true}, here + "/a/b/c/d/e": {Plain: true}, here + "/" + strings.Repeat("a", 25): {Plain: true}, here + "/%61%2f": {Plain: true},
+		here + "/a#b": {Plain: true}, "http://u@127.0.0.1/a": {Plain: true}, "http://127.0.0.1.a.example/a": {Plain: true},
+		"-I https://a.example/b": {}, "-k https://a.example/b": {}, "-A x https://a.example/b": {}, "-sx https://a.example https://b.example": {}, "a.example": {}, "ftp://127.0.0.1/a": {},
+		"-o -s https://a.example": {}, "-s": {}, "file:///a": {},
+	} {
+		words := strings.Fields(args)
+		var urls []string
+		for _, w := range words {
+			if strings.Contains(w, "://") || strings.HasPrefix(w, "localhost") {
+				urls = append(urls, w)
+			}
+		}
+		if got := of("curl "+args, urls, append([]string{"curl"}, words...)...); got != want {
+			t.Errorf("%s: %+v, want %+v", args, got, want)
+		}
+	}
+	if got := of("curl -s 'http://127.0.0.1/a?b'", []string{"http://127.0.0.1/a?b"}, "curl", "-s", "http://127.0.0.1/a?b"); got.Own {
+		t.Error("a query")
+	}
+	if got := of("curl -s https://a.example", []string{"https://b.example"}, "curl", "-s", "https://a.example"); got.Plain {
+		t.Error("another address")
+	}
+}
