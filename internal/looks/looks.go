@@ -100,7 +100,7 @@ func command(line string) (words []string, end int, ok bool) {
 		word.Reset()
 		in = false
 	}
-	for end = 0; end < len(line); end++ {
+	for end = range len(line) {
 		switch c := line[end]; {
 		case strings.IndexByte("$`\\*[]{}()~!<", c) >= 0 || c < ' ' && c != '\n' && c != '\t' || c > '~':
 			return nil, 0, false
@@ -125,7 +125,7 @@ func command(line string) (words []string, end int, ok bool) {
 		}
 	}
 	flush()
-	return words, end, quote == 0
+	return words, len(line), quote == 0
 }
 
 // A known is one line of the list.
