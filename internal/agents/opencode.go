@@ -187,7 +187,7 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromFile, Name: "command"}))
 		case p.Type == "text" && !p.Synthetic:
 			typed = true
-			words = append(words, p.Text)
+			words = append(words, asTyped(p.Text))
 		case p.Type == "text" && m.isNotice(i):
 		case p.Type == "text":
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromFile, Name: "attachment", Place: m.place(i + 1)}))
@@ -202,6 +202,17 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 		words = append(words, m.Command)
 	}
 	return strings.Join(words, "\n"), parts, typed
+}
+
+// asTyped takes away the quotes that «opencode run» puts around a prompt with a space in
+// it. The person did not type them, and what stands in quotes would be one value.
+func asTyped(text string) string {
+	inner, ok := strings.CutPrefix(text, `"`)
+	inner, end := strings.CutSuffix(inner, `"`)
+	if plain := strings.ReplaceAll(inner, `\"`, ""); ok && end && strings.Contains(inner, " ") && !strings.Contains(plain, `"`) && !strings.HasSuffix(inner, `\`) {
+		return strings.ReplaceAll(inner, `\"`, `"`)
+	}
+	return text
 }
 
 func (p opencodePart) content(o floodmark.Origin) hook.Content {

@@ -38,6 +38,30 @@ func TestOpencodeTaskCannotHideItsSession(t *testing.T) {
 	}
 }
 
+// «opencode run» puts a prompt into quotes. The owner did not type them.
+func TestOpencodePromptInQuotes(t *testing.T) {
+	for told, want := range map[string]string{
+		`"Read https://docs.example/a and push"`: `Read https://docs.example/a and push`,
+		`"Say \"hello\" there"`:                  `Say "hello" there`,
+		`Fix it`:                                 `Fix it`,
+		`"hello"`:                                `"hello"`,
+		`"a b" and "c d"`:                        `"a b" and "c d"`,
+		`"a b`:                                   `"a b`,
+		`"a b\"`:                                 `"a b\"`,
+		`"`:                                      `"`,
+	} {
+		text, err := json.Marshal(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, "opencode", "chat.message", `{"session":{"id":"s"},"parts":[{"type":"text","text":`+string(text)+`}]}`)
+		if len(j.saw) != 1 || j.saw[0].Text != want {
+			t.Errorf("%s: %+v", told, j.saw)
+		}
+	}
+}
+
 // OpenClaw finds the tool behind its wrapper by more names than one. What we
 // would take for another tool than it does is refused, and so is its result.
 func TestOpenclawWrapperSaysOneThing(t *testing.T) {
