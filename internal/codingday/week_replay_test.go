@@ -232,7 +232,7 @@ func (w *weekPlay) count(agent string, says tape.Says, reply hook.Reply, passes 
 	kind := topicOf(Step{Tool: Tool(says.Tool), Arg: says.Arg})
 	switch {
 	case reply.Ticket == "":
-		w.row.Refused++
+		w.row.Refused += one(!says.Again)
 		kind = "refused:"
 	case kind == aboutPush:
 		w.row.Pushes++
