@@ -82,16 +82,20 @@ func codexCall(w *world, s Step) testmodel.Call {
 	shell := func(command string) testmodel.Call {
 		return testmodel.Call{Name: "exec_command", Args: map[string]any{"cmd": command, "yield_time_ms": 30_000}}
 	}
+	file := s.Arg
+	if strings.HasPrefix(file, "~/") {
+		file = w.absolute(file) // a patch knows no home
+	}
 	switch s.Tool {
 	case Read:
 		return shell("sed -n '1,200p' " + s.Arg)
 	case Edit:
-		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: " + s.Arg + "\n@@\n" + signed("-", s.Old) + signed("+", s.New) + "*** End Patch\nPATCH\n")
+		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: " + file + "\n@@\n" + signed("-", s.Old) + signed("+", s.New) + "*** End Patch\nPATCH\n")
 	case Write:
 		if _, err := os.Stat(w.absolute(s.Arg)); err == nil {
 			return shell("cat > " + s.Arg + " <<'EOF'\n" + s.New + "EOF\n")
 		}
-		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Add File: " + s.Arg + "\n" + signed("+", s.New) + "*** End Patch\nPATCH\n")
+		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Add File: " + file + "\n" + signed("+", s.New) + "*** End Patch\nPATCH\n")
 	}
 	if s.Tool == Fetch {
 		return shell(fetched(s.Arg))

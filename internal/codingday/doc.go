@@ -16,5 +16,5 @@
 //
 // A week is five days of one home: sessions of several agents in several repositories, with
 // colleagues' commits and the owner's answers between them, and attacks that a model obeys
-// (docs/week.md). It is lived, too.
+// (docs/week.md). It is lived, too, and what its monitor was told is replayed.
 package codingday

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/tape"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -45,6 +46,7 @@ type rig struct {
 	path      string // of the owner: our programs and the agents before all others
 	agents    []string
 	sandbox   string // Codex's own
+	tape      string // the file to which a monitor that is built for it writes what it is told
 	// plain is a copy of the home with the agents' settings alone, protected one with
 	// the monitor installed and everything proven.
 	plain, protected string
@@ -286,7 +288,7 @@ func (r *rig) settle() {
 
 // variables are those of the owner's own shell.
 func (r *rig) variables() []string {
-	return []string{"HOME=" + *homeOf, "PATH=" + r.path, "LANG=C.UTF-8", "TERM=dumb", "USER=dev"}
+	return []string{"HOME=" + *homeOf, "PATH=" + r.path, "LANG=C.UTF-8", "TERM=dumb", "USER=dev", tape.Variable + "=" + r.tape}
 }
 
 // floodmark runs our program as the owner does, who sits at a terminal.

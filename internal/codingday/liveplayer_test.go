@@ -21,6 +21,8 @@ type player struct {
 	call  func(Step) testmodel.Call
 	lines []line
 	name  string // of the session
+	// agent has it, and answers is how the owner answers questions about honest calls.
+	agent, answers string
 	// prompts are what tells its conversation from others that go on at the same time.
 	prompts []string
 
@@ -173,7 +175,7 @@ func pushApart(s Step) (calls []line) {
 	add := func() {
 		if to > from {
 			text := strings.TrimRight(s.Arg[from:to], "; \n")
-			calls = append(calls, line{step: &Step{Tool: Shell, Arg: text, Attack: s.Attack, Cuts: s.Cuts}})
+			calls = append(calls, line{step: &Step{Tool: Shell, Arg: text, Attack: s.Attack, Cuts: s.Cuts, Of: s.Of}})
 		}
 		from, to = 0, 0
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/tape"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -81,6 +82,9 @@ func liveWeek(t *testing.T, programs string) {
 	l.rig.say(&testmodel.Model{Say: l.say, Aside: summary})
 	l.world = &world{t: t, root: *day, home: *homeOf}
 	l.begin()
+	if !*bare && !w.HeldOut { // of a held-out week only totals are kept
+		l.rig.tape = filepath.Join(filepath.Dir(*lived), "tape.jsonl")
+	}
 	defer func() {
 		for name := range l.up {
 			l.down(name)
@@ -253,6 +257,7 @@ func (l *life) say(turn testmodel.Turn) testmodel.Step {
 	}
 	step := of.say(turn)
 	l.tell(of, turn)
+	l.says(of)
 	return step
 }
 
@@ -272,6 +277,28 @@ func (l *life) tell(p *player, turn testmodel.Turn) {
 		return // it is only for reading
 	}
 	fmt.Fprintf(f, "    %s\n%s: %s\n", strings.ReplaceAll(text[max(0, len(text)-most):], "\n", "\n    "), p.name, p.now().short())
+	_ = f.Close()
+}
+
+// says notes which call the model makes next, on the tape that the monitor writes.
+func (l *life) says(p *player) {
+	step := p.now()
+	if l.rig.tape == "" || step.Arg == "" {
+		return
+	}
+	says := &tape.Says{Agent: p.agent, Session: p.name, Tool: string(step.Tool), Arg: step.Arg, Again: p.triesAgain() || step.Other, Answers: p.answers}
+	if step.Attack {
+		says.Of, says.Answers = fmt.Sprintf("%s %d", p.name, step.Of), "no"
+	}
+	data, err := json.Marshal(tape.Line{At: time.Now().UnixMilli(), Says: says})
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(l.rig.tape, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return // then the week is not replayed
+	}
+	_, _ = f.Write(append(data, '\n'))
 	_ = f.Close()
 }
 
@@ -299,7 +326,7 @@ func (l *life) live(at string, s *WeekSession) {
 	}
 	agent := agentNamed(s.Agent)
 	p := newPlayer([]Session{s.Session}, l.attacks, func(step Step) testmodel.Call { return agent.call(w, step) })
-	p.name, p.prompts = s.Name, promptsOf(s.Session)
+	p.name, p.agent, p.answers, p.prompts = s.Name, s.Agent, s.Answers, promptsOf(s.Session)
 	l.mu.Lock()
 	l.players = append(l.players, p)
 	l.mu.Unlock()
@@ -380,15 +407,33 @@ func (l *life) happen(at string, h *Happening, files map[string]string) {
 	l.note(line)
 }
 
-// start begins what stays up: a dev server, at the owner's own terminal.
+// start begins what stays up: a dev server, at the owner's own terminal. The day goes on once
+// one more port is listened at.
 func (l *life) start(h *Happening) {
-	w := l.world.in(h.Repo)
+	const within, step = 20 * time.Second, 100 * time.Millisecond
+	w, before := l.world.in(h.Repo), listening()
 	cmd := exec.CommandContext(l.rig.t.Context(), "bash", "-c", h.Text)
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = w.project, w.env(), &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		l.rig.t.Fatal(err)
 	}
 	l.up[h.Name] = cmd
+	for began := time.Now(); listening() <= before && time.Since(began) < within; {
+		time.Sleep(step)
+	}
+}
+
+// listening counts the ports of this machine at which somebody listens.
+func listening() (n int) {
+	const listens = "0A"
+	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		data, _ := os.ReadFile(file) // there may be no such network
+		for line := range strings.Lines(string(data)) {
+			f := strings.Fields(line)
+			n += one(len(f) > 3 && f[3] == listens)
+		}
+	}
+	return n
 }
 
 func (l *life) down(name string) {

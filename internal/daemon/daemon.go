@@ -238,7 +238,7 @@ func (d *Daemon) disk() monitor.Disk {
 		return nil
 	}
 	d.teams = owner.NewTeams(d.opts.Paths.Teams, d.opts.Paths.Home, d.opts.Now)
-	return d.teams.Disk
+	return d.teams.Look()
 }
 
 // lookBack finds out what happened while nobody watched: a daemon that was

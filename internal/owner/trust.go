@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/tape"
 	"github.com/floodmark/floodmark/internal/teams"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
@@ -29,12 +30,15 @@ func NewTeams(dir, home string, now func() time.Time) *Teams {
 	return &Teams{Store: store, Disk: workspace.New(workspace.Options{Home: home, Teams: store})}
 }
 
+// Look is the disk as the monitor sees it.
+func (t *Teams) Look() monitor.Disk { return tape.Watched(t.Disk) }
+
 // Door looks where a project came from before what happens there is judged.
 func (t *Teams) Door(next teams.Hooks, view func(context.Context, journal.Session) (monitor.View, error)) teams.Hooks {
 	if t == nil {
 		return next
 	}
-	return &teams.Door{Hooks: next, Store: t.Store, Behind: t.Disk.Behind, Project: func(ctx context.Context, tenant string, ev hook.Event) string {
+	return &teams.Door{Hooks: tape.Tapes(next), Store: t.Store, Behind: t.Disk.Behind, Project: func(ctx context.Context, tenant string, ev hook.Event) string {
 		if v, err := view(ctx, journal.Session{Tenant: tenant, ID: ev.Session}); err == nil && v.State.Project != "" {
 			return v.State.Project
 		}

@@ -1,0 +1,202 @@
+package codingday
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tape"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A tapedDisk answers what the disk of a recorded week answered at that time. To what was
+// first asked later it gives the answer of then.
+type tapedDisk struct {
+	mu      sync.Mutex // guards all
+	now     map[string]json.RawMessage
+	first   map[string]json.RawMessage
+	changed map[string]json.RawMessage // since the call that just ended
+	roots   map[string]kernel.Checkout
+	unknown int
+}
+
+func newTapedDisk(lines []tape.Line) *tapedDisk {
+	d := &tapedDisk{now: map[string]json.RawMessage{}, first: map[string]json.RawMessage{}, roots: map[string]kernel.Checkout{}}
+	for _, l := range lines {
+		if l.Saw != nil && d.first[l.Saw.Asked] == nil && !ofACall(*l.Saw) {
+			d.first[l.Saw.Asked] = l.Saw.Answer
+		}
+	}
+	return d
+}
+
+// ofACall reports an answer that is about one call, and not how the disk is.
+func ofACall(s tape.Saw) bool { return strings.HasPrefix(s.Asked, "changed ") }
+
+// saw moves on to an answer.
+func (d *tapedDisk) saw(s tape.Saw) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ofACall(s) {
+		return
+	}
+	d.now[s.Asked] = s.Answer
+	var c *kernel.Checkout
+	if strings.HasPrefix(s.Asked, "around ") && json.Unmarshal(s.Answer, &c) == nil && c != nil {
+		d.roots[c.Root] = *c
+	}
+}
+
+// during moves on to what was seen while one event was judged.
+func (d *tapedDisk) during(lines []tape.Line) {
+	d.mu.Lock()
+	d.changed = map[string]json.RawMessage{}
+	d.mu.Unlock()
+	for _, l := range lines {
+		if l.Saw == nil {
+			continue
+		}
+		if ofACall(*l.Saw) {
+			d.mu.Lock()
+			d.changed[l.Saw.Asked] = l.Saw.Answer
+			d.mu.Unlock()
+		}
+		d.saw(*l.Saw)
+	}
+}
+
+// answer is that of the recorded disk; false if it was never asked.
+func (d *tapedDisk) answer(to any, verb string, words ...string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	asked := tape.Question(verb, words...)
+	data, ok := d.now[asked]
+	if !ok {
+		data, ok = d.first[asked]
+	}
+	if !ok {
+		d.unknown++
+		return false
+	}
+	return json.Unmarshal(data, to) == nil
+}
+
+// Around implements [kernel.Disk]. Of a path that nobody asked about, the known repository
+// around it counts.
+func (d *tapedDisk) Around(path string) (kernel.Checkout, bool) {
+	var c *kernel.Checkout
+	if d.answer(&c, "around", path) {
+		if c == nil {
+			return kernel.Checkout{}, false
+		}
+		return *c, true
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var best kernel.Checkout
+	for root, c := range d.roots {
+		if len(root) > len(best.Root) && (path == root || strings.HasPrefix(path, root+"/")) {
+			best = c
+		}
+	}
+	return best, best.Root != ""
+}
+
+func (d *tapedDisk) Revisions(path string, words []string) (list []kernel.Checkout) {
+	d.answer(&list, "revisions", append([]string{path}, words...)...)
+	return list
+}
+
+// Resolve implements [kernel.Disk]: a path that is not on the tape leads to itself.
+func (d *tapedDisk) Resolve(path string) string {
+	d.mu.Lock()
+	data, ok := d.now[tape.Question("resolve", path)]
+	d.mu.Unlock()
+	to := ""
+	if !ok || json.Unmarshal(data, &to) != nil {
+		return path
+	}
+	return to
+}
+
+func (d *tapedDisk) Links(folder string, deep bool) (m map[string]string) {
+	d.answer(&m, "links", folder, strconv.FormatBool(deep))
+	return m
+}
+
+func (d *tapedDisk) Pushes(path, branch string) (to floodmark.Digest) {
+	d.answer(&to, "pushes", path, branch)
+	return to
+}
+
+func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
+	var h tape.Hoard
+	d.answer(&h, "secrets", s.Folder)
+	printed := func(list []tape.Keeper) (kept []kernel.Keeper) {
+		for _, k := range list {
+			one := kernel.Keeper{Path: k.Path}
+			if k.Text != "" && s.Prints != nil {
+				if one.Prints = s.Prints(k.Path, k.Text); len(one.Prints) == 0 {
+					continue // no rule of today sees a secret there
+				}
+			}
+			kept = append(kept, one)
+		}
+		return kept
+	}
+	return kernel.Hoard{Files: printed(h.Files), Beside: printed(h.Beside), Whole: h.Whole}
+}
+
+func (d *tapedDisk) Repository(path string) (dir, common string) {
+	var two [2]string
+	d.answer(&two, "repository", path)
+	return two[0], two[1]
+}
+
+func (d *tapedDisk) Nested(folder string) (folders []string, all bool) {
+	var n tape.Nested
+	d.answer(&n, "nested", folder)
+	return n.Folders, n.All
+}
+
+func (d *tapedDisk) Starts(path string, hooks []string) (list []string) {
+	d.answer(&list, "starts", append([]string{path}, hooks...)...)
+	return list
+}
+
+func (d *tapedDisk) Content(path string) (is floodmark.Digest) {
+	d.answer(&is, "content", path)
+	return is
+}
+
+func (d *tapedDisk) Exactly(path string) (is floodmark.Digest) {
+	d.answer(&is, "exactly", path)
+	return is
+}
+
+func (d *tapedDisk) Head(path string) (is string) {
+	d.answer(&is, "head", path)
+	return is
+}
+
+func (d *tapedDisk) Missing(path string) (is bool) {
+	d.answer(&is, "missing", path)
+	return is
+}
+
+// Changed implements [monitor.Disk]: what was seen at the end of the same call. Where nobody
+// looked then, nothing was changed.
+func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kernel.Altered {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	data, ok := d.changed[tape.Question("changed", folder)]
+	a := tape.Altered{Whole: true}
+	if !ok || json.Unmarshal(data, &a) != nil {
+		d.unknown += one(!ok)
+	}
+	return kernel.Altered{Paths: a.Paths, Whole: a.Whole}
+}

@@ -1,0 +1,226 @@
+package codingday
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/tape"
+)
+
+var (
+	wholeWeeks = flag.Bool("replay", false, "replay recorded weeks as a whole, and compare with docs/evidence/week.json; -week names one, and what it asks is said")
+	renew      = flag.String("renew", "", "the week whose life in .cache is to be published: its recording, and its row of docs/evidence/week.json")
+)
+
+const (
+	weekFigures = "../../docs/evidence/week.json"
+	// maxRecorded bounds the recording of a week as it is on disk.
+	maxRecorded = 6 << 20
+	// fewEvents are played where there is little time.
+	fewEvents = 300
+)
+
+// A weekRow is what is published of one week.
+type weekRow struct {
+	weekReport
+
+	HeldOut bool `json:"heldOut"`
+	// Written are the sessions of the week; a life may have ended before.
+	Written      int     `json:"sessionsWritten"`
+	PolicyHash   string  `json:"policyHash"`
+	CatalogHash  string  `json:"catalogHash"`
+	Per100       float64 `json:"questionsPer100"` // without pushes
+	PushesPer100 float64 `json:"pushesPer100"`
+	// Replay is what the recording of this life shows, at the same commit. Held-out weeks
+	// are not recorded.
+	Replay *weekReplay `json:"replay,omitempty"`
+}
+
+func recordingOf(week string) string { return filepath.Join("testdata/lived", week+".jsonl.gz") }
+
+// readTape reads a recording that is kept.
+func readTape(file string) ([]tape.Line, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxRecorded {
+		return nil, fmt.Errorf("%s: more than %d bytes", file, maxRecorded)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return tape.Read(z)
+}
+
+// packTape writes a recording. Its times begin at the start of all recorded days.
+func packTape(lines []tape.Line) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	enc := json.NewEncoder(z)
+	enc.SetEscapeHTML(false)
+	for _, l := range lines {
+		l.At += start().UnixMilli() - lines[0].At
+		if err := enc.Encode(l); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if b.Len() > maxRecorded {
+		return nil, fmt.Errorf("the recording has %d bytes, at most %d", b.Len(), maxRecorded)
+	}
+	return b.Bytes(), nil
+}
+
+func readRows(t *testing.T) (rows []weekRow) {
+	t.Helper()
+	data, err := os.ReadFile(weekFigures)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no week is published yet
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &rows)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Every recorded week is replayed: no attack gets further than it did when the figures were
+// published, and nothing more is asked.
+func TestWeekReplay(t *testing.T) {
+	if *renew != "" {
+		publish(t, *renew)
+		return
+	}
+	rows := readRows(t)
+	files, err := filepath.Glob(recordingOf("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.Replay != nil && !slices.Contains(files, recordingOf(r.Week)) {
+			t.Errorf("the recording of %s is gone", r.Week)
+		}
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
+		i := slices.IndexFunc(rows, func(r weekRow) bool { return r.Week == name && r.Replay != nil })
+		if i < 0 {
+			t.Errorf("%s has no row for %s", weekFigures, name)
+			continue
+		}
+		lines, err := readTape(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := len(lines)
+		if !*wholeWeeks {
+			most = fewEvents
+		}
+		got, err := replayWeek(t.Context(), lines, most)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Calls == 0 {
+			t.Errorf("%s: no call was played", name)
+		}
+		if !*wholeWeeks {
+			continue
+		}
+		text, _ := json.Marshal(got) // numbers and words
+		t.Logf("%s: %s", name, text)
+		if strings.HasSuffix(*week, "/"+name) {
+			t.Log(got.reasons())
+		}
+		for _, line := range got.worse(*rows[i].Replay) {
+			t.Errorf("%s: %s", name, line)
+		}
+	}
+}
+
+// publish keeps what a life of a week left in .cache.
+func publish(t *testing.T, name string) {
+	t.Helper()
+	w, err := ReadWeek(os.DirFS(filepath.Join("testdata/weeks", name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join("../../.cache", "week-"+name, "out")
+	row := weekRow{HeldOut: w.HeldOut, Written: len(w.Sessions())}
+	data, err := os.ReadFile(filepath.Join(out, "total.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &row.weekReport)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Floodmark("coding", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := p.(*monitored).rules //nolint:forcetypeassert // it is one
+	row.PolicyHash, row.CatalogHash = rules.Policy.Hash().String(), rules.Catalog.Hash().String()
+	row.Per100, row.PushesPer100 = per100(row.Total.Packages+row.Total.Others, row.Total.Calls), per100(row.Total.Pushes, row.Total.Calls)
+	if !w.HeldOut {
+		row.Replay = keepTape(t, name, out)
+	}
+	rows := append(slices.DeleteFunc(readRows(t), func(r weekRow) bool { return r.Week == name }), row)
+	slices.SortFunc(rows, func(a, b weekRow) int { return strings.Compare(a.Week, b.Week) })
+	if data, err = json.MarshalIndent(rows, "", " "); err == nil {
+		err = os.WriteFile(weekFigures, append(data, '\n'), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keepTape keeps the tape of a life, and returns what a replay of it shows.
+func keepTape(t *testing.T, name, out string) *weekReplay {
+	t.Helper()
+	f, err := os.Open(filepath.Join(out, "tape.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, err := tape.Read(f)
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("%s: %d lines, %v", f.Name(), len(lines), err)
+	}
+	data, err := packTape(lines)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(recordingOf(name)), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(recordingOf(name), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines, err = readTape(recordingOf(name)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := replayWeek(t.Context(), lines, len(lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes\n%s", len(data), r.reasons())
+	return &r
+}

@@ -1,0 +1,207 @@
+//go:build record
+
+package tape
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// maxKept bounds what is read of a file that keeps secrets.
+const maxKept = 1 << 16
+
+// A writer adds lines to a tape. What cannot be written is missing there: a week without a
+// tape is a week all the same.
+type writer struct {
+	mu     sync.Mutex // guards all
+	file   *os.File
+	number int
+	seen   map[string]string
+}
+
+func open() *writer {
+	path := os.Getenv(Variable)
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil
+	}
+	return &writer{file: f, seen: map[string]string{}}
+}
+
+func (w *writer) write(l Line) {
+	l.At = time.Now().UnixMilli()
+	data, err := json.Marshal(l)
+	if err == nil {
+		_, _ = w.file.Write(append(data, '\n')) // one write, so that lines of others stay whole
+	}
+}
+
+// Tapes hooks: it keeps what they are told and what they answer.
+func Tapes(next Hooks) Hooks {
+	if w := open(); w != nil {
+		return &taped{w, next}
+	}
+	return next
+}
+
+type taped struct {
+	*writer
+	next Hooks
+}
+
+func (t *taped) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	t.mu.Lock()
+	t.number++
+	n := t.number
+	t.write(Line{Told: Tell(n, ev)})
+	t.mu.Unlock()
+	reply, err := t.next.Handle(ctx, tenant, ev)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.write(Line{Did: &Did{Number: n, Verdict: reply.Decision.Verdict, Reach: reply.Decision.Reach, Failed: err != nil}})
+	return reply, err
+}
+
+// Watched is a disk of which it is kept what it answers.
+func Watched(d monitor.Disk) monitor.Disk {
+	if w := open(); w != nil {
+		return &watched{w, d}
+	}
+	return d
+}
+
+type watched struct {
+	w *writer
+	monitor.Disk
+}
+
+// saw keeps an answer, unless it is the last one to the same question.
+func (d *watched) saw(always bool, answer any, verb string, words ...string) {
+	data, err := json.Marshal(answer)
+	if err != nil {
+		return
+	}
+	asked := Question(verb, words...)
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	if was, ok := d.w.seen[asked]; ok && was == string(data) && !always {
+		return
+	}
+	d.w.seen[asked] = string(data)
+	d.w.write(Line{Saw: &Saw{Asked: asked, Answer: data}})
+}
+
+func (d *watched) Around(path string) (kernel.Checkout, bool) {
+	c, ok := d.Disk.Around(path)
+	answer := &c
+	if !ok {
+		answer = nil
+	}
+	d.saw(false, answer, "around", path)
+	return c, ok
+}
+
+func (d *watched) Revisions(path string, words []string) []kernel.Checkout {
+	list := d.Disk.Revisions(path, words)
+	d.saw(false, list, "revisions", append([]string{path}, words...)...)
+	return list
+}
+
+func (d *watched) Resolve(path string) string {
+	to := d.Disk.Resolve(path)
+	if to != path {
+		d.saw(false, to, "resolve", path)
+	}
+	return to
+}
+
+func (d *watched) Links(folder string, deep bool) map[string]string {
+	m := d.Disk.Links(folder, deep)
+	d.saw(false, m, "links", folder, strconv.FormatBool(deep))
+	return m
+}
+
+func (d *watched) Pushes(path, branch string) floodmark.Digest {
+	to := d.Disk.Pushes(path, branch)
+	d.saw(false, to, "pushes", path, branch)
+	return to
+}
+
+func (d *watched) Secrets(s kernel.Search) kernel.Hoard {
+	h := d.Disk.Secrets(s)
+	keep := func(list []kernel.Keeper) (kept []Keeper) {
+		for _, k := range list {
+			text := ""
+			if len(k.Prints) > 0 {
+				if data, err := os.ReadFile(k.Path); err == nil {
+					text = strings.ToValidUTF8(string(data[:min(len(data), maxKept)]), "")
+				}
+			}
+			kept = append(kept, Keeper{k.Path, text})
+		}
+		return kept
+	}
+	d.saw(false, Hoard{Files: keep(h.Files), Beside: keep(h.Beside), Whole: h.Whole}, "secrets", s.Folder)
+	return h
+}
+
+func (d *watched) Repository(path string) (dir, common string) {
+	dir, common = d.Disk.Repository(path)
+	d.saw(false, [2]string{dir, common}, "repository", path)
+	return dir, common
+}
+
+func (d *watched) Nested(folder string) (folders []string, all bool) {
+	folders, all = d.Disk.Nested(folder)
+	d.saw(false, Nested{folders, all}, "nested", folder)
+	return folders, all
+}
+
+func (d *watched) Starts(path string, hooks []string) []string {
+	list := d.Disk.Starts(path, hooks)
+	d.saw(false, list, "starts", append([]string{path}, hooks...)...)
+	return list
+}
+
+func (d *watched) Content(path string) floodmark.Digest {
+	is := d.Disk.Content(path)
+	d.saw(false, is, "content", path)
+	return is
+}
+
+func (d *watched) Exactly(path string) floodmark.Digest {
+	is := d.Disk.Exactly(path)
+	d.saw(false, is, "exactly", path)
+	return is
+}
+
+func (d *watched) Head(path string) string {
+	is := d.Disk.Head(path)
+	d.saw(false, is, "head", path)
+	return is
+}
+
+func (d *watched) Missing(path string) bool {
+	is := d.Disk.Missing(path)
+	d.saw(false, is, "missing", path)
+	return is
+}
+
+func (d *watched) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
+	found := d.Disk.Changed(ctx, folder, since)
+	d.saw(true, Altered{found.Paths, found.Whole}, "changed", folder)
+	return found
+}
