@@ -236,7 +236,7 @@ func (s *scanner) specialMore(j *job) {
 			if curlNames(o) {
 				s.doubt("a file whose name is made, or addresses that are named elsewhere")
 			}
-			if o.role == Text && o.w.made { // a header made of a file, perhaps
+			if o.role == Text && (ok || o.w.made) { // a header made of a file, perhaps
 				j.effect(floodmark.Send)
 				j.sends = true
 			}
