@@ -438,7 +438,7 @@ func (r *rig) index(names ...string) {
 	r.Helper()
 	b := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("DIRC"), 2), uint32(len(names)))
 	for _, name := range names {
-		b = append(b, make([]byte, 62)...)
+		b = append(append(b, make([]byte, 61)...), byte(len(name)))
 		b = append(append(b, name...), make([]byte, 8-(62+len(name))%8)...)
 	}
 	r.write(".git/index", string(b)+strings.Repeat("\x00", 20))

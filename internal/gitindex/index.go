@@ -17,18 +17,23 @@ import (
 var ErrForm = errors.New("git's list of files is in a form that is not known here")
 
 // An Entry is a file on the list. A folder that the list has as a whole ends with a slash.
+// The last entry may be that of the trees which git would commit: it has no name.
 type Entry struct {
 	Name   string
 	Mode   uint32
-	Object []byte
+	Object []byte // its object; of the trees, all that is said of them
 	Flags  []byte // how the entry stands in a merge, and what git is to skip
 }
 
 // The parts of a list: a head, then for each file its state on the disk, its mode, its object,
 // a length with flags, and its name.
 const (
-	head  = 12
-	fixed = 62
+	head   = 12
+	fixed  = 62
+	ending = 20 // a hash of all
+
+	longest = 4096  // a name
+	lengths = 0xfff // what the flags can say of the length of a name
 )
 
 // Entries are the files on a list, in the versions 2 to 4. The last one may be an error.
@@ -38,7 +43,7 @@ func Entries(data []byte) iter.Seq2[Entry, error] {
 			yield(Entry{}, ErrForm)
 			return
 		}
-		r := &reader{data: data, at: head, version: binary.BigEndian.Uint32(data[4:])}
+		r := &reader{data: data, at: head, version: binary.BigEndian.Uint32(data[4:]), room: 4 * len(data)}
 		for range binary.BigEndian.Uint32(data[8:]) {
 			e, ok := r.next()
 			if !ok {
@@ -49,14 +54,21 @@ func Entries(data []byte) iter.Seq2[Entry, error] {
 				return
 			}
 		}
-		if hasPart(data[min(r.at, len(data)):], "link") {
-			yield(Entry{}, ErrForm) // more names are in another file
+		for rest := data[min(r.at, len(data)):]; len(rest) > ending; {
+			e, after, ok := part(rest)
+			if !ok || e.Name == "link" { // more names are in another file
+				yield(e, ErrForm)
+				return
+			}
+			if rest = after; e.Name == "TREE" && !yield(Entry{Object: e.Object}, nil) {
+				return
+			}
 		}
 	}
 }
 
-// Sum is a hash of what a list names, whatever git noted about the files on the disk: a
-// `git status` that refreshes the list leaves it as it was.
+// Sum is a hash of what a list names and of the trees it would commit, whatever git noted
+// about the files on the disk: a `git status` that refreshes the list leaves it as it was.
 func Sum(from io.Reader) (string, error) {
 	const most = 256 << 20
 	data, err := io.ReadAll(io.LimitReader(from, most+1))
@@ -81,6 +93,7 @@ type reader struct {
 	at      int
 	version uint32
 	name    string // of the entry before: version 4 repeats its beginning
+	room    int    // how many letters of names there may still be
 }
 
 func (r *reader) next() (e Entry, ok bool) {
@@ -111,6 +124,9 @@ func (r *reader) next() (e Entry, ok bool) {
 		return e, false
 	}
 	e.Name = begin + string(r.data[name:name+end])
+	if r.room -= len(e.Name); r.room < 0 || len(e.Name) > longest || int(binary.BigEndian.Uint16(raw[60:]))&lengths != min(len(e.Name), lengths) {
+		return e, false // too much, or objects of another size
+	}
 	size := name + end - r.at
 	if r.at, r.name = name+end+1, e.Name; r.version < 4 {
 		r.at += 7 - size%8 // each is filled up to a multiple of eight, with one zero at least
@@ -120,7 +136,6 @@ func (r *reader) next() (e Entry, ok bool) {
 
 // number reads how many bytes a name does not share with the one before.
 func number(b []byte) (n, used int, ok bool) {
-	const longest = 1 << 20
 	for i, c := range b {
 		n = n<<7 | int(c&0x7f)
 		if c&0x80 == 0 {
@@ -133,17 +148,14 @@ func number(b []byte) (n, used int, ok bool) {
 	return 0, 0, false
 }
 
-// hasPart reports whether one of the parts behind the names has a name.
-func hasPart(data []byte, name string) bool {
-	for len(data) >= 8+20 {
-		if string(data[:4]) == name {
-			return true
-		}
-		size := int(binary.BigEndian.Uint32(data[4:]))
-		if size < 0 || size > len(data)-8 {
-			return false
-		}
-		data = data[8+size:]
+// part is what stands behind the files on a list: four letters, a length, and so many bytes.
+func part(data []byte) (e Entry, rest []byte, ok bool) {
+	if len(data) < 8+ending {
+		return e, nil, false
 	}
-	return false
+	size := int64(binary.BigEndian.Uint32(data[4:]))
+	if size > int64(len(data)-8-ending) {
+		return e, nil, false
+	}
+	return Entry{Name: string(data[:4]), Object: data[8 : 8+size]}, data[8+size:], true
 }

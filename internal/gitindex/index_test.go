@@ -3,6 +3,7 @@ package gitindex
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,20 @@ func list(clock byte, names ...string) []byte {
 	return append(b, make([]byte, 20)...)
 }
 
+// wider is a list of one file whose object is as long as SHA-256.
+func wider(b []byte) []byte { return slices.Insert(b, 12+40, make([]byte, 12)...) }
+
+// grows is a list of version 4 in which each name repeats the one before and adds a letter.
+func grows(files int) string {
+	b := binary.BigEndian.AppendUint32([]byte("DIRC"), 4)
+	b = binary.BigEndian.AppendUint32(b, uint32(files))
+	for i := range files {
+		e := append(make([]byte, 60), byte(min(i+1, 0xfff)>>8), byte(min(i+1, 0xfff)))
+		b = append(append(b, e...), 0, 'x', 0)
+	}
+	return string(b) + strings.Repeat("\x00", 20)
+}
+
 func sum(t *testing.T, data []byte) string {
 	t.Helper()
 	s, err := Sum(bytes.NewReader(data))
@@ -42,6 +57,13 @@ func TestSum(t *testing.T) {
 	staged, other := list(1, "a", "dir/b"), list(1, "a", "dir/b")
 	staged[12+40]++      // the object of the first
 	other[12+60] |= 0x10 // its stage in a merge
+	tree := func(id byte) []byte {
+		b := list(1, "a", "dir/b")
+		return slices.Concat(b[:len(b)-20], []byte("TREE\x00\x00\x00\x04"), []byte{id, 1, 2, 3}, make([]byte, 20))
+	}
+	if sum(t, tree(1)) == sum(t, tree(2)) || sum(t, tree(1)) == was {
+		t.Error("the trees that would be committed make no difference")
+	}
 	for what, data := range map[string][]byte{
 		"a name": list(1, "a", "dir/c"), "one less": list(1, "a"), "another object": staged, "a stage": other,
 	} {
@@ -51,6 +73,8 @@ func TestSum(t *testing.T) {
 	}
 	for what, data := range map[string]string{
 		"nothing": "", "no list": "DIRX", "a new version": "DIRC\x00\x00\x00\x09\x00\x00\x00\x01", "cut off": string(list(1, "abc")[:60]),
+		"a false length": strings.Replace(string(list(1, "abc")), "\x00\x03abc", "\x00\x04abc", 1), "objects of 32 bytes": string(wider(list(1, "abc"))),
+		"names that grow": grows(40000), "a part that is cut off": string(list(1, "a")) + "TREE\x00\xff\xff\xff" + strings.Repeat("\x00", 20),
 		"in two files": strings.TrimSuffix(string(list(1, "a")), strings.Repeat("\x00", 20)) + "link\x00\x00\x00\x01x" + strings.Repeat("\x00", 20),
 	} {
 		if _, err := Sum(strings.NewReader(data)); err == nil {
@@ -69,7 +93,7 @@ func FuzzEntries(f *testing.F) {
 				t.Error("a name that is longer than the list")
 			}
 		}
-		if names > len(data)/fixed+1 {
+		if names > len(data)/fixed+2 {
 			t.Errorf("%d names in %d bytes", names, len(data))
 		}
 	})

@@ -214,6 +214,8 @@ func is(kind, word string) bool {
 	match := func(pattern string) bool { return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(word) }
 	switch kind {
 	case "number":
+		return match(`[1-9][0-9]{0,5}`)
+	case "run":
 		return match(`[1-9][0-9]{0,11}`)
 	case "remote":
 		return match(`[A-Za-z0-9][A-Za-z0-9_-]{0,31}`)
@@ -222,7 +224,8 @@ func is(kind, word string) bool {
 	case "file":
 		return word != "" && word[0] != '-'
 	case "url":
-		return match(`https?://[!-~]+`) || match(`(localhost|127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]*)?`)
+		// A server is told the letters of its name as they are written, and nobody compares these.
+		return match(`https?://[a-z0-9.:-]+([/?#][!-~]*)?`) || match(`(localhost|127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]*)?`)
 	default:
 		return slices.Contains(strings.Split(kind, ","), word)
 	}

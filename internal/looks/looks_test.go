@@ -17,7 +17,7 @@ func of(line string, urls []string, words ...string) Look {
 // What is listed looks, with these options and operands and no others.
 func TestListed(t *testing.T) {
 	for line, want := range map[string]bool{
-		"gh issue view 12": true, "gh issue view 12 -c": true, "gh issue view --comments 12": true, "gh run view 12345678901 --log": true, "gh pr view": true,
+		"gh issue view 12": true, "gh issue view 12 -c": true, "gh issue view --comments 12": true, "gh run view 12345678901 --log": true, "gh pr view": false, "gh pr checks": false, "glab mr view": false, "gh pr status": false, "gh issue view 12345678": false,
 		"gh pr view --json number,title 12": true, "gh pr view --json=number 12": true, "gh issue list -L 5 -s open": true, "git fetch": true, "git fetch -qp origin": true,
 		"gh issue view": false, "gh issue view 012": false, "gh issue view 12 13": false, "gh issue view 1234567890123": false, "gh issue view main": false, "gh issue list 4": false,
 		"gh issue view 12 -R a/b": false, "gh issue view 12 -cw": false, "gh issue view 12 --": false, "gh issue view 12 -": false, "gh issue view 12 --json": false,
@@ -91,7 +91,7 @@ func TestCurl(t *testing.T) {
 		"-o x -m 5 https://a.example/b": {Plain: true}, "-s " + here + "/a": {Plain: true, Own: true}, "-s " + here: {Plain: true, Own: true}, "-s localhost:80/a/b.json": {Plain: true, Own: true},
 		"-s http://[::1]/a": {}, "-L " + here + "/a": {Plain: true}, "--location " + here + "/a": {Plain: true}, here + "/a https://a.example": {Plain: true},
 		here + "//a": {Plain: true}, here + "/a.example/b": {Plain: true}, here + "/a/b/c/d/e": {Plain: true}, here + "/" + strings.Repeat("a", 25): {Plain: true}, here + "/%61%2f": {Plain: true},
-		here + "/a#b": {Plain: true}, "http://u@127.0.0.1/a": {Plain: true}, "http://127.0.0.1.a.example/a": {Plain: true},
+		here + "/a#b": {Plain: true}, "http://u@127.0.0.1/a": {}, "-s https://A.example/b": {}, "-s HTTPS://a.example/b": {}, "http://127.0.0.1.a.example/a": {Plain: true},
 		"-I https://a.example/b": {}, "-k https://a.example/b": {}, "-A x https://a.example/b": {}, "-sx https://a.example https://b.example": {}, "a.example": {}, "ftp://127.0.0.1/a": {},
 		"-o -s https://a.example": {}, "-s": {}, "file:///a": {},
 	} {

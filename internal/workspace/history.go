@@ -147,7 +147,7 @@ func listed(data []byte) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		names[e.Name] = true
+		names[e.Name] = e.Name != ""
 	}
 	return names, nil
 }
