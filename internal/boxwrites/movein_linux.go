@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/floodmark/floodmark/internal/gitindex"
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
@@ -71,25 +70,11 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 	}
 	step.Do, step.Left.SHA256 = swap.Put, c.SHA256
 	if c.Path == ".git/index" {
-		step.Left.Listed = listed(from)
+		step.Left.Listed = swap.Listed(from)
 	}
 	rel, wrong := filepath.Rel(w.Folder, from)
 	step.From = filepath.ToSlash(rel)
 	return step, errors.Join(err, wrong)
-}
-
-// listed is the hash of what git's list of files names: empty if it cannot be read.
-func listed(from string) string {
-	f, err := os.Open(from)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum, err := gitindex.Sum(f)
-	if err != nil {
-		return ""
-	}
-	return sum
 }
 
 // Pending reports whether there is something to be finished: see [Writes.Resume].

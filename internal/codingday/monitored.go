@@ -25,6 +25,10 @@ import (
 // owner has not yet vouched for any repository with commits by others; later, for
 // all that were there when the session began.
 func Floodmark(profile string, firstDay bool) (Policy, error) {
+	return shipped(profile, firstDay)
+}
+
+func shipped(profile string, firstDay bool) (*monitored, error) {
 	p, err := policy.Shipped(profile)
 	if err != nil {
 		return nil, err
@@ -52,20 +56,9 @@ const pace = 5 * time.Second
 // play feeds every message of a trace to a monitor of its own.
 func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 	w := &watcher{attack: t.Attack, denied: map[floodmark.CallID]bool{}}
-	now, tickets := start(), 0
+	now := start()
 	disk := newPastDisk(t, m.firstDay)
-	mon, err := monitor.New(monitor.Config{
-		Journal: journal.NewMemory(),
-		Rules:   func() kernel.Rules { return m.rules },
-		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
-		Disk:    disk,
-		Now:     func() time.Time { return now },
-		NewCode: func() string { return "00000000" },
-		NewTicket: func() floodmark.TicketID {
-			tickets++
-			return floodmark.TicketID("t" + strconv.Itoa(tickets))
-		},
-	})
+	mon, err := m.begin(disk, &now)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -81,6 +74,23 @@ func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 		}
 	}
 	return w.outcome, nil
+}
+
+// begin starts a monitor that keeps its journal in memory and goes by a clock of ours.
+func (m *monitored) begin(disk monitor.Disk, now *time.Time) (*monitor.Monitor, error) {
+	tickets := 0
+	return monitor.New(monitor.Config{
+		Journal: journal.NewMemory(),
+		Rules:   func() kernel.Rules { return m.rules },
+		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
+		Disk:    disk,
+		Now:     func() time.Time { return *now },
+		NewCode: func() string { return "00000000" },
+		NewTicket: func() floodmark.TicketID {
+			tickets++
+			return floodmark.TicketID("t" + strconv.Itoa(tickets))
+		},
+	})
 }
 
 // A watcher is between the door and the monitor: it notes what was decided,

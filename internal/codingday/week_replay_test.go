@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // A weekReplay is what a monitor of today does with what was told in a week.
@@ -70,29 +68,16 @@ type played struct{ allowed, boxed, denied bool }
 
 // replayWeek plays the first events of a recorded week, so many at most.
 func replayWeek(ctx context.Context, lines []tape.Line, most int) (weekReplay, error) {
-	p, err := Floodmark("coding", false)
+	m, err := shipped("coding", false)
 	if err != nil {
 		return weekReplay{}, err
 	}
-	rules := p.(*monitored).rules //nolint:forcetypeassert // it is one
-	now, tickets := time.Time{}, 0
+	now := time.Time{}
 	w := &weekPlay{
 		disk: newTapedDisk(lines), says: map[string]tape.Says{}, held: map[string]bool{}, calls: map[playedName]*played{}, silent: map[string]bool{}, free: map[string]bool{},
-		row: weekReplay{PolicyHash: rules.Policy.Hash().String(), CatalogHash: rules.Catalog.Hash().String()},
+		row: weekReplay{PolicyHash: m.rules.Policy.Hash().String(), CatalogHash: m.rules.Catalog.Hash().String()},
 	}
-	w.monitor, err = monitor.New(monitor.Config{
-		Journal: journal.NewMemory(),
-		Rules:   func() kernel.Rules { return rules },
-		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
-		Disk:    w.disk,
-		Now:     func() time.Time { return now },
-		NewCode: func() string { return "00000000" },
-		NewTicket: func() floodmark.TicketID {
-			tickets++
-			return floodmark.TicketID("t" + strconv.Itoa(tickets))
-		},
-	})
-	if err != nil {
+	if w.monitor, err = m.begin(w.disk, &now); err != nil {
 		return weekReplay{}, err
 	}
 	defer w.monitor.Close()
@@ -136,7 +121,6 @@ func endsOf(lines []tape.Line) map[int]int {
 
 func (w *weekPlay) end() weekReplay {
 	w.row.Unknown = w.disk.unknown
-	w.row.AttacksFree = 0
 	for _, free := range w.free {
 		w.row.Attacks++
 		w.row.AttacksFree += one(free)

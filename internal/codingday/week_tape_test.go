@@ -172,12 +172,11 @@ func publish(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Floodmark("coding", false)
+	m, err := shipped("coding", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := p.(*monitored).rules //nolint:forcetypeassert // it is one
-	row.PolicyHash, row.CatalogHash = rules.Policy.Hash().String(), rules.Catalog.Hash().String()
+	row.PolicyHash, row.CatalogHash = m.rules.Policy.Hash().String(), m.rules.Catalog.Hash().String()
 	row.Per100, row.PushesPer100 = per100(row.Total.Packages+row.Total.Others, row.Total.Calls), per100(row.Total.Pushes, row.Total.Calls)
 	if !w.HeldOut {
 		row.Replay = keepTape(t, name, out)

@@ -16,6 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/gitindex"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A Swap is one change of a folder.
@@ -87,6 +90,20 @@ type Thing struct {
 	SHA256 string      `json:"sha256,omitempty"` // of a file, where it is known
 	Listed string      `json:"listed,omitempty"` // of git's list of files: the hash of what it names
 	Link   string      `json:"link,omitempty"`   // where a link leads
+}
+
+// Listed is the hash of what git's list of files at a path names; empty if it cannot be read.
+func Listed(path string) string {
+	f, err := wholefile.OpenSelf(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	sum, err := gitindex.Sum(f)
+	if err != nil {
+		return ""
+	}
+	return sum
 }
 
 // A Kind is what sort of thing lies at a path.

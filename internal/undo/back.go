@@ -17,7 +17,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/floodmark/floodmark/internal/gitindex"
 	"github.com/floodmark/floodmark/internal/swap"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
@@ -295,19 +294,7 @@ func same(at string, is, left *swap.Thing) bool {
 	if left.SHA256 == "" {
 		return is.Size == left.Size && is.Time.Equal(left.Time)
 	}
-	if is.Size == left.Size && digest(at) == left.SHA256 {
-		return true
-	}
-	if left.Listed == "" {
-		return false
-	}
-	f, err := wholefile.OpenSelf(at)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	sum, err := gitindex.Sum(f)
-	return err == nil && sum == left.Listed
+	return is.Size == left.Size && digest(at) == left.SHA256 || left.Listed != "" && swap.Listed(at) == left.Listed
 }
 
 // folderOf says that what was taken away has no folder to come back to, if so.

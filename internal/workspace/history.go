@@ -147,7 +147,9 @@ func listed(data []byte) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		names[e.Name] = e.Name != ""
+		if e.Name != "" {
+			names[e.Name] = true
+		}
 	}
 	return names, nil
 }
