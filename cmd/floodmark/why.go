@@ -40,8 +40,10 @@ short: codex:0199aabb-… as codex:0199 or 0199.`,
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				newest, err := c.newest(cmd.Context(), p)
-				if err != nil || newest == "" {
+				if newest == "" && err == nil {
 					c.say("nothing was refused or asked about lately")
+				}
+				if newest == "" {
 					return err
 				}
 				args = []string{newest}
