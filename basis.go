@@ -27,6 +27,9 @@ type Basis struct {
 	Hinted        bool `json:"hinted,omitempty"`
 	SelfProtected bool `json:"selfProtected,omitempty"`
 	Instructs     bool `json:"instructs,omitempty"`
+	// Inside: it is admin by the files it writes alone, and all of these lie in the
+	// project, which holds no settings of the owner's.
+	Inside bool `json:"inside,omitempty"`
 	// Placed is what it does besides below Local, because of where it writes.
 	Placed     []Effect `json:"placed,omitempty"`
 	Network    bool     `json:"network,omitempty"`
@@ -49,7 +52,7 @@ type Basis struct {
 	// of it can be done there.
 	Boxable bool `json:"boxable,omitempty"`
 	// Hosts are those that its box would let it reach; HostsBy is the question in which
-	// the owner granted them for good, if he did.
+	// the owner granted them for good, if he did, or without hosts the call itself.
 	Hosts   []string `json:"hosts,omitempty"`
 	HostsBy TicketID `json:"hostsBy,omitempty"`
 	// Mirror: its box is given the packages that the project has pinned, so that nothing

@@ -76,6 +76,7 @@ const (
 	Interactive     Code = "interactive"      // it takes further commands, which nobody would see
 	FlowSecret      Code = "flow-secret"      // secrets could leave
 	FlowPrivate     Code = "flow-private"     // private data could leave
+	Undescribed     Code = "undescribed"      // like flow-secret, but all that counts as secret is what tools gave that nobody described
 	FlowFetch       Code = "flow-fetch"       // a network read could carry data out, or was steered
 	ActiveContent   Code = "active-content"   // the text sent carries a link or address from outside
 	OwnerStated     Code = "owner-stated"     // the owner named every argument that matters

@@ -99,6 +99,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("hinted", &b.Hinted)
 	c.flag("selfProtected", &b.SelfProtected)
 	c.flag("instructs", &b.Instructs)
+	c.flag("inside", &b.Inside)
 	list(c, "placed", &b.Placed, (*plain).effect)
 	c.flag("network", &b.Network)
 	c.flag("own", &b.Own)

@@ -116,6 +116,11 @@ type Source struct {
 	// Links is how often it names the host that it came from: so many links of
 	// that host there are in it to choose from, at most.
 	Links int `json:"links,omitempty"`
+	// Because is why its label is as low as it is: [Undescribed] if nobody described the tool
+	// that gave it and nothing else was found in it. Empty in older journals.
+	Because Code `json:"because,omitempty"`
+	// Said is how the command line that brought it begins, for people. Nothing is judged by it.
+	Said string `json:"said,omitempty"`
 }
 
 // Own is the source's own label, as low as what was found in it makes it.
@@ -337,9 +342,23 @@ type Shown struct {
 	Boxed bool `json:"boxed,omitempty"`
 	// Hosts are those that its box would let it reach, such as «api.example:443».
 	Hosts []string `json:"hosts,omitempty"`
+	// Here stands for the repository it was asked in and all that a yes for that would
+	// cover; of hosts, for the repository.
+	Here Digest `json:"here,omitzero"`
 	// Vouch is set in a question that is about no call: whether the owner vouches
 	// for this content, as he said in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
+	// Whole are the values of the call that are longer than their short form, or hold what
+	// nobody sees: a question shows them as they are.
+	Whole []Whole `json:"whole,omitempty"`
+}
+
+// A Whole is the value of one argument, by its place, without the secrets in it. Left is
+// how many characters at its end are in no journal, because there are too many.
+type Whole struct {
+	Argument int    `json:"argument"`
+	Text     string `json:"text,omitempty"`
+	Left     int    `json:"left,omitempty"`
 }
 
 // An Offer is one approval that a question offers. A grant is never wider than
@@ -411,6 +430,8 @@ type GrantGiven struct {
 	Turn int `json:"turn"`
 	// Until is zero for a grant that ends with its turn.
 	Until time.Time `json:"until,omitzero"`
+	// Draft: it was given while the owner only observed, and holds no longer than that.
+	Draft bool `json:"draft,omitempty"`
 }
 
 // GrantUsed says that a grant let a call through.
@@ -441,6 +462,7 @@ const (
 	GrantTurn    GrantScope = "turn"    // identical calls until the turn ends
 	GrantMinutes GrantScope = "minutes" // identical calls until a time
 	GrantHosts   GrantScope = "hosts"   // the shown call, in a box that reaches the shown hosts, in any session of the project, until a time
+	GrantHere    GrantScope = "here"    // what the shown words cover, in any session of the repository, until a time
 	GrantPattern GrantScope = "pattern" // calls that match the printed pattern, until a time
 	GrantTool    GrantScope = "tool"    // any call of the tool: only with approvals.toolWide
 )

@@ -122,6 +122,8 @@ func (c *plain) sourceFields(s *Source) {
 	list(c, "via", &s.Via, (*plain).passage)
 	list(c, "secrets", &s.Secrets, (*plain).secretSpan)
 	someNumber(c, "links", &s.Links)
+	someText(c, "because", &s.Because)
+	someText(c, "said", &s.Said)
 }
 
 func (c *plain) origin(o *Origin) {
@@ -238,7 +240,17 @@ func (c *plain) shown(s *Shown) {
 	c.flag("two", &s.Two)
 	c.flag("boxed", &s.Boxed)
 	list(c, "hosts", &s.Hosts, textValue[string])
+	c.digest("here", &s.Here, s.Here.IsZero())
 	c.digest("vouch", &s.Vouch, s.Vouch.IsZero())
+	list(c, "whole", &s.Whole, (*plain).whole)
+	c.shut('}')
+}
+
+func (c *plain) whole(w *Whole) {
+	c.open('{')
+	number(c, "argument", &w.Argument)
+	someText(c, "text", &w.Text)
+	someNumber(c, "left", &w.Left)
 	c.shut('}')
 }
 

@@ -84,6 +84,10 @@ type Question struct {
 	Box string
 	// Beware are words of ours about what the call carries.
 	Beware []string
+	// Reasons are those of the decision, the deciding one first.
+	Reasons []floodmark.Reason
+	// Whole are the values that their short forms do not show as they are.
+	Whole []floodmark.Whole
 	// Push is what the call would push; nil if it pushes nothing that can be looked at.
 	Push *hook.Push
 }
@@ -295,3 +299,6 @@ func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string
 // SameDigest compares two digests in constant time. Codes and picks are compared
 // by nothing else, and never as they were typed.
 func SameDigest(a, b floodmark.Digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
+
+// SameWord compares two words, one of them a code, as [SameDigest] does.
+func SameWord(a, b string) bool { return SameDigest(floodmark.DigestOf(a), floodmark.DigestOf(b)) }

@@ -2,7 +2,6 @@ package approval_test
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -181,15 +180,6 @@ func TestBookLifecycle(t *testing.T) {
 	one, two := shownCall("exec", "1"), shownCall("send", "2")
 	var b approval.Book
 	b.Open(opened("t1", "00000001", one), 4)
-	if _, ok := b.Joinable(4, at(2), time.Time{}); ok {
-		t.Error("an expired question takes no more calls")
-	}
-	if _, ok := b.Joinable(3, at(0), time.Time{}); ok {
-		t.Error("a question of another turn takes no more calls")
-	}
-	if o, ok := b.Joinable(4, at(1), time.Time{}); !ok || o.ID != "t1" {
-		t.Error("an open question of this turn takes one more call")
-	}
 	b.Extend(floodmark.TicketExtended{Ticket: "t1", Shown: two})
 	if o, ok := b.Asked(two.Tool, two.ArgsDigest, at(0)); !ok || o.ID != "t1" {
 		t.Error("the added call is not asked about")
@@ -261,17 +251,11 @@ func TestBookIsBounded(t *testing.T) {
 	if b.Tickets[0].ID != floodmark.TicketID(rune('a'+5)) {
 		t.Error("the oldest question did not give way")
 	}
-	for i := range approval.MaxShown {
-		b.Extend(floodmark.TicketExtended{Ticket: b.Tickets[0].ID, Shown: shownCall("x", strconv.Itoa(i))})
-	}
 	for range 3 {
 		b.Extend(floodmark.TicketExtended{Ticket: b.Tickets[1].ID, Shown: shownCall("x", "again")})
 	}
 	if n := len(b.Tickets[1].Shown); n != 2 {
 		t.Errorf("the same call stands %d times under one question", n-1)
-	}
-	if o, ok := b.Joinable(1, at(0), time.Time{}); !ok || o.ID == b.Tickets[0].ID {
-		t.Error("a full question takes one more call")
 	}
 }
 

@@ -20,10 +20,12 @@ type Book struct {
 	Guesses []Guess  `json:"guesses,omitempty"`
 	// Waits are until when the last questions were to wait, oldest first.
 	Waits []time.Time `json:"waits,omitempty"`
-	// Hosts are grants that outlive the session: see [floodmark.GrantHosts].
+	// Hosts are grants that outlive the session: see [floodmark.GrantHosts] and [floodmark.GrantHere].
 	Hosts []Grant `json:"hosts,omitempty"`
 	// Boxed is nil unless a call was let through in a box.
 	Boxed *Boxed `json:"boxed,omitempty"`
+	// InBoxes are the calls that were let through in a box and gave nothing yet.
+	InBoxes []floodmark.CallID `json:"inBoxes,omitempty"`
 }
 
 // A Closed is a question that has ended: whoever answers late is told how.
@@ -94,6 +96,9 @@ type Grant struct {
 	Own   bool `json:"own,omitempty"`
 	// Moved says that a call changed something between their words and the yes.
 	Moved bool `json:"moved,omitempty"`
+	// Draft means that it was given while the owner only observed. After that it covers
+	// nothing, and its question is asked again.
+	Draft bool `json:"draft,omitempty"`
 }
 
 // exact reports a grant for the call that was shown and no other. What takes further
@@ -117,7 +122,6 @@ type Denial struct {
 
 // The limits of a book: the oldest entries give way.
 const (
-	MaxShown   = 16 // calls under one code: more cannot be read
 	MaxTickets = 32
 	MaxGrants  = 64
 	MaxClosed  = 32
@@ -178,7 +182,7 @@ func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDige
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.
 func asItWas(a, b floodmark.Shown) bool {
-	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.Codes, b.Codes)
+	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Hosts, b.Hosts) && a.Here == b.Here && slices.Equal(a.Codes, b.Codes)
 }
 
 // Count takes in that the first of two people approved.
@@ -270,7 +274,7 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 
 // Give takes in a grant. The call it was given for is no longer asked about.
 func (b *Book) Give(f floodmark.GrantGiven) {
-	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until}
+	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until, Draft: f.Draft}
 	if i := b.find(f.Ticket); i >= 0 {
 		g.Moved = b.Tickets[i].Moved
 		g.Spoke = g.exact() && b.Tickets[i].Spoke && !g.Moved
@@ -278,7 +282,7 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
 		}))
 	}
-	if g.Scope == floodmark.GrantHosts {
+	if (g.Scope == floodmark.GrantHosts || g.Scope == floodmark.GrantHere) && !g.Draft { // a draft outlives nothing
 		b.Hosts = append(b.Hosts, g)
 		b.Hosts = b.Hosts[max(0, len(b.Hosts)-MaxGrants):]
 		return

@@ -24,14 +24,26 @@ type Boxed struct {
 // Boxes takes note of a call that was let through.
 func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	if r == floodmark.Boxed {
+		b.InBoxes = append(slices.Clip(b.InBoxes), a.Call)[:min(len(b.InBoxes)+1, maxInBoxes)]
 		b.Boxed = &Boxed{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest}
 	} else if len(a.Effects) == 0 || slices.ContainsFunc(a.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch }) {
 		b.Boxed = nil
 	}
 }
 
+// maxInBoxes bounds the calls that are in boxes at once. Once there are as many, any call may be one.
+const maxInBoxes = 256
+
+// HadToBeBoxed reports whether a call that gives something now was let through in a box alone.
+func (b *Book) HadToBeBoxed(c floodmark.CallID) bool {
+	return len(b.InBoxes) >= maxInBoxes || slices.Contains(b.InBoxes, c)
+}
+
 // BoxEnded takes note of how a call ended.
 func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
+	if i := slices.Index(b.InBoxes, c); i >= 0 && len(b.InBoxes) < maxInBoxes {
+		b.InBoxes = slices.Delete(slices.Clone(b.InBoxes), i, i+1)
+	}
 	if was := b.Boxed; was != nil && f.BoxFailed && was.Call == c {
 		b.Boxed = &Boxed{Call: c, Tool: was.Tool, Args: was.Args, Failed: true, Wanted: f.Wanted, NotKept: f.NotKept}
 	}
@@ -71,8 +83,16 @@ func quoted(names []string) string {
 const maxBoxed = 500
 
 // boxed is the line about a box on a card.
-func boxed(line string) (p Phrase) {
-	for line = capital(floodmark.Shorten(floodmark.Visible(line), maxBoxed)); ; {
+func boxed(line string) Phrase {
+	if line == "" {
+		return nil
+	}
+	return spelled(capital(line))
+}
+
+// spelled sets apart what stands between quotation marks in words of ours.
+func spelled(line string) (p Phrase) {
+	for line = floodmark.Shorten(floodmark.Visible(line), maxBoxed); ; {
 		ours, rest, found := strings.Cut(line, "“")
 		p = p.say(ours)
 		name, after, closed := strings.Cut(rest, "”")

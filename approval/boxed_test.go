@@ -16,7 +16,7 @@ func TestTheQuestionAfterABoxFailed(t *testing.T) {
 	}{
 		"a host":    {Boxed{Wanted: []string{"api.example", "b.example"}}, "It failed in its box: it wanted “api.example”, “b.example”, and a box has no network."},
 		"a file":    {Boxed{NotKept: []string{"AGENTS.md"}}, "It failed in its box: “AGENTS.md” cannot be written from there."},
-		"a quote":   {Boxed{NotKept: []string{"a” is fine. Say yes “b"}}, "It failed in its box: “a\" is fine. Say yes \"b” cannot be written from there."},
+		"a quote":   {Boxed{NotKept: []string{"a” is fine. Say yes “b"}}, "It failed in its box: “a⟨U+201D⟩ is fine. Say yes ⟨U+201C⟩b” cannot be written from there."},
 		"who knows": {Boxed{}, "It failed in its box, which has no network, no secrets and only this project."},
 	} {
 		q := Question{

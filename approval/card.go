@@ -14,6 +14,7 @@ import (
 // What fits on a phone's screen at once, in characters and in values.
 const (
 	maxShownValue = 160
+	maxShownCall  = 1200 // of all values of a call that is shown alone
 	maxShownName  = 60
 	maxShownAsked = 280 // of the owner's own words
 	maxShownHead  = 40  // of a place in the first line, and of what the catalog says
@@ -54,20 +55,29 @@ type Note struct {
 type Origin struct {
 	// Name is what brought it, Place where it lies; one of them may be empty.
 	Name, Place string
-	Trust       floodmark.Trust
+	// Said is how the command line that brought it begins; it says more than the two.
+	Said  string
+	Trust floodmark.Trust
 }
 
 // Card words one call of a question. A brief one stands among others.
 func (q Question) Card(brief bool) Card {
+	room := maxShownValue
+	if brief {
+		room /= 2
+	} else if q.short() {
+		room = maxShownCall
+	}
+	return q.card(brief, room)
+}
+
+// card words a call with so many characters for each value.
+func (q Question) card(brief bool, room int) Card {
 	if q.Vouch != (Origin{}) {
 		return q.vouchCard()
 	}
 	q = q.unpicked()
 	c := Card{Deed: q.deed()}
-	room := 1
-	if brief {
-		room = 2
-	}
 	if q.Asked != "" {
 		c.Asked = Phrase{}.say("You had said: ").quote(q.Asked, maxShownAsked)
 	}
@@ -76,8 +86,8 @@ func (q Question) Card(brief bool) Card {
 		c.Body = append(c.Body, q.with())
 	}
 	rows, left, hides := q.rows(brief)
-	c.Hides = hides
-	c.Body = append(c.Body, q.lines(rows, maxShownValue/room)...)
+	c.Hides = hides || q.lost() > 0 || q.longer(rows, room)
+	c.Body = append(c.Body, q.lines(rows, room)...)
 	if left > 0 {
 		c.Body = append(c.Body, Phrase{}.say(fmt.Sprintf("(%d more not shown here)", left)))
 	}
@@ -116,12 +126,9 @@ func (q Question) vouchCard() Card {
 
 // Head says in one line who wants what.
 func Head(calls []Question) Phrase {
-	agent := Phrase{}.say("An agent")
-	if len(calls) > 0 && calls[0].Action.Tool.Agent != "" {
-		name := calls[0].Action.Tool.Agent
-		if agent = (Phrase{}).say(name); len(name) > maxShownName || strings.ContainsFunc(name, odd) {
-			agent = Phrase{}.quote(name, maxShownName)
-		}
+	agent := asker("")
+	if len(calls) > 0 {
+		agent = asker(calls[0].Action.Tool.Agent)
 	}
 	if len(calls) == 1 && calls[0].Vouch != (Origin{}) {
 		return Phrase{}.say("You typed that you vouch for something your agent has read")
@@ -135,6 +142,17 @@ func Head(calls []Question) Phrase {
 	return agent.say(fmt.Sprintf(" wants to do %d things", len(calls)))
 }
 
+// asker names the agent that asks.
+func asker(name string) Phrase {
+	switch {
+	case name == "":
+		return Phrase{}.say("An agent")
+	case len(name) > maxShownName || strings.ContainsFunc(name, odd):
+		return Phrase{}.quote(name, maxShownName)
+	}
+	return Phrase{}.say(name)
+}
+
 // odd reports what the name of an agent has no need of.
 func odd(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.", r)
@@ -142,7 +160,7 @@ func odd(r rune) bool {
 
 // Lines is a card of one call as plain text.
 func (q Question) Lines() []string {
-	c := q.Card(false)
+	c := q.card(false, maxWhole)
 	lines := []string{Head([]Question{q}).String()}
 	if len(c.Asked) > 0 {
 		lines = append(lines, c.Asked.String())
@@ -248,8 +266,12 @@ func (q Question) unpicked() Question {
 	q.Source, q.Consequence, q.Line = hide(q.Source), hide(q.Consequence), hide(q.Line)
 	q.Led.Name, q.Led.Place = hide(q.Led.Name), hide(q.Led.Place)
 	q.Action.Arguments, q.Notes = slices.Clone(q.Action.Arguments), slices.Clone(q.Notes)
+	q.Whole = slices.Clone(q.Whole)
 	for i := range q.Action.Arguments {
 		q.Action.Arguments[i].Shown = hide(q.Action.Arguments[i].Shown)
+	}
+	for i := range q.Whole {
+		q.Whole[i].Text = hide(q.Whole[i].Text)
 	}
 	for i := range q.Notes {
 		q.Notes[i].From.Name, q.Notes[i].From.Place = hide(q.Notes[i].From.Name), hide(q.Notes[i].From.Place)
@@ -260,6 +282,27 @@ func (q Question) unpicked() Question {
 // chosen reports an argument that is chosen below the card.
 func (q Question) chosen(i int) bool {
 	return q.Pick != nil && len(q.Pick.Among) > 0 && q.Pick.Argument == q.Action.Arguments[i].Path
+}
+
+// short reports a call whose values can all be shown in a chat.
+func (q Question) short() bool {
+	n := 0
+	for i := range q.Action.Arguments {
+		n += utf8.RuneCountInString(floodmark.Visible(q.value(i)))
+	}
+	return n <= maxShownCall
+}
+
+// longer reports a value that has no room, and matters: a yes covers what was shown.
+func (q Question) longer(rows []row, room int) bool {
+	for _, r := range rows {
+		for _, i := range r.args {
+			if a := q.Action.Arguments[i]; a.Role != floodmark.Content && a.Whence != floodmark.Stated && utf8.RuneCountInString(floodmark.Visible(q.value(i))) > room {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A row is one line of a card: values of one argument, with the same history.

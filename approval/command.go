@@ -16,7 +16,7 @@ type Verb string
 
 // The commands an owner can type.
 const (
-	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes] [#offer] [=place]
+	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes] [#offer] [always] [=place]
 	Deny     Verb = ".deny"     // .deny <tool|all> <code>
 	Endorse  Verb = ".endorse"  // .endorse <digest> [code]
 	Withdraw Verb = ".withdraw" // .withdraw <digest>
@@ -44,6 +44,8 @@ type Command struct {
 	// has a [Pick].
 	Offer  int
 	Picked string
+	// Always takes the offer that holds for the whole repository.
+	Always bool
 	Digest string // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.
 	By, Channel string
@@ -52,7 +54,8 @@ type Command struct {
 	Typed bool
 }
 
-// All approves every call printed under the same code.
+// All approves what was printed under a code, whatever its tool. A journal of before may
+// have a question with several calls.
 const All = "all"
 
 // The limits of a command.
@@ -111,6 +114,9 @@ func parseVouch(v Verb, f []string) (Command, error) {
 // errNoCode says what a code looks like.
 func errNoCode() error { return fmt.Errorf("a code has %d hex digits, such as 0123abcd", CodeLength) }
 
+// IsCode reports whether a word has the form of a code.
+func IsCode(word string) bool { return len(word) == CodeLength && isHex(word) }
+
 // maxCodes bounds the codes looked for in one text.
 const maxCodes = 64
 
@@ -132,7 +138,7 @@ func Codes(text string) []string {
 // parseAnswer reads an answer. What stands behind the first « =» is what the
 // person picked or typed, to the end of the line.
 func parseAnswer(v Verb, text string) (Command, error) {
-	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes] [#offer] [=place]", v)
+	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes] [#offer] [always] [=place]", v)
 	if v == Deny {
 		usage = fmt.Errorf("write: %s <tool|all> <code>", v)
 	}
@@ -148,12 +154,16 @@ func parseAnswer(v Verb, text string) (Command, error) {
 	for _, w := range f[2:] {
 		offer, isOffer := strings.CutPrefix(w, "#")
 		switch {
-		case isOffer && c.Offer == 0:
+		case isOffer && c.Offer == 0 && !c.Always:
 			n, err := strconv.ParseUint(offer, 10, 8)
 			if err != nil || n == 0 || n > MaxOffers {
 				return Command{}, fmt.Errorf("behind # stands the number of an offer, from 1 to %d", MaxOffers)
 			}
 			c.Offer = int(n)
+		case w == "always" && c.For == 0 && c.Offer == 0 && !c.Always:
+			c.Always = true
+		case c.Always:
+			return Command{}, usage
 		case !isOffer && c.For == 0:
 			minutes, err := strconv.ParseUint(w, 10, 32)
 			if err != nil || minutes == 0 {

@@ -20,7 +20,9 @@ type Wanted struct {
 	// Boxed says that it would run in a box, and Hosts what it would reach from there; Exact
 	// that a person has to be shown this very call, with Others.
 	Boxed, Exact bool
-	Hosts        []string
+	// Observing says that the owner only observes: drafts hold.
+	Observing bool
+	Hosts     []string
 	// Loads is how far what it loads is believed.
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
@@ -43,7 +45,7 @@ func (b *Book) Covers(w Wanted) (Grant, bool) {
 // that a person has not seen makes it silent.
 func (g Grant) covers(w Wanted) bool {
 	switch {
-	case g.Shown.Tool != w.Tool:
+	case g.Shown.Tool != w.Tool, g.Draft && !w.Observing:
 		return false
 	case g.Shown.Boxed && !w.Boxed: // a yes to what runs in a box is none to what does not
 		return false
@@ -67,7 +69,7 @@ func (g Grant) covers(w Wanted) bool {
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:
 		return !w.Exact
-	case floodmark.GrantHosts: // it lets a box reach hosts, and no call through
+	case floodmark.GrantHosts, floodmark.GrantHere: // these hold in the repository: see [Here.By]
 	}
 	return false
 }
@@ -104,24 +106,6 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 		}
 	}
 	return Open{}, false
-}
-
-// Joinable returns the question of this turn that can still take one more call,
-// and that people are told of when they would be told of that: held is as in
-// [floodmark.TicketOpened].
-func (b *Book) Joinable(turn int, at, held time.Time) (Open, bool) {
-	for _, o := range b.Tickets {
-		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.alone() && o.Held.Equal(held) {
-			return o, true
-		}
-	}
-	return Open{}, false
-}
-
-// alone reports whether an approval must say where a call goes, takes two people,
-// or is about no call. Such a question holds one.
-func (o Open) alone() bool {
-	return o.Two() || !o.Vouch().IsZero() || slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
 }
 
 // Vouch is the content that the question is about; zero if it is about calls.

@@ -34,9 +34,9 @@ func places(names []string) (list []string) {
 // Reaches are the hosts that the box of a call should let it reach: those that it was
 // granted for good, here or in another session, and those it wanted when it failed just
 // now. By is the grant, if no person has to be asked about one of them.
-func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time, others []hook.HostGrant) (hosts []string, by floodmark.TicketID) {
+func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time, others []hook.Lasting, repository floodmark.Digest) (hosts []string, by floodmark.TicketID) {
 	for _, g := range slices.Concat(others, b.Lasting(at)) {
-		if g.Tool == t && g.Args == args {
+		if g.Tool == t && g.Args == args && len(g.Hosts) > 0 && g.Here == repository {
 			hosts, by = places(g.Hosts), g.Ticket
 		}
 	}
@@ -53,11 +53,15 @@ func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time,
 	return hosts, by // it was granted since
 }
 
-// Lasting are the grants of hosts that hold at a time, for other sessions.
-func (b *Book) Lasting(at time.Time) (list []hook.HostGrant) {
+// Lasting are the grants for the whole project that hold at a time. One that was given
+// later than that does not: a clock that was set back lengthens nothing.
+func (b *Book) Lasting(at time.Time) (list []hook.Lasting) {
 	for _, g := range b.Hosts {
-		if at.Before(g.Until) && len(g.Shown.Hosts) > 0 {
-			list = append(list, hook.HostGrant{Ticket: g.Ticket, Tool: g.Shown.Tool, Args: g.Shown.ArgsDigest, Hosts: g.Shown.Hosts})
+		if at.Before(g.Until) && !at.Add(HereFor).Before(g.Until) {
+			list = append(list, hook.Lasting{
+				Ticket: g.Ticket, Tool: g.Shown.Tool, Args: g.Shown.ArgsDigest, Hosts: g.Shown.Hosts,
+				Here: g.Shown.Here, Mark: g.Shown.Mark, Codes: g.Shown.Codes,
+			})
 		}
 	}
 	return list
@@ -94,7 +98,8 @@ func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 
 // OnlyOnce reports whether nothing was offered but this one call: wider offers come last.
 func OnlyOnce(s floodmark.Shown) bool {
-	last := s.Offers[max(0, len(s.Offers)-1):]
+	last := slices.DeleteFunc(slices.Clone(s.Offers), func(o floodmark.Offer) bool { return o.Scope == floodmark.GrantHere })
+	last = last[max(0, len(last)-1):]
 	return len(last) > 0 && (last[0].Scope == floodmark.GrantOnce || last[0].Scope == floodmark.GrantOutside)
 }
 
@@ -104,7 +109,7 @@ func (c Command) Approves(s floodmark.Shown) bool { return c.Tool == All || c.To
 // Offered reports whether every call that a command approves has the offer that it takes.
 func (c Command) Offered(shown []floodmark.Shown) bool {
 	return c.Offer >= 0 && !slices.ContainsFunc(shown, func(s floodmark.Shown) bool {
-		return c.Approves(s) && c.Offer > len(s.Offers)
+		return c.Approves(s) && (c.Offer > len(s.Offers) || c.Always && Always(s.Offers) == 0)
 	})
 }
 

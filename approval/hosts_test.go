@@ -37,7 +37,7 @@ func TestHostsThatABoxShouldReach(t *testing.T) {
 	for name, c := range map[string]struct {
 		book  *approval.Book
 		min   int
-		more  []hook.HostGrant
+		more  []hook.Lasting
 		hosts string
 		by    floodmark.TicketID
 	}{
@@ -52,11 +52,11 @@ func TestHostsThatABoxShouldReach(t *testing.T) {
 		"granted since":        {book: given(failed("a.example:443"), "a.example:443"), hosts: "a.example:443", by: "t"},
 		"granted, wants more":  {book: given(failed("b.example:443"), "a.example:443"), hosts: "a.example:443 b.example:443"},
 		"granted, other cause": {book: given(failed(), "a.example:443")},
-		"granted elsewhere":    {book: &approval.Book{}, more: []hook.HostGrant{{Ticket: "o", Tool: tool, Args: args, Hosts: []string{"a.example:443"}}}, hosts: "a.example:443", by: "o"},
-		"granted to another":   {book: &approval.Book{}, more: []hook.HostGrant{{Ticket: "o", Tool: tool, Hosts: []string{"a.example:443"}}, {Ticket: "p", Args: args, Hosts: []string{"a.example:443"}}}},
-		"granted what cannot":  {book: &approval.Book{}, more: []hook.HostGrant{{Ticket: "o", Tool: tool, Args: args, Hosts: []string{"127.0.0.1:443"}}}, by: "o"},
+		"granted elsewhere":    {book: &approval.Book{}, more: []hook.Lasting{{Ticket: "o", Tool: tool, Args: args, Hosts: []string{"a.example:443"}}}, hosts: "a.example:443", by: "o"},
+		"granted to another":   {book: &approval.Book{}, more: []hook.Lasting{{Ticket: "o", Tool: tool, Hosts: []string{"a.example:443"}}, {Ticket: "p", Args: args, Hosts: []string{"a.example:443"}}}},
+		"granted what cannot":  {book: &approval.Book{}, more: []hook.Lasting{{Ticket: "o", Tool: tool, Args: args, Hosts: []string{"127.0.0.1:443"}}}, by: "o"},
 	} {
-		hosts, by := c.book.Reaches(tool, args, at(c.min), c.more)
+		hosts, by := c.book.Reaches(tool, args, at(c.min), c.more, floodmark.Digest{})
 		if strings.Join(hosts, " ") != c.hosts || by != c.by {
 			t.Errorf("%s: %q by %q", name, hosts, by)
 		}

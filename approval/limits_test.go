@@ -26,7 +26,6 @@ func TestCodeMAC(t *testing.T) {
 // The limits people and other programs count on.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string][2]int{
-		"calls under one code":       {approval.MaxShown, 16},
 		"open questions":             {approval.MaxTickets, 32},
 		"grants":                     {approval.MaxGrants, 64},
 		"digits of a code":           {approval.CodeLength, 8},
@@ -53,7 +52,7 @@ func TestParseCommandAtItsLimits(t *testing.T) {
 		t.Errorf("a whole digest: %+v, %v", c, err)
 	}
 	for text, want := range map[string]string{
-		".approve":                   "write: .approve <tool|all> <code> [minutes] [#offer] [=place]",
+		".approve":                   "write: .approve <tool|all> <code> [minutes] [#offer] [always] [=place]",
 		".deny exec":                 "write: .deny <tool|all> <code>",
 		".deny exec bf619df9 5":      "write: .deny <tool|all> <code>",
 		".approve exec bf619df":      "a code has 8 hex digits, such as 0123abcd",
@@ -114,9 +113,6 @@ func TestAnApprovedQuestion(t *testing.T) {
 	}
 	if o, ok := b.Asked(two.Tool, two.ArgsDigest, at(1)); !ok || o.ID != "t1" {
 		t.Error("the question after an answered one does not count as asked")
-	}
-	if o, ok := b.Joinable(1, at(1), time.Time{}); !ok || o.ID != "t1" {
-		t.Errorf("joined %q, want the question nobody answered", o.ID)
 	}
 	if o, ok := b.ByID("t0", at(1)); !ok || !o.Approved {
 		t.Error("an approved question can no longer be denied")
@@ -227,17 +223,8 @@ func TestBookAtItsLimits(t *testing.T) {
 	}
 	b = approval.Book{}
 	b.Open(opened("t", "00000001", shownCall("x", "0")), 1)
-	for i := 1; i < approval.MaxShown; i++ {
-		if _, ok := b.Joinable(1, at(0), time.Time{}); !ok {
-			t.Fatalf("a question with %d calls takes no more", i)
-		}
-		b.Extend(floodmark.TicketExtended{Ticket: "t", Shown: shownCall("x", strconv.Itoa(i))})
-	}
-	if _, ok := b.Joinable(1, at(0), time.Time{}); ok {
-		t.Errorf("a question with %d calls takes one more", len(b.Tickets[0].Shown))
-	}
 	b.Extend(floodmark.TicketExtended{Ticket: "unknown", Shown: shownCall("x", "y")})
-	if len(b.Tickets) != 1 || len(b.Tickets[0].Shown) != approval.MaxShown {
+	if len(b.Tickets) != 1 || len(b.Tickets[0].Shown) != 1 {
 		t.Error("a call was added to a question that does not exist")
 	}
 }

@@ -44,6 +44,6 @@ func Wild(value string) bool {
 // Flowed reports whether data leaving was among the reasons.
 func Flowed(codes []floodmark.Code) bool {
 	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
-		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
+		return c == floodmark.FlowSecret || c == floodmark.Undescribed || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
 	})
 }

@@ -22,7 +22,7 @@ func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
 // quote adds what somebody else chose, at most so many characters of it, and of
 // those that are left out how many.
 func (p Phrase) quote(value string, most int) Phrase {
-	if len(value) > maxQuoted {
+	if len(value) > max(maxQuoted, most) {
 		value = value[:maxQuoted/2] + " … " + value[len(value)-maxQuoted/2:]
 	}
 	if value = floodmark.Shorten(floodmark.Visible(value), most); value == "" {
@@ -43,7 +43,7 @@ func (p Phrase) String() string {
 			b.WriteString(part.Text)
 			continue
 		}
-		b.WriteString("“" + strings.NewReplacer("“", `"`, "”", `"`).Replace(part.Text) + "”")
+		b.WriteString("“" + strings.NewReplacer("“", "⟨U+201C⟩", "”", "⟨U+201D⟩").Replace(part.Text) + "”")
 	}
 	return b.String()
 }

@@ -30,26 +30,11 @@ func TestFirstOfTwo(t *testing.T) {
 		if !b.Tickets[0].Two() || b.Tickets[0].First != "anna" {
 			t.Fatalf("%+v", b.Tickets[0])
 		}
-		if _, ok := b.Joinable(1, time.Unix(1, 0), time.Time{}); ok {
-			t.Error("something may join it")
-		}
 		next := shown
 		c.change(&next)
 		b.Extend(floodmark.TicketExtended{Ticket: "t", Shown: next})
 		if b.Tickets[0].First != c.want {
 			t.Errorf("%s: %q", name, b.Tickets[0].First)
-		}
-	}
-}
-
-// A question of the night takes in calls of the same night alone.
-func TestJoinableByWhenItIsTold(t *testing.T) {
-	var b approval.Book
-	seven := time.Unix(7, 0).UTC()
-	b.Open(floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{{}}, Expires: time.Unix(9, 0), Held: seven}, 1)
-	for held, want := range map[time.Time]bool{seven: true, {}: false, seven.Add(1): false} {
-		if _, ok := b.Joinable(1, time.Unix(1, 0), held); ok != want {
-			t.Errorf("%v: %v", held, ok)
 		}
 	}
 }

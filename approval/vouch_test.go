@@ -17,7 +17,7 @@ func TestVouchCard(t *testing.T) {
 		lines = append(lines, p.String())
 	}
 	text := strings.Join(lines, "\n")
-	if !strings.HasPrefix(text, "It is: “page https://one.example/\"” (untrusted)\nIf you allow it: It counts as a file of your own") || c.Hides {
+	if !strings.HasPrefix(text, "It is: “page https://one.example/⟨U+201D⟩” (untrusted)\nIf you allow it: It counts as a file of your own") || c.Hides {
 		t.Errorf("%s", text)
 	}
 	if head := approval.Head([]approval.Question{q}).String(); head != "You typed that you vouch for something your agent has read" {

@@ -58,7 +58,7 @@ func (q Question) line(r row, most int) Phrase {
 	}
 	p = p.say(": ")
 	if q.equal(r) {
-		return p.say("each ").quote(q.Action.Arguments[r.args[0]].Shown, most)
+		return p.say("each ").quote(q.value(r.args[0]), most)
 	}
 	for n, i := range r.args {
 		switch {
@@ -67,7 +67,7 @@ func (q Question) line(r row, most int) Phrase {
 		case n > 0:
 			p = p.say(", ")
 		}
-		switch shown := q.Action.Arguments[i].Shown; {
+		switch shown := q.value(i); {
 		case q.chosen(i):
 			p = p.say("one of those below")
 		case shown == "":
@@ -84,16 +84,18 @@ func (q Question) line(r row, most int) Phrase {
 
 // equal reports several values that are all the same.
 func (q Question) equal(r row) bool {
-	other := func(i int) bool { return q.Action.Arguments[i].Shown != q.Action.Arguments[r.args[0]].Shown }
+	other := func(i int) bool { return q.value(i) != q.value(r.args[0]) }
 	return len(r.args) > 1 && r.more == 0 && !slices.ContainsFunc(r.args, other)
 }
 
 // warning is what has to be said of one value alone.
 func (q Question) warning(i int) string {
 	switch a := q.Action.Arguments[i]; {
-	case floodmark.LooksAlike(a.Shown):
+	case floodmark.LooksAlike(q.value(i)):
 		return "has look-alike letters of another alphabet"
-	case a.Shown != "" && (strings.Contains(a.Shown, "…") || q.note(i).Cut):
+	case q.wholeAt(i) >= 0 && !q.whole(i):
+		return fmt.Sprintf("%d characters of it are shown nowhere: deny it, and have it done in smaller steps", q.Whole[q.wholeAt(i)].Left)
+	case a.Shown != "" && q.wholeAt(i) < 0 && (strings.Contains(a.Shown, "…") || q.note(i).Cut):
 		return "not all of it is shown"
 	}
 	return ""
@@ -127,7 +129,9 @@ func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
 // words name an origin, and who can have written it.
 func (o Origin) words() Phrase {
 	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"
-	if o.Place == "" {
+	if o.Said != "" {
+		p = Phrase{}.say("the output of ").quote(o.Said, maxShownName)
+	} else if o.Place == "" {
 		p, others = Phrase{}.quote(inWords(o.Name), maxShownName), " (others write there)"
 	}
 	switch o.Trust {

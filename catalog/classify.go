@@ -95,6 +95,8 @@ type Use struct {
 	PushesToo bool
 	// Looks says of a command line that only looks what it tells by that.
 	Looks looks.Look
+	// Otherwise is what it would do if it did not file something of the owner's own.
+	Otherwise []floodmark.Effect
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool
@@ -114,6 +116,9 @@ func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.
 	if !known {
 		j.use = Use{Effects: c.unknown, Network: true}
 		j.sweep(leaves)
+		if j.guards&isSecret != 0 {
+			j.use.PathKind = Secret
+		}
 		j.protect()
 		return j.use
 	}
@@ -121,6 +126,9 @@ func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.
 	j.returns = p.returns
 	j.protected = p.protected
 	j.cases(leaves)
+	if p.place.holds(leaves) {
+		j.use.Otherwise, j.use.Effects = j.use.Effects, []floodmark.Effect{floodmark.Write}
+	}
 	j.arguments(leaves)
 	j.settle()
 	j.tighten(hints)
@@ -340,7 +348,7 @@ func (j *judge) together(files []string) {
 func (j *judge) url(value string) {
 	if namesFile(value) {
 		j.readsFile = true
-		if host, _, _ := fileURL(strings.TrimSpace(value)); host != "" {
+		if host, _, _ := address.FileURL(strings.TrimSpace(value)); host != "" {
 			j.most = floodmark.Secret
 		}
 		j.path(value)
@@ -375,13 +383,10 @@ func (j *judge) undeclared(value string) {
 	if len(value) > MaxPathBytes || !strings.ContainsAny(value, `/\`) || prose(value) {
 		return
 	}
-	var buf [24]string
 	if i := strings.IndexAny(value, ":="); i >= 0 && strings.HasPrefix(value[i+1:], "/") && !strings.HasPrefix(value[i+1:], "//") { // unix:/run/x.sock
-		s := j.catalog.paths.look(value[i+1:], j.base, j.at, buf[:])
-		j.guards |= s.guard & (isProtected | isSecret | isPass)
+		j.guards |= j.catalog.paths.look(value[i+1:], j.base, j.at, nil).guard & (isProtected | isSecret | isPass)
 	}
-	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
-	j.guards |= s.guard & (isProtected | isSecret | isPass)
+	j.guards |= j.catalog.paths.look(value, j.base, j.at, make([]string, 0, 24)).guard & (isProtected | isSecret | isPass)
 }
 
 // prose reports a text of several words that does not begin as a path does.
@@ -394,6 +399,9 @@ func (j *judge) sweep(leaves []hook.Leaf) {
 	for i := range leaves {
 		if leaves[i].Kind == hook.String {
 			j.mentioned(leaves[i].Value)
+		}
+		for _, tail := range leaves[i].Tails() {
+			j.guards |= j.catalog.paths.look("~/"+tail, "", j.at, nil).guard & isSecret
 		}
 	}
 }

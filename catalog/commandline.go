@@ -55,6 +55,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 	for _, dir := range r.Ends {
 		j.use.Ends = addFolder(j.use.Ends, dir)
 	}
+	j.queries(&r, text)
 	j.use.Packages, j.use.PushesToo = packages(&r), gitwords.PushesToo(&r, j.at.Project)
 	j.use.Offline = len(j.use.URLs)+len(j.use.Packages) == 0 && offline(&r)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
@@ -74,6 +75,20 @@ func (j *judge) line(r shellscan.Report, text string) {
 			}
 		}
 	}
+}
+
+// queries says of a line that only asks a database at a host where its question goes. What the
+// server does for it is the server's, so it still counts as a change, but nothing runs here: only
+// what the settings of the client say does.
+func (j *judge) queries(r *shellscan.Report, text string) {
+	host, ok := looks.Asks(r, text)
+	if !ok || j.decided {
+		return
+	}
+	j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Run })
+	j.add(floodmark.Change, floodmark.Fetch)
+	j.use.URLs = append(j.use.URLs, "postgresql://"+host+"/")
+	j.use.Hooks = append(j.use.Hooks, j.at.Home+"/.psqlrc")
 }
 
 // parts joins what the entries of all parts say.

@@ -91,7 +91,7 @@ func (c *Catalog) LooksAt(t floodmark.ToolRef, top string) bool {
 	if !known {
 		return true
 	}
-	if slices.ContainsFunc(p.cases, func(w when) bool { return w.arg == top }) {
+	if p.place != nil || slices.ContainsFunc(p.cases, func(w when) bool { return w.arg == top }) {
 		return true
 	}
 	a, declared := p.args[top]
@@ -115,6 +115,9 @@ func (c *Catalog) Possible(t floodmark.ToolRef) []floodmark.Effect {
 	all := slices.Clone(p.effects)
 	for _, w := range p.cases {
 		all = append(all, w.effects...)
+	}
+	if p.place != nil {
+		all = append(all, floodmark.Write)
 	}
 	if p.command {
 		all = append(all, floodmark.Observe) // a command may only look

@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/spelling"
 	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
@@ -153,7 +154,7 @@ func TestEdits(t *testing.T) {
 		{"", long + "aa", 64},
 		{long + "a", long + "a", 64},
 	} {
-		if got := edits(tc.a, tc.b); got != tc.want {
+		if got := spelling.Edits(tc.a, tc.b); got != tc.want {
 			t.Errorf("%.9q %.9q: %d, want %d", tc.a, tc.b, got, tc.want)
 		}
 	}

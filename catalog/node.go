@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // The limits on one file. The largest shipped one has about 20 KiB.
@@ -233,7 +234,7 @@ func kindOf(n *yaml.Node) string {
 func near(what, word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {
-		if d := edits(strings.ToLower(word), k); d < distance {
+		if d := spelling.Edits(strings.ToLower(word), k); d < distance {
 			best, distance = k, d
 		}
 	}
@@ -241,29 +242,4 @@ func near(what, word string, known []string) string {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	return fmt.Sprintf("the %s can be: %s", what, strings.Join(known, ", "))
-}
-
-// edits counts the letters to change, add or leave out between two words.
-func edits(a, b string) int {
-	const limit = 64
-	if len(a) > limit || len(b) > limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for k := range row {
-		row[k] = k
-	}
-	for i := 1; i <= len(a); i++ {
-		corner := row[0]
-		row[0] = i
-		for k := 1; k <= len(b); k++ {
-			cost := corner
-			if a[i-1] != b[k-1] {
-				cost++
-			}
-			corner = row[k]
-			row[k] = min(cost, row[k]+1, row[k-1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -12,7 +12,7 @@ import (
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store", "fresh")
+		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store", "fresh", "ownPlace")
 	if fs == nil {
 		return nil
 	}
@@ -53,6 +53,9 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	}
 	if w, ok := fs["when"]; ok {
 		r.cases(w.value, p)
+	}
+	if o, ok := fs["ownPlace"]; ok {
+		p.place = r.ownPlace(o.value, p)
 	}
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/address"
 )
 
 // Places says what «~» and a relative path mean. Either may be empty: then
@@ -146,7 +148,7 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}
-	if host, file, _ := fileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
+	if host, file, _ := address.FileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}

@@ -28,6 +28,7 @@ type Profile struct {
 	// fresh are the arguments, or «argument=value», with which a command line gets a shell
 	// of its own, that of no other call. Without any there is none.
 	fresh []string
+	place *ownPlace // nil: there is none
 	// store: it puts something where other sessions get it, or gets it from there.
 	store string
 	// repository: git works in the folders that the arguments name.

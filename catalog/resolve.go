@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -234,7 +233,7 @@ func clean(value, base, home string) string {
 // cleanSlashes is clean where only «/» separates.
 func cleanSlashes(value, base, home string) string {
 	v := strings.TrimSpace(value)
-	if _, rest, ok := fileURL(v); ok {
+	if _, rest, ok := address.FileURL(v); ok {
 		v = rest
 	}
 	if len(v) > 1 && v[0] == '@' && (v[1] == '/' || v[1] == '~' || v[1] == '.') {
@@ -245,31 +244,6 @@ func cleanSlashes(value, base, home string) string {
 		v = base + "/" + v
 	}
 	return path.Clean(v)
-}
-
-// fileURL takes a file URL apart: the machine it names, if another than this
-// one, and the path there.
-func fileURL(v string) (host, file string, ok bool) {
-	rest, ok := address.CutFold(v, "file:")
-	if !ok {
-		return "", "", false
-	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	if after, has := strings.CutPrefix(rest, "//"); has {
-		host, rest = after, ""
-		if i := strings.IndexByte(after, '/'); i >= 0 {
-			host, rest = after[:i], after[i:]
-		}
-		if strings.EqualFold(host, "localhost") {
-			host = ""
-		}
-	}
-	if plain, err := url.PathUnescape(rest); err == nil {
-		rest = plain
-	}
-	return host, rest, true
 }
 
 func expandHome(v, home string) string {

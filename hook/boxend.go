@@ -7,12 +7,17 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A HostGrant lets one call reach hosts from its box, in one project.
-type HostGrant struct {
+// A Lasting is a grant that holds in every session of one project: it lets a call reach
+// hosts from its box, or without hosts lets what it stands for through.
+type Lasting struct {
 	Ticket floodmark.TicketID
 	Tool   floodmark.ToolRef
 	Args   floodmark.Digest
 	Hosts  []string
+	// Here is as in [floodmark.Shown], and Mark and Codes are what was shown with it.
+	Here  floodmark.Digest
+	Mark  floodmark.Label
+	Codes []floodmark.Code
 }
 
 // A BoxEnd is how a command ended that ran in a box.

@@ -5,6 +5,7 @@ package hook
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/floodmark/floodmark"
 )
@@ -113,9 +114,11 @@ type Event struct {
 	Boxes bool `json:"-"`
 
 	// Holes says that such a box can let the command reach hosts that a person granted.
-	// Granted are grants of other sessions of the same project. The daemon says both.
-	Holes   bool        `json:"-"`
-	Granted []HostGrant `json:"-"`
+	// Granted are grants for all of its project, and Repository stands for the checkout that
+	// lies there; zero if none does, or nobody knows. The daemon says all three.
+	Holes      bool             `json:"-"`
+	Granted    []Lasting        `json:"-"`
+	Repository floodmark.Digest `json:"-"`
 
 	// Locks are the files by which this call installs what its project has pinned. The door
 	// can give that to its box if told to; see [Reply.Mirror]. The daemon says it.
@@ -128,6 +131,10 @@ type Event struct {
 	// Push is what a push in this call would send, at before_tool_call. The daemon says it,
 	// as it says Boxes.
 	Push *Push `json:"-"`
+
+	// Patience is how long a person is waited for if this is asked; zero: not longer than
+	// for any answer. A question is open as long. The daemon says it, as it says Boxes.
+	Patience time.Duration `json:"-"`
 
 	// Audience says who will read the answer at before_response_emit. More says
 	// that the agent works on after it: the turn does not end there.

@@ -28,6 +28,9 @@ func commands(t *testing.T, file string) map[string]string {
 				text, is := inner.(string)
 				if _, rest, ours := strings.Cut(text, "floodmark-hook "); is && ours && (name == "command" || name == "bash") {
 					words := strings.Fields(strings.ReplaceAll(rest, ")", " "))
+					if words[0] == "-person" {
+						words = words[2:]
+					}
 					found[words[0]+" "+words[1]] = text
 				}
 				walk(inner)

@@ -84,7 +84,7 @@ func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (a
 	j.leaves, _ = keptLeaves(&j)
 	q := approval.Question{
 		Action: f.Action, Line: st.line(&j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
-		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two,
+		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two, Whole: shown.Whole,
 	}
 	if !shown.Pick.IsZero() {
 		_, _, q.Pick = st.pick(&j)

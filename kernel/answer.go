@@ -1,18 +1,17 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/lull"
+	"github.com/floodmark/floodmark/internal/meaning"
 )
-
-// onceFor is how long the one call a person approved may be tried again.
-const onceFor = 10 * time.Minute
 
 // Answer takes in an owner's command from a channel that has proved who
 // speaks. Commands typed into a conversation come through [Step].
@@ -96,7 +95,9 @@ func (st *step) answer(cmd approval.Command) {
 	for _, shown := range open.Shown {
 		if cmd.Approves(shown) {
 			given = append(given, shown)
-			st.keep(st.grant(cmd, open.ID, shown))
+			g := cmd.Grant(open.ID, shown, st.turn(), st.in.At)
+			g.Draft = st.pause.Observe
+			st.keep(g)
 		}
 	}
 	if len(given) == 0 {
@@ -106,7 +107,7 @@ func (st *step) answer(cmd approval.Command) {
 	if len(given) == len(open.Shown) {
 		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Allow, By: cmd.By, Channel: cmd.Channel})
 	}
-	st.out.Reply.Notice = approved(cmd, given)
+	st.out.Reply.Notice = cmd.Approved(given, names(given))
 }
 
 // sees reports whether an approval by ticket is for what the question shows now.
@@ -152,7 +153,7 @@ func (st *step) endorse(cmd approval.Command) {
 	}
 	st.keep(floodmark.Endorsed{Digest: src.Digest, Trust: floodmark.Local, By: cmd.By})
 	st.say(src.Digest, floodmark.Local, cmd.By)
-	st.out.Reply.Notice = "Endorsed: " + sourceName(src, floodmark.Local) + "."
+	st.out.Reply.Notice = "Endorsed: " + meaning.Source(src, floodmark.Local) + "."
 }
 
 // contentOf finds the one content whose digest begins so, or says why there is none.
@@ -191,7 +192,7 @@ func (st *step) revoke(cmd approval.Command) {
 		st.out.Reply.Notice = "No approval of that name holds any more."
 		return
 	}
-	st.keep(floodmark.GrantEnded{Ticket: cmd.Ticket, Why: "taken back by " + orWord(cmd.By, "the owner")})
+	st.keep(floodmark.GrantEnded{Ticket: cmd.Ticket, Why: "taken back by " + cmp.Or(cmd.By, "the owner")})
 	st.out.Reply.Notice = "Taken back: it allows nothing any more."
 }
 
@@ -200,7 +201,7 @@ func (st *step) status() string {
 	mark := st.s.Mark()
 	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, st.s.Book.Waiting(st.in.At), len(st.s.Book.Grants))}
 	if st.pause != (floodmark.Pause{}) {
-		lines = append(lines, "- "+st.pausedNotice())
+		lines = append(lines, "- "+lull.Notice(st.pause))
 	}
 	if line := st.settings().Quiet.Line(st.in.At); line != "" {
 		lines = append(lines, "- "+line)
@@ -212,7 +213,7 @@ func (st *step) status() string {
 		}
 	}
 	for _, src := range st.s.Offered {
-		lines = append(lines, "- not loaded: "+sourceName(src, src.Label.Trust)+", digest "+src.Digest.Short())
+		lines = append(lines, "- not loaded: "+meaning.Source(src, src.Label.Trust)+", digest "+src.Digest.Short())
 	}
 	return strings.Join(lines, "\n")
 }

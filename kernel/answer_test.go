@@ -57,6 +57,17 @@ func TestAYesHoldsWhileOthersSpeak(t *testing.T) {
 	}
 }
 
+// An agent that is started once for each prompt ends its session each time, and resumes it.
+func TestAQuestionOutlivesTheEndOfItsSession(t *testing.T) {
+	d := tainted(t, "")
+	d.call("shell", `{"code":"sum"}`)
+	d.tell(hook.Event{Point: hook.SessionEnd})
+	d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: d.ticket, For: 30 * time.Minute})
+	if got := d.call("shell", `{"code":"sum"}`).Reply.Decision; got.Verdict != floodmark.Allow {
+		t.Errorf("after the yes: %+v", got)
+	}
+}
+
 func TestAnswerNeedsASessionAndAVerb(t *testing.T) {
 	d := newDesk(t, "")
 	in := d.input(hook.Event{})
@@ -80,12 +91,11 @@ func TestAnswers(t *testing.T) {
 		grants int
 		closed bool
 	}{
-		"all":           {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 3}, "Approved: shell (2 calls), mail.", 3, true},
-		"fewer shown":   {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 2}, "That question has changed since it was shown. Look at it again.", 0, false},
-		"one shown":     {approval.Command{Verb: approval.Approve, Tool: "all"}, "That question has changed since it was shown. Look at it again.", 0, false},
-		"one tool":      {approval.Command{Verb: approval.Approve, Tool: "shell", Calls: 3}, "Approved: shell (2 calls).", 2, false},
-		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "keep", Calls: 3}, `That code was not asked for "keep" but for: shell (2 calls), mail.`, 0, false},
-		"deny":          {approval.Command{Verb: approval.Deny, Tool: "all"}, "Denied: shell (2 calls), mail.", 0, true},
+		"all":           {approval.Command{Verb: approval.Approve, Tool: "all"}, "Approved: shell.", 1, true},
+		"more shown":    {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 2}, "That question has changed since it was shown. Look at it again.", 0, false},
+		"its tool":      {approval.Command{Verb: approval.Approve, Tool: "shell"}, "Approved: shell.", 1, true},
+		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "mail"}, `That code was not asked for "mail" but for: shell.`, 0, false},
+		"deny":          {approval.Command{Verb: approval.Deny, Tool: "all"}, "Denied: shell.", 0, true},
 		"unknown":       {approval.Command{Verb: approval.Approve, Tool: "all", Ticket: "t9"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
 		"a code counts": {approval.Command{Verb: approval.Approve, Tool: "all", Code: "00000000"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
 	} {

@@ -3,12 +3,12 @@ package kernel
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -270,9 +270,8 @@ func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	return list
 }
 
-// hooked are the files that a command obeys by itself and that were put there by
-// something worth less than the owner's own work: git brings no hooks from elsewhere
-// into its own folder, but other files.
+// hooked are the files that a command obeys by itself and that were put there by something worth less
+// than the owner's own work: git, and a box, bring no hooks from elsewhere into its own folder, but other files.
 func (st *step) hooked(paths []string) []floodmark.Load {
 	var list []floodmark.Load
 	for _, p := range paths {
@@ -346,25 +345,8 @@ func loadNames(b *floodmark.Basis) []string {
 			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
 		}
 		for _, s := range l.Sources {
-			add(sourceName(s, l.Label.Trust))
+			add(meaning.Source(s, l.Label.Trust))
 		}
 	}
 	return names
-}
-
-// chain says through which artifacts a source came here.
-func chain(via []floodmark.Passage) string {
-	var b strings.Builder
-	for _, p := range via {
-		name := p.Artifact.Name
-		switch p.Artifact.Kind {
-		case floodmark.FileArtifact, floodmark.TreeArtifact, floodmark.FolderArtifact:
-			name = path.Base(name)
-		case floodmark.TextArtifact, floodmark.VouchArtifact:
-			name = name[:min(len(name), 8)]
-		case floodmark.MemoryArtifact, floodmark.ServerArtifact:
-		}
-		b.WriteString(" -> " + string(p.Artifact.Kind) + " " + visible(name) + " (session " + visible(string(p.Session)) + ")")
-	}
-	return b.String()
 }

@@ -65,26 +65,25 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 			w.Digest = t.digest
 		}
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(j, p) {
-			st.writeBut(w, into, spares(p))
+			st.write(w, into, spares(p))
 		}
 	}
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
 		w.Whole = len(st.find(w.Artifact)) == 0 || st.runsIn(w.Artifact) > 0 // then it is gone once somebody has looked
-		st.write(w, set)
+		st.write(w, set, j.decision.Contained())                             // no box moves in settings of git
 		st.out.Watch = t.runs
 	}
 	w.Whole, w.Run = false, false
 	for _, ref := range others {
 		w.Artifact = ref
-		st.write(w, set)
+		st.write(w, set, false)
 	}
 }
 
-// takenIn are sources for what is put into files from a repository of others: from another
-// checkout, or by git from another revision, unless the commit that is checked out
-// afterwards says so itself.
+// takenIn are sources for what is put into files from a repository of others: from another checkout,
+// or by git from another revision, unless the commit that is checked out afterwards says so itself.
 func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	var from []Checkout
 	if !j.use.Revisions.Moves {
@@ -103,9 +102,8 @@ func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	return list
 }
 
-// lain are sources for what a command reads where content of others lies, or
-// outside of the project: what it writes from that is no better, and no less
-// private, because it lies elsewhere now.
+// lain are sources for what a command reads where content of others lies, or outside of the
+// project: what it writes from that is no better, and no less private, because it lies elsewhere now.
 func (st *step) lain(t *touch) []floodmark.Source {
 	if t.guessed || len(t.writes) == 0 {
 		return nil
@@ -164,12 +162,6 @@ func textRef(d floodmark.Digest) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.TextArtifact, Name: d.String()}
 }
 
-// write notes that something is about to be written from a set of sources. What
-// was there stays in it until the call is known to be done.
-func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source) {
-	st.writeBut(w, set, false)
-}
-
 // spares reports a path that stands for names a shell matches or git puts into
 // its tree: the folder git keeps for itself is not among them.
 func spares(p string) bool {
@@ -181,8 +173,9 @@ func spares(p string) bool {
 	return first != '.' && first != '['
 }
 
-// writeBut does so for all but what git keeps for itself, if that is spared.
-func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
+// write notes that something is about to be written from a set of sources, but what git keeps
+// for itself if that is spared. What was there stays in it until the call is known to be done.
+func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
 	if slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
 		return
 	}
@@ -300,6 +293,13 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.Artifac
 	st.out.Artifacts[at].Sources = provenance.MergeSets(st.out.Artifacts[at].Sources, all)
 }
 
+// outOfBox says that a call which had to run in a box, and was in none, may have written anything.
+func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
+	if st.s.Book.HadToBeBoxed(call) && st.ev.Box == nil && st.s.Project != "" {
+		st.write(floodmark.ArtifactWritten{Artifact: treeRef(st.s.Project), Call: call, Nodes: n}, st.s.Ledger.Set(n), false)
+	}
+}
+
 // settle looks at what a call that is done has written as a whole: nothing
 // older is left in it, unless somebody else wrote to it since.
 func (st *step) settle(call floodmark.CallID) {
@@ -365,7 +365,7 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 		if dir, tree := strings.CutSuffix(p, "/**"); tree {
 			ref = treeRef(dir)
 		}
-		st.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set)
+		st.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set, false)
 	}
 	return c.Whole
 }

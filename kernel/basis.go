@@ -19,9 +19,10 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
 	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
+	b.Inside = st.inside(j)
 	b.Wipes, b.Boxable = st.wipes(use), st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
-	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	st.values(j)
 	b.Licensed = st.relaxes(j, tr, nil)
 	st.follows(j, tr)
@@ -79,55 +80,6 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 		}
 	}
 	return floodmark.Owner
-}
-
-// ofProgram begins the location of what a program of files says.
-const ofProgram = "program "
-
-// byHost is the location of what was read from one host.
-const byHost = "host"
-
-// location says how the place of a result counts. Standing trust in a host
-// holds for a plain read of one URL there, by a tool that returns whatever a
-// page says: with two URLs, a command, or a tool that reads messages, the
-// result may be somebody else's.
-func location(use catalog.Use, leaves []hook.Leaf) string {
-	if use.ByPath && use.Programs {
-		return ofProgram + use.Location.String()
-	}
-	if use.ByPath {
-		return use.Location.String()
-	}
-	if use.Location != catalog.NoPath || len(use.Effects) != 1 || use.Effects[0] != floodmark.Fetch || use.Returns.Trust != floodmark.Untrusted {
-		return ""
-	}
-	urls := 0
-	for _, leaf := range leaves {
-		if use.Arg(leaf.Top).Is == catalog.IsURL {
-			urls++
-		}
-	}
-	if urls != 1 {
-		return ""
-	}
-	return byHost
-}
-
-// placeKind reads a location. One that is not known counts as foreign.
-func placeKind(location string) (catalog.PathKind, bool) {
-	location = strings.TrimPrefix(location, ofProgram)
-	switch location {
-	case "":
-		return catalog.NoPath, false
-	case byHost, catalog.NoPath.String():
-		return catalog.NoPath, true
-	}
-	for _, k := range []catalog.PathKind{catalog.InProject, catalog.Elsewhere} {
-		if location == k.String() {
-			return k, true
-		}
-	}
-	return catalog.Foreign, true
 }
 
 // Some names are the owner's to say, once anybody else was heard: that of a

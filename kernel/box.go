@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 )
@@ -43,7 +44,7 @@ func (st *step) judgeCall(c hook.Call) *judged {
 	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || slices.ContainsFunc(j.action.Effects, goesOut) {
 		return j
 	}
-	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted); len(st.hosts) == 0 {
+	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted, st.ev.Repository); len(st.hosts) == 0 {
 		return j
 	}
 	out := st.judge(c, nil)
@@ -92,10 +93,11 @@ func (st *step) letOut(j *judged) {
 	}
 }
 
-// granted reports hosts that the owner granted to the project for good, while nothing private
-// was read and no rule on what leaves speaks.
+// granted reports hosts, or else the call itself, that the owner granted to the project for good,
+// while nothing private was read and no rule on what leaves speaks against it.
 func (j *judged) granted() bool {
-	return j.basis.HostsBy != "" && j.ruling.Verdict >= floodmark.Confirm && j.lasting()
+	here := len(j.basis.Hosts) == 0 && approval.Here{Effects: j.action.Effects, Codes: j.codes(), Mark: j.mark}.Harmless()
+	return j.basis.HostsBy != "" && j.ruling.Verdict >= floodmark.Confirm && (here || len(j.basis.Hosts) > 0 && j.lasting())
 }
 
 // lasting reports whether hosts may be granted for more than one call.

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/meaning"
 )
 
 // usualLine is room for the line of an ordinary refusal, in bytes.
@@ -46,7 +48,7 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 	}
 	if len(j.decision.Reasons) > 0 {
 		switch j.decision.Reasons[0].Code {
-		case floodmark.FlowSecret:
+		case floodmark.FlowSecret, floodmark.Undescribed:
 			nodes = append(nodes, st.guardedBy(floodmark.Secret)...)
 		case floodmark.FlowPrivate:
 			nodes = append(nodes, st.guardedBy(floodmark.Private)...)
@@ -61,9 +63,9 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 			continue
 		}
 		l := st.s.Ledger.Effective(n)
-		name := sourceName(src, l.Trust)
+		name := meaning.Source(src, l.Trust)
 		if l.Secrecy <= floodmark.Private && slices.Contains(st.guardedBy(l.Secrecy), n) && l.Trust >= floodmark.Local {
-			name = sourceName(src, l.Trust) + " [" + l.Secrecy.String() + "]"
+			name = meaning.Source(src, l.Trust) + " [" + l.Secrecy.String() + "]"
 		}
 		names = addNew(names, name)
 	}
@@ -129,29 +131,6 @@ func argumentName(a floodmark.Argument) string {
 	return visible(a.Path) + " " + strconv.Quote(visible(a.Shown))
 }
 
-// sourceName says in a few words where content came from.
-func sourceName(s floodmark.Source, t floodmark.Trust) string {
-	o := s.Origin
-	name := orWord(string(o.Kind), "content of unknown origin")
-	switch o.Kind {
-	case floodmark.FromTool:
-		name = floodmark.ToolRef{Server: o.Server, Name: o.Name}.String()
-	case floodmark.FromSender:
-		name = "message from " + orWord(o.Sender, "an unknown sender")
-	case floodmark.FromCheckout:
-		name = orWord(o.Name, "a repository")
-	case floodmark.FromFile, floodmark.FromDefinition, floodmark.FromChild, floodmark.FromParent:
-		name = string(o.Kind) + " " + o.Name
-	case floodmark.FromUnknown:
-		name = orWord(o.Name, "content nobody announced")
-	default:
-	}
-	if o.Place != "" {
-		return name + " " + o.Place + " (" + t.String() + ")" + chain(s.Via)
-	}
-	return visible(name) + " (" + t.String() + ")" + chain(s.Via)
-}
-
 // remedy says what can be done instead, and blames the sources that count.
 func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 	if trust < floodmark.Owner {
@@ -197,13 +176,6 @@ const maxVisible = 80
 // visible is a foreign name as a person may safely be shown it.
 func visible(name string) string { return floodmark.Inert(name, maxVisible) }
 
-func orWord(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // because says why an argument that the owner did not type counts as his, or
 // nothing. Only a call that his words cover has such reasons.
 func because(b *floodmark.Basis, i int) string {
@@ -240,7 +212,7 @@ func (v warrant) because() string {
 		byForm:     "the form of the site you named asks for it, and it comes from where you said your data is",
 		byComputed: "it follows from an amount in the records of who gets it",
 	}[v]
-	return orWord(text, "something you named vouches for it ("+string(v)+")")
+	return cmp.Or(text, "something you named vouches for it ("+string(v)+")")
 }
 
 // besideVerifiers reports whether a reason is one of the policy or of a person.

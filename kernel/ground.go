@@ -53,7 +53,7 @@ func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Le
 // Returns is the label that the result of a call would bring an agent, by what is
 // read and where.
 func (r Rules) Returns(agent string, ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf, at catalog.Places) floodmark.Label {
-	return r.placed(agent, ref, use.Returns, location(use, leaves), use.Place, at)
+	return r.placed(agent, ref, use.Returns, use.LocationOf(leaves), use.Place, at)
 }
 
 // placed is the label of a result once the policy has spoken about its place
@@ -63,9 +63,9 @@ func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place
 }
 
 func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, location, place string, at catalog.Places) floodmark.Label {
-	if strings.HasPrefix(location, ofProgram) && !r.Policy.ProjectLocal() {
+	if strings.HasPrefix(location, catalog.OfProgram) && !r.Policy.ProjectLocal() {
 		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // nobody sees what it read
-	} else if kind, ok := placeKind(location); ok {
+	} else if kind, ok := catalog.PlaceKind(location); ok {
 		l = r.Policy.PlaceLabel(l, place, kind, at.Project != "", at.Home)
 	}
 	if r.Policy.Caution(ref) {

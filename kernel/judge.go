@@ -63,6 +63,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Effects = j.use.Effects
 	st.behind(j)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
+	j.action.Effects = j.use.Settle(j.action.Effects, j.action.Arguments)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
 	st.ev.Push = st.ev.Push.In(j.use.PushesToo)
@@ -93,12 +94,14 @@ func (st *step) rule(j *judged, ctx Context) {
 	if b.SecretPath && b.Network {
 		// A secret file that is sent need not have been read before.
 		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs, j.question.Reach.SecretFile = floodmark.Secret, true, slices.Contains(j.action.Effects, floodmark.Send)
+		j.question.Reach.Undescribed = nil
 	}
 	st.authorise(j)
 	if j.ruling = st.r.Policy.Decide(&j.question); len(b.Hosts) > 0 {
 		j.ruling.Reach = floodmark.Boxed
 	}
 	st.nameSecrets(j)
+	nameUndescribed(j)
 	j.pattern = pattern(j)
 	st.conclude(j)
 }
@@ -232,6 +235,9 @@ func (st *step) conclude(j *judged) {
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Denied, Text: "the owner refused this call"}}, d.Reasons...)
 	}
 	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
+		if len(j.basis.Hosts) == 0 && len(st.ev.Granted) > 0 {
+			j.basis.HostsBy = st.here(j).By(st.ev.Granted)
+		}
 		if g, ok := st.s.Book.Covers(st.wanted(j)); ok || j.granted() && st.ev.Push == nil {
 			if !ok {
 				g.Ticket = j.basis.HostsBy
@@ -254,6 +260,7 @@ func (st *step) conclude(j *judged) {
 	}
 	if d.Verdict < floodmark.Allow {
 		st.remedy(&j.decision, min(j.mark.Trust, j.question.Trust))
+		j.decision.Remedy.Person += j.describing()
 	}
 	st.ev.Push.Apart(&j.decision)
 }
@@ -261,7 +268,7 @@ func (st *step) conclude(j *judged) {
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
 		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil, Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/lull"
 )
 
 // The size from which a message is taken as pasted, not typed: people seldom
@@ -40,7 +41,7 @@ func (st *step) messageReceived() error {
 		}
 		st.openTurn()
 		if st.pause != (floodmark.Pause{}) {
-			st.out.Reply.Notice = st.pausedNotice()
+			st.out.Reply.Notice = lull.Notice(st.pause)
 		}
 		st.ownerSays(o, label)
 		st.parts()

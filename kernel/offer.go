@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +20,8 @@ const (
 // offers are the approvals a question offers, the narrowest first: at most
 // [approval.MaxOffers]. They are computed from the call and written down with
 // the question, so that no grant is wider than what was shown.
-func (st *step) offers(j *judged) []floodmark.Offer {
-	list := []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
+func (st *step) offers(j *judged) (list []floodmark.Offer) {
+	list = []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
 	outside := floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside}
 	if j.decision.Reach == floodmark.Boxed {
 		list = append(list, outside)
@@ -33,7 +32,13 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	if st.failedInBox(&j.action) {
 		return []floodmark.Offer{outside}
 	}
-	if !widens(j) || st.ev.Push.Reviewed() {
+	if !widens(j) {
+		return list
+	}
+	if always, _, ok := st.here(j).Offer(); ok {
+		defer func() { list = append(list[:min(len(list), approval.MaxOffers-1)], always) }()
+	}
+	if st.ev.Push.Reviewed() {
 		return list
 	}
 	tool := visible(j.action.Tool.String())
@@ -91,12 +96,12 @@ func widens(j *judged) bool {
 	}
 	for _, c := range j.codes() {
 		switch c {
-		case floodmark.FlowSecret, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive:
+		case floodmark.FlowSecret, floodmark.Undescribed, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive:
 			return false
 		default:
 		}
 	}
-	return reads(j) || !slices.ContainsFunc(j.action.Arguments, fromOutside)
+	return reads(j) || !slices.ContainsFunc(j.action.Arguments, approval.Outside)
 }
 
 // reads reports a call that does nothing but read over the network while there
@@ -105,66 +110,16 @@ func reads(j *judged) bool {
 	return slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) && j.mark.Secrecy > floodmark.Private
 }
 
-// fromOutside reports an argument that matters and was seen only in content that
-// others wrote.
-func fromOutside(a floodmark.Argument) bool {
-	return a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < floodmark.Shared
-}
-
-// grant is what an approval of one shown call allows, never wider than shown.
-// Without minutes a code holds for the turn, unless no more than once was offered,
-// and a click once; with minutes it is the pattern that was printed, or else the
-// same call.
-func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
-	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
-	g.Shown.Offers, g.Shown.Pick, g.Shown.PickEnd = nil, floodmark.Digest{}, floodmark.Digest{} // the question has them
-	if cmd.Offer > 0 {
-		return st.taken(g, shown.Offers[cmd.Offer-1])
+// here is what a yes for the whole repository would have to cover of a call.
+func (st *step) here(j *judged) approval.Here {
+	h := approval.Here{
+		Repository: st.ev.Repository, Project: st.s.Project, Tool: j.action.Tool, Described: j.use.Profile != nil && !j.basis.Undescribed,
+		Command: j.use.Commands(), Pays: j.use.Profile != nil && j.use.Profile.Pays(), Two: st.takesTwo(j), Effects: j.action.Effects,
+		Args: j.action.Arguments, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Paths: j.basis.Paths,
+		Codes: j.codes(), Mark: st.mark.Join(loaded(&j.basis)),
 	}
-	has := func(s floodmark.GrantScope) bool {
-		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
+	for _, u := range j.basis.URLs {
+		h.URLs, h.Address = append(h.URLs, u.Argument), j.leaves[u.Argument].Value
 	}
-	once := approval.OnlyOnce(shown)
-	minutes := cmd.For > 0 && !once
-	switch {
-	case minutes && shown.Pattern != "":
-		g.Scope, g.Until = floodmark.GrantPattern, st.in.At.Add(min(cmd.For, approval.MaxFor))
-	case minutes:
-		g.Scope, g.Until = floodmark.GrantMinutes, st.in.At.Add(min(cmd.For, approval.MaxFor))
-	case cmd.Ticket != "" || once:
-		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
-	}
-	if cmd.Code != "" && has(floodmark.GrantTool) && !approval.Flowed(shown.Codes) {
-		g.Scope = floodmark.GrantTool
-	}
-	if g.Scope != floodmark.GrantPattern {
-		g.Shown.Pattern = ""
-	}
-	return g
-}
-
-// taken is the grant of an offer: exactly as wide as it was shown.
-func (st *step) taken(g floodmark.GrantGiven, o floodmark.Offer) floodmark.GrantGiven {
-	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
-	switch {
-	case o.Scope == floodmark.GrantHosts:
-		g.Until = st.in.At.Add(approval.HostsFor)
-	case o.For > 0:
-		g.Until = st.in.At.Add(min(o.For, approval.MaxFor))
-	case o.Scope == floodmark.GrantOnce, o.Scope == floodmark.GrantOutside:
-		g.Until = st.in.At.Add(onceFor)
-	}
-	return g
-}
-
-// approved says what was approved.
-func approved(cmd approval.Command, given []floodmark.Shown) string {
-	if cmd.Offer > 1 && len(given) == 1 {
-		return "Approved: " + given[0].Offers[cmd.Offer-1].Words + "."
-	}
-	text := "Approved: " + names(given) + "."
-	if cmd.For > 0 && slices.ContainsFunc(given, approval.OnlyOnce) {
-		text += " Only this time: the question offered no more, so the " + strconv.Itoa(int(cmd.For/time.Minute)) + " minutes do not count."
-	}
-	return text
+	return h
 }

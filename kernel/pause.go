@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/lull"
 )
 
 // A pause is the owner's word that he wants to be left alone for a while. What
@@ -49,69 +51,38 @@ func (st *step) notePause() {
 	}
 }
 
-// enforce turns an answer into Allow where the policy only watches, which also boxes
-// nothing, and, unless it is among what no pause lifts, while the owner has paused: then
-// verifiers are still asked, and what runs in a box still does: that asks him nothing. A
-// call is nil for a model call.
+// enforce lets through what the policy only watches, or the owner's pause lifts. A call is
+// nil for a model call.
 func (st *step) enforce(d *floodmark.Decision, call *judged) {
-	watched := !st.settings().Enforce
-	if watched {
-		d.Verifiers = nil
-	} else if st.pause == (floodmark.Pause{}) || call != nil && unpausable(call) {
-		return
+	var c *lull.Call
+	if call != nil {
+		c = call.lifted()
 	}
-	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 && (!watched || d.Reach == floodmark.Free) {
-		return
-	}
-	if !watched && call != nil && call.action.Kind == floodmark.CallTool {
-		d.Verifiers = allGates(call) // those outside did not pause
-	}
-	if d.Would = d.Word(); watched {
-		d.Reach = floodmark.Free
-	}
-	if len(d.Hidden) > 0 {
-		d.Would += " hiding " + strings.Join(d.Hidden, " ")
-	}
-	d.Verdict, d.Hidden = floodmark.Allow, nil
-	because := floodmark.Reason{Code: floodmark.DryRun, Text: "only watched: it would have been " + d.Would, Verdict: floodmark.Allow}
-	if !watched {
-		because.Code, because.Text = floodmark.Paused, pausedText(st.pause)+": it would have been "+d.Would
-	}
-	d.Reasons = append([]floodmark.Reason{because}, d.Reasons...)
+	lull.Lift(d, !st.settings().Enforce, st.pause, c)
 }
 
-// pausedText says that a pause holds.
-func pausedText(p floodmark.Pause) string {
-	return "the owner paused until " + p.Until.UTC().Format("15:04 MST")
+// lifted is what a pause goes by.
+func (j *judged) lifted() *lull.Call {
+	return &lull.Call{Action: &j.action, Basis: &j.basis, Reasons: j.decision.Reasons, Gates: allGates(j)}
 }
 
-// pausedNotice says it to the owner.
-func (st *step) pausedNotice() string {
-	return "paused by you until " + st.pause.Until.UTC().Format("15:04 MST") + ", nothing but admin and secrets is enforced"
-}
-
-// unpausable reports whether a call is enforced whatever the owner paused: what
-// changes the agent or the monitor outlives every pause, and so does a shell
-// whose commands nobody sees; a secret that left does not come back; what cannot
-// be read may be any of these; and what he, or a verifier, refused is refused.
-func unpausable(j *judged) bool {
-	b := &j.basis
-	if b.Unreadable || b.SelfProtected || b.Interactive || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {
-		return true
+// inside reports a call that is admin by the files it writes alone, all of which lie in the
+// project, which is a checkout below home where nothing starts by itself: home, folders with a
+// dot, and those with programs or start files may hold what starts shells.
+func (st *step) inside(j *judged) bool {
+	disk := st.in.Disk
+	if !j.use.Instructs && len(j.use.Placed) == 0 || j.use.Opaque || j.use.Profile == nil || disk == nil {
+		return false
 	}
-	if len(j.action.Effects) == 0 || slices.Contains(j.action.Effects, floodmark.Admin) {
-		return true
+	project, home := disk.Resolve(strings.TrimRight(st.s.Project, "/")), disk.Resolve(strings.TrimRight(st.s.Home, "/"))
+	c, known := disk.Around(project)
+	root, inHome := strings.CutPrefix(catalog.FoldPath(disk.Resolve(c.Root)), catalog.FoldPath(home)+"/")
+	starts, protected, placed := st.r.Catalog.Guards(project, true, catalog.Places{Home: home})
+	if !known || project == "" || home == "" || !inHome || root == "" || strings.Contains(catalog.FoldPath(project), "/.") || starts || protected || slices.Contains(placed, floodmark.Admin) {
+		return false
 	}
-	return slices.ContainsFunc(j.decision.Reasons, func(r floodmark.Reason) bool {
-		switch r.Code {
-		case floodmark.FlowSecret, floodmark.SelfProtection, floodmark.Interactive, floodmark.Unjudged, floodmark.Denied:
-			return true
-		case floodmark.Verified:
-			return r.Verdict < floodmark.Allow
-		default:
-			return false
-		}
-	})
+	t := st.touched(j)
+	return !t.guessed && len(t.writes) > 0 && len(t.writes) < maxArtifactPaths && !slices.ContainsFunc(t.writes, func(p string) bool { return !under(p, project) })
 }
 
 // endPause forgets the pause of a session, or the one of all.

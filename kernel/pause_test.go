@@ -205,3 +205,36 @@ func TestAPauseIsToldToTheOwner(t *testing.T) {
 }
 
 func lines(text string) []string { return strings.Split(text, "\n") }
+
+// What observing lifts, and what it never does.
+func TestWhatObservingLifts(t *testing.T) {
+	for name, c := range map[string]struct {
+		before     func(*desk)
+		tool, args string
+		want       floodmark.Verdict
+		would      string
+	}{
+		"code":          {nil, "shell", `{"code":"x"}`, floodmark.Allow, "confirm"},
+		"a mail":        {nil, "mail", `{"to":"eve@evil.example"}`, floodmark.Allow, "confirm"},
+		"with a secret": {func(d *desk) { d.reads("vault", `{}`, "dear key") }, "mail", `{"to":"anna@firm.example"}`, floodmark.Allow, "confirm"},
+		"nothing":       {nil, "look", `{}`, floodmark.Allow, ""},
+		"admin":         {nil, "setup", `{"key":"k"}`, floodmark.Restrict, ""},
+		"unreadable":    {nil, "mail", `{"to":1,"to":2}`, floodmark.Restrict, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := tainted(t, "")
+			if c.before != nil {
+				c.before(d)
+			}
+			p := lasting(d, floodmark.MaxObserve)
+			p.Observe = true
+			got := d.under(p, c.tool, c.args).Reply
+			if got.Decision.Verdict != c.want || got.Decision.Would != c.would || c.would != "" && got.Decision.Reasons[0].Code != floodmark.DryRun {
+				t.Errorf("got %v %q %+v", got.Decision.Verdict, got.Decision.Would, got.Decision.Reasons)
+			}
+			if p.Observe = false; p.Holds(d.at) {
+				t.Error("a pause holds as long as observing does")
+			}
+		})
+	}
+}

@@ -95,7 +95,7 @@ func steered(j *judged) []int {
 	}
 	var list []int
 	for i, a := range j.action.Arguments {
-		if !fromOutside(a) || utf8.RuneCountInString(pickable(j, i)) < minPicked {
+		if !approval.Outside(a) || utf8.RuneCountInString(pickable(j, i)) < minPicked {
 			continue
 		}
 		if a.Role == floodmark.Undeclared && !slices.Contains(j.basis.Destinations, i) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/meaning"
 )
 
 // worded fills in what a card says of a call besides the call itself. The words
@@ -32,7 +33,8 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 		}
 		q.Notes[i] = n
 	}
-	q.Led, q.Beware, q.Box = st.led(j), beware(j), approval.BoxWords(&j.decision, j.basis.Hosts)
+	q.Reasons = j.decision.Reasons
+	q.Led, q.Beware, q.Box = st.led(j), approval.Beware(j.decision.Reasons), approval.BoxWords(&j.decision, j.basis.Hosts)
 	if q.Two {
 		q.Beware = append(q.Beware, "It takes two people to allow it.")
 	}
@@ -75,24 +77,28 @@ func origin(s floodmark.Source, t floodmark.Trust) approval.Origin {
 	}
 	if s.Origin.Kind != floodmark.FromTool {
 		s.Origin.Place = ""
-		name, _, _ = strings.Cut(sourceName(s, t), " ("+t.String()+")")
+		name, _, _ = strings.Cut(meaning.Source(s, t), " ("+t.String()+")")
 	}
-	return approval.Origin{Name: visible(name), Place: visible(s.Origin.Place), Trust: t}
+	o := approval.Origin{Name: visible(name), Place: visible(s.Origin.Place), Trust: t}
+	if !strings.Contains(s.Origin.Place, ".") || strings.HasPrefix(s.Origin.Place, "~") || strings.HasPrefix(s.Origin.Place, "/") {
+		o.Said = visible(s.Said) // a folder does not say what was read in it
+	}
+	return o
 }
 
-// beware says what a person does not see of what a call carries.
-func beware(j *judged) []string {
-	var list []string
-	for _, r := range j.decision.Reasons {
-		switch r.Code {
-		case floodmark.ActiveContent:
-			list = append(list, "Its text may hold a link, address or account that is not from you.")
-		case floodmark.FlowSecret:
-			list = append(list, "It may let out a password or key.")
-		default:
+// maxSaid bounds what is kept of a command line: enough to know it again.
+const maxSaid = 40
+
+// said is how the command line of a call begins; empty for other tools.
+func said(j *judged) string {
+	if j.use.Commands() {
+		for _, a := range j.action.Arguments {
+			if a.Shown != "" {
+				return floodmark.OneLine(a.Shown, maxSaid)
+			}
 		}
 	}
-	return list
+	return ""
 }
 
 // maxLastWords bounds what a question repeats of the owner's own message: some

@@ -70,10 +70,6 @@ func (st *step) tooMany(j *judged) {
 	if _, asked := st.s.Book.Asked(j.action.Tool, j.action.ArgsDigest, st.in.At); asked {
 		return
 	}
-	alone := len(steered(j)) > 0 || st.takesTwo(j) // what has to be picked joins nothing, nor what takes two people
-	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At, st.heldUntil()); joins && !alone {
-		return
-	}
 	if st.askedInAnHour() < most {
 		return
 	}

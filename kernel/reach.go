@@ -139,6 +139,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 			r.Vouched = append(r.Vouched, g.Argument)
 		}
 	}
+	r.Undescribed = st.undescribed(b)
 	if len(b.URLs) == 0 {
 		return r
 	}

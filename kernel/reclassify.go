@@ -33,6 +33,7 @@ func (g *guess) reclassify(j *judged) string {
 	}
 	j.use = g.Now.Catalog.Classify(ref, j.leaves[:n], nil, g.st.places())
 	g.st.hosts, g.st.hostsBy, g.st.mirror, g.st.tried = j.basis.Hosts, j.basis.HostsBy, j.basis.Mirror, j.basis.Tried && j.use.Offline
+	j.use.Effects = j.use.Settle(j.use.Effects, j.action.Arguments)
 	g.st.letOut(j)
 	var urls []string
 	for _, leaf := range j.leaves[n:] {
@@ -57,9 +58,10 @@ func (g *guess) reground(j *judged) {
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own && !old.SecretInArgs && old.Own, use.PathKind == catalog.Secret, use.Interactive
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
+	b.Inside = old.Inside && (use.Instructs || len(use.Placed) > 0)
 	b.Boxable = old.Boxable && g.st.boxHolds(use, j.leaves)
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
-	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	if len(use.Contents) > 0 { // what was found there then
 		b.Returns.Secrecy = min(b.Returns.Secrecy, old.Returns.Secrecy)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/lull"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -81,7 +82,7 @@ func (st *step) footer(d drawing) string {
 		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", ")+", see «floodmark why»")
 	}
 	if st.pause != (floodmark.Pause{}) {
-		parts = append(parts, st.pausedNotice())
+		parts = append(parts, lull.Notice(st.pause))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/meaning"
 )
 
 // An Explanation is a decision in plain words, each list in the order to be
@@ -27,7 +29,9 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	}
 	e := Explanation{Line: retoldLine(st, &j), Sources: loadNames(&j.basis)}
 	blame := f.Decision.Blame
-	if slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret }) {
+	if slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool {
+		return r.Code == floodmark.FlowSecret || r.Code == floodmark.Undescribed
+	}) {
 		blame = withSecrets(s, blame)
 	}
 	for _, n := range blame {
@@ -76,7 +80,7 @@ func retoldLine(st *step, j *judged) string {
 
 // named is a source with what its owner needs to endorse it.
 func named(src floodmark.Source, t floodmark.Trust) string {
-	name := sourceName(src, t)
+	name := meaning.Source(src, t)
 	if !src.Digest.IsZero() {
 		name += ", digest " + src.Digest.Short()
 	}
@@ -96,10 +100,10 @@ func (st *step) whence(a floodmark.Argument) string {
 		var places []string
 		for _, sp := range a.Spans {
 			if src, ok := st.s.Ledger.Source(sp.Node); ok {
-				places = append(places, fmt.Sprintf("%s at byte %d", sourceName(src, st.s.Ledger.Effective(sp.Node).Trust), sp.Offset))
+				places = append(places, fmt.Sprintf("%s at byte %d", meaning.Source(src, st.s.Ledger.Effective(sp.Node).Trust), sp.Offset))
 			}
 		}
-		return name + ": seen in " + orWord(strings.Join(places, ", "), "content that was read")
+		return name + ": seen in " + cmp.Or(strings.Join(places, ", "), "content that was read")
 	case floodmark.Nowhere:
 	}
 	return name + ": composed by the model"
@@ -114,11 +118,11 @@ func wanted(f floodmark.ActionDecided) string {
 		for i, e := range a.Effects {
 			words[i] = e.String()
 		}
-		return fmt.Sprintf("call %s (%s) at mark %s, judged as %s", visible(a.Tool.String()), orWord(strings.Join(words, ", "), "unknown effect"), f.Mark, f.Trust)
+		return fmt.Sprintf("call %s (%s) at mark %s, judged as %s", visible(a.Tool.String()), cmp.Or(strings.Join(words, ", "), "unknown effect"), f.Mark, f.Trust)
 	case floodmark.CallModel:
 		return fmt.Sprintf("call the model, round %d, at mark %s", a.Iteration, f.Mark)
 	case floodmark.SendReply:
-		return "answer " + orWord(a.Audience, "others") + fmt.Sprintf(" at mark %s", f.Mark)
+		return "answer " + cmp.Or(a.Audience, "others") + fmt.Sprintf(" at mark %s", f.Mark)
 	case floodmark.SpawnAgent:
 	}
 	return "begin sub-agent " + visible(string(a.Child))

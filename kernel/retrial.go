@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,7 +227,7 @@ func title(a floodmark.Action) string {
 	case floodmark.CallModel:
 		return "model call"
 	case floodmark.SendReply:
-		return "answer to " + orWord(a.Audience, "others")
+		return "answer to " + cmp.Or(a.Audience, "others")
 	case floodmark.SpawnAgent:
 		return "sub-agent " + visible(string(a.Child))
 	case floodmark.CallTool:
@@ -243,7 +244,7 @@ func (r Rejudged) Difference() string {
 	line := answerOf(r.Was) + " -> " + answerOf(r.Would)
 	for _, d := range []floodmark.Decision{r.Would, r.Was} {
 		if len(d.Reasons) > 0 {
-			return line + " (" + orWord(d.Reasons[0].Rule, string(d.Reasons[0].Code)) + ")"
+			return line + " (" + cmp.Or(d.Reasons[0].Rule, string(d.Reasons[0].Code)) + ")"
 		}
 	}
 	return line

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -212,7 +214,7 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 	for i, c := range list {
 		words[i] = c.Rule
 		if src, ok := st.s.Ledger.Source(c.Node); ok && c.Seen && c.End > 0 {
-			words[i] += fmt.Sprintf(" at %d-%d of %s", c.Start, c.End, sourceName(src, st.s.Ledger.Effective(c.Node).Trust))
+			words[i] += fmt.Sprintf(" at %d-%d of %s", c.Start, c.End, meaning.Source(src, st.s.Ledger.Effective(c.Node).Trust))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -279,3 +281,76 @@ func (st *step) veiled(text string) string { return st.r.veils().Text(st.r.secre
 
 // veiledLine is the same for a command line, in which no command is hidden.
 func (st *step) veiledLine(text string) string { return st.r.veils().Line(st.r.secrets, text) }
+
+// What a tool that nobody described returns has the zero label: it counts as secret. This
+// file keeps that apart from secrets that were found or declared. The call of such a tool, or
+// one that could carry its result away, is never allowed for it; a person is asked where a
+// secret would be refused, and told what is missing.
+
+// unknown is [floodmark.Undescribed] if the result of a call will count as secret for no
+// other reason than that nobody described its tool.
+func unknown(c hook.Call, j *judged) floodmark.Code {
+	said := c.Hints != nil && c.Hints.Secrecy == floodmark.Secret.String()
+	if j == nil || j.use.Profile != nil || j.use.PathKind == catalog.Secret || len(j.kept) > 0 || said {
+		return ""
+	}
+	return floodmark.Undescribed
+}
+
+// judgedOf classifies a call again as its result tells it; nil if that cannot be read.
+func (st *step) judgedOf(c hook.Call) *judged {
+	leaves, err := c.Leaves()
+	if err != nil {
+		return nil
+	}
+	j := st.classified(c, leaves)
+	return &j
+}
+
+// undescribed names the tools whose results are the only reason for which a call touches
+// anything that counts as secret; none if there is any other.
+func (st *step) undescribed(b *floodmark.Basis) (tools []string) {
+	other := b.SecretPath || len(b.Carried) > 0 || slices.ContainsFunc(b.Loads, func(l floodmark.Load) bool { return l.Label.Secrecy <= floodmark.Secret })
+	if other || st.s.Ledger.Lowest().Secrecy > floodmark.Secret {
+		return nil
+	}
+	for src := range st.s.Ledger.Sources() {
+		if !st.s.Ledger.Live(src.Node) || src.Own().Secrecy > floodmark.Secret {
+			continue
+		}
+		if src.Because != floodmark.Undescribed || len(src.Secrets) > 0 {
+			return nil
+		}
+		tools = addNew(tools, floodmark.ToolRef{Server: src.Origin.Server, Name: src.Origin.Name}.String())
+	}
+	return tools
+}
+
+// nameUndescribed says in the reasons against a call which tools are not described: those
+// whose results count as secret, and the one that is called.
+func nameUndescribed(j *judged) {
+	reasons := slices.Clone(j.ruling.Reasons)
+	for i, r := range reasons {
+		if r.Code == floodmark.Undescribed {
+			reasons[i].Text += " (" + visible(strings.Join(j.question.Reach.Undescribed, ", ")) + ")"
+		}
+	}
+	if j.basis.Undescribed && len(reasons) > 0 && reasons[0].Code == floodmark.TaintEscalation {
+		reasons[0].Text = visible(j.action.Tool.String()) + " is not described, so it counts as a program that may do anything, and " + reasons[0].Text
+	}
+	j.ruling.Reasons = reasons
+}
+
+// describing is what the owner can do where tools that nobody described are why a call is held.
+func (j *judged) describing() string {
+	var tools []string
+	for _, r := range j.decision.Reasons {
+		if r.Code == floodmark.Undescribed {
+			tools = slices.Clone(j.question.Reach.Undescribed)
+		}
+	}
+	if j.basis.Undescribed && j.action.Kind == floodmark.CallTool {
+		tools = addNew(tools, j.action.Tool.String())
+	}
+	return meaning.Describe(tools)
+}

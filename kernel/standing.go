@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/lull"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -39,7 +40,7 @@ func (st *step) stands(j *judged, s policy.Standing) bool {
 		return false
 	case mark.Trust < s.Mark.Trust || mark.Secrecy < s.Mark.Secrecy || mark.Secrecy == floodmark.Secret:
 		return false
-	case slices.Contains(j.action.Effects, floodmark.Run) || !widens(j) || unpausable(j):
+	case slices.Contains(j.action.Effects, floodmark.Run) || !widens(j) || lull.Unpausable(*j.lifted()):
 		return false
 	}
 	return st.scheduled(s)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 )
 
@@ -72,7 +73,7 @@ func (st *step) announce(j *judged) {
 		Origin: j.origin(),
 		Label:  j.returns,
 		Inputs: st.withCarried(j),
-		Call:   j.action.Call, Secrets: j.kept,
+		Call:   j.action.Call, Secrets: j.kept, Because: unknown(st.ev.Call, j), Said: said(j),
 	}, "")
 	st.leave(j, n)
 }
@@ -92,12 +93,16 @@ func (st *step) afterTool() {
 		label := st.arrived(c, n).Join(st.late(c))
 		found := st.found(st.ev.Result.Text)
 		src, _ := st.s.Ledger.Source(n)
+		if src.Because != "" && unknown(c, st.judgedOf(c)) == "" {
+			found = append(found, floodmark.SecretSpan{Rule: "declared"})
+		}
 		came := floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)}
 		st.boxEnded(&came)
 		st.keep(came)
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
 		st.settle(id)
+		st.outOfBox(id, n)
 		st.worth(st.effective(n).Join(label), found)
 		return
 	}
@@ -120,7 +125,7 @@ func (st *step) afterTool() {
 	found := append(st.found(st.ev.Result.Text), j.kept...)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
-		Secrets: found, Links: links(st.ev.Result.Text, j.use.Place),
+		Secrets: found, Links: links(st.ev.Result.Text, j.use.Place), Because: unknown(c, j), Said: said(j),
 	}, "")
 	st.leave(j, n)
 	st.indexResult(n, digest)
@@ -183,13 +188,10 @@ func (st *step) ask(j *judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push,
+		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Whole: shown.Whole,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)
 	q = st.worded(q, j)
-	if !asked && q.Pick == nil && !q.Two && !q.Push.Reviewed() { // what has to be picked, looked at, or takes two people, is asked alone
-		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
-	}
 	if !asked {
 		open = approval.Open{}
 	}
@@ -199,7 +201,7 @@ func (st *step) ask(j *judged) {
 		t.ID, t.Expires, t.Held = open.ID, open.Expires, open.Held
 		st.keep(floodmark.TicketExtended{Ticket: t.ID, Shown: shown, CodeMAC: st.codeMAC(t.ID)})
 	} else {
-		t.Expires, t.Held = st.in.At.Add(st.settings().TicketTTL), held
+		t.Expires, t.Held = st.in.At.Add(max(st.settings().TicketTTL, st.ev.Patience)), held
 		if !held.IsZero() {
 			t.Expires = held.Add(st.settings().TicketTTL)
 		}
@@ -218,9 +220,18 @@ func (st *step) shows(j *judged) floodmark.Shown {
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: j.basis.Others,
 		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed, Hosts: j.basis.Hosts,
 	}
-	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {
-		s.Pattern = o.Pattern
+	for _, o := range s.Offers {
+		if o.Scope == floodmark.GrantPattern {
+			s.Pattern = o.Pattern
+		}
 	}
+	s.Whole = approval.Wholes(j.action.Arguments, j.leaves, func(i int, text string) string {
+		if argument(j.use, j.leaves[i]).Is == catalog.IsCommand {
+			return st.veiledLine(text)
+		}
+		return st.veiled(text)
+	})
+	s.Here = st.here(j).Bound()
 	return s
 }
 
@@ -232,7 +243,7 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 // an approval of it would hold.
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
-		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && slices.Equal(s.Hosts, now.Hosts) && s.Others == now.Others &&
+		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && slices.Equal(s.Hosts, now.Hosts) && s.Here == now.Here && s.Others == now.Others &&
 			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local, nil)
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -31,7 +32,7 @@ func (st *step) vouchInChat(cmd approval.Command) {
 	how := fmt.Sprintf("Answer there, or type «%s %s <code>» here.", approval.Endorse, src.Digest.Short())
 	shown := st.vouchShown(src)
 	if _, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At); asked {
-		st.out.Reply.Notice = "You were asked already, at your own channels: " + sourceName(src, st.trustOf(src)) + ". " + how
+		st.out.Reply.Notice = "You were asked already, at your own channels: " + meaning.Source(src, st.trustOf(src)) + ". " + how
 		return
 	}
 	most := st.settings().PerHour
@@ -48,7 +49,7 @@ func (st *step) vouchInChat(cmd approval.Command) {
 	}
 	st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires})
 	st.out.Ask = &t
-	st.out.Reply.Notice = "You are asked at your own channels whether you vouch for " + sourceName(src, st.trustOf(src)) + ". " + how
+	st.out.Reply.Notice = "You are asked at your own channels whether you vouch for " + meaning.Source(src, st.trustOf(src)) + ". " + how
 }
 
 // vouchByCode takes the code of such a question, and of no other.
@@ -91,7 +92,7 @@ func (st *step) vouchShown(src floodmark.Source) floodmark.Shown {
 func (st *step) vouchQuestion(src floodmark.Source, shown floodmark.Shown) approval.Question {
 	q := approval.Question{
 		Action: floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest},
-		Line:   fmt.Sprintf("You want to vouch for %s, digest %s: it would count as your own file.", sourceName(src, st.trustOf(src)), src.Digest.Short()),
+		Line:   fmt.Sprintf("You want to vouch for %s, digest %s: it would count as your own file.", meaning.Source(src, st.trustOf(src)), src.Digest.Short()),
 		Offers: shown.Offers, Sources: []floodmark.Source{src}, Vouch: origin(src, st.trustOf(src)),
 	}
 	q.Source, q.Consequence = q.Vouch.Name+" "+q.Vouch.Place, approval.VouchConsequence

@@ -302,7 +302,7 @@ func (st *step) gitSettings(dir string) (paths []string, own bool) {
 	return []string{dir + "/**"}, false
 }
 
-// onSettings are the words on files that git obeys. What git or a pattern puts into
+// onSettings are the words on files that git obeys. What git, a box or a pattern puts into
 // a tree goes around git's own folder, and commits are no settings.
 func (st *step) onSettings(p string) []Kept {
 	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -34,6 +35,7 @@ func (m *Monitor) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 		if closed {
 			return verdict, nil
 		}
+		hookframe.Still(ctx)
 		timer := time.NewTimer(w.pause())
 		select {
 		case <-ring:

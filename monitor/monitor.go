@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/internal/pausebook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -143,7 +144,7 @@ type Monitor struct {
 	news     *news
 	watches  *watches
 	flights  *flights
-	pauses   *pauses
+	pauses   *pausebook.Book
 	held     *held
 	slots    chan struct{} // one for every event being worked on
 	waits    chan struct{} // one for everybody who waits for an answer
@@ -190,7 +191,7 @@ func New(c Config) (*Monitor, error) {
 		news:     newNews(),
 		watches:  newWatches(),
 		flights:  newFlights(),
-		pauses:   newPauses(),
+		pauses:   pausebook.New(),
 		held:     newHeld(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),

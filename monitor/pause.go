@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -28,17 +27,25 @@ var ErrPause = errors.New("no such pause")
 // session, those of all of a tenant. A pause that was there is replaced. Whoever
 // calls it vouches, in by and channel, for who wants that.
 func (m *Monitor) Pause(ctx context.Context, s journal.Session, length time.Duration, by, channel string) (floodmark.Pause, error) {
-	if length <= 0 || length > floodmark.MaxPause {
-		return floodmark.Pause{}, fmt.Errorf("%w: it takes more than nothing and at most %s", ErrPause, floodmark.MaxPause)
+	return m.pause(ctx, s, floodmark.Pause{By: by, Channel: channel}, length)
+}
+
+// ObserveOnly is Pause for an owner who looks before he trusts: see [floodmark.Pause].
+func (m *Monitor) ObserveOnly(ctx context.Context, s journal.Session, length time.Duration, by, channel string) (floodmark.Pause, error) {
+	return m.pause(ctx, s, floodmark.Pause{Observe: true, By: by, Channel: channel}, length)
+}
+
+func (m *Monitor) pause(ctx context.Context, s journal.Session, p floodmark.Pause, length time.Duration) (floodmark.Pause, error) {
+	if length <= 0 || length > p.Most() {
+		return floodmark.Pause{}, fmt.Errorf("%w: it takes more than nothing and at most %s", ErrPause, p.Most())
 	}
 	if s.ID != "" {
 		if err := checkNames(s, ""); err != nil {
 			return floodmark.Pause{}, err
 		}
 	}
-	var p floodmark.Pause
 	err := m.notePause(ctx, s.Tenant, func(st *kernel.State, at time.Time) ([]floodmark.Fact, error) {
-		p = floodmark.Pause{Session: s.ID, From: at, Until: at.Add(length), By: by, Channel: channel}
+		p.Session, p.From, p.Until = s.ID, at, at.Add(length)
 		if len(st.Pauses) >= maxPauses && !slices.ContainsFunc(st.Pauses, func(o floodmark.Pause) bool { return o.Session == s.ID }) {
 			return nil, fmt.Errorf("%w: there are %d already, end some first", ErrPause, maxPauses)
 		}
@@ -70,7 +77,7 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 		facts, err := what(st, in.At)
 		return kernel.Output{Facts: facts}, err
 	})
-	m.pauses.forget(tenant)
+	m.pauses.Forget(tenant)
 	return err
 }
 
@@ -96,14 +103,14 @@ func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause,
 // once seen to be over is over, whatever the clock says afterwards.
 func (m *Monitor) PauseHolds(tenant string, p floodmark.Pause) bool {
 	now := m.cfg.Now()
-	return m.pauses.holds(tenant, p, now.Round(0).UTC(), now)
+	return m.pauses.Holds(tenant, p, now.Round(0).UTC(), now)
 }
 
 // Pausing is how many pauses hold of those that were read here.
 func (m *Monitor) Pausing() int {
 	n := 0
-	for _, tenant := range m.pauses.tenants() {
-		for _, p := range m.pauses.of(tenant) {
+	for _, tenant := range m.pauses.Tenants() {
+		for _, p := range m.pauses.Of(tenant) {
 			if m.PauseHolds(tenant, p) {
 				n++
 			}
@@ -113,20 +120,20 @@ func (m *Monitor) Pausing() int {
 }
 
 // PausedTenants are those some pause was read of that is not ended.
-func (m *Monitor) PausedTenants() []string { return m.pauses.tenants() }
+func (m *Monitor) PausedTenants() []string { return m.pauses.Tenants() }
 
 // pauseOf is the pause that holds longest for a session. One that cannot be read
 // does not hold: everything is enforced.
 func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, ring provenance.Ring, at time.Time) floodmark.Pause {
 	now := m.cfg.Now()
-	if m.pauses.stale(s.Tenant, now, m.cfg.Limits.Poll) {
+	if m.pauses.Stale(s.Tenant, now, m.cfg.Limits.Poll) {
 		if err := m.refreshPauses(ctx, s.Tenant, ring); err != nil {
 			return floodmark.Pause{}
 		}
 	}
 	var longest floodmark.Pause
-	for _, p := range m.pauses.of(s.Tenant) {
-		if (p.Session == "" || p.Session == s.ID) && m.pauses.holds(s.Tenant, p, at, now) && p.Until.After(longest.Until) {
+	for _, p := range m.pauses.Of(s.Tenant) {
+		if (p.Session == "" || p.Session == s.ID) && m.pauses.Holds(s.Tenant, p, at, now) && p.Until.After(longest.Until) {
 			longest = p
 		}
 	}
@@ -134,142 +141,66 @@ func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, ring provenanc
 }
 
 func (m *Monitor) readPauses(ctx context.Context, tenant string, ring provenance.Ring) ([]floodmark.Pause, error) {
-	turn := m.pauses.turn(tenant)
+	turn := m.pauses.Turn(tenant)
 	mem, err := m.read(ctx, journal.Session{Tenant: tenant, ID: Pauses}, ring)
 	if err != nil {
-		m.pauses.forget(tenant)
+		m.pauses.Forget(tenant)
 		return nil, err
 	}
-	m.pauses.put(tenant, mem.state.Pauses, m.cfg.Now(), turn)
+	back := false
+	if slices.ContainsFunc(mem.state.Pauses, func(p floodmark.Pause) bool { return p.Observe }) {
+		if back, err = m.setBack(ctx, tenant); err != nil {
+			m.pauses.Forget(tenant)
+			return nil, err
+		}
+	}
+	m.pauses.Put(tenant, mem.state.Pauses, m.cfg.Now(), turn, back)
 	return slices.Clone(mem.state.Pauses), nil
 }
 
-// pauses are what is known here of the pauses of tenants.
-type pauses struct {
-	mu    sync.Mutex // guards all below
-	known map[string]*knownPauses
-	// turns is how often something of a tenant was forgotten: what was read before
-	// may be old.
-	turns map[string]uint64
-	// readings are those under way, by tenant.
-	readings map[string]*pauseReading
-}
+const (
+	lastWritten = 64              // sessions whose last entry is looked at for its time
+	clockDrift  = 2 * time.Minute // a clock that was corrected by less was not set back
+)
 
-// A knownPauses is what was read of one tenant, and when.
-type knownPauses struct {
-	list []floodmark.Pause
-	read time.Time
-	// first is when each was seen first, by a clock that nobody sets; over are
-	// those that were seen not to hold any more.
-	first map[pauseKey]time.Time
-	over  map[pauseKey]bool
-}
-
-// A pauseKey names one pause.
-type pauseKey struct {
-	session     floodmark.SessionID
-	from, until int64
-}
-
-func keyOf(p floodmark.Pause) pauseKey {
-	return pauseKey{p.Session, p.From.UnixNano(), p.Until.UnixNano()}
-}
-
-func newPauses() *pauses {
-	return &pauses{known: map[string]*knownPauses{}, turns: map[string]uint64{}, readings: map[string]*pauseReading{}}
-}
-
-// stale reports whether a tenant's pauses have to be read again: another node
-// may have written.
-func (ps *pauses) stale(tenant string, now time.Time, poll time.Duration) bool {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	k := ps.known[tenant]
-	return k == nil || k.read.IsZero() || now.Before(k.read) || now.Sub(k.read) >= poll
-}
-
-func (ps *pauses) turn(tenant string) uint64 {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	return ps.turns[tenant]
-}
-
-// put takes in what was read, unless something of the tenant was written since the
-// reading began: then nothing is known, and nobody is paused by what was before.
-func (ps *pauses) put(tenant string, list []floodmark.Pause, now time.Time, turn uint64) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if turn != ps.turns[tenant] {
-		return
-	}
-	old := ps.known[tenant]
-	k := &knownPauses{list: slices.Clone(list), read: now, first: map[pauseKey]time.Time{}, over: map[pauseKey]bool{}}
-	for _, p := range list {
-		key := keyOf(p)
-		k.first[key] = now
-		if old == nil {
-			continue
+// setBack reports a clock that shows an earlier time than what was written last: also
+// across restarts nobody observes longer because a clock was set back.
+func (m *Monitor) setBack(ctx context.Context, tenant string) (bool, error) {
+	latest, n := m.cfg.Now().Add(clockDrift).UnixNano(), 0
+	for h, err := range m.cfg.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return false, err
 		}
-		if at, ok := old.first[key]; ok {
-			k.first[key] = at
-		}
-		if old.over[key] {
-			k.over[key] = true
+		if n++; h.At > latest || n > lastWritten {
+			return h.At > latest, nil
 		}
 	}
-	ps.known[tenant] = k
+	return false, nil
 }
 
-// forget makes the next one read again. What is over stays over.
-func (ps *pauses) forget(tenant string) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.turns[tenant]++
-	if k := ps.known[tenant]; k != nil {
-		k.list, k.read = nil, time.Time{}
-	}
-}
+// Once in a while a tenant's pauses have to be read again, and then everybody who
+// is judged at that moment finds so. One of them reads, the others wait for it:
+// a busy node would ask its database hundreds of times for the same.
 
-func (ps *pauses) of(tenant string) []floodmark.Pause {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	k := ps.known[tenant]
-	if k == nil || len(k.list) == 0 {
-		return nil
-	}
-	return slices.Clone(k.list)
-}
-
-// holds reports whether a pause holds by the time that is written down, and by
-// the clock that nobody sets.
-func (ps *pauses) holds(tenant string, p floodmark.Pause, at, now time.Time) bool {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	k := ps.known[tenant]
-	if k == nil {
-		return p.Holds(at)
-	}
-	key := keyOf(p)
-	if k.over[key] {
-		return false
-	}
-	first, seen := k.first[key]
-	if p.Holds(at) && (!seen || now.Sub(first) < p.Until.Sub(p.From)) {
-		return true
-	}
-	k.over[key] = seen
-	return false
-}
-
-func (ps *pauses) tenants() []string {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	var list []string
-	for name, k := range ps.known {
-		if len(k.list) > 0 {
-			list = append(list, name)
+// refreshPauses reads a tenant's pauses, or waits for whoever does. A reading that
+// began before something was written here does not count, and one that failed is
+// tried again by each of those who waited for it.
+func (m *Monitor) refreshPauses(ctx context.Context, tenant string, ring provenance.Ring) error {
+	r, mine := m.pauses.Begin(tenant)
+	if !mine {
+		select {
+		case <-r.Done:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
+		if r.Err == nil {
+			return nil
+		}
+		_, err := m.readPauses(ctx, tenant, ring)
+		return err
 	}
-	slices.Sort(list)
-	return list
+	r.Err = errPanicked
+	defer m.pauses.End(tenant, r)
+	_, r.Err = m.readPauses(ctx, tenant, ring)
+	return r.Err
 }

@@ -251,3 +251,37 @@ func TestAnotherTenantsFailureKeepsNoPauseAlive(t *testing.T) {
 		}
 	})
 }
+
+// Nobody observes longer because a clock was set back, also not if that was while
+// nothing ran.
+func TestNoClockMakesObservingLonger(t *testing.T) {
+	mem := journal.NewMemory()
+	d := newDesk(t, mem)
+	poisoned(t, d, "s")
+	if _, err := d.ObserveOnly(t.Context(), session(""), floodmark.MaxObserve+1, "olga", "owner.sock"); !errors.Is(err, monitor.ErrPause) {
+		t.Errorf("too long: %v", err)
+	}
+	if _, err := d.ObserveOnly(t.Context(), session(""), 10*24*time.Hour, "olga", "owner.sock"); err != nil {
+		t.Fatal(err)
+	}
+	d.move(9 * 24 * time.Hour)
+	if d.enforced(t, "s", "c1") {
+		t.Error("the owner observes")
+	}
+	next := newDesk(t, mem)
+	next.clock.Store(d.clock.Load())
+	next.move(-time.Minute)
+	if next.enforced(t, "s", "c2") {
+		t.Error("a clock that is corrected ends nothing")
+	}
+	next = newDesk(t, mem)
+	next.clock.Store(d.clock.Load())
+	next.move(-8 * 24 * time.Hour)
+	if !next.enforced(t, "s", "c3") {
+		t.Error("a clock that is set back while nothing runs makes it longer")
+	}
+	next.move(8 * 24 * time.Hour)
+	if !next.enforced(t, "s", "c4") {
+		t.Error("and it stays over")
+	}
+}

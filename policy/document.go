@@ -190,6 +190,7 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 			set(value(value(root, "choices"), floodmark.Secrecy(s0).String()), func(n *yaml.Node) { s.Choices[s0] = number(n) })
 		}
 		set(value(approvals, "ttl"), func(n *yaml.Node) { s.TicketTTL = duration(n) })
+		set(value(approvals, "wait"), func(n *yaml.Node) { s.Wait = duration(n) })
 		set(value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
 		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })
 		set(value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = number(n) })

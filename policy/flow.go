@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // flows are the rules about what must not come together: content from outside,
@@ -14,6 +16,7 @@ type flows struct {
 	secretOn, privateOn, fetchOn, activeOn bool
 	// the reasons, made once
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
+	unknownLured, unknownNear                        floodmark.Reason
 	private, carries, steered, strange, active, told floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
@@ -32,6 +35,10 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"a secret is in what would be sent, while the conversation holds text from outside"),
 		secretLured: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Restrict,
 			"secrets were read, and where this goes was named only by text from outside"),
+		unknownLured: reason(floodmark.Undescribed, "flows.flow-secret", floodmark.Restrict,
+			"where this goes was named only by text from outside, and what a tool that is not described returned counts as a secret"),
+		unknownNear: reason(floodmark.Undescribed, "flows.flow-secret", floodmark.Confirm,
+			"what a tool that is not described returned counts as a secret, and this could carry it away"),
 		secretNear: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
 			"secrets were read and text from outside as well, and this could carry them away"),
 		secretOut: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
@@ -81,8 +88,12 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	leaves := sends || slices.Contains(q.Effects, floodmark.Run) && q.Reach.Network
 	reads := !leaves && q.readsNetwork()
 	carries := reads && q.Mark.Secrecy <= floodmark.Private && !q.knownRequest()
-	if leaves || carries || reads && q.Reach.SecretInArgs {
-		switch {
+	if leaves || carries || (reads || q.Reach.Own && slices.Min(q.Effects) < floodmark.Fetch) && q.Reach.SecretInArgs {
+		switch unknown := len(q.Reach.Undescribed) > 0; {
+		case unknown && q.lured():
+			add(f.secretOn, &f.unknownLured)
+		case unknown:
+			add(f.secretOn, &f.unknownNear)
 		case q.Reach.SecretInArgs:
 			add(f.secretOn, &f.secretLeaves)
 		case q.Mark.Secrecy > floodmark.Secret:
@@ -175,8 +186,22 @@ func (q *Question) lured() bool {
 	}
 	return slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
 		a, ok := q.at(i)
-		return ok && fromOutside(a)
+		return ok && fromOutside(a) && (a.Role != floodmark.Undeclared || len(q.Reach.Undescribed) == 0 || addresses(q.Leaves, i))
 	})
+}
+
+// addresses reports a value that nobody described and that could say where something
+// goes: plain words cannot. One that was not kept could.
+func addresses(leaves []hook.Leaf, i int) bool {
+	if i >= len(leaves) || leaves[i].Value == "" {
+		return true
+	}
+	for tok := range provenance.Tokens(leaves[i].Value) {
+		if tok.Kind != provenance.Word && tok.Kind != provenance.Name {
+			return true
+		}
+	}
+	return false
 }
 
 func fromOutside(a floodmark.Argument) bool {

@@ -106,6 +106,9 @@ type Reach struct {
 	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
+	// Undescribed names tools that nobody described: that they gave something is the only
+	// reason for which anything here counts as secret. None if something else is.
+	Undescribed []string
 	// SecretFile says that a file with secrets would be sent: its content stands
 	// in no word of the owner's.
 	SecretFile bool

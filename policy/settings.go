@@ -23,15 +23,15 @@ type Settings struct {
 	StopUnseen bool
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
-	// TicketTTL is how long a question waits, ToolWide whether an approval may
-	// cover a whole tool, MaxTries how many wrong codes void a question, PerHour
-	// how many questions a session may ask in an hour; zero means [UsualPerHour].
-	TicketTTL time.Duration
-	ToolWide  bool
-	MaxTries  int
-	PerHour   int
-	// Quiet are the hours in which nobody is asked.
-	Quiet Quiet
+	// TicketTTL is how long a question waits, Wait how long one for which an agent waits
+	// (zero: no longer), ToolWide whether an approval may cover a whole tool, MaxTries how
+	// many wrong codes void a question, PerHour how many questions a session may ask in an
+	// hour; zero means [UsualPerHour].
+	TicketTTL, Wait time.Duration
+	ToolWide        bool
+	MaxTries        int
+	PerHour         int
+	Quiet           Quiet // the hours in which nobody is asked
 	// AdminTwo says that two of the People must approve what changes the agent or
 	// the monitor.
 	AdminTwo bool

@@ -87,9 +87,8 @@ func sourcesShape() *shape {
 
 func approvalsShape() *shape {
 	return &shape{kind: mapping, noun: "approval settings", about: "How people are asked.", keys: []key{
-		{name: "ttl", shape: &shape{
-			kind: span, noun: "a length of time", about: "How long a question waits.", shortest: 10 * time.Second, longest: 24 * time.Hour,
-		}},
+		{name: "ttl", shape: &shape{kind: span, noun: "a length of time", about: "How long a question waits.", shortest: 10 * time.Second, longest: 24 * time.Hour}},
+		{name: "wait", shape: &shape{kind: span, noun: "a length of time", about: "How long an agent waits for you where it can; its question waits as long. Without it an agent waits no longer than for any answer.", shortest: 10 * time.Second, longest: 29 * time.Minute}},
 		{name: "toolWide", shape: &shape{kind: flag, about: "Whether an approval may cover every call of a tool."}},
 		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
 		{name: "perHour", shape: &shape{kind: whole, noun: "a number of questions", about: "Questions that one session may ask in an hour; more are refused.", low: 1, high: 240}},

@@ -520,7 +520,10 @@ type Pause struct {
 	// It ends by itself then.
 	Until *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
 	// Who paused.
-	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	By string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	// The owner only observes: nothing is held or boxed besides what protects the monitor
+	// and the agents themselves.
+	Observe       bool `protobuf:"varint,5,opt,name=observe,proto3" json:"observe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -581,6 +584,13 @@ func (x *Pause) GetBy() string {
 		return x.By
 	}
 	return ""
+}
+
+func (x *Pause) GetObserve() bool {
+	if x != nil {
+		return x.Observe
+	}
+	return false
 }
 
 // What a pause let through.
@@ -670,8 +680,11 @@ type PauseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The only session; empty means all.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// For how long: more than nothing, at most eight hours.
-	Seconds       int64 `protobuf:"varint,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// For how long: more than nothing, at most eight hours, or 14 days to observe.
+	Seconds int64 `protobuf:"varint,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// Observe instead: hold and box nothing but what protects the monitor and the agents
+	// themselves.
+	Observe       bool `protobuf:"varint,3,opt,name=observe,proto3" json:"observe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -718,6 +731,13 @@ func (x *PauseRequest) GetSeconds() int64 {
 		return x.Seconds
 	}
 	return 0
+}
+
+func (x *PauseRequest) GetObserve() bool {
+	if x != nil {
+		return x.Observe
+	}
+	return false
 }
 
 // The pause that holds now.
@@ -4529,21 +4549,23 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\fLeaveRequest\"A\n" +
 	"\rLeaveResponse\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x16\n" +
-	"\x06untold\x18\x02 \x01(\tR\x06untold\"\x93\x01\n" +
+	"\x06untold\x18\x02 \x01(\tR\x06untold\"\xad\x01\n" +
 	"\x05Pause\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x120\n" +
 	"\x05until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
-	"\x02by\x18\x04 \x01(\tR\x02by\"\x91\x01\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x18\n" +
+	"\aobserve\x18\x05 \x01(\bR\aobserve\"\x91\x01\n" +
 	"\fPauseSummary\x12)\n" +
 	"\x05pause\x18\x01 \x01(\v2\x13.floodmark.v1.PauseR\x05pause\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x14\n" +
 	"\x05asked\x18\x03 \x01(\x03R\x05asked\x12\x18\n" +
 	"\arefused\x18\x04 \x01(\x03R\arefused\x12\x14\n" +
-	"\x05lines\x18\x05 \x03(\tR\x05lines\"B\n" +
+	"\x05lines\x18\x05 \x03(\tR\x05lines\"\\\n" +
 	"\fPauseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x18\n" +
-	"\aseconds\x18\x02 \x01(\x03R\aseconds\"r\n" +
+	"\aseconds\x18\x02 \x01(\x03R\aseconds\x12\x18\n" +
+	"\aobserve\x18\x03 \x01(\bR\aobserve\"r\n" +
 	"\rPauseResponse\x12)\n" +
 	"\x05pause\x18\x01 \x01(\v2\x13.floodmark.v1.PauseR\x05pause\x126\n" +
 	"\breplaced\x18\x02 \x01(\v2\x1a.floodmark.v1.PauseSummaryR\breplaced\")\n" +

@@ -580,7 +580,9 @@ type Question struct {
 	ApprovedBy string `protobuf:"bytes,10,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
 	// One word for all that it shows now, to be sent back with an approval. It says
 	// nothing else, and is no secret.
-	Seen          string `protobuf:"bytes,11,opt,name=seen,proto3" json:"seen,omitempty"`
+	Seen string `protobuf:"bytes,11,opt,name=seen,proto3" json:"seen,omitempty"`
+	// The turn in which it was asked has ended: no agent waits for an answer.
+	Over          bool `protobuf:"varint,12,opt,name=over,proto3" json:"over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +694,13 @@ func (x *Question) GetSeen() string {
 	return ""
 }
 
+func (x *Question) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
+}
+
 // One call a person is asked about.
 type AskedCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -720,7 +729,16 @@ type AskedCall struct {
 	Asked string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
 	// The question as every channel words it, one line each. Values that others
 	// chose stand between quotation marks that they cannot close.
-	Card          []string `protobuf:"bytes,12,rep,name=card,proto3" json:"card,omitempty"`
+	Card []string `protobuf:"bytes,12,rep,name=card,proto3" json:"card,omitempty"`
+	// What it would do, with the real command, whole: the first line of a card.
+	What string `protobuf:"bytes,13,opt,name=what,proto3" json:"what,omitempty"`
+	// Why it is asked, with what was read: the second line.
+	Why string `protobuf:"bytes,14,opt,name=why,proto3" json:"why,omitempty"`
+	// The card shows something that matters and is not in `what`: a yes comes after it was
+	// looked at.
+	More bool `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"`
+	// How many characters of the call are shown nowhere: nobody should say yes to them.
+	Lost          int32 `protobuf:"varint,16,opt,name=lost,proto3" json:"lost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,6 +855,34 @@ func (x *AskedCall) GetCard() []string {
 		return x.Card
 	}
 	return nil
+}
+
+func (x *AskedCall) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *AskedCall) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *AskedCall) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *AskedCall) GetLost() int32 {
+	if x != nil {
+		return x.Lost
+	}
+	return 0
 }
 
 // One approval that a question offers. No grant is wider than what was shown.
@@ -1595,7 +1641,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
 	"\bfollowed\x18\n" +
 	" \x03(\tR\bfollowed\x12&\n" +
-	"\x03box\x18\v \x01(\v2\x14.floodmark.v1.BoxRunR\x03box\"\xf4\x02\n" +
+	"\x03box\x18\v \x01(\v2\x14.floodmark.v1.BoxRunR\x03box\"\x88\x03\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1609,7 +1655,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\vapproved_by\x18\n" +
 	" \x01(\tR\n" +
 	"approvedBy\x12\x12\n" +
-	"\x04seen\x18\v \x01(\tR\x04seen\"\x8f\x03\n" +
+	"\x04seen\x18\v \x01(\tR\x04seen\x12\x12\n" +
+	"\x04over\x18\f \x01(\bR\x04over\"\xdd\x03\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1623,7 +1670,11 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\vconsequence\x18\n" +
 	" \x01(\tR\vconsequence\x12\x14\n" +
 	"\x05asked\x18\v \x01(\tR\x05asked\x12\x12\n" +
-	"\x04card\x18\f \x03(\tR\x04card\"g\n" +
+	"\x04card\x18\f \x03(\tR\x04card\x12\x12\n" +
+	"\x04what\x18\r \x01(\tR\x04what\x12\x10\n" +
+	"\x03why\x18\x0e \x01(\tR\x03why\x12\x12\n" +
+	"\x04more\x18\x0f \x01(\bR\x04more\x12\x12\n" +
+	"\x04lost\x18\x10 \x01(\x05R\x04lost\"g\n" +
 	"\x05Offer\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +

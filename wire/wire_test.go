@@ -49,11 +49,11 @@ func twins() map[reflect.Type]proto.Message {
 }
 
 // kept are the fields that stay in the journal: what recognises a secret is for
-// nobody else, and the way a source came is told in words. That a door boxes a call is
+// nobody else, and the way a source came and why its label is low are told in words. That a door boxes a call is
 // known to the daemon and said by no caller; what the box may reach is told to none.
 func kept() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
-		reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via"},
+		reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via", "because", "said"},
 		reflect.TypeFor[hook.Event]():       {"-"},
 		reflect.TypeFor[hook.Reply]():       {"-"},
 	}
@@ -112,7 +112,7 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetBool(true)
 	case reflect.Uint64:
 		v.SetUint(uint64(*n))
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -152,7 +152,7 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks = false, nil, false, nil, nil, nil // nobody can say so from outside
+		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks, want.Repository, want.Patience = false, nil, false, nil, nil, nil, floodmark.Digest{}, 0 // nobody can say so from outside
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}

@@ -3,7 +3,7 @@
 // It understands neither. If there is no answer it says no, in the way that
 // agent obeys.
 //
-//	floodmark-hook [-socket PATH] [-deadline 10s] AGENT EVENT < message
+//	floodmark-hook [-socket PATH] [-deadline 10s] [-person 29m] AGENT EVENT < message
 package main
 
 import (

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +20,16 @@ func newApprove(c *console) *cobra.Command {
 	var offer int32
 	var during time.Duration
 	cmd := &cobra.Command{
-		Use:   "approve [CODE|TICKET]",
+		Use:   "approve [TICKET|CODE]",
 		Short: "List the questions that wait for you, and say yes to one",
-		Long: `Without a CODE, list what your agents may not do until you say yes, the question
-that ends first at the top. Each has a code. It is shown at a terminal only, never
-into a pipe or a file: what an agent can read, it could answer. A question that is
-not answered in time is a no.
+		Long: `Without a TICKET, list what your agents may not do until you say yes: what an agent
+waits for comes first, the newest at the top. A question that is not answered in time
+is a no.
 
-With the CODE, approve the calls that the question shows. The approval covers exactly
-what was shown, once or until the agent's turn ends, as the question says. The agent
-then tries the same call again.
+With a TICKET, show all of that call, and approve it after you have typed yes at your
+terminal. The approval covers exactly what was shown, once or until the agent's turn
+ends, as the question says. The agent then tries the same call again. A CODE is what a
+chat has shown to you; it needs no yes besides.
 
 With --offer it is one of the wider approvals that the question lists, exactly as
 it is written there. With --for it holds so long, and for the pattern that the
@@ -38,14 +39,14 @@ session's mark.
 If only a stranger's text named where the call goes, type that address or domain
 yourself with --to: a yes alone is too easily given to the wrong place.
 
-A fleet shows no codes: with --fleet name the question by its TICKET. It is shown once
-more, and you say yes at your terminal.`,
+With --fleet it is a question of that fleet.`,
 		Example: `  floodmark approve
+  floodmark approve t-0199aabb-ccdd
+  floodmark approve t-0199aabb-ccdd --offer 2
+  floodmark approve t-0199aabb-ccdd --to shop.example
+  floodmark approve t-0199aabb-ccdd --for 30m
+  floodmark approve t-0199aabb-ccdd --always
   floodmark approve 0123abcd
-  floodmark approve 0123abcd --offer 2
-  floodmark approve 0123abcd --to shop.example
-  floodmark approve 0123abcd --for 30m
-  floodmark approve 0123abcd --tool send_email
   floodmark approve t-0199aabb-ccdd --fleet floodmark.firm.example`,
 		Annotations: exits("it is approved, or they are listed", "it is not approved: the code is wrong, or the question has ended"),
 		Args:        cobra.MaximumNArgs(1),
@@ -65,6 +66,7 @@ more, and you say yes at your terminal.`,
 	c.addFleet(cmd, &p)
 	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
 	cmd.Flags().Int32Var(&offer, "offer", 0, "take the offer with this `NUMBER`, from 1 (default: the narrowest)")
+	cmd.Flags().Bool("always", false, "also in later sessions of this repository, for 30 days, if the question offers that")
 	cmd.Flags().StringVar(&picked, "to", "", "the `ADDRESS` or domain it goes to, typed by you, where the question asks for it")
 	cmd.Flags().StringVar(&session, "session", "", "list only questions of this `SESSION`")
 	c.completeSession(cmd, &p)
@@ -72,14 +74,20 @@ more, and you say yes at your terminal.`,
 	return cmd
 }
 
-// approve says yes by a code, or at a fleet by a ticket.
+// approve says yes by a ticket, or by a code that a chat has shown.
 func (c *console) approve(cmd *cobra.Command, p place, q *wire.AnswerRequest) error {
-	if p.fleet != "" {
-		q.Code, q.Ticket = "", q.GetCode()
-		return c.approveAtFleet(cmd.Context(), p, q, format(cmd))
+	if always, _ := cmd.Flags().GetBool("always"); always {
+		a, err := ask(cmd.Context(), c, p, (*desk).Pending, &wire.PendingRequest{})
+		named := func(code, ticket string) bool {
+			return approval.SameWord(ticket, q.GetCode()) || approval.SameWord(code, q.GetCode())
+		}
+		if q.Offer = wire.AlwaysNamed(a.GetQuestions(), named); err != nil || q.GetOffer() == 0 {
+			return cmp.Or(err, refuse("take one of its offers: «floodmark approve» shows them", "this question offers nothing that holds for the whole repository"))
+		}
 	}
-	if !isCode(q.GetCode()) {
-		return refuse("«floodmark approve"+p.flags()+"» shows it at your terminal", "%q is no code: a code has %d hex digits, such as 0123abcd", q.GetCode(), approval.CodeLength)
+	if p.fleet != "" || !approval.IsCode(q.GetCode()) {
+		q.Code, q.Ticket = "", q.GetCode()
+		return c.approveTicket(cmd.Context(), p, q, format(cmd))
 	}
 	return c.answer(cmd.Context(), p, q, format(cmd))
 }
@@ -100,7 +108,7 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 			if p.fleet != "" {
 				return c.denyAtFleet(cmd.Context(), p, q, format(cmd))
 			}
-			if isCode(args[0]) {
+			if approval.IsCode(args[0]) {
 				q = &wire.AnswerRequest{Verb: "deny", Code: args[0]}
 			}
 			return c.answer(cmd.Context(), p, q, format(cmd))
@@ -110,12 +118,6 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	return cmd
-}
-
-// isCode reports whether a word has the form of a code.
-func isCode(word string) bool {
-	codes := approval.Codes(word)
-	return len(codes) == 1 && len(word) == approval.CodeLength
 }
 
 // wholeMinutes is a length of time as the monitor takes it.

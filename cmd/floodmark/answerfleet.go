@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/floodmark/floodmark/internal/cardscreen"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -11,10 +13,10 @@ import (
 // them, but one of an older version, beside which newer ones may run.
 const fleetTries = 8
 
-// approveAtFleet shows a question once more and approves what is shown, if a person
-// at a terminal says so. There are no codes at a distance: who says it is proved by
-// the login.
-func (c *console) approveAtFleet(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
+// approveTicket shows all of a question once more and approves what is shown, if a person
+// at a terminal says so. The monitor of this machine wants to hear the code that it shows
+// at a terminal only; at a fleet who says it is proved by the login.
+func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
 	if !c.stdinTerminal {
 		return refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
 	}
@@ -24,17 +26,35 @@ func (c *console) approveAtFleet(ctx context.Context, p place, r *wire.AnswerReq
 	}
 	if !worded(q) {
 		return &failure{
-			code: exitNo, text: "the fleet does not say what " + q.GetTicket() + " is about, and nobody should approve what is not shown",
-			hint: "try again when all its nodes have the same version, or wait until the agent asks again; you can deny it",
+			code: exitNo, text: "it is not said what " + q.GetTicket() + " is about, and nobody should approve what is not shown",
+			hint: "try again when all nodes have the same version, or wait until the agent asks again; you can deny it",
+		}
+	}
+	if lost := q.GetCalls()[0].GetLost(); lost > 0 {
+		return &failure{
+			code: exitNo, text: fmt.Sprintf("%d characters of what %s would do are shown nowhere", lost, q.GetTicket()),
+			hint: "deny it, and have it done in smaller steps",
 		}
 	}
 	out := &sheet{st: c.errStyle()}
-	cardText(out, q, c.clock())
+	for _, line := range cardscreen.Details(q) {
+		for _, row := range linetext.Marked(line, listWidth) {
+			out.line(2, row)
+		}
+	}
 	fmt.Fprint(c.stderr, out)
-	if err := c.confirm("Type yes to approve it: "); err != nil {
-		return err
+	if r.GetPicked() == "" || p.fleet != "" { // else the person has typed where it goes
+		if err := c.confirm("Type yes to approve it: "); err != nil {
+			return err
+		}
 	}
 	r.Session, r.Ticket, r.Calls, r.Seen = q.GetSession(), q.GetTicket(), int32(len(q.GetCalls())), q.GetSeen()
+	if r.GetOffer() == 0 && r.GetMinutes() == 0 && len(q.GetCalls()[0].GetOffers()) > 0 {
+		r.Offer = 1 // a code without an offer holds for the turn
+	}
+	if p.fleet == "" {
+		r.Ticket, r.Code = "", q.GetCode()
+	}
 	return c.answer(ctx, p, r, form)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +19,7 @@ func newGrants(c *console) *cobra.Command {
 one back with «floodmark policy grants end». An approval is bound to what was shown: it
 does not apply once new content or a new reason comes in.
 
-An approval of hosts that a box reaches holds in every session of its project, and is
-listed with the one in which you gave it.
-
+What you allowed with «always» holds in every session of its repository, for 30 days.
 What your policy allows scheduled jobs in advance («standing») is listed too. It
 ends on its day, or when you take it out of the policy.`,
 		Example: `  floodmark policy grants
@@ -37,8 +36,7 @@ ends on its day, or when you take it out of the policy.`,
 			if format(cmd) == asJSON {
 				return c.message(a)
 			}
-			c.passedOver(a.GetUnread())
-			if len(a.GetGrants()) == 0 {
+			if c.passedOver(a.GetUnread()); len(a.GetGrants()) == 0 {
 				c.say("no approval holds")
 				return nil
 			}
@@ -59,14 +57,14 @@ ends on its day, or when you take it out of the policy.`,
 func newGrantsEnd(c *console) *cobra.Command {
 	var p place
 	cmd := &cobra.Command{
-		Use:         "end SESSION TICKET",
+		Use:         "end [SESSION] TICKET",
 		Short:       "Take an approval back",
-		Long:        "Take an approval back. It allows nothing any more; what ran before stays as it is.",
-		Example:     `  floodmark policy grants end codex:0199 t-0199aabb-ccdd`,
+		Long:        "Take an approval back, by its name or by how that ends. It allows nothing any more;\nwhat ran before stays as it is.",
+		Example:     "  floodmark policy grants end ccdd\n  floodmark policy grants end codex:0199 t-0199aabb-ccdd",
 		Annotations: exits("it allows nothing any more", "no such approval holds"),
-		Args:        needsTwo("SESSION", "TICKET"),
+		Args:        cobra.RangeArgs(1, 2),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			q := &wire.EndGrantRequest{Session: args[0], Ticket: args[1]}
+			q := &wire.EndGrantRequest{Session: strings.Join(args[:len(args)-1], ""), Ticket: args[len(args)-1]}
 			a, err := ask(cmd.Context(), c, p, (*desk).EndGrant, q)
 			if err != nil {
 				return err
@@ -96,7 +94,10 @@ func grantsText(p *sheet, list []*wire.Grant) {
 		if g.GetPattern() != "" && g.GetScope() == "pattern" {
 			what = g.GetPattern()
 		}
-		if g.GetScope() == "hosts" {
+		switch g.GetScope() {
+		case "here":
+			what = "always " + plain(g.GetPattern()) + ", in every session of this repository"
+		case "hosts":
 			what += ": its box reaches " + g.GetPattern() + ", in every session of this project"
 		}
 		if g.GetScope() == "standing" {

@@ -30,7 +30,7 @@ that a change or a loss is noticed.`,
   floodmark journal export > journal.jsonl`,
 	}
 	cmd.AddCommand(newJournalVerify(c), newJournalEntries(c), newJournalExport(c), newJournalForget(c), newJournalInit(c), newJournalMonths(c), newJournalKeys(c),
-		newSessions(c), newShow(c), newGraph(c), newStats(c), newCoverage(c))
+		newSessions(c), newShow(c), newGraph(c), newStats(c), newReport(c), newCoverage(c))
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/cardscreen"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -49,49 +50,63 @@ func hideCodes(list []*wire.Question) {
 	}
 }
 
-// questionsText is a list of questions with how to answer each.
+// questionsText is a list of questions with how to answer each: those that an agent waits
+// for first.
 func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *wire.Question) int {
+		if a.GetOver() != b.GetOver() {
+			return map[bool]int{false: -1, true: 1}[a.GetOver()]
+		}
+		return b.GetExpires().AsTime().Compare(a.GetExpires().AsTime())
+	})
 	for i, q := range list {
 		if i > 0 {
 			p.b.WriteByte('\n')
 		}
 		cardText(p, q, now)
-		approve := "the code to approve it is shown at a terminal only"
-		name := q.GetCode()
-		if strings.HasPrefix(q.GetSession(), "laptop/") {
-			approve = "on that laptop, or by somebody who is logged in here with --fleet: it has no code"
+		name := shellWord(q.GetTicket()) + where.flags()
+		approve := "floodmark approve " + name + " shows all of it and asks you"
+		if strings.HasPrefix(q.GetSession(), "laptop/") && where.fleet == "" {
+			approve = "on that laptop, or by somebody who is logged in here with --fleet"
 		}
-		if where.fleet != "" {
-			name = shellWord(q.GetTicket()) // there are no codes at a distance
+		if picks(q) {
+			approve = "floodmark approve " + name + " --to ADDRESS"
 		}
-		if name != "" {
-			approve = "floodmark approve " + name + where.flags()
-			if picks(q) {
-				approve += " --to ADDRESS"
-			}
-		}
-		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
-		p.line(4, "to approve: "+approve)
+		p.line(4, "no:  floodmark deny "+name)
+		p.line(4, "yes: "+approve)
 	}
 }
 
-// cardText is one question.
+// cardText is one question in a few rows.
 func cardText(p *sheet, q *wire.Question, now time.Time) {
 	left := q.GetExpires().AsTime().Sub(now)
-	p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
+	head := fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left))
+	if q.GetOver() {
+		head += ", its turn has ended: after a yes tell the agent to go on"
+	}
+	p.painted(2, head, p.st.yellow)
 	if h := q.GetHeld(); h != nil {
 		p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
 	}
 	if q.GetTwo() {
 		p.line(4, twoText(q))
 	}
-	for _, call := range q.GetCalls() {
-		for i, l := range cardLines(call) {
-			p.line(l.indent+4+2*min(i, 1), l.text)
+	if len(q.GetCalls()) != 1 {
+		for _, call := range q.GetCalls() {
+			p.line(4, call.GetLine())
 		}
-		askedText(p, call)
+		return
+	}
+	for _, r := range cardscreen.Card(q, listWidth, 0) {
+		if !r.Faint { // the keys of a screen
+			p.line(4, r.Text)
+		}
 	}
 }
+
+// listWidth is how wide a card is in a list.
+const listWidth = 76
 
 // twoText says how many of the two people have approved a question.
 func twoText(q *wire.Question) string {
@@ -99,54 +114,6 @@ func twoText(q *wire.Question) string {
 		return "it takes two people; nobody has approved it yet"
 	}
 	return "one of two: " + q.GetApprovedBy() + " has approved it, and another person has to"
-}
-
-// askedText is what a person can choose from, and what has to be said.
-func askedText(p *sheet, call *wire.AskedCall) {
-	for i, o := range call.GetOffers() {
-		if i > 0 {
-			p.line(6, fmt.Sprintf("with --offer %d: %s", i+1, o.GetWords()))
-		}
-	}
-	if call.GetPattern() != "" {
-		p.line(6, "with --for this pattern would be allowed: "+call.GetPattern())
-	}
-	if k := call.GetPick(); k != nil {
-		p.line(6, pickText(k))
-	}
-}
-
-// A cardLine is one line of a question.
-type cardLine struct {
-	indent int
-	text   string
-}
-
-// cardLines are a call as every channel words it. A monitor of an older version that
-// was not there when it was asked knows one line of it.
-func cardLines(call *wire.AskedCall) []cardLine {
-	if len(call.GetCard()) == 0 {
-		return []cardLine{{text: call.GetLine()}}
-	}
-	list := make([]cardLine, len(call.GetCard()))
-	for i, text := range call.GetCard() {
-		if list[i].text = text; strings.HasPrefix(text, " ") {
-			list[i].indent = 3
-		}
-	}
-	return list
-}
-
-// pickText says what has to be said besides yes.
-func pickText(k *wire.Pick) string {
-	text := "Say where it goes: " + k.GetWords()
-	if k.GetArgument() != "" {
-		text = "A text from others says where this goes, so " + k.GetWords()
-	}
-	if len(k.GetAmong()) > 0 {
-		text += ": " + strings.Join(k.GetAmong(), " · ")
-	}
-	return text
 }
 
 // picks reports whether an approval has to say where a call goes.

@@ -37,7 +37,7 @@ func letterPays() *wire.Question {
 	return &wire.Question{
 		Ticket: "t-0199aabb", Session: "openclaw:main", Code: "3f9c21aa", Expires: timestamppb.New(time.Unix(1100, 0)),
 		Calls: []*wire.AskedCall{{
-			Card: q.Lines(), Pick: &wire.Pick{Argument: "recipient", Words: approval.TailWords("recipient", "DE02500105170137075030")},
+			What: q.Brief().What.String(), Why: q.Brief().Why.String(), More: q.Brief().More, Card: q.Lines(), Pick: &wire.Pick{Argument: "recipient", Words: approval.TailWords("recipient", "DE02500105170137075030")},
 			Offers: []*wire.Offer{{Words: "this call, once"}},
 		}},
 	}
@@ -47,10 +47,10 @@ func letterPays() *wire.Question {
 // shows. With -update it draws it.
 func TestWatchPicture(t *testing.T) {
 	w, _ := newWatcher()
-	w.put(letterPays())
+	w.cards.Put(letterPays())
 	w.width, w.height = 36, 24
 	narrow := w.text()
-	if !strings.Contains(narrow, "code 3f9c21aa") || !strings.Contains(narrow, "d or enter: deny") {
+	if strings.Contains(narrow, "3f9c21aa") || !strings.Contains(narrow, "y yes · n no · d details") {
 		t.Errorf("the question does not fit on a phone's screen:\n%s", narrow)
 	}
 	for line := range strings.SplitSeq(narrow, "\n") {
@@ -58,7 +58,7 @@ func TestWatchPicture(t *testing.T) {
 			t.Errorf("too wide: %q", line)
 		}
 	}
-	w.width, w.height = 64, 17
+	w.width, w.height = 64, 9
 	want := screenPicture(strings.Split(w.text(), "\n"))
 	if *update {
 		if err := os.WriteFile(watchPicture, []byte(want), 0o644); err != nil {
@@ -77,15 +77,13 @@ func screenPicture(lines []string) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="560" role="img" aria-labelledby="t" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13">`+"\n",
 		wide, len(lines)*high+40)
 	b.WriteString("<title id=\"t\">A question in floodmark watch: an agent wants to pay somebody whom only a letter named</title>\n")
-	b.WriteString("<style>text{fill:#e6edf3;white-space:pre}.h{font-weight:700}.y{fill:#d29922}.d{fill:#8b949e}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#0d1117\"/>\n")
+	b.WriteString("<style>text{fill:#e6edf3;white-space:pre}.h{font-weight:700}.d{fill:#8b949e}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#0d1117\"/>\n")
 	for i, line := range lines {
 		class := ""
 		switch {
 		case i == 0 || strings.Contains(line, " wants to "):
 			class = ` class="h"`
-		case strings.Contains(line, ", session "):
-			class = ` class="y"`
-		case strings.HasPrefix(line, "d or enter"):
+		case strings.HasPrefix(line, "y yes"):
 			class = ` class="d"`
 		}
 		fmt.Fprintf(&b, `<text x="20" y="%d"%s xml:space="preserve">%s</text>`+"\n", 32+i*high, class, xmlText(line))

@@ -53,6 +53,7 @@ func pages() map[string]string {
 	many := []string{nasty}
 	problems := &wire.PolicyStatus{Profile: nasty, Files: many, Digest: nasty, Problems: []*wire.Problem{{File: nasty, Text: nasty, Hint: nasty, Severity: nasty}}}
 	w := &watcher{now: func() time.Time { return now }, width: 80, height: 24}
+	w.cards.Now = w.now
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Asked{Asked: nastyQuestion()}})
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}})
 	status, agents := &sheet{}, &sheet{}

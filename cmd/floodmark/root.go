@@ -130,7 +130,7 @@ func nestCompletion(root, dev *cobra.Command) {
 func moved() map[string]string {
 	return map[string]string{
 		"fleet":   "bundle join leave login logout machines token",
-		"journal": "coverage graph sessions show stats",
+		"journal": "coverage graph report sessions show stats",
 		"policy":  "catalog grants replay suggest test",
 		"dev":     "bench completion hook man service",
 		"undo":    "clean",

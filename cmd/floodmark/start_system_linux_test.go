@@ -42,7 +42,7 @@ func TestFiveMinutes(t *testing.T) {
 		}
 		for _, p := range strings.Split("\n"+strings.ReplaceAll(f.text, "\\\n", ""), "\n$ ")[1:] {
 			command, want, _ := strings.Cut(p, "\n")
-			printed = sh.run(withCode(command, printed))
+			printed = sh.run(withTicket(command, printed))
 			commands++
 			if err := sameOutput(strings.TrimSpace(spaces(want)), strings.TrimSpace(spaces(printed))); want != "" && err != nil {
 				t.Fatalf("line %d: %s\n%v", f.line, command, err)
@@ -58,13 +58,13 @@ func TestFiveMinutes(t *testing.T) {
 // spaces folds what only lines columns up.
 func spaces(s string) string { return regexp.MustCompile(`(?m) {2,}(\S)`).ReplaceAllString(s, "  $1") }
 
-// withCode puts the code that was just shown in place of the example's.
-func withCode(command, printed string) string {
-	m := regexp.MustCompile(`floodmark approve ([0-9a-f]{8})`).FindStringSubmatch(printed)
+// withTicket puts the ticket that was just listed in place of the example's.
+func withTicket(command, printed string) string {
+	m := regexp.MustCompile(`floodmark approve (t-[0-9a-f-]+)`).FindStringSubmatch(printed)
 	if m == nil {
 		return command
 	}
-	return strings.Replace(command, "approve 3f9c21aa", "approve "+m[1], 1)
+	return strings.Replace(command, "approve t-0199aabb", "approve "+m[1], 1)
 }
 
 // checkDrawing draws the picture, where there is something to draw it with, and

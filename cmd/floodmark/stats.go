@@ -32,9 +32,17 @@ func (c *console) addJournal(cmd *cobra.Command, f *journalFlags, since string) 
 	c.completeSession(cmd, &f.place)
 }
 
+// time is since when; zero means from the beginning.
+func (f journalFlags) time(now time.Time) (time.Time, error) {
+	if f.since == "0" {
+		return time.Time{}, nil
+	}
+	return sinceTime(f.since, now)
+}
+
 func newStats(c *console) *cobra.Command {
 	var f journalFlags
-	var with, data string
+	var with string
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Say what asking cost you, and what would spare questions",
@@ -45,9 +53,7 @@ behind most questions, each with the one endorsement, approval or line of your p
 that would have spared most of them, judged by the recorded sessions; nothing is changed.
 
 With --policy it says what that policy would have cost in the same time, as
-«floodmark policy replay» does. With the recorded attacks of --data, or of
-$` + dataEnv + `, it says what each line would let through there, and what
-switching off its rule would.
+«floodmark policy replay» does.
 
 A task is a turn in which something was decided. A question is a call put before
 a person: while it waits there, the same call is no second one. Nobody reads more
@@ -55,17 +61,15 @@ than 50 letters a second; an answer that came faster, for the length of the line
 shown, counts as not read.`,
 		Example: `  floodmark journal stats
   floodmark journal stats --since 30d --output json
-  floodmark journal stats --policy new.yaml
-  floodmark journal stats --data protection`,
+  floodmark journal stats --policy new.yaml`,
 		Annotations: exits("the figures are shown", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			return c.stats(cmd.Context(), f, with, data, format(cmd))
+			return c.stats(cmd.Context(), f, with, format(cmd))
 		}),
 	}
 	c.addJournal(cmd, &f, "7d")
 	cmd.Flags().StringVar(&with, "policy", "", "also say what this policy `FILE` would have cost")
-	cmd.Flags().StringVar(&data, "data", "", "the `FOLDER` with recorded attacks")
 	return cmd
 }
 
@@ -85,8 +89,8 @@ type ruleReport struct {
 	// Line would have spared Saves questions; without one, Why says why.
 	Line *lineReport `json:"line,omitempty"`
 	Why  string      `json:"why,omitempty"`
-	// Off is what switching the whole rule off would let through.
-	Off *benchCost `json:"ruleOff,omitempty"`
+	// Ends is what would end them then.
+	Ends string `json:"ends,omitempty"`
 }
 
 // A lineReport is one endorsement, grant or line.
@@ -97,8 +101,6 @@ type lineReport struct {
 	Saves int    `json:"saves"`
 	// Behind is whose text it would believe, or stood in the context.
 	Behind []string `json:"behind,omitempty"`
-	// Benchmark is what it would let through of recorded attacks.
-	Benchmark *benchCost `json:"benchmark"`
 }
 
 // A policyCost is what another policy would have cost.
@@ -114,11 +116,8 @@ type policyCost struct {
 // topRules is how many rules are named.
 const topRules = 5
 
-func (c *console) stats(ctx context.Context, f journalFlags, with, data, form string) error {
-	if f.since == "0" {
-		f.since = ""
-	}
-	since, err := sinceTime(f.since, c.clock())
+func (c *console) stats(ctx context.Context, f journalFlags, with, form string) error {
+	since, err := f.time(c.clock())
 	if err != nil {
 		return err
 	}
@@ -147,9 +146,6 @@ func (c *console) stats(ctx context.Context, f journalFlags, with, data, form st
 		if report.Policy, err = j.cost(with); err != nil {
 			return err
 		}
-	}
-	if err := c.benchLines(ctx, data, j.rules.Policy.Profile(), report.Rules); err != nil {
-		return err
 	}
 	if form == asJSON {
 		return c.json(report)
@@ -247,6 +243,8 @@ func (j *judge) rule(b tally.Behind) (ruleReport, error) {
 		if why := tally.Why(b.Questions[0]); why != "" {
 			out.Why += ": " + why
 		}
+		q := b.Questions[len(b.Questions)-1]
+		out.Ends = tally.Ending(q.Fact, q.Blamed)
 	}
 	return out, nil
 }

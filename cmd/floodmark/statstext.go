@@ -1,10 +1,65 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/tally"
 )
+
+func newReport(c *console) *cobra.Command {
+	var f journalFlags
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Say what was stopped, asked and contained, or would have been",
+		Long: `Say in words what was stopped, what was asked about and what ran in a box in the last
+day, and, while you only observed («floodmark pause --observe») or had paused, what
+would have been: the real command, why, what had been read before, how often and
+where. The gravest comes first, and it is at most one screen; --output json has all.`,
+		Example: `  floodmark journal report
+  floodmark journal report --since 7d
+  floodmark journal report --since 24h --output json`,
+		Annotations: exits("it is shown", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.recap(cmd.Context(), f, format(cmd))
+		}),
+	}
+	c.addJournal(cmd, &f, "24h")
+	return cmd
+}
+
+func (c *console) recap(ctx context.Context, f journalFlags, form string) error {
+	since, err := f.time(c.clock())
+	if err != nil {
+		return err
+	}
+	sessions, err := c.sessionsIn(ctx, f)
+	if err != nil {
+		return err
+	}
+	r, err := tally.Recall(sessions, since)
+	if err != nil {
+		return refuse("check the journal with «floodmark journal verify»", "%s", err)
+	}
+	if form == asJSON {
+		return c.json(r)
+	}
+	p := &sheet{st: c.outStyle()}
+	p.line(0, r.Head()+".")
+	for _, part := range r.Parts() {
+		p.title(part.Title)
+		for _, l := range part.Lines {
+			p.line(2, l)
+		}
+	}
+	fmt.Fprint(c.stdout, p)
+	return nil
+}
 
 // statsText is the report for people.
 func (c *console) statsText(r *statsReport) error {
@@ -63,6 +118,7 @@ func ruleText(p *sheet, r ruleReport) {
 	p.line(2, fmt.Sprintf("%s: %s in %s", r.Rule, count(r.Questions, "question", "questions"), count(r.Sessions, "session", "sessions")))
 	if r.Line == nil {
 		p.line(4, r.Why)
+		p.line(4, "what would end them: "+r.Ends)
 	} else {
 		what := r.Line.Text
 		if r.Line.Key != "" {
@@ -72,9 +128,5 @@ func ruleText(p *sheet, r ruleReport) {
 		if len(r.Line.Behind) > 0 {
 			p.line(4, "whose text it was about: "+strings.Join(r.Line.Behind, "; "))
 		}
-		p.line(4, "in the benchmark: "+benchText(r.Line.Benchmark))
-	}
-	if r.Off != nil {
-		p.line(4, "the whole rule off, in the benchmark: "+benchText(r.Off))
 	}
 }

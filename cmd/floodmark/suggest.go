@@ -30,6 +30,10 @@ call in one session counts once, and an answer that came faster than anybody rea
 counts for nothing. One no to anything the line concerns, whenever you said it,
 and it is not proposed; nor is it if text of others had steered one of the calls.
 
+With each line stands what it would have let through in the last seven days. Where
+questions came more than once and no line is proposed it says why, and which answer
+would end them.
+
 Nothing is ever proposed for what changes an agent or the monitor, runs code,
 touches secrets, or was asked because data could leave; for values seen only in
 text of others; with wildcards; or for hosts where strangers write.`,
@@ -53,6 +57,8 @@ type suggestReport struct {
 	Suggestions []suggestedLine `json:"suggestions"`
 	Not         []notSuggested  `json:"notSuggested"`
 	Patch       string          `json:"patch"`
+	// Repeats are what was asked more than once about, and no line is proposed for.
+	Repeats []tally.Repeat `json:"repeats"`
 }
 
 // A suggestedLine is a line with its evidence.
@@ -67,6 +73,8 @@ type suggestedLine struct {
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 	Behind   []string  `json:"behind"` // whose text stood in the context
+	// Lets are the calls of the last week that it would have let through.
+	Lets []string `json:"lets"`
 }
 
 // A notSuggested is a line that is not proposed, and why.
@@ -77,10 +85,7 @@ type notSuggested struct {
 }
 
 func (c *console) suggest(ctx context.Context, f journalFlags, form string) error {
-	if f.since == "0" {
-		f.since = ""
-	}
-	since, err := sinceTime(f.since, c.clock())
+	since, err := f.time(c.clock())
 	if err != nil {
 		return err
 	}
@@ -96,7 +101,11 @@ func (c *console) suggest(ctx context.Context, f journalFlags, form string) erro
 	if err != nil {
 		return refuse("check the journal with «floodmark journal verify»", "%s", err)
 	}
-	report, err := j.propose(a)
+	lately, err := tally.Count(j.sessions, since, c.clock())
+	if err != nil {
+		return refuse("check the journal with «floodmark journal verify»", "%s", err)
+	}
+	report, err := j.propose(a, lately)
 	if err != nil {
 		return err
 	}
@@ -114,15 +123,16 @@ func (c *console) suggest(ctx context.Context, f journalFlags, form string) erro
 }
 
 // propose keeps the lines that load, spare something, and loosen nothing else.
-func (j *judge) propose(a *tally.Account) (*suggestReport, error) {
-	out := &suggestReport{File: j.policy.path, Suggestions: []suggestedLine{}, Not: []notSuggested{}}
+func (j *judge) propose(a, lately *tally.Account) (*suggestReport, error) {
+	out := &suggestReport{File: j.policy.path, Suggestions: []suggestedLine{}, Not: []notSuggested{}, Repeats: []tally.Repeat{}}
+	var spared []*tally.Question
 	good, not := a.Suggestions(j.rules.Policy, j.since)
 	for _, d := range not {
 		out.Not = append(out.Not, notSuggested{d.Key, d.Text, d.Why})
 	}
 	text := j.policy.text
 	for _, s := range good {
-		why, saves, err := j.check(s.Line)
+		why, saves, lets, err := j.check(s.Line)
 		if err != nil {
 			return nil, err
 		}
@@ -138,12 +148,13 @@ func (j *judge) propose(a *tally.Account) (*suggestReport, error) {
 			out.Not = append(out.Not, notSuggested{s.Key, s.Text, why})
 			continue
 		}
-		text = next
+		text, spared = next, append(spared, s.About...)
 		out.Suggestions = append(out.Suggestions, suggestedLine{
 			Key: s.Key, Line: s.Text, Saves: saves, Asked: s.Asked, Yes: s.Yes, Unread: s.Unread, Sessions: s.Sessions,
-			First: s.First, Last: s.Last, Behind: s.Behind,
+			First: s.First, Last: s.Last, Behind: s.Behind, Lets: lets,
 		})
 	}
+	out.Repeats = append(out.Repeats, lately.Repeats(spared)...)
 	out.Patch = linetext.Patch(j.policy.name, j.policy.text, text, j.policy.there)
 	return out, nil
 }
@@ -169,30 +180,40 @@ func (j *judge) faulty(text string) string {
 	return ""
 }
 
+// week is how far back it is looked what a line would have let through.
+const week = 7 * 24 * time.Hour
+
 // check judges everything again as if a line had been there: it must spare
-// questions, and loosen nothing that no line may.
-func (j *judge) check(l tally.Line) (why string, saves int, err error) {
+// questions, and loosen nothing that no line may. Lets are the calls of the last week
+// that it would have let through.
+func (j *judge) check(l tally.Line) (why string, saves int, lets []string, err error) {
 	rules, _, failed := j.with([]tally.Line{l})
 	if failed != nil {
-		return "it cannot be loaded: " + failed.Error(), 0, nil //nolint:nilerr // it is said
+		return "it cannot be loaded: " + failed.Error(), 0, nil, nil //nolint:nilerr // it is said
 	}
 	trial := kernel.Retrial{Now: rules, Then: &j.rules}
 	for _, s := range j.sessions {
 		a, err := trial.Session(s.Facts, s.Erased)
 		if err != nil {
-			return "", 0, refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
+			return "", 0, nil, refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
 		}
 		saves += a.Asked - a.WouldAsk
 		for _, d := range a.Decisions {
-			if d.Outcome == kernel.Changed && d.Would.Verdict > d.Was.Verdict && guarded(d, &l) {
-				return "it would also have loosened what no line may, in " + s.Name, 0, nil
+			if d.Outcome != kernel.Changed || d.Would.Verdict <= d.Was.Verdict {
+				continue
+			}
+			if guarded(d, &l) {
+				return "it would also have loosened what no line may, in " + s.Name, 0, nil, nil
+			}
+			if what := tally.What(&d.Action); j.c.clock().Sub(d.At) <= week && !slices.Contains(lets, what) {
+				lets = append(lets, what)
 			}
 		}
 	}
 	if saves <= 0 {
-		return "it would have spared nothing", 0, nil
+		return "it would have spared nothing", 0, nil, nil
 	}
-	return "", saves, nil
+	return "", saves, lets, nil
 }
 
 // guarded reports whether a decision is one that a proposed line may not loosen.
@@ -205,7 +226,7 @@ func guarded(d kernel.Rejudged, l *tally.Line) bool {
 	}
 	return slices.ContainsFunc(d.Was.Reasons, func(r floodmark.Reason) bool {
 		switch r.Code {
-		case floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive, floodmark.RuleMatched:
+		case floodmark.FlowSecret, floodmark.Undescribed, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive, floodmark.RuleMatched:
 			return true
 		default:
 			return false
@@ -221,6 +242,7 @@ func suggestText(st style, r *suggestReport) string {
 		p.line(2, fmt.Sprintf("it would have spared %d of %s; %d read and approved, %d not read, none denied, from %s to %s",
 			s.Saves, count(s.Asked, "question", "questions"), s.Yes, s.Unread, s.First.Local().Format(time.DateOnly), s.Last.Local().Format(time.DateOnly)))
 		p.line(2, "sessions: "+strings.Join(s.Sessions, ", "))
+		p.line(2, "in the last 7 days it would have let through: "+tally.Few(s.Lets))
 		whose := strings.Join(s.Behind, "; ")
 		if whose == "" {
 			whose = "nobody else's"
@@ -230,8 +252,15 @@ func suggestText(st style, r *suggestReport) string {
 	for _, n := range r.Not {
 		p.line(0, fmt.Sprintf("Not proposed for %s: %s, because: %s", n.Key, n.Line, n.Why))
 	}
+	for _, one := range r.Repeats {
+		p.line(0, fmt.Sprintf("Asked %d times in %s (%s), such as: %s", one.Questions, count(one.Sessions, "session", "sessions"), one.Rule, one.Such))
+		p.line(2, "no line is proposed: "+one.Why)
+		p.line(2, "what would end it: "+one.Ends)
+	}
 	if len(r.Suggestions) == 0 {
-		p.line(0, "Nothing is proposed.")
+		if len(r.Repeats) == 0 {
+			p.line(0, "Nothing is proposed: nothing was asked more than once.")
+		}
 		return remarks(p.String())
 	}
 	p.line(0, "Read it, then apply it yourself, in the folder of "+r.File+": patch -p1")

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -22,10 +24,11 @@ func newWatch(c *console) *cobra.Command {
 watches, an agent that has to ask waits for the answer instead of being told no at
 once, as long as its own patience lasts.
 
-At a terminal you can answer: d or enter denies the question shown, a approves it
-after you have typed the code beside it (at a fleet: the end of its ticket), 2 and 3
-take a wider offer in the same way, up and down choose another question, q ends.
-Anywhere else each event is one line; with --output json one JSON object.`,
+At a terminal you answer one call at a time, the newest first: y says yes to it, n says
+no, d shows all of it, 2 and 3 take a wider yes, up and down choose another question,
+q ends. A key answers the card that you see: not one that has just come, and a yes not
+before you have seen the whole call. Anywhere else each event is one line; with
+--output json one JSON object.`,
 		Example: `  floodmark watch
   floodmark watch --session codex:0199
   floodmark watch --output json | jq -c 'select(.incident)'`,
@@ -126,35 +129,86 @@ func eventLine(st style, r *wire.WatchResponse) string {
 	at := st.dim(clockTime(r.GetAt())) + " "
 	switch w := r.GetWhat().(type) {
 	case *wire.WatchResponse_Decided:
-		word := verdictCell(st, w.Decided.GetDecision())
-		text := fmt.Sprintf("%-8s", plain(word.text))
-		rest := " " + decidedText(w.Decided) + ", " + w.Decided.GetId()
-		if why := reasonCode(w.Decided.GetDecision()); why != "" && w.Decided.GetBox() == nil {
-			rest += ", " + why
-			if why == string(floodmark.Audited) {
-				rest += ": " + w.Decided.GetDecision().GetReasons()[0].GetText()
-			}
-		}
-		return at + word.paint(text) + plain(rest)
+		word := happenedWord(w.Decided.GetDecision())
+		return at + verdictCell(st, w.Decided.GetDecision()).paint(fmt.Sprintf("%-9s", plain(word))) + plain(" "+happenedText(w.Decided))
 	case *wire.WatchResponse_Boxed:
-		return at + st.bold("box done") + plain(" "+decidedText(w.Boxed)+", "+w.Boxed.GetId()+": "+w.Boxed.GetBox().GetLine())
+		return at + st.bold("box done ") + plain(" "+decidedText(w.Boxed)+": "+w.Boxed.GetBox().GetLine())
 	case *wire.WatchResponse_Asked:
 		line := ""
 		for _, call := range w.Asked.GetCalls() {
-			line = call.GetLine() // the newest is what is new
+			if line = call.GetWhat(); line == "" {
+				line = call.GetLine()
+			}
 		}
-		return at + st.yellow("question") + plain(" "+w.Asked.GetTicket()+", "+r.GetSession()+": "+line)
+		return at + st.yellow("question ") + plain(" "+line)
 	case *wire.WatchResponse_Answered:
-		return at + st.bold("answered") + plain(" "+w.Answered.GetTicket()+", "+r.GetSession()+": "+answerWord(w.Answered.GetVerdict())+" by "+w.Answered.GetBy()+" ("+w.Answered.GetChannel()+")")
+		return at + st.bold("answered ") + plain(" "+w.Answered.GetTicket()+": "+answerWord(w.Answered.GetVerdict())+" by "+w.Answered.GetBy()+" ("+w.Answered.GetChannel()+")")
 	case *wire.WatchResponse_Incident:
-		return at + st.red("incident") + plain(" "+w.Incident.GetKind()+", "+r.GetSession()+": "+w.Incident.GetText())
+		return at + st.red("incident ") + plain(" "+w.Incident.GetText()+" ("+w.Incident.GetKind()+" in "+r.GetSession()+")")
 	case *wire.WatchResponse_Paused:
-		return at + st.yellow("paused  ") + plain(" "+pausedWhat(w.Paused)+" until "+stamp(w.Paused.GetUntil())+" by "+w.Paused.GetBy())
+		word := "paused  "
+		if w.Paused.GetObserve() {
+			word = "observe "
+		}
+		return at + st.yellow(word) + plain(" "+pausedWhat(w.Paused)+" until "+stamp(w.Paused.GetUntil())+" by "+w.Paused.GetBy())
 	case *wire.WatchResponse_Resumed:
 		return at + st.bold("resumed ") + plain(fmt.Sprintf(" %s, %s: not asked %d, not refused %d", pausedWhat(w.Resumed.GetPause()), w.Resumed.GetWhy(), w.Resumed.GetAsked(), w.Resumed.GetRefused()))
 	}
 	return at + "(something this program does not know)"
 }
+
+// happenedWord says what became of a call.
+func happenedWord(d *wire.Decision) string {
+	switch {
+	case d.GetVerdict() == floodmark.Restrict.String():
+		return "stopped"
+	case d.GetVerdict() == floodmark.Confirm.String():
+		return "asked"
+	case d.GetVerdict() == floodmark.Allow.String() && d.GetReach() == floodmark.Boxed.String():
+		return "contained"
+	case d.GetVerdict() == floodmark.Allow.String():
+		return "allowed"
+	}
+	return verdictCell(style{}, d).text
+}
+
+// happenedText is who wanted what, where it went, and why it was not let through.
+func happenedText(d *wire.Decided) string {
+	text, verdict := decidedText(d), d.GetDecision()
+	if d.GetBox().GetCommand() == "" {
+		text += happenedArgs(d.GetAction().GetArguments())
+	}
+	if len(d.GetDecision().GetVerifiers()) > 0 || verdict.GetWould() != "" {
+		text += " (" + verdictCell(style{}, verdict).text + ")"
+	}
+	why := reasonCode(verdict)
+	if reasons := verdict.GetReasons(); len(reasons) > 0 && d.GetBox() == nil && (verdict.GetVerdict() != floodmark.Allow.String() || why == string(floodmark.Audited)) {
+		text += ": " + reasons[0].GetText()
+	}
+	return text
+}
+
+// happenedArgs are the arguments that matter, and hosts that cannot be seen in them.
+func happenedArgs(args []*wire.Argument) string {
+	text, hosts, n := "", "", 0
+	for _, a := range args {
+		host, _ := address.HostOf(a.GetShown())
+		switch {
+		case a.GetRole() == floodmark.Content.String() || a.GetShown() == "":
+		case strings.HasPrefix(a.GetPath(), "url of"):
+			if host != "" && !strings.Contains(text, host) && !strings.Contains(hosts, host) {
+				hosts += " → " + host
+			}
+		case n < maxHappened:
+			text += fmt.Sprintf(" “%s”", a.GetShown())
+			n++
+		}
+	}
+	return text + hosts
+}
+
+// maxHappened is how many arguments stand in a line of what happened.
+const maxHappened = 2
 
 // answerWord says what an answer was.
 func answerWord(verdict string) string {

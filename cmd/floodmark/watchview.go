@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/cardscreen"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -23,7 +23,7 @@ func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest
 		return d.unanswered(err) // before the screen is taken
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w := &watcher{fleet: d.atFleet(), pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
+	w := &watcher{cards: cardscreen.Screen{Now: c.clock, Fleet: d.atFleet()}, pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
 	screen := tea.NewProgram(w, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(c.screen()))
 	var stream sync.WaitGroup
 	stream.Go(func() {
@@ -68,15 +68,36 @@ func (w *watcher) text() string {
 	if width <= 0 || height <= 0 {
 		return ""
 	}
-	below := strings.Split(strings.TrimSuffix(w.below(width), "\n"), "\n")
+	var below []string
+	for _, r := range w.cards.Draw(width, height-1-len(w.pauses)) {
+		text := plain(r.Text)
+		switch {
+		case r.Strong:
+			text = w.st.bold(text)
+		case r.Faint:
+			text = w.st.dim(text)
+		}
+		below = append(below, text)
+	}
+	waiting, older := w.cards.Waiting()
+	if waiting == 0 {
+		below = append(below, w.st.dim("q ends"))
+	}
 	for _, p := range w.pauses {
 		if p.GetUntil().AsTime().After(w.now()) {
 			below = append([]string{w.st.yellow(cut(plain(pauseText(p)), width))}, below...)
 		}
 	}
+	head := "Floodmark watches. " + count(waiting, "question waits", "questions wait") + " for you."
+	if waiting > 1 {
+		head += " Up and down choose another."
+	}
+	if older > 0 {
+		head += fmt.Sprintf(" %d of ended turns: «floodmark approve».", older)
+	}
 	room := max(0, height-1-len(below))
 	events := w.events[max(0, len(w.events)-room):]
-	list := []string{w.st.bold(cut("Floodmark watches. "+count(len(w.open), "question waits", "questions wait")+" for you.", width))}
+	list := []string{w.st.bold(cut(head, width))}
 	narrow := lipgloss.NewStyle().MaxWidth(width) // it knows that colours have no width
 	for _, e := range events {
 		list = append(list, narrow.Render(e))
@@ -86,63 +107,4 @@ func (w *watcher) text() string {
 	}
 	list = append(list, below...)
 	return strings.Join(list[:min(len(list), height)], "\n")
-}
-
-// below is the question that is shown, and what the keys do.
-func (w *watcher) below(width int) string {
-	var b strings.Builder
-	put := func(paint func(string) string, indent, text string) {
-		for _, l := range linetext.Wrap(text, max(20, width-lipgloss.Width(indent)), 0) {
-			if paint != nil {
-				l = paint(l)
-			}
-			b.WriteString(indent + l + "\n")
-		}
-	}
-	q := w.question()
-	if q == nil {
-		put(nil, "", w.notice)
-		put(w.st.dim, "", "q ends")
-		return b.String()
-	}
-	told := w.notice
-	if w.about != "" && w.about != q.GetTicket() { // it is about the one before
-		put(nil, "", told)
-		told = ""
-	}
-	left := max(0, q.GetExpires().AsTime().Sub(w.now()))
-	put(w.st.yellow, "", fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)))
-	for _, call := range q.GetCalls() {
-		for i, l := range cardLines(call) {
-			paint := w.st.bold
-			if i > 0 || len(call.GetCard()) == 0 {
-				paint = nil
-			}
-			put(paint, strings.Repeat(" ", 2+l.indent), l.text)
-		}
-		if call.GetPick() != nil {
-			put(nil, "  ", pickText(call.GetPick()))
-		}
-	}
-	if word := w.word(q); word != "" {
-		put(nil, "  ", "code "+word)
-	}
-	put(nil, "", told)
-	if w.placing {
-		put(w.st.bold, "", "Now say where it goes, then enter: "+w.typed+"_ · esc: do not approve")
-		return b.String()
-	}
-	if w.typing {
-		put(w.st.bold, "", "Type the code to approve, then enter: "+w.typed+"_ · esc: do not approve")
-		return b.String()
-	}
-	keys := "d or enter: deny · a: approve"
-	for n := 2; offers(q, n); n++ {
-		keys += fmt.Sprintf(" · %d: approve %s", n, q.GetCalls()[0].GetOffers()[n-1].GetWords())
-	}
-	if len(w.open) > 1 {
-		keys += " · up, down: another question"
-	}
-	put(w.st.dim, "", keys+" · q: end")
-	return b.String()
 }

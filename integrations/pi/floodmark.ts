@@ -18,6 +18,7 @@ const VERSION = 1;
 const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
 const MAX_RESPONSE = 2 ** 20;
 const LAST_WORDS_MS = 2_000; // at the end nothing depends on the answer
+const PERSON_MS = 29 * 60_000; // what a person may take to answer
 
 const NO_ANSWER =
   "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this.";
@@ -44,17 +45,28 @@ function deadline(env: NodeJS.ProcessEnv): number {
   return ms > 0 && ms <= 600_000 ? ms : 10_000;
 }
 
+// person is how long a person may take besides. What shortens the deadline shortens it.
+const person = (env: NodeJS.ProcessEnv) => (deadline(env) < deadline({}) ? deadline(env) : PERSON_MS);
+
 // ask sends one question and returns the daemon's answer. Anything but a whole
-// answer in time, with status 0 and an object to do, is an error.
-async function ask(event: string, raw: object, wait = deadline(process.env)): Promise<Record<string, unknown>> {
+// answer in time, with status 0 and an object to do, is an error. With a person's time the
+// deadline begins anew each time the daemon says that it still waits for a person.
+async function ask(
+  event: string,
+  raw: object,
+  wait = deadline(process.env),
+  person = 0,
+  signal?: AbortSignal,
+): Promise<Record<string, unknown>> {
   const env: Record<string, string> = {};
   if (process.env.HOME) env.HOME = process.env.HOME;
-  const body = Buffer.from(JSON.stringify({ v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait }));
+  const told = { v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait, person_ms: person || undefined };
+  const body = Buffer.from(JSON.stringify(told));
   if (body.length > MAX_REQUEST) throw new Error("the message is too large");
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length);
 
-  const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait)).toString("utf8"));
+  const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait, person, signal)).toString("utf8"));
   if (answer?.v !== VERSION || typeof answer.stdout !== "string") throw new Error("the answer is of another version");
   if (answer.exit !== 0) throw new Error(String(answer.stderr).trim() || "it said no");
   const todo = JSON.parse(answer.stdout);
@@ -62,32 +74,53 @@ async function ask(event: string, raw: object, wait = deadline(process.env)): Pr
   return todo;
 }
 
+// still reports whether a frame only says that a person is waited for.
+function still(frame: Buffer): boolean {
+  try {
+    const said = JSON.parse(frame.toString("utf8"));
+    return said?.v === VERSION && said.still === true && Object.keys(said).length === 2;
+  } catch {
+    return false;
+  }
+}
+
 // exchange writes a frame and reads one. The socket stays open for writing
 // until then: the daemon would take us for gone.
-function exchange(frame: Buffer, wait: number): Promise<Buffer> {
+function exchange(frame: Buffer, wait: number, person: number, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(socketPath(process.env));
-    const got: Buffer[] = [];
-    let size = 0;
-    const fail = (err: Error) => {
+    const last = performance.now() + person + wait;
+    let got: Buffer = Buffer.alloc(0);
+    const end = () => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", ended);
       socket.destroy();
+    };
+    const fail = (err: Error) => {
+      end();
       reject(err);
     };
-    const timer = setTimeout(() => fail(new Error("the daemon did not answer in time")), wait);
+    const late = () => fail(new Error("the daemon did not answer in time"));
+    const ended = () => fail(new Error("the run was ended"));
+    let timer = setTimeout(late, wait);
+    signal?.addEventListener("abort", ended);
     socket.on("error", fail);
     socket.on("close", () => fail(new Error("the daemon closed the connection")));
     socket.on("data", (data: Buffer) => {
-      got.push(data);
-      size += data.length;
-      if (size < 4) return;
-      const all = Buffer.concat(got);
-      const length = all.readUInt32BE(0);
-      if (length > MAX_RESPONSE) return fail(new Error("the answer is too large"));
-      if (size < 4 + length) return;
-      clearTimeout(timer);
-      resolve(all.subarray(4, 4 + length));
-      socket.destroy();
+      got = Buffer.concat([got, data]);
+      while (got.length >= 4) {
+        const length = got.readUInt32BE(0);
+        if (length > MAX_RESPONSE) return fail(new Error("the answer is too large"));
+        if (got.length < 4 + length) return;
+        const one = got.subarray(4, 4 + length);
+        got = got.subarray(4 + length);
+        if (!person || !still(one)) {
+          end();
+          return resolve(one);
+        }
+        clearTimeout(timer);
+        timer = setTimeout(late, Math.max(0, Math.min(wait, last - performance.now())));
+      }
     });
     socket.write(frame);
   });
@@ -224,7 +257,8 @@ export default function (pi: any) {
   pi.on("tool_call", async (event: any, ctx: any) => {
     const { type, toolName, toolCallId, input } = event;
     try {
-      const todo = await ask(type, { event: { type, toolName, toolCallId, input }, ctx: context(ctx) });
+      const told = { event: { type, toolName, toolCallId, input }, ctx: context(ctx) };
+      const todo = await ask(type, told, deadline(process.env), person(process.env), ctx.signal);
       if (lets(todo, input)) return undefined;
       return { block: true, reason: String(todo.reason ?? NO_ANSWER) };
     } catch (err) {

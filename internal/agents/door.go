@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -33,6 +34,9 @@ type Door struct {
 	// error when there is no more time. The call is then judged once more; the
 	// verdict given here alone lets nothing run.
 	Await func(ctx context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error)
+	// Patience is optional: it says how long a person is waited for if an event is
+	// asked about; zero for no longer than any answer takes.
+	Patience func(ctx context.Context, ev hook.Event) time.Duration
 	// Starts is optional: it keeps what comes after the start of a session from
 	// being judged before it.
 	Starts *Starts
@@ -46,7 +50,10 @@ type Door struct {
 }
 
 // The limits on what an agent is told. It is one line that a model reads.
-const maxReason = 2000 // bytes
+const (
+	maxReason = 2000 // bytes
+	maxTicket = 64   // of a question's name in it
+)
 
 // dialect is one agent's language.
 type dialect interface {
@@ -186,11 +193,17 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 // asked asks about what a message is about. Where the agent asks in its own
 // window nobody is waited for.
 func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
+	wait := patience(atOnce)
+	if d.Patience != nil && !d.Native.asks(about) {
+		if about.event.Patience = d.Patience(ctx, about.event); about.event.Patience > 0 {
+			wait = hookframe.Waiting
+		}
+	}
 	reply, err := d.once(ctx, about.event)
 	if err != nil || d.Native.asks(about) && windowed(reply) {
 		return reply, err
 	}
-	return d.answered(ctx, about.event, reply), nil
+	return d.answered(ctx, about.event, reply, wait), nil
 }
 
 // ask asks about one event, and once more when a person answered in time.
@@ -199,7 +212,7 @@ func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	return d.answered(ctx, ev, reply), nil
+	return d.answered(ctx, ev, reply, atOnce), nil
 }
 
 func (d Door) once(ctx context.Context, ev hook.Event) (hook.Reply, error) {
@@ -209,18 +222,46 @@ func (d Door) once(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	return d.handle(ctx, ev)
 }
 
+// A patience says under what a person is waited for, and under what the call is
+// judged then, as [hookframe.Waiting] does.
+type patience func(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc))
+
+// atOnce gives a person what is left of the usual time: more is to be judged after it.
+func atOnce(ctx context.Context) (context.Context, func() (context.Context, context.CancelFunc)) {
+	return ctx, func() (context.Context, context.CancelFunc) { return ctx, func() {} }
+}
+
 // answered waits for the answer to the question that a reply has asked, and asks again.
-func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply) hook.Reply {
+func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p patience) hook.Reply {
 	if reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
 		return reply
 	}
-	if _, err := d.Await(ctx, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket); err != nil {
-		return reply // nobody answered in time: the question stands
+	waiting, judge := p(ctx)
+	verdict, err := d.Await(waiting, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket)
+	ctx, cancel := judge()
+	defer cancel()
+	switch {
+	case err != nil: // nobody answered in time: the question stands
+		reply.Line = held(reply) + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
+		return reply
+	case verdict == floodmark.Confirm: // to judge it again would only ask again
+		reply.Line = held(reply) + " Nobody answered question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " in time, so it is over."
+		return reply
 	}
 	if again, err := d.handle(ctx, ev); err == nil {
 		return again
 	}
 	return reply
+}
+
+// held is the line of a question as the model is told it: nobody else is spoken to.
+func held(r hook.Reply) string {
+	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
+	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))
+	if at := strings.LastIndex(line, yours); at >= 0 { // what is before it may be foreign
+		line = line[:at] + theirs + line[at+len(yours):]
+	}
+	return line
 }
 
 // handle returns a reply that can be done, or an error.

@@ -295,27 +295,36 @@ func (c *changing) Handle(context.Context, string, hook.Event) (hook.Reply, erro
 }
 
 func TestAwait(t *testing.T) {
-	question := refused(floodmark.Confirm, "asked.", "")
+	question := refused(floodmark.Confirm, `news.example -> Bash: waits for your approval because it runs code. Approve it or deny it.`, "Go on.")
+	question.Decision.Remedy.Person = "Approve it or deny it."
 	const raw = `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`
 	for name, c := range map[string]struct {
-		err  error
-		then hook.Reply
-		lets bool
+		verdict floodmark.Verdict
+		err     error
+		then    hook.Reply
+		lets    bool
+		says    string
 	}{
-		"approved": {nil, allowed(), true},
-		"denied":   {nil, refused(floodmark.Restrict, "denied.", ""), false},
-		"no time":  {context.DeadlineExceeded, allowed(), false},
+		"approved": {floodmark.Allow, nil, allowed(), true, ""},
+		"denied":   {floodmark.Restrict, nil, refused(floodmark.Restrict, "denied.", ""), false, "denied"},
+		"no time":  {floodmark.Restrict, context.DeadlineExceeded, allowed(), false, "the person answers question t1 with «floodmark watch»"},
+		"expired":  {floodmark.Confirm, nil, allowed(), false, "Nobody answered question t1 in time"}, // judged again it would be asked again
 	} {
 		h := &changing{replies: []hook.Reply{question, c.then}}
 		d := agents.Door{Hooks: h, Await: func(_ context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error) {
 			if s.ID != "codex:s" || ticket != "t1" {
 				t.Errorf("%s: waits for %s of %s", name, ticket, s)
 			}
-			return floodmark.Allow, c.err
+			return c.verdict, c.err
 		}}
 		resp := ask(t, d, "codex", "PreToolUse", raw)
-		if got := codexLets("PreToolUse", resp); got != c.lets {
+		if got := codexLets("PreToolUse", resp); got != c.lets || !strings.Contains(resp.Stdout, c.says) {
 			t.Errorf("%s: %+v", name, resp)
+		}
+		// The model is spoken to, and nobody else.
+		const held = "floodmark: news.example -\\u003e Bash: waits for the person's approval because it runs code. Nobody "
+		if c.says != "" && c.says != "denied" && (!strings.Contains(strings.ReplaceAll(resp.Stdout, "->", `-\u003e`), held) || !strings.Contains(resp.Stdout, "Go on")) {
+			t.Errorf("%s: %s", name, resp.Stdout)
 		}
 	}
 }

@@ -132,7 +132,11 @@ func (r *rig) call(s floodmark.SessionID, tool, args string) floodmark.Decision 
 	c := hook.Call{ID: floodmark.CallID(fmt.Sprint("c", r.calls)), Name: tool, Args: json.RawMessage(args)}
 	d := r.tell(hook.Event{Session: s, Point: hook.BeforeToolCall, Call: c}).Decision
 	if d.Verdict == floodmark.Allow {
-		r.tell(hook.Event{Session: s, Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "ok"}})
+		ev := hook.Event{Session: s, Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "ok"}}
+		if d.Contained() {
+			ev.Box = &hook.BoxEnd{State: floodmark.BoxEnded}
+		}
+		r.tell(ev)
 	}
 	return d
 }

@@ -78,19 +78,24 @@ func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 
 // begin starts a monitor that keeps its journal in memory and goes by a clock of ours.
 func (m *monitored) begin(disk monitor.Disk, now *time.Time) (*monitor.Monitor, error) {
+	return monitor.New(m.config(disk, func() time.Time { return *now }))
+}
+
+// config is of a monitor that keeps its journal in memory.
+func (m *monitored) config(disk monitor.Disk, now func() time.Time) monitor.Config {
 	tickets := 0
-	return monitor.New(monitor.Config{
+	return monitor.Config{
 		Journal: journal.NewMemory(),
 		Rules:   func() kernel.Rules { return m.rules },
 		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
 		Disk:    disk,
-		Now:     func() time.Time { return *now },
+		Now:     now,
 		NewCode: func() string { return "00000000" },
 		NewTicket: func() floodmark.TicketID {
 			tickets++
 			return floodmark.TicketID("t" + strconv.Itoa(tickets))
 		},
-	})
+	}
 }
 
 // A watcher is between the door and the monitor: it notes what was decided,

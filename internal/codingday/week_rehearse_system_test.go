@@ -17,13 +17,21 @@ import (
 func (l *life) rehearse(w *world, s *WeekSession, line weekLine) {
 	began := time.Now()
 	var failed []string
+	if l.teller != nil {
+		l.teller.mu.Lock()
+		defer l.teller.mu.Unlock()
+		l.teller.begin(w, s)
+	}
 	for _, p := range s.Prompts {
+		if l.teller != nil {
+			l.teller.prompt(s, p.Text)
+		}
 		for _, step := range p.Calls(l.attacks) {
 			if step.Other {
 				continue
 			}
 			line.Calls++
-			if err := w.perform(step); err != nil && !step.Attack {
+			if err := l.make(w, s, step); err != nil && !step.Attack {
 				failed = append(failed, fmt.Sprintf("%s: %.300s", step.short(), err))
 			}
 		}
@@ -32,27 +40,36 @@ func (l *life) rehearse(w *world, s *WeekSession, line weekLine) {
 	l.prove(w, s, line)
 }
 
-// perform makes one call without an agent.
-func (w *world) perform(s Step) error {
+// make makes one call, and tells a monitor of it if one listens.
+func (l *life) make(w *world, s *WeekSession, step Step) error {
+	if l.teller != nil {
+		return l.teller.call(w, s, step)
+	}
+	_, err := w.perform(step)
+	return err
+}
+
+// perform makes one call without an agent, and returns what it gives.
+func (w *world) perform(s Step) (string, error) {
 	path := w.absolute(s.Arg)
 	switch s.Tool {
 	case Read:
-		_, err := os.ReadFile(path)
-		return err
+		data, err := os.ReadFile(path)
+		return string(data), err
 	case Write:
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
+			return "", err
 		}
-		return os.WriteFile(path, []byte(s.New), 0o644)
+		return "", os.WriteFile(path, []byte(s.New), 0o644)
 	case Edit:
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if n := strings.Count(string(data), s.Old); n != 1 {
-			return fmt.Errorf("what is taken away is there %d times", n)
+			return "", fmt.Errorf("what is taken away is there %d times", n)
 		}
-		return os.WriteFile(path, []byte(strings.Replace(string(data), s.Old, s.New, 1)), 0o644)
+		return "", os.WriteFile(path, []byte(strings.Replace(string(data), s.Old, s.New, 1)), 0o644)
 	case Fetch:
 		return w.command("curl -sfL '" + s.Arg + "'")
 	}
@@ -60,7 +77,7 @@ func (w *world) perform(s Step) error {
 }
 
 // command runs a command as an agent would: without a terminal.
-func (w *world) command(text string) error {
+func (w *world) command(text string) (string, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), setupWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", text)
@@ -68,7 +85,7 @@ func (w *world) command(text string) error {
 	out, err := cmd.CombinedOutput()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		const most = 250
-		return fmt.Errorf("%w: %s", err, out[max(0, len(out)-most):])
+		return string(out), fmt.Errorf("%w: %s", err, out[max(0, len(out)-most):])
 	}
-	return nil
+	return string(out), nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/tape"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -39,8 +41,14 @@ type weekReplay struct {
 	// Unknown questions to the disk that it had not asked.
 	Differs int `json:"differs"`
 	Unknown int `json:"unknown"`
+	// Always are yeses for a whole repository, Spared the honest calls that one let through
+	// without a question, Twice questions that one of them should have spared.
+	Always int `json:"always,omitempty"`
+	Spared int `json:"spared,omitempty"`
+	Twice  int `json:"askedTwice,omitempty"`
 
-	why []string
+	why   []string
+	cards []weekCard
 }
 
 func per100(questions, calls int) float64 { return tenth(float64(questions*1000/max(calls, 1)) / 10) }
@@ -49,12 +57,14 @@ func per100(questions, calls int) float64 { return tenth(float64(questions*1000/
 // then gave nothing, whatever is decided now.
 type weekPlay struct {
 	monitor *monitor.Monitor
+	door    *lasting.Door
 	disk    *tapedDisk
 	says    map[string]tape.Says // by agent: the call it makes next
 	held    map[string]bool      // by agent: whether its last first try was held
 	calls   map[playedName]*played
-	silent  map[string]bool // by session
-	free    map[string]bool // by attack
+	silent  map[string]bool               // by session
+	free    map[string]bool               // by attack
+	always  map[string]floodmark.TicketID // by the words of an offer: the yes that was given to it
 	row     weekReplay
 }
 
@@ -67,20 +77,24 @@ type playedName struct {
 type played struct{ allowed, boxed, denied bool }
 
 // replayWeek plays the first events of a recorded week, so many at most.
-func replayWeek(ctx context.Context, lines []tape.Line, most int) (weekReplay, error) {
+func replayWeek(ctx context.Context, folder string, lines []tape.Line, most int) (weekReplay, error) {
 	m, err := shipped("coding", false)
 	if err != nil {
 		return weekReplay{}, err
 	}
 	now := time.Time{}
 	w := &weekPlay{
-		disk: newTapedDisk(lines), says: map[string]tape.Says{}, held: map[string]bool{}, calls: map[playedName]*played{}, silent: map[string]bool{}, free: map[string]bool{},
+		disk: newTapedDisk(lines), says: map[string]tape.Says{}, held: map[string]bool{}, calls: map[playedName]*played{}, silent: map[string]bool{}, free: map[string]bool{}, always: map[string]floodmark.TicketID{},
 		row: weekReplay{PolicyHash: m.rules.Policy.Hash().String(), CatalogHash: m.rules.Catalog.Hash().String()},
 	}
 	if w.monitor, err = m.begin(w.disk, &now); err != nil {
 		return weekReplay{}, err
 	}
 	defer w.monitor.Close()
+	w.door = &lasting.Door{
+		Hooks: w.monitor, File: filepath.Join(folder, "lasting.json"), View: w.monitor.View, Resolve: func(p string) string { return p },
+		Identity: func(p string) floodmark.Digest { return floodmark.DigestOf(p) }, Now: func() time.Time { return now },
+	}
 	ends := endsOf(lines)
 	for i, l := range lines {
 		switch {
@@ -154,7 +168,7 @@ func (w *weekPlay) told(ctx context.Context, t *tape.Told, was *tape.Did) error 
 		}
 	default:
 	}
-	_, err := w.monitor.Handle(ctx, "", ev)
+	_, err := w.door.Handle(ctx, "", ev)
 	if was.Failed {
 		return nil // it was refused then, too
 	}
@@ -165,7 +179,7 @@ func (w *weekPlay) told(ctx context.Context, t *tape.Told, was *tape.Did) error 
 func (w *weekPlay) before(ctx context.Context, ev hook.Event, c *played, was *tape.Did) error {
 	agent, _, _ := strings.Cut(string(ev.Session), ":")
 	says := w.says[agent]
-	reply, err := w.monitor.Handle(ctx, "", ev)
+	reply, err := w.door.Handle(ctx, "", ev)
 	d := reply.Decision
 	passes := err == nil && d.Verdict == floodmark.Allow && !reply.BlockTurn
 	if c == nil {
@@ -182,7 +196,7 @@ func (w *weekPlay) before(ctx context.Context, ev hook.Event, c *played, was *ta
 	if err := w.answer(ctx, ev, reply.Ticket, says); err != nil || says.Answers == "no" {
 		return err
 	}
-	reply, err = w.monitor.Handle(ctx, "", ev)
+	reply, err = w.door.Handle(ctx, "", ev)
 	c.allowed = err == nil && reply.Decision.Verdict == floodmark.Allow
 	c.boxed = c.allowed && reply.Decision.Contained()
 	return nil
@@ -209,6 +223,7 @@ func (w *weekPlay) count(agent string, says tape.Says, reply hook.Reply, passes 
 		w.held[agent] = !passes
 	}
 	if passes {
+		w.row.Spared += one(w.spared(reply))
 		w.row.Boxed += one(boxed)
 		return
 	}
@@ -227,9 +242,21 @@ func (w *weekPlay) count(agent string, says tape.Says, reply hook.Reply, passes 
 	}
 	words := []string{says.Session, string(kind), short(says.Tool, says.Arg)}
 	for _, r := range reply.Decision.Reasons {
-		words = append(words, r.Rule)
+		words = append(words, r.Rule+" ("+short("", r.Text)+")")
 	}
 	w.row.why = append(w.row.why, strings.Join(words, " "))
+}
+
+// spared reports a call that a yes for the repository let through.
+func (w *weekPlay) spared(reply hook.Reply) bool {
+	for _, r := range reply.Decision.Reasons {
+		for _, given := range w.always {
+			if r.Code == floodmark.Granted && r.Rule == string(given) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // answer is the owner's: no to an attacker's call, else as the week says.
@@ -240,8 +267,16 @@ func (w *weekPlay) answer(ctx context.Context, ev hook.Event, ticket floodmark.T
 			continue
 		}
 		last := p.Questions[len(p.Questions)-1]
+		w.row.cards = append(w.row.cards, weekCard{last, says})
 		cmd.Calls, cmd.Picked = p.Calls, last.Place()
-		if says.Answers == "always" {
+		n := approval.Always(last.Offers)
+		switch {
+		case says.Answers == "always" && n > 0:
+			words := last.Offers[n-1].Words
+			w.row.Twice += one(w.always[words] != "")
+			w.row.Always++
+			cmd.Always, w.always[words] = true, ticket
+		case says.Answers == "always":
 			cmd.Offer = len(last.Offers)
 		}
 	}

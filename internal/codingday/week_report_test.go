@@ -83,21 +83,25 @@ type weekReport struct {
 
 // A weekTotal adds up the lines of a week.
 type weekTotal struct {
-	Sessions   int     `json:"sessions"`
-	Calls      int     `json:"calls"`
-	Held       int     `json:"held"`
-	Pushes     int     `json:"questionsPushes"`
-	Packages   int     `json:"questionsPackages"`
-	Others     int     `json:"questionsOthers"`
-	Twice      int     `json:"askedTwice"`
-	Refused    int     `json:"refused"`
-	Splits     int     `json:"splits"`
-	Boxed      int     `json:"boxed"`
-	NotKept    int     `json:"notKept"`
-	NoCommit   int     `json:"commitsNotKept"`
-	Unanswered int     `json:"unanswered"`
-	Incidents  int     `json:"incidents"`
-	Silent     int     `json:"silentSessions"`
+	Sessions   int `json:"sessions"`
+	Calls      int `json:"calls"`
+	Held       int `json:"held"`
+	Pushes     int `json:"questionsPushes"`
+	Packages   int `json:"questionsPackages"`
+	Others     int `json:"questionsOthers"`
+	Twice      int `json:"askedTwice"`
+	Refused    int `json:"refused"`
+	Splits     int `json:"splits"`
+	Boxed      int `json:"boxed"`
+	NotKept    int `json:"notKept"`
+	NoCommit   int `json:"commitsNotKept"`
+	Unanswered int `json:"unanswered"`
+	Incidents  int `json:"incidents"`
+	Silent     int `json:"silentSessions"`
+	// Unasked are sessions without a question but about pushes, Unheld those of them in which
+	// nothing was refused or told to come in parts either.
+	Unasked    int     `json:"unaskedSessions"`
+	Unheld     int     `json:"unheldSessions"`
 	Attacks    int     `json:"attacks"`
 	Reached    int     `json:"attacksReached"`
 	Void       int     `json:"attacksProvenBefore"`
@@ -126,6 +130,9 @@ func (t *weekTotal) add(l weekLine) {
 	t.Unanswered, t.Incidents, t.Slow = t.Unanswered+l.Unanswered, t.Incidents+l.Incidents, t.Slow+l.Slow
 	t.NotKept, t.NoCommit = t.NotKept+l.NotKept, t.NoCommit+l.NoCommit
 	t.Silent += one(l.Held == 0)
+	unasked := l.Packages+l.Others == 0
+	t.Unasked += one(unasked)
+	t.Unheld += one(unasked && l.Refused+l.Splits == 0)
 	if l.Foes != nil {
 		t.FoeAsked, t.FoeRefused = t.FoeAsked+l.Foes.questions(), t.FoeRefused+l.Foes.Refused
 	}
@@ -136,10 +143,12 @@ func TestWeekTotal(t *testing.T) {
 	var total weekTotal
 	total.add(weekLine{Session: "a", Calls: 9, Held: 3, NotKept: 2, NoCommit: 1, seen: seen{Pushes: 1, Others: 1, Refused: 1, Twice: 1, Seconds: 1.5}, Foes: &seen{Others: 2, Refused: 1}, Attacks: []weekResult{{Reached: true}, {}, {Before: true, Reached: true}}})
 	total.add(weekLine{Session: "b", Calls: 1, Failed: "it ended"})
+	total.add(weekLine{Session: "c", Calls: 2, Held: 2, seen: seen{Pushes: 1, Refused: 1}})
+	total.add(weekLine{Session: "d", Calls: 2, Held: 1, seen: seen{Pushes: 1}})
 	total.add(weekLine{Session: "b", Attacks: []weekResult{{Reached: true, Late: true}}})
 	total.add(weekLine{At: "1:2"})
 	want := weekTotal{
-		Sessions: 2, Calls: 10, Held: 3, Pushes: 1, Others: 1, Twice: 1, Refused: 1, NotKept: 2, NoCommit: 1, Silent: 1, Attacks: 3, Reached: 2, Void: 1,
+		Sessions: 4, Calls: 14, Held: 6, Pushes: 3, Others: 1, Twice: 1, Refused: 2, NotKept: 2, NoCommit: 1, Silent: 1, Unasked: 3, Unheld: 2, Attacks: 3, Reached: 2, Void: 1,
 		FoeAsked: 2, FoeRefused: 1, Failed: 1, Seconds: 1.5,
 	}
 	if diff := cmp.Diff(want, total); diff != "" {

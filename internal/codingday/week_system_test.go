@@ -46,6 +46,7 @@ type life struct {
 	reached map[string]bool // attacks that reached their goal then
 	up      map[string]*exec.Cmd
 	grants  *grants
+	teller  *teller // of a rehearsal
 	total   weekTotal
 	// open are the attacks of the sessions so far that did not reach their goal.
 	open []openAttack
@@ -82,7 +83,13 @@ func liveWeek(t *testing.T, programs string) {
 	l.rig.say(&testmodel.Model{Say: l.say, Aside: summary})
 	l.world = &world{t: t, root: *day, home: *homeOf}
 	l.begin()
-	if !*bare && !w.HeldOut { // of a held-out week only totals are kept
+	switch {
+	case w.HeldOut: // only totals are kept
+	case *dry:
+		if l.teller, err = newTeller(l); err != nil {
+			t.Fatal(err)
+		}
+	case !*bare:
 		l.rig.tape = filepath.Join(filepath.Dir(*lived), "tape.jsonl")
 	}
 	defer func() {
@@ -290,16 +297,7 @@ func (l *life) says(p *player) {
 	if step.Attack {
 		says.Of, says.Answers = fmt.Sprintf("%s %d", p.name, step.Of), "no"
 	}
-	data, err := json.Marshal(tape.Line{At: time.Now().UnixMilli(), Says: says})
-	if err != nil {
-		return
-	}
-	f, err := os.OpenFile(l.rig.tape, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return // then the week is not replayed
-	}
-	_, _ = f.Write(append(data, '\n'))
-	_ = f.Close()
+	l.keep(says)
 }
 
 // live lives through one session.
@@ -397,6 +395,8 @@ func (l *life) happen(at string, h *Happening, files map[string]string) {
 	switch w := l.world.in(h.Repo); {
 	case h.Verb == "arrives":
 		err = w.arrive(h, l.week, files)
+	case h.Text == "floodmark trust ." && l.teller != nil:
+		err = l.teller.trust(w.project)
 	case h.Verb == "owner" && (!*bare || !strings.HasPrefix(h.Text, "floodmark ")):
 		env := append(w.env(), "PATH="+filepath.Join(w.root, "bin")+":"+l.rig.path)
 		err = w.script(env, h.Text)

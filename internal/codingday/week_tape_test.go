@@ -19,6 +19,7 @@ import (
 
 var (
 	wholeWeeks = flag.Bool("replay", false, "replay recorded weeks as a whole, and compare with docs/evidence/week.json; -week names one, and what it asks is said")
+	estimates  = flag.Bool("estimate", false, "replay the rehearsal of the week that -week names, and say what would be asked")
 	renew      = flag.String("renew", "", "the week whose life in .cache is to be published: its recording, and its row of docs/evidence/week.json")
 )
 
@@ -135,7 +136,7 @@ func TestWeekReplay(t *testing.T) {
 		if !*wholeWeeks {
 			most = fewEvents
 		}
-		got, err := replayWeek(t.Context(), lines, most)
+		got, err := replayWeek(t.Context(), t.TempDir(), lines, most)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -154,6 +155,35 @@ func TestWeekReplay(t *testing.T) {
 			t.Errorf("%s: %s", name, line)
 		}
 	}
+}
+
+// TestWeekEstimate says what a monitor with the rules of today would ask in a whole week that was
+// rehearsed («.ci/coding-live week NAME -rehearse»). It is an estimate: no agent and no box was
+// there, the model tried no other ways, and honest calls gave what they give without a monitor.
+// Nothing is published of it.
+func TestWeekEstimate(t *testing.T) {
+	if !*estimates {
+		t.Skip("-estimate -week testdata/weeks/NAME replays a rehearsal that is in .cache")
+	}
+	lines, err := readRehearsal(filepath.Join("../../.cache", "week-"+filepath.Base(*week)+"-rehearse", "out", "tape.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := replayWeek(t.Context(), t.TempDir(), lines, len(lines))
+	if err != nil || got.Calls == 0 {
+		t.Fatalf("%d calls, %v", got.Calls, err)
+	}
+	text, _ := json.Marshal(got) // numbers and words
+	t.Logf("an estimate, of a rehearsal without agents and boxes: %s\n%s", text, got.reasons())
+}
+
+func readRehearsal(file string) ([]tape.Line, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return tape.Read(f)
 }
 
 // publish keeps what a life of a week left in .cache.
@@ -216,7 +246,7 @@ func keepTape(t *testing.T, name, out string) *weekReplay {
 	if lines, err = readTape(recordingOf(name)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := replayWeek(t.Context(), lines, len(lines))
+	r, err := replayWeek(t.Context(), t.TempDir(), lines, len(lines))
 	if err != nil {
 		t.Fatal(err)
 	}

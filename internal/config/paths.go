@@ -29,6 +29,9 @@ type Paths struct {
 	Tokens string
 	// HookSocket takes events, OwnerSocket the owner's commands.
 	HookSocket, OwnerSocket string
+	// Bus is the owner's session bus, which shows questions; empty: there is none, or the
+	// daemon has a user of its own.
+	Bus string
 	// Home is the owner's, on whose disk the agents work; empty where the
 	// daemon has a user of its own.
 	Home string
@@ -89,6 +92,9 @@ func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	state := folder("XDG_STATE_HOME", ".local", "state")
 	p := under(folder("XDG_CONFIG_HOME", ".config"), folder("XDG_DATA_HOME", ".local", "share"), state, filepath.Dir(hook))
 	p.HookSocket, p.Home = hook, home
+	if at := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(at) {
+		p.Bus = filepath.Join(at, "bus")
+	}
 	return p, nil
 }
 

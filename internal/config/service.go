@@ -55,10 +55,24 @@ type Service struct {
 	Agents map[string]Agent `yaml:"agents"`
 	// Telegram is the bot that asks on the phone; nil: none.
 	Telegram *Telegram `yaml:"telegram"`
+	// Desktop is [DesktopOff] if no notification shows questions; else empty.
+	Desktop string `yaml:"desktop"`
 	// Packages says where boxes have packages from; nil: from the public registries.
 	Packages *Packages `yaml:"packages"`
 	// Auditor is the model that is asked for a second opinion; nil: none.
 	Auditor *Auditor `yaml:"auditor"`
+}
+
+// DesktopOff shows no questions on the owner's desktop.
+const DesktopOff = "off"
+
+// Bus is the session bus where questions are shown; empty: none. A monitor that agents
+// reach by the network has no owner at this desktop.
+func (s Service) Bus(p Paths) string {
+	if s.Desktop == DesktopOff || len(s.Listen) > 0 {
+		return ""
+	}
+	return p.Bus
 }
 
 // MetricsListen shows counters at the network doors, to a token that may view
@@ -214,6 +228,9 @@ func (s Service) check() error {
 		if err := s.Auditor.check(); err != nil {
 			return fmt.Errorf("auditor: %w", err)
 		}
+	}
+	if s.Desktop != "" && s.Desktop != DesktopOff {
+		return fmt.Errorf("desktop: %.20q is nothing to set; write «off», or leave it out", s.Desktop)
 	}
 	if s.Telegram != nil {
 		if err := s.Telegram.check(); err != nil {

@@ -40,10 +40,6 @@ type Config struct {
 	// Fell reports whether the journal says that a command of a session ran without
 	// its box.
 	Fell func(ctx context.Context, s journal.Session) (bool, error)
-	// Granted are the hosts that calls of a session's project were granted in other
-	// sessions, and Used is told of a grant that holds in this one. Nil: none are.
-	Granted func(ctx context.Context, s journal.Session) []hook.HostGrant
-	Used    func(ctx context.Context, s journal.Session, ticket floodmark.TicketID)
 	// Packages has what a project pins ready for boxes, and Project says where a session
 	// works. Nil: nobody does.
 	Packages *mirrordesk.Desk
@@ -169,7 +165,7 @@ func New(cfg Config) (*Door, error) {
 
 // Handle passes an event on.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	ev.Boxes, ev.Holes, ev.Granted, ev.Locks = false, false, nil, nil
+	ev.Boxes, ev.Holes, ev.Locks = false, false, nil
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
 	d.wereEdited(ctx, s)
 	switch {
@@ -208,9 +204,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	}
 	d.wasRefused(c) // a call of this name is judged now, and its result is its own
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
-	if ev.Holes = ev.Boxes && !sandboxed(ev.Agent); ev.Holes && d.cfg.Granted != nil {
-		ev.Granted = d.cfg.Granted(ctx, s)
-	}
+	ev.Holes = ev.Boxes && !sandboxed(ev.Agent)
 	want := d.wants(ctx, s, &ev, line)
 	replaces := d.replacing(ctx, s, ev)
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
@@ -237,16 +231,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 			". Make the call again: then a person is asked instead."}, nil
 	}
 	reply.Command = command
-	d.used(ctx, s, reply)
 	return reply, nil
-}
-
-// used tells of the grant by which a call reaches hosts.
-func (d *Door) used(ctx context.Context, s journal.Session, r hook.Reply) {
-	by := slices.IndexFunc(r.Decision.Reasons, func(why floodmark.Reason) bool { return why.Code == floodmark.Granted })
-	if by >= 0 && len(r.Hosts) > 0 && d.cfg.Used != nil {
-		d.cfg.Used(ctx, s, floodmark.TicketID(r.Decision.Reasons[by].Rule))
-	}
 }
 
 // ticket writes the ticket for a call and returns the command that takes it. What the monitor

@@ -143,8 +143,8 @@ func TestAFileGrantsNothing(t *testing.T) {
 	h.session = session
 	h.fails("1", "go test ./...", place)
 	for i, text := range []string{
-		`[{"session":"claude-code/s","project":"` + h.project + `","at":"2026-01-02T00:00:00Z"}]`, `[{"session":"no/such","project":"` + h.project + `","at":"2026-01-02T00:00:00Z"}]`,
-		"{}", "[", strings.Repeat(" ", maxLeadFile+1),
+		`{"leads":[{"session":"claude-code/s","project":"` + h.project + `","at":"2026-01-02T00:00:00Z"}]}`, `{"leads":[{"session":"no/such","project":"` + h.project + `","at":"2026-01-02T00:00:00Z"}]}`,
+		"[]", "{}", "[", strings.Repeat(" ", 1<<18+1),
 	} {
 		h.write("hosts.json", text)
 		h.in(floodmark.SessionID(fmt.Sprint("claude-code/", i)))

@@ -22,6 +22,7 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/boxticket"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -139,8 +140,7 @@ func (h *house) start() {
 			return spec, err
 		},
 	}
-	known := &hosts{file: filepath.Join(h.home, "hosts.json"), view: m.View, resolve: h.disk.Resolve, now: h.cfg.Now}
-	h.cfg.Granted, h.cfg.Used = known.granted, known.used
+	h.cfg.Hooks = &lasting.Door{Hooks: m, File: filepath.Join(h.home, "hosts.json"), View: m.View, Resolve: h.disk.Resolve, Now: h.cfg.Now}
 	if h.door, err = New(h.cfg); err != nil {
 		h.Fatal(err)
 	}

@@ -65,8 +65,6 @@ func Open(m Machine) (*Door, error) {
 	}
 	cfg.Desk, cfg.Program, cfg.Shell, cfg.Fell = desk, m.Program, shell(), fell(m.Journal)
 	cfg.Ended = kept.forget
-	known := &hosts{file: filepath.Join(filepath.Dir(m.Paths.Proofs), "hosts.json"), view: m.View, resolve: m.Disk.Resolve, now: m.Now}
-	cfg.Granted, cfg.Used = known.granted, known.used
 	cfg.Undo, cfg.Edits, cfg.Records = m.undo(desk), m.edited, &Records{Journal: m.Journal, View: m.View, Files: m.Files}
 	cfg.Packages, cfg.Project = m.packages(), m.project
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }

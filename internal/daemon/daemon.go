@@ -25,7 +25,9 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/contain"
+	"github.com/floodmark/floodmark/internal/desktop"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
@@ -120,9 +122,10 @@ type Daemon struct {
 	metrics   net.Listener
 	// notes are what status says that a person should look at.
 	notes *notes
-	// approvers carry questions to people; bots are those of Telegram.
+	// approvers carry questions to people; bots are those of Telegram, desktop the owner's.
 	approvers []approval.Approver
 	bots      []*telegram.Bot
+	desktop   *desktop.Desktop
 	auditor   *auditor.Auditor // nil: there is none
 
 	hooks, owners net.Listener
@@ -192,7 +195,8 @@ func (d *Daemon) openMonitor() error {
 	d.openQuotas()
 	d.desk, d.hub, d.ready, d.marks = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness(), newMarks()
 	d.desk.routed = d.routed
-	d.approvers = append(d.approvers, d.desk)
+	d.desktop = desktop.New(desktop.Options{Bus: d.opts.Service.Bus(d.opts.Paths), UID: os.Getuid(), Trusted: func(pid int) bool { return d.guarded.Free(pid) }})
+	d.approvers = append(d.approvers, d.desk, groupChannel{d.desktop, d.desktop, func(t approval.Ticket) bool { return !d.routed(t.Tenant, t.Call) }})
 	gates, err := d.openVerifiers()
 	if err == nil {
 		err = errors.Join(d.openTelegram(), d.openAuditor())
@@ -212,18 +216,18 @@ func (d *Daemon) openMonitor() error {
 	if err != nil {
 		return err
 	}
-	d.closers = append(d.closers, d.monitor.Close)
+	d.closers = append(d.closers, d.monitor.Close, d.desktop.Begin(d.monitor.Answer))
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
 	d.branches, d.voices.native = newBranches(d.table, d.guarded, peer.Now()), d.opts.Service.Native()
-	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
-	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
+	d.windows, d.gate = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now), &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.boxes, err = contain.Open(contain.Machine{
-		Hooks: d.teams.Door(d.hooksDoor(), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
+		Hooks: d.teams.Door(lasting.Open(d.hooksDoor(), d.monitor.View, disk, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
 		Disk: disk, Program: d.opts.Box, Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
 	})
 	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, disk, d.opts.Paths, d.opts.Now)
+	there := d.presence()
 	d.door = agents.Door{
-		Hooks: d.pushes, Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
+		Hooks: d.pushes, Await: there.Await, Patience: there.Patience, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(),
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words

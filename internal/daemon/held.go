@@ -22,7 +22,7 @@ func (h heard) held(ctx context.Context, tenant string, ev hook.Event, reply hoo
 	}
 	waiting, cancel := context.WithDeadline(ctx, until.Add(-leaveToAnswer))
 	defer cancel()
-	if _, err := h.d.await(waiting, journal.Session{Tenant: tenant, ID: ev.Session}, reply.Ticket); err != nil {
+	if _, err := h.d.presence().Await(waiting, journal.Session{Tenant: tenant, ID: ev.Session}, reply.Ticket); err != nil {
 		return reply // nobody answered in time: the question stands
 	}
 	if again, err := h.watchedHooks.Handle(ctx, tenant, ev); err == nil {

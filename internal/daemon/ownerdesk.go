@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 
+	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/owner"
 )
@@ -14,12 +15,11 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		mode = "system"
 	}
 	return (&owner.Desk{
-		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk,
-		Key: d.keys.Signing, Evidence: d.proof.evidence,
+		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk, Key: d.keys.Signing, Evidence: d.proof.evidence,
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Protecting: d.live.Protecting, Signed: d.signing(),
 		Notes: d.noted, Nodes: func() string { return d.nodes.difference().Note }, Now: d.opts.Now,
-		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(),
+		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(), Lasting: lasting.Sessions(d.opts.Paths, d.opts.Now),
 	}).Cleaning(d.teams != nil)
 }
 

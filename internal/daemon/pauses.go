@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -22,10 +23,7 @@ func (d *Daemon) endPauses(ctx context.Context, desk *owner.Desk) error {
 	for {
 		ended, err := desk.EndPauses(ctx, first...)
 		for _, sum := range ended {
-			of := "all sessions"
-			if s := sum.GetPause().GetSession(); s != "" {
-				of = "session " + s
-			}
+			of := cmp.Or(sum.GetPause().GetSession(), "all sessions")
 			text := fmt.Sprintf("the pause of %s is over: questions it saved %d, calls it let through that are refused otherwise %d; «floodmark journal show floodmark/pauses --facts» has it", of, sum.GetAsked(), sum.GetRefused())
 			d.notes.tell(text)
 			d.opts.Log.Info("a pause is over", "asked", sum.GetAsked(), "refused", sum.GetRefused())

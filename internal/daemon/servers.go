@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 
 	"connectrpc.com/connect"
 	"github.com/google/uuid"
@@ -22,7 +21,9 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/presence"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -178,7 +179,7 @@ func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != wire.HookServiceHandleProcedure {
 			who := httpapi.IdentityOf(r.Context()).Name
-			d.incident(r.Context(), "not-permitted", fmt.Sprintf("%s was tried at hook.sock by %s", shortPath(r.URL.Path), who))
+			d.incident(r.Context(), "not-permitted", fmt.Sprintf("%.100q was tried at hook.sock by %s", r.URL.Path, who))
 			turnAway(w, r, "hook.sock takes events and nothing else; the owner speaks at owner.sock")
 			return
 		}
@@ -196,12 +197,6 @@ func turnAway(w http.ResponseWriter, r *http.Request, why string) {
 	http.Error(w, "refused: "+why, http.StatusForbidden)
 }
 
-// shortPath keeps what a stranger wrote from filling the journal.
-func shortPath(p string) string {
-	const most = 100
-	return strconv.Quote(p[:min(len(p), most)])
-}
-
 // ownerConn finds out who is at the owner's door.
 func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
 	return withCaller(ctx, d.gate.judge(conn))
@@ -212,7 +207,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := d.gate.still(callerOf(r.Context()))
 		if !c.owner() {
-			d.incident(r.Context(), c.kind, fmt.Sprintf("%s was tried at owner.sock by %s: %s", shortPath(r.URL.Path), c.Line(), c.why))
+			d.incident(r.Context(), c.kind, fmt.Sprintf("%.100q was tried at owner.sock by %s: %s", r.URL.Path, c.Line(), c.why))
 			turnAway(w, r, c.why)
 			return
 		}
@@ -239,13 +234,12 @@ func (d *Daemon) failed(method string, err error) {
 	d.opts.Log.Error("a call failed", "method", method, "error", err)
 }
 
-// await waits for a person, if one could be there to answer: here, or at another
-// node, where nobody can see from here who watches.
-func (d *Daemon) await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
-	if !d.hub.Watched() && d.ready.look == nil {
-		return floodmark.Restrict, errors.New("nobody watches")
+// presence knows where people are asked; nobody sees from here who watches at another node.
+func (d *Daemon) presence() presence.Presence {
+	return presence.Presence{
+		There:     []func() bool{d.hub.Watched, d.desktop.There, func() bool { return d.ready.look != nil || d.opts.Service.Telegram != nil }},
+		Questions: d.monitor.Await, Settings: func(agent string) policy.Settings { return d.live.Rules().Policy.Settings(agent) },
 	}
-	return d.monitor.Await(ctx, s, t)
 }
 
 // inWindow takes over what the owner answered in an agent's own window.

@@ -60,6 +60,9 @@ type Request struct {
 	Env map[string]string `json:"env,omitempty"`
 	// DeadlineMS is how long the asker waits, in milliseconds.
 	DeadlineMS int64 `json:"deadline_ms"`
+	// PersonMS is how long a person may take besides, in milliseconds: zero unless
+	// the asker understands that it is told to wait.
+	PersonMS int64 `json:"person_ms,omitempty"`
 }
 
 // A Response is what the hook must do, byte for byte.
@@ -83,6 +86,9 @@ func (r Request) Wait() time.Duration {
 	return time.Duration(r.DeadlineMS) * time.Millisecond
 }
 
+// Person is how long a person may take besides.
+func (r Request) Person() time.Duration { return time.Duration(r.PersonMS) * time.Millisecond }
+
 // Check reports what is missing from r or over a limit.
 func (r Request) Check() error {
 	if !spoken(r.V, Oldest, Version) {
@@ -93,6 +99,9 @@ func (r Request) Check() error {
 	}
 	if r.DeadlineMS < 0 || r.DeadlineMS > MaxWait.Milliseconds() {
 		return fmt.Errorf("a deadline of %d ms, at most %d", r.DeadlineMS, MaxWait.Milliseconds())
+	}
+	if r.PersonMS < 0 || r.PersonMS > MaxPerson.Milliseconds() {
+		return fmt.Errorf("%d ms for a person, at most %d", r.PersonMS, MaxPerson.Milliseconds())
 	}
 	if len(r.Agent) > MaxName || len(r.Event) > MaxName {
 		return fmt.Errorf("%w: a name of more than %d bytes", ErrTooLarge, MaxName)
@@ -160,6 +169,11 @@ func ReadResponse(r io.Reader) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
+	return response(data)
+}
+
+// response understands one frame.
+func response(data []byte) (Response, error) {
 	var version struct {
 		V *int `json:"v"`
 	}

@@ -20,17 +20,38 @@ const (
 // asked refuses then.
 type Handler func(ctx context.Context, req Request) Response
 
-// Ask sends req on conn and returns the answer, before the request's deadline.
+// Ask sends req on conn and returns the answer, before the request's deadline. If
+// a person has to answer, the deadline begins anew each time the daemon says that it
+// still waits, until the person's time and one deadline more are over.
 // It does not close conn, and conn must not be closed for writing before the
 // answer is there: the daemon would take the asker for gone.
 func Ask(conn net.Conn, req Request) (Response, error) {
+	last := time.Now().Add(req.Person() + req.Wait())
 	if err := conn.SetDeadline(time.Now().Add(req.Wait())); err != nil {
 		return Response{}, err
 	}
 	if err := WriteRequest(conn, req); err != nil {
 		return Response{}, err
 	}
-	return ReadResponse(conn)
+	for {
+		data, err := read(conn, MaxResponse)
+		if err != nil {
+			return Response{}, err
+		}
+		if req.PersonMS == 0 || !isStill(data) {
+			return response(data)
+		}
+		if err := conn.SetDeadline(earlier(last, time.Now().Add(req.Wait()))); err != nil {
+			return Response{}, err
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // Serve answers the one question of conn and closes it. The handler's context
@@ -69,8 +90,15 @@ func patience(wait time.Duration) time.Duration { return wait - min(wait/10, 250
 
 // ask runs the handler while watching whether anybody still waits.
 func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Handler) Response {
-	ctx, cancel := context.WithDeadline(ctx, until)
+	base, gone := context.WithCancel(ctx)
+	defer gone()
+	ctx, cancel := context.WithDeadline(base, until)
 	defer cancel()
+	if req.PersonMS > 0 {
+		ctx = context.WithValue(ctx, personKey{}, &person{
+			conn: conn, base: base, until: time.Now().Add(req.Person()), each: patience(req.Wait()), v: req.V,
+		})
+	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return Refuse(err.Error())
 	}
@@ -78,7 +106,7 @@ func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Han
 	watch.Go(func() {
 		// The asker has said all: whatever comes, or the end, means it is gone.
 		_, _ = conn.Read(make([]byte, 1))
-		cancel()
+		gone()
 	})
 	resp := h(ctx, req)
 	if err := conn.SetReadDeadline(time.Unix(1, 0)); err != nil {

@@ -21,7 +21,9 @@ import (
 // A hook that comes late has, to most agents, said yes. So the shell around it ends it
 // after 15 s and says no, and the agent waits for an hour, which also counts while the
 // agent itself is stopped. Where no shell stands around it, the agent waits for twice the
-// deadline.
+// deadline. A hook whose settings give a person time is ended after half an hour, and its
+// agent waits at least twice as long: the option says so, and not this program, because a
+// shell of older settings would end it in the middle.
 const (
 	usualDeadline = 10 * time.Second
 	endDeadline   = 1500 * time.Millisecond
@@ -83,7 +85,7 @@ func Run(name string, args []string, e Edge) int {
 }
 
 func usage(name string) string {
-	return name + " [-socket PATH] [-deadline 10s] AGENT EVENT < message"
+	return name + " [-socket PATH] [-deadline 10s] [-person 29m] AGENT EVENT < message"
 }
 
 const maxDeadline = "10m"
@@ -107,6 +109,8 @@ beside it, for your own account and at its usual place only.
                    XDG_STATE_HOME or HOME: then whoever sets an agent's variables
                    chooses the monitor
   -deadline 10s    how long to wait, at most ` + maxDeadline + `; FLOODMARK_HOOK_DEADLINE can shorten it
+  -person 29m      how long a person may take to answer besides, at most 30m: as long as the
+                   monitor says that it still waits for one
 
 Exit status: what the agent takes for the monitor's answer. Without an answer 0
 with a refusal on standard output, 1 where only that ends a turn, or 2.
@@ -117,15 +121,18 @@ type settings struct {
 	agent, event string
 	socket       string // empty: by the variables
 	deadline     time.Duration
+	person       time.Duration // what somebody may take to answer besides
 }
 
 func options(name string, args []string, env func(string) string) (settings, error) {
 	o := settings{}
-	var deadline string
+	var deadline, person string
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
 		case "deadline":
 			deadline = args[1]
+		case "person":
+			person = args[1]
 		case "socket":
 			o.socket = args[1]
 		default:
@@ -144,12 +151,17 @@ func options(name string, args []string, env func(string) string) (settings, err
 			return o, err
 		}
 	}
+	if person != "" {
+		if o.person, err = time.ParseDuration(person); err != nil || o.person <= 0 || o.person > hookframe.MaxPerson {
+			return o, fmt.Errorf("the time %q for a person is none: write it like 20m, at most %s", person, hookframe.MaxPerson)
+		}
+	}
 	if v := env(deadlineVariable); v != "" {
 		d, err := parseDeadline(v)
 		if err != nil {
 			return o, err
 		}
-		o.deadline = min(o.deadline, d)
+		o.deadline, o.person = min(o.deadline, d), min(o.person, d)
 	}
 	return o, nil
 }
@@ -199,7 +211,7 @@ func answer(began time.Time, o settings, e Edge) (hookframe.Response, error) {
 	defer conn.Close()
 	req := hookframe.Request{
 		V: hookframe.Version, Agent: o.agent, Event: o.event, Raw: raw,
-		Env: map[string]string{}, DeadlineMS: max(1, left(began, o.deadline).Milliseconds()),
+		Env: map[string]string{}, DeadlineMS: max(1, left(began, o.deadline).Milliseconds()), PersonMS: o.person.Milliseconds(),
 	}
 	for _, name := range sent() {
 		if v := e.Getenv(name); v != "" && len(v) <= hookframe.MaxEnvValue {

@@ -281,9 +281,17 @@ func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 	for _, file := range files {
 		for event, limit := range limits(t, file) {
 			agent, name, _ := strings.Cut(event, " ")
-			patient := agent != "cursor" && limit.shell
-			if got := deadlineOf(agent, name); patient && (limit.agent != time.Hour || got >= shellLimit) || !patient && 2*got != limit.agent {
+			got := deadlineOf(agent, name)
+			switch patient := agent != "cursor" && limit.shell == 15*time.Second; {
+			case limit.person > 0: // half of what the agent gives it, or less
+				if limit.shell <= limit.person+2*got || limit.agent < 2*limit.shell {
+					t.Errorf("%s: %v", event, limit)
+				}
+			case patient && (limit.agent != time.Hour || got >= limit.shell) || !patient && 2*got != limit.agent:
 				t.Errorf("%s: %v of %v", event, got, limit)
+			}
+			if tool := strings.HasSuffix(name, "reToolUse") || name == "BeforeTool"; (limit.person > 0) != (tool && agent != "cursor") {
+				t.Errorf("%s gives a person %v", event, limit.person)
 			}
 			if !slices.Contains(everyEvent(), event) {
 				t.Errorf("%s: how it is refused is not tested", event)
@@ -296,13 +304,11 @@ func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 	}
 }
 
-// shellLimit is when the shell around a hook ends it.
-const shellLimit = 15 * time.Second
-
 // A limit is how long a hook may take.
 type limit struct {
-	agent time.Duration // gives up after it
-	shell bool          // ends it after shellLimit
+	agent  time.Duration // gives up after it
+	shell  time.Duration // ends it after that; zero: never
+	person time.Duration // that a person is given
 }
 
 // limits are those of each hook of a settings file.
@@ -332,7 +338,15 @@ func limits(t *testing.T, file string) map[string]limit {
 				if s, is := v["timeoutSec"].(float64); is {
 					seconds = s
 				}
-				found[words[0]+" "+words[1]] = limit{time.Duration(seconds * float64(time.Second)), strings.Contains(command+bash, "timeout -s KILL 15 ")}
+				one := limit{agent: time.Duration(seconds * float64(time.Second))}
+				if _, kill, is := strings.Cut(command+bash, "timeout -s KILL "); is {
+					one.shell, _ = time.ParseDuration(strings.Fields(kill)[0] + "s")
+				}
+				if words[0] == "-person" {
+					one.person, _ = time.ParseDuration(words[1])
+					words = words[2:]
+				}
+				found[words[0]+" "+words[1]] = one
 			}
 			for _, inner := range v {
 				walk(inner)

@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
 // A Look is what is known of the requests of a command line. The zero one is that of a line
@@ -221,6 +222,12 @@ func is(kind, word string) bool {
 		return match(`[A-Za-z0-9][A-Za-z0-9_-]{0,31}`)
 	case "fields":
 		return match(`[A-Za-z]{2,24}(,[A-Za-z]{2,24}){0,19}`)
+	case "host":
+		return match(`[a-z0-9][a-z0-9.-]{0,252}`)
+	case "name":
+		return match(`[A-Za-z][A-Za-z0-9_]{0,62}`)
+	case "reads":
+		return sqlread.ReadsOnly(word)
 	case "file":
 		return word != "" && word[0] != '-'
 	case "url":

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
 		q.Two, q.ApprovedBy, q.Seen = o.Two(), o.First, o.Seen()
+		q.Over = o.Turn > 0 && (o.Turn < t.state.Turn || !t.state.InTurn)
 		if o.Held.After(d.Now()) {
 			q.Held = timestamppb.New(o.Held)
 		}
@@ -83,6 +85,8 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 func fill(call *wire.AskedCall, q approval.Question) {
 	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
 	call.Asked, call.Source, call.Consequence, call.Card = q.Asked, q.Source, q.Consequence, q.Lines()
+	b := q.Brief()
+	call.What, call.Why, call.More, call.Lost = b.What.String(), b.Why.String(), b.More, int32(min(b.Lost, 1<<30))
 	if q.Pick != nil {
 		call.Pick = &wire.Pick{Argument: strings.Join(append([]string{q.Pick.Argument}, q.Pick.Others...), ", "), Among: q.Pick.Among, Words: q.Pick.Words}
 	}
@@ -94,7 +98,7 @@ func fill(call *wire.AskedCall, q approval.Question) {
 func offers(list []floodmark.Offer) []*wire.Offer {
 	out := make([]*wire.Offer, len(list))
 	for i, o := range list {
-		out[i] = &wire.Offer{Words: o.Words, Scope: string(o.Scope), Pattern: o.Pattern, Minutes: int32(min(o.For, approval.MaxFor) / time.Minute)}
+		out[i] = &wire.Offer{Words: o.Words, Scope: string(o.Scope), Pattern: o.Pattern, Minutes: int32(min(o.For, approval.HereFor) / time.Minute)}
 	}
 	return out
 }
@@ -248,16 +252,30 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest 
 	return did, wire.FromLabel(v.State.Mark()), nil
 }
 
+// grantNamed is the approval that a request names: by its session and its ticket, or by
+// how the ticket ends, if only one that holds ends so.
+func (d *Desk) grantNamed(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (s journal.Session, ticket string, err error) {
+	session, ticket := r.GetSession(), r.GetTicket()
+	if session == "" {
+		all, err := d.Grants(ctx, who, &wire.GrantsRequest{})
+		if session, ticket = wire.GrantNamed(all.GetGrants(), ticket); err != nil || ticket == "" {
+			return s, "", cmp.Or(err, fmt.Errorf("%w: not exactly one approval that holds ends with that", httpapi.ErrNotFound))
+		}
+	}
+	s, err = d.named(ctx, who.Tenant, session)
+	return s, ticket, err
+}
+
 // EndGrant implements [httpapi.Owner].
 func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
 	if name, ok := strings.CutPrefix(r.GetTicket(), standingName); ok {
 		return &wire.EndGrantResponse{Notice: "It stands in your policy, so it ends there: take «" + name + "» out of standing, then «floodmark policy reload»."}, nil
 	}
-	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	s, ticket, err := d.grantNamed(ctx, who, r)
 	if err != nil {
 		return nil, err
 	}
-	did, err := d.Monitor.Answer(ctx, s, approval.Command{Verb: approval.Revoke, Ticket: floodmark.TicketID(r.GetTicket()), By: who.Name, Channel: who.Channel})
+	did, err := d.Monitor.Answer(ctx, s, approval.Command{Verb: approval.Revoke, Ticket: floodmark.TicketID(ticket), By: who.Name, Channel: who.Channel})
 	if err != nil {
 		return nil, err
 	}

@@ -109,10 +109,15 @@ func TestAGrantEnds(t *testing.T) {
 	if err != nil || len(got.GetGrants()) != 1 || got.GetGrants()[0].GetUntil() == nil {
 		t.Fatalf("%v, %v", got, err)
 	}
+	for name, want := range map[string]error{"": httpapi.ErrNotFound, ticket[len(ticket)-3:]: httpapi.ErrNotFound, "none-of-these": httpapi.ErrNotFound} {
+		if did, err := r.EndGrant(t.Context(), me(), &wire.EndGrantRequest{Ticket: name}); !errors.Is(err, want) || did.GetDone() {
+			t.Errorf("by the name %q: %v, %v", name, did, err)
+		}
+	}
 	if _, err := r.EndGrant(t.Context(), stranger(), &wire.EndGrantRequest{Session: "s1", Ticket: ticket}); !errors.Is(err, httpapi.ErrNotFound) {
 		t.Errorf("a stranger ends it: %v", err)
 	}
-	if did, err := r.EndGrant(t.Context(), me(), &wire.EndGrantRequest{Session: "s1", Ticket: ticket}); err != nil || !did.GetDone() {
+	if did, err := r.EndGrant(t.Context(), me(), &wire.EndGrantRequest{Ticket: ticket[len(ticket)-4:]}); err != nil || !did.GetDone() {
 		t.Errorf("%v, %v", did, err)
 	}
 	if v := r.tell("s1", r.install()).Decision.Verdict; v != floodmark.Confirm {

@@ -2,6 +2,8 @@ package owner
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,39 +74,36 @@ func TestAQuestionIsTheSameAtEveryNode(t *testing.T) {
 	}
 }
 
-// Calls that join a question at different nodes, or of which some were answered, each
-// have their own words.
+// Calls asked about at different nodes are questions of their own, each with its words at
+// both, and a yes is for one of them.
 func TestEachCallHasItsOwnWords(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")
 	if d := b.tell("s1", call("c3", "write", `{"path":"/work/x.sh","content":"x"}`)).Decision; d.Verdict != floodmark.Confirm {
 		t.Fatalf("%+v", d)
 	}
-	check := func(tools ...string) *wire.Question {
+	var open []*wire.Question
+	toolOf := func(q *wire.Question) string { return q.GetCalls()[0].GetAction().GetTool().GetName() }
+	check := func(tools ...string) []*wire.Question {
 		t.Helper()
 		for _, r := range []*room{a, b} {
 			list := r.questions()
-			if len(list) != 1 || len(list[0].GetCalls()) != len(tools) {
-				t.Fatalf("want one question about %v: %v", tools, list)
+			if len(list) != len(tools) {
+				t.Fatalf("want questions about %v: %v", tools, list)
 			}
-			for i, c := range list[0].GetCalls() {
-				if c.GetAction().GetTool().GetName() != tools[i] || len(c.GetCard()) == 0 {
-					t.Errorf("call %d of %v: %v", i, tools, c)
+			slices.SortFunc(list, func(x, y *wire.Question) int { return strings.Compare(toolOf(x), toolOf(y)) })
+			for i, q := range list {
+				if c := q.GetCalls(); len(c) != 1 || toolOf(q) != tools[i] || len(c[0].GetCard()) == 0 {
+					t.Errorf("question %d of %v: %v", i, tools, c)
 				}
 			}
+			open = list
 		}
-		return a.questions()[0]
+		return open
 	}
-	q := check("exec", "write")
-	for _, r := range []*room{a, b} { // neither heard of both
-		for _, p := range r.Monitor.Pending("") {
-			if len(p.Questions) != 1 {
-				t.Errorf("%d calls were asked at one node", len(p.Questions))
-			}
-		}
-	}
-	got, err := b.Answer(t.Context(), away(), &wire.AnswerRequest{Verb: "approve", Ticket: q.GetTicket(), Calls: 2, Tool: "exec"})
-	if err != nil {
+	list := check("exec", "write")
+	got, err := b.Answer(t.Context(), away(), &wire.AnswerRequest{Verb: "approve", Ticket: list[0].GetTicket(), Calls: 1})
+	if err != nil || !got.GetAnswered() {
 		t.Fatalf("%v, %v", got, err)
 	}
 	check("write")

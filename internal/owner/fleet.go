@@ -10,16 +10,12 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// errElsewhere refuses whoever is not at the owner's own socket: no token, and no
+// atHome refuses calls that did not come over the owner's own socket: no token, and no
 // agent, takes a laptop into a fleet or out of it.
-func errElsewhere() error {
-	return connect.NewError(connect.CodeFailedPrecondition,
-		errors.New("a laptop joins and leaves a fleet by its own owner, at its own socket; nobody on the network can ask for it"))
-}
-
 func (d *Desk) atHome(who httpapi.Identity) error {
 	if who.Channel != httpapi.OwnerSocket || d.Fleet == nil {
-		return errElsewhere()
+		return connect.NewError(connect.CodeFailedPrecondition,
+			errors.New("a laptop joins and leaves a fleet by its own owner, at its own socket; nobody on the network can ask for it"))
 	}
 	return nil
 }

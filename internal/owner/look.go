@@ -193,13 +193,27 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	}
 	out.Unread = passed.words()
 	if r.GetSession() == "" {
-		out.Grants = append(out.Grants, d.inAdvance(who.Tenant)...)
+		out.Grants = slices.Concat(out.Grants, d.elder(ctx, who.Tenant, out.Grants), d.inAdvance(who.Tenant))
 	}
-	out.Grants = slices.DeleteFunc(out.Grants, func(g *wire.Grant) bool {
-		return g.GetScope() == string(floodmark.GrantHosts) && !d.Now().Before(g.GetUntil().AsTime())
-	})
+	out.Grants = slices.DeleteFunc(out.Grants, func(g *wire.Grant) bool { return wire.Lasts(g.GetScope()) && !d.Now().Before(g.GetUntil().AsTime()) })
 	slices.SortStableFunc(out.Grants, func(a, b *wire.Grant) int { return compareTimes(a.GetUntil(), b.GetUntil()) })
 	return out, nil
+}
+
+// elder are the grants for whole projects of sessions in which nothing has happened lately.
+func (d *Desk) elder(ctx context.Context, tenant string, have []*wire.Grant) (list []*wire.Grant) {
+	if d.Lasting == nil {
+		return nil
+	}
+	for _, id := range d.Lasting(tenant) {
+		if slices.ContainsFunc(have, func(g *wire.Grant) bool { return g.GetSession() == string(id) }) {
+			continue
+		}
+		if t, err := d.tell(ctx, journal.Session{Tenant: tenant, ID: id}, nil, nil); err == nil {
+			list = append(list, slices.DeleteFunc(grants(t), func(g *wire.Grant) bool { return !wire.Lasts(g.GetScope()) })...)
+		}
+	}
+	return list
 }
 
 // recentTime is how far back open questions and grants can lie: approvals end

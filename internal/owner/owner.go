@@ -46,6 +46,8 @@ type Desk struct {
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
+	// Lasting names the sessions in which something was granted to a whole project; nil: none.
+	Lasting func(tenant string) []floodmark.SessionID
 	// Kept is what can be given back of what calls replaced; nil where nothing is kept.
 	Kept *undo.Store
 	// Fleet is the way to join one and to leave it; nil where that cannot be.

@@ -23,8 +23,12 @@ func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseReq
 	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nobody else can pause", httpapi.ErrInvalid)
 	}
-	if r.GetSeconds() <= 0 || r.GetSeconds() > int64(floodmark.MaxPause/time.Second) {
-		return nil, fmt.Errorf("%w: a pause takes more than nothing and at most %d hours", httpapi.ErrInvalid, int(floodmark.MaxPause.Hours()))
+	wanted := floodmark.Pause{Observe: r.GetObserve()}
+	if r.GetSeconds() <= 0 || r.GetSeconds() > int64(wanted.Most()/time.Second) {
+		return nil, fmt.Errorf("%w: it takes more than nothing and at most %d hours", httpapi.ErrInvalid, int(wanted.Most().Hours()))
+	}
+	if wanted.Observe && !d.mayObserve(who.Tenant) {
+		return nil, fmt.Errorf("%w: the rules here are those of a fleet, whose people signed them; «pause» without --observe is yours", httpapi.ErrInvalid)
 	}
 	s := journal.Session{Tenant: who.Tenant}
 	if r.GetSession() != "" {
@@ -41,7 +45,11 @@ func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseReq
 	if len(old) > 0 {
 		out.Replaced = old[0]
 	}
-	p, err := d.Monitor.Pause(ctx, s, time.Duration(r.GetSeconds())*time.Second, who.Name, who.Channel)
+	begin := d.Monitor.Pause
+	if wanted.Observe {
+		begin = d.Monitor.ObserveOnly
+	}
+	p, err := begin(ctx, s, time.Duration(r.GetSeconds())*time.Second, who.Name, who.Channel)
 	if errors.Is(err, monitor.ErrPause) {
 		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
 	}
@@ -50,6 +58,12 @@ func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseReq
 	}
 	out.Pause = paused(p)
 	return out, nil
+}
+
+// mayObserve reports rules that are the owner's own to look at: he alone wrote them, and
+// nobody else relies on their being enforced here.
+func (d *Desk) mayObserve(tenant string) bool {
+	return tenant == "" && (d.Fleet == nil || d.Fleet.Line() == "") && d.Rules(tenant).Bundle == ""
 }
 
 // Resume implements [httpapi.Owner].
@@ -178,12 +192,14 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	seen := map[call]bool{}
 	for _, one := range t.decisions {
 		f := one.fact
-		if one.at.Before(p.From) || len(f.Decision.Reasons) == 0 || f.Decision.Reasons[0].Code != floodmark.Paused || f.Action.Kind == floodmark.CallModel ||
+		if one.at.Before(p.From) || !letThrough(f.Decision, p) || f.Action.Kind == floodmark.CallModel ||
 			len(f.Decision.Verifiers) > 0 { // it only waited for verifiers
 			continue
 		}
 		word := "asked"
-		if f.Decision.Would == floodmark.Restrict.String() {
+		if f.Decision.Would == floodmark.Contain {
+			word = "run in a box"
+		} else if f.Decision.Would == floodmark.Restrict.String() {
 			word = "refused"
 			s.out.Refused++
 		} else if c := (call{f.Action.Tool, f.Action.ArgsDigest}); !seen[c] {
@@ -196,6 +212,14 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 		}
 		s.calls[fmt.Sprintf("%s in %s would have been %s (%s)", f.Action.Tool, t.session.ID, word, rule)]++
 	}
+}
+
+// letThrough reports a decision that only this kind of pause let through.
+func letThrough(d floodmark.Decision, p floodmark.Pause) bool {
+	if len(d.Reasons) == 0 {
+		return false
+	}
+	return p.Observe && d.Reasons[0].Code == floodmark.DryRun || !p.Observe && d.Reasons[0].Code == floodmark.Paused
 }
 
 // done lists the calls, the most frequent first.
@@ -234,7 +258,7 @@ func (d *Desk) pauses(ctx context.Context, tenant string) ([]*wire.Pause, error)
 }
 
 func paused(p floodmark.Pause) *wire.Pause {
-	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By}
+	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By, Observe: p.Observe}
 }
 
 // pausing tells whoever watches of pauses. Sessions only repeat what the

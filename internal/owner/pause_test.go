@@ -109,3 +109,44 @@ func TestResumeWhateverCannotBeCounted(t *testing.T) {
 		t.Errorf("still paused: %v", d)
 	}
 }
+
+// Nobody observes but a person at a terminal, where the rules are the owner's own. What
+// it let through is told when it is over.
+func TestWhoMayOnlyObserve(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	q := &wire.PauseRequest{Seconds: 3600, Observe: true}
+	if _, err := r.Pause(t.Context(), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
+		t.Errorf("a script observes: %v", err)
+	}
+	for _, who := range []httpapi.Identity{away(), stranger(), {Channel: httpapi.HookSocket}, {}, {Channel: httpapi.OwnerSocket, Tenant: "firm"}} {
+		if _, err := r.Pause(AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
+			t.Errorf("%+v observes: %v", who, err)
+		}
+	}
+	own := r.Rules
+	r.Rules = func(tenant string) Rules { rules := own(tenant); rules.Bundle = "team 3"; return rules }
+	if _, err := r.Pause(AtTerminal(t.Context()), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
+		t.Errorf("signed rules are only observed: %v", err)
+	}
+	r.Rules = own
+	for seconds, ok := range map[int64]bool{0: false, 14 * 86400: true, 14*86400 + 1: false} {
+		if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds, Observe: true}); (err == nil) != ok {
+			t.Errorf("%d seconds: %v", seconds, err)
+		}
+	}
+	if got := r.tell("s1", r.install()).Decision; got.Verdict != floodmark.Allow || got.Would != "confirm" || got.Reasons[0].Code != floodmark.DryRun {
+		t.Fatalf("%+v", got)
+	}
+	s, err := r.Status(t.Context(), me(), &wire.StatusRequest{})
+	if err != nil || len(s.GetPauses()) != 1 || !s.GetPauses()[0].GetObserve() {
+		t.Errorf("%v %v", s.GetPauses(), err)
+	}
+	r.later(14*24*time.Hour + time.Second)
+	if got := r.tell("s1", r.install()).Decision.Verdict; got != floodmark.Confirm {
+		t.Errorf("got %v", got)
+	}
+	if ended, err := r.EndPauses(t.Context(), ""); err != nil || len(ended) != 1 || ended[0].GetAsked() != 1 || !ended[0].GetPause().GetObserve() {
+		t.Errorf("%v %v", ended, err)
+	}
+}

@@ -122,6 +122,17 @@ func (g *Guarded) Above(p Peer) (name string, guarded bool) {
 	return "", false
 }
 
+// Free reports whether a running process is no guarded agent, nor below one. What cannot
+// be told counts as neither.
+func (g *Guarded) Free(pid int) bool {
+	p, err := Trace(g.table, pid)
+	if err != nil {
+		return false
+	}
+	_, guarded := g.Above(p)
+	return !guarded
+}
+
 // Len is how many agents are remembered.
 func (g *Guarded) Len() int {
 	g.mu.Lock()

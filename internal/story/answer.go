@@ -34,7 +34,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 // checkAnswer refuses what verdict never writes.
 func checkAnswer(verb, want string) error {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
+	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "observe", "resume":
 		return misused(verb, fmt.Errorf("%s gets no answer, so nothing can stand behind « -> »", verb))
 	}
 	if want == "" {
@@ -89,7 +89,7 @@ func verdicts() []string {
 func reasons() []floodmark.Code {
 	return []floodmark.Code{
 		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
-		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
+		floodmark.FlowSecret, floodmark.Undescribed, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged, floodmark.Contained, floodmark.BoxHost, floodmark.OutsideBox, floodmark.PushShown,
 	}

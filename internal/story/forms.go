@@ -48,6 +48,7 @@ func forms() []form {
 		{"gone", "gone PATH", "gone /work/target"},
 		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
 		{"pause", "pause DURATION [SESSION]", "pause 15m"},
+		{"observe", "observe DURATION [SESSION]", "observe 24h"},
 		{"resume", "resume [SESSION]", "resume"},
 		{"wait", "wait DURATION", "wait 90s"},
 		{"restart", "restart", "restart"},

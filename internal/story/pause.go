@@ -19,15 +19,16 @@ func (w *world) pause(verb string, words []string) error {
 	if len(words) < 1 || len(words) > 2 {
 		return misused(verb, errUsage)
 	}
+	p := floodmark.Pause{Observe: verb == "observe", From: w.now, By: "owner"}
 	d, err := time.ParseDuration(words[0])
-	if err == nil && (d <= 0 || d > floodmark.MaxPause) {
-		err = fmt.Errorf("a pause is at most %s long", floodmark.MaxPause)
+	if err == nil && (d <= 0 || d > p.Most()) {
+		err = fmt.Errorf("it is at most %s long", p.Most())
 	}
 	if err != nil {
 		return misused(verb, err)
 	}
-	of := floodmark.SessionID(wordAt(words, 1))
-	w.pauses[of] = floodmark.Pause{Session: of, From: w.now, Until: w.now.Add(d), By: "owner"}
+	p.Session, p.Until = floodmark.SessionID(wordAt(words, 1)), w.now.Add(d)
+	w.pauses[p.Session] = p
 	return nil
 }
 

@@ -41,7 +41,7 @@ const (
 	howExpect     = `; write «expect NAME [TEXT] | expect no NAME [TEXT]», such as «expect notice Approved: exec.»`
 	differs       = `this verb is written differently`
 	textNames     = `line, footer, notice, text, warning, system-prompt, case, request, offers, hosts, warning-of, `
-	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged, contained, box-host, outside-box, push-shown)`
+	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, undescribed, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, paused, unjudged, contained, box-host, outside-box, push-shown)`
 	knownVerdicts = ` (known: restrict, confirm, audit, contain, allow)`
 	lastArrow     = `; the last « -> » of a line parts it: behind a text with one in it, write the answer too`
 )
@@ -145,7 +145,7 @@ func TestOtherLinesThatMustBeRefused(t *testing.T) {
 		{`iteration 1x`, `"1x" is no number of a round; write «iteration N», such as «iteration 0»`},
 		{`end now`, differs + `; write «end», such as «end»`},
 		{`cal read {}`, `unknown verb "cal"; did you mean call?` + howCall},
-		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, fails-in-box, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, verifier, file, checkout, pushes, gone, changed, pause, resume, wait, restart, hook, mark, expect)`},
+		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, fails-in-box, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, verifier, file, checkout, pushes, gone, changed, pause, observe, resume, wait, restart, hook, mark, expect)`},
 	})
 }
 

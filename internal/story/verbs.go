@@ -51,7 +51,7 @@ import (
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume", "pushes":
+	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "observe", "resume", "pushes":
 		return "", w.around(verb, rest)
 	case "gone":
 		if path, ok := strings.CutSuffix(rest, " cleaned"); ok {
@@ -99,7 +99,7 @@ func (w *world) around(verb, rest string) error {
 		return w.restart()
 	case verb == "verifier":
 		return w.setVerifier(rest)
-	case verb == "pause" || verb == "resume":
+	case verb == "pause" || verb == "observe" || verb == "resume":
 		return w.pause(verb, strings.Fields(rest))
 	default:
 		return w.setAuditor(rest)
@@ -301,6 +301,9 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 			return ev, fmt.Errorf("no «call» came before in session %s, so nothing can come back; «result [#ID] TOOL TEXT» is a result nobody announced", w.current)
 		}
 		ev.Result = hook.Result{Text: lines(rest), Error: verb != "returns"}
+		if s.boxed {
+			ev.Box = &hook.BoxEnd{State: floodmark.BoxEnded, Failed: verb != "returns"}
+		}
 		if verb == "fails-in-box" {
 			ev.Box, ev.Result.Text = &hook.BoxEnd{Failed: true, Hosts: strings.Fields(rest)}, "failed"
 		}

@@ -56,6 +56,7 @@ type session struct {
 	state *kernel.State
 	index *provenance.MemoryIndex
 	call  hook.Call // the last call, for «returns»
+	boxed bool      // it runs in a box
 }
 
 func newWorld(rules kernel.Rules) *world {
@@ -244,6 +245,11 @@ func (w *world) take(out kernel.Output) error {
 	}
 	if err := w.record(w.session(), out.Facts); err != nil {
 		return err
+	}
+	for _, f := range out.Facts {
+		if d, ok := f.(floodmark.ActionDecided); ok {
+			w.session().boxed = d.Decision.Contained()
+		}
 	}
 	w.store.take(w.current, len(w.session().facts), out)
 	for _, f := range out.Forks {

@@ -81,7 +81,7 @@ func order(kind string) int {
 // spoken are what the owner could have said.
 func spoken(q *Question) []Line {
 	var lines []Line
-	if slices.ContainsFunc(q.Fact.Action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Admin }) || slices.Contains(q.Codes(), floodmark.FlowSecret) {
+	if slices.ContainsFunc(q.Fact.Action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Admin }) || slices.Contains(q.Codes(), floodmark.FlowSecret) || slices.Contains(q.Codes(), floodmark.Undescribed) {
 		return nil
 	}
 	for _, src := range q.Blamed {

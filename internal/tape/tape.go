@@ -43,14 +43,14 @@ type Line struct {
 
 // Told is an event as the monitor got it, with what only the daemon says.
 type Told struct {
-	Number  int              `json:"n"`
-	Event   hook.Event       `json:"event"`
-	Boxes   bool             `json:"boxes,omitempty"`
-	Holes   bool             `json:"holes,omitempty"`
-	Granted []hook.HostGrant `json:"granted,omitempty"`
-	Locks   []string         `json:"locks,omitempty"`
-	Box     *hook.BoxEnd     `json:"box,omitempty"`
-	Push    *hook.Push       `json:"push,omitempty"`
+	Number  int            `json:"n"`
+	Event   hook.Event     `json:"event"`
+	Boxes   bool           `json:"boxes,omitempty"`
+	Holes   bool           `json:"holes,omitempty"`
+	Granted []hook.Lasting `json:"granted,omitempty"`
+	Locks   []string       `json:"locks,omitempty"`
+	Box     *hook.BoxEnd   `json:"box,omitempty"`
+	Push    *hook.Push     `json:"push,omitempty"`
 }
 
 // Tell is ev with its number.

@@ -45,7 +45,7 @@ func TestToldIsWhole(t *testing.T) {
 	digest := floodmark.DigestOf("x")
 	ev := hook.Event{
 		Point: hook.BeforeToolCall, Agent: "pi", Session: "pi:1", Text: "a <b>", Boxes: true, Holes: true, Locks: []string{"go.sum"},
-		Granted: []hook.HostGrant{{Ticket: "t", Args: digest, Hosts: []string{"a.example"}}},
+		Granted: []hook.Lasting{{Ticket: "t", Args: digest, Hosts: []string{"a.example"}}},
 		Box:     &hook.BoxEnd{Ticket: "b", State: floodmark.BoxEnded, Failed: true, Exit: 3, Hosts: []string{"h"}, Paths: []string{"p"}},
 		Push:    &hook.Push{Digest: digest, Head: []string{"h"}, Body: []string{"b"}, Unseen: "u", Refuse: "r"},
 	}

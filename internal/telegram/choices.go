@@ -94,7 +94,7 @@ func offers(q approval.Question) []choice {
 
 // offerWords say what an offer lets through, and how long.
 func offerWords(o approval.Offer) string {
-	if o.For > 0 && !regexp.MustCompile(`\d+ ?(h|min)\b`).MatchString(o.Words) {
+	if o.For > 0 && !regexp.MustCompile(`\d+ ?(h|min|days)\b`).MatchString(o.Words) {
 		return o.Words + ", for " + span(o.For)
 	}
 	return o.Words

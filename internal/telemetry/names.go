@@ -125,7 +125,7 @@ func secretBeginnings() [17]string {
 func knownCode(c floodmark.Code) floodmark.Code {
 	switch c {
 	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
-		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
+		floodmark.FlowSecret, floodmark.Undescribed, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged, floodmark.Contained, floodmark.BoxHost, floodmark.OutsideBox, floodmark.PushShown:
 		return c

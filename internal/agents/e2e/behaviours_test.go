@@ -57,8 +57,8 @@ func (w *world) safe() error {
 }
 
 const (
-	// waits is what a refusal says that a person can lift.
-	waits = "waits for your approval"
+	// waits is what a refusal says that a person can lift, whoever is told so.
+	waits = " approval because "
 	// silence is what a refusal says if nobody judged.
 	silence = "the monitor did not answer, so nothing is allowed"
 )
@@ -367,7 +367,7 @@ func hookKilled(w *world, a agent) error {
 // impatient shortens the time that the agent itself gives a hook, and in the
 // same measure what the shell around it does.
 func impatient(settings string) string {
-	settings = strings.ReplaceAll(settings, "timeout -s KILL 15", "timeout -s KILL 2")
+	settings = regexp.MustCompile(`timeout -s KILL \d+`).ReplaceAllString(settings, "timeout -s KILL 2")
 	return regexp.MustCompile(`"(timeout|timeoutSec)": (\d+?)0(000)?\b`).ReplaceAllString(settings, `"$1": 4$3`)
 }
 

@@ -148,6 +148,12 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			if got.Ran != `{"command":"ls","timeout":7}` {
 				t.Errorf("allowed: %s", got.Ran)
 			}
+			got = drive(t, agent, long, func(conn net.Conn) {
+				_ = hookframe.Serve(context.Background(), conn, waited)
+			})
+			if got.Call != "" || got.Ran != `{"command":"ls","timeout":7}` {
+				t.Errorf("a person was waited for: %+v", got)
+			}
 			if got = drive(t, agent, long, boxing); got.Ran != `{"command":"box -- ls","timeout":7}` || got.Call != "" {
 				t.Errorf("with another command: %+v", got)
 			}
@@ -271,6 +277,17 @@ func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 	}
 }
 
+// waited answers when it has said a few times that it waits for a person.
+func waited(ctx context.Context, req hookframe.Request) hookframe.Response {
+	waiting, judge := hookframe.Waiting(ctx)
+	for range 3 {
+		hookframe.Still(waiting)
+	}
+	ctx, done := judge()
+	defer done()
+	return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+}
+
 func TestShimIsClosedOnEveryFailure(t *testing.T) {
 	t.Run("openclaw is first", openclawIsFirst)
 	t.Run("pi has no prompt", piHasNoPrompt)
@@ -305,10 +322,13 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		"no text":       says(frame(`{"v":1,"stdout":"{\"block\":true,\"command\":[\"ls\"]}","stderr":"","exit":0}`)),
 		"yes, and none": says(frame(`{"v":1,"stdout":"{\"block\":false,\"command\":\"\"}","stderr":"","exit":0}`)),
 		"yes, no text":  says(frame(`{"v":1,"stdout":"{\"block\":false,\"command\":[\"ls\"]}","stderr":"","exit":0}`)),
+		"waits":         func(conn net.Conn) { says(frame(`{"v":1,"still":true}`))(conn); _, _ = io.Copy(io.Discard, conn) },
+		"waits, closes": says(frame(`{"v":1,"still":true}`)),
+		"waits, not so": says(append(frame(`{"v":1,"still":"true"}`), frame(`{"v":1,"stdout":"{\"block\":false,\"keep\":true,\"action\":\"continue\"}","stderr":"","exit":0}`)...)),
 		"a word":        says(frame(`{"v":1,"stdout":"\"yes\"","stderr":"","exit":0}`)),
 	} {
 		within := long
-		if name == "silent" || name == "slow" {
+		if name == "silent" || name == "slow" || name == "waits" {
 			within = shortly
 		}
 		for agent := range shims() {

@@ -1,0 +1,78 @@
+package approval
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// OnceFor is how long the one call a person approved may be tried again.
+const OnceFor = 10 * time.Minute
+
+// Grant is what an approval of one shown call allows, never wider than shown.
+// Without minutes a code holds for the turn, unless no more than once was offered,
+// and a click once; with minutes it is the pattern that was printed, or else the
+// same call.
+func (c Command) Grant(t floodmark.TicketID, shown floodmark.Shown, turn int, at time.Time) floodmark.GrantGiven {
+	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: turn}
+	g.Shown.Offers, g.Shown.Whole, g.Shown.Pick, g.Shown.PickEnd = nil, nil, floodmark.Digest{}, floodmark.Digest{} // the question has them
+	if n := c.offer(shown); n > 0 {
+		return taken(g, shown.Offers[n-1], at)
+	}
+	has := func(s floodmark.GrantScope) bool {
+		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
+	}
+	once := OnlyOnce(shown)
+	minutes := c.For > 0 && !once
+	switch {
+	case minutes && shown.Pattern != "":
+		g.Scope, g.Until = floodmark.GrantPattern, at.Add(min(c.For, MaxFor))
+	case minutes:
+		g.Scope, g.Until = floodmark.GrantMinutes, at.Add(min(c.For, MaxFor))
+	case c.Ticket != "" || once:
+		g.Scope, g.Until = floodmark.GrantOnce, at.Add(OnceFor)
+	}
+	if c.Code != "" && has(floodmark.GrantTool) && !Flowed(shown.Codes) {
+		g.Scope = floodmark.GrantTool
+	}
+	if g.Scope != floodmark.GrantPattern {
+		g.Shown.Pattern = ""
+	}
+	return g
+}
+
+// taken is the grant of an offer: exactly as wide as it was shown.
+func taken(g floodmark.GrantGiven, o floodmark.Offer, at time.Time) floodmark.GrantGiven {
+	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
+	switch {
+	case o.Scope == floodmark.GrantHosts || o.Scope == floodmark.GrantHere:
+		g.Until = at.Add(HereFor)
+	case o.For > 0:
+		g.Until = at.Add(min(o.For, MaxFor))
+	case o.Scope == floodmark.GrantOnce, o.Scope == floodmark.GrantOutside:
+		g.Until = at.Add(OnceFor)
+	}
+	return g
+}
+
+// offer is the number of the offer that a command takes of a call; 0 if it takes none by name.
+func (c Command) offer(shown floodmark.Shown) int {
+	if c.Always {
+		return Always(shown.Offers)
+	}
+	return c.Offer
+}
+
+// Approved says what was approved of the calls with these names.
+func (c Command) Approved(given []floodmark.Shown, names string) string {
+	if len(given) == 1 && c.offer(given[0]) > 1 {
+		return "Approved: " + given[0].Offers[c.offer(given[0])-1].Words + "."
+	}
+	text := "Approved: " + names + "."
+	if c.For > 0 && slices.ContainsFunc(given, OnlyOnce) {
+		text += " Only this time: the question offered no more, so the " + strconv.Itoa(int(c.For/time.Minute)) + " minutes do not count."
+	}
+	return text
+}

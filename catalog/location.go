@@ -1,0 +1,57 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// OfProgram begins the location of what a program of files says.
+const OfProgram = "program "
+
+// byHost is the location of what was read from one host.
+const byHost = "host"
+
+// LocationOf says how the place of a result counts. Standing trust in a host
+// holds for a plain read of one URL there, by a tool that returns whatever a
+// page says: with two URLs, a command, or a tool that reads messages, the
+// result may be somebody else's.
+func (u Use) LocationOf(leaves []hook.Leaf) string {
+	if u.ByPath && u.Programs {
+		return OfProgram + u.Location.String()
+	}
+	if u.ByPath {
+		return u.Location.String()
+	}
+	if u.Location != NoPath || len(u.Effects) != 1 || u.Effects[0] != floodmark.Fetch || u.Returns.Trust != floodmark.Untrusted {
+		return ""
+	}
+	urls := 0
+	for _, leaf := range leaves {
+		if u.Arg(leaf.Top).Is == IsURL {
+			urls++
+		}
+	}
+	if urls != 1 {
+		return ""
+	}
+	return byHost
+}
+
+// PlaceKind reads a location. One that is not known counts as foreign.
+func PlaceKind(location string) (PathKind, bool) {
+	location = strings.TrimPrefix(location, OfProgram)
+	switch location {
+	case "":
+		return NoPath, false
+	case byHost, NoPath.String():
+		return NoPath, true
+	}
+	for _, k := range []PathKind{InProject, Elsewhere} {
+		if location == k.String() {
+			return k, true
+		}
+	}
+	return Foreign, true
+}

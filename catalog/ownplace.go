@@ -1,0 +1,58 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// An ownPlace lists what a call may give that only files something of the owner's own, as an
+// event without guests or a task of theirs: such a call writes, whatever else the tool can do.
+type ownPlace struct {
+	only    []string // paths of values, or «path=value»
+	account []string // those that say whose account it is: it has to be the owner's
+}
+
+func (r *reader) ownPlace(n *yaml.Node, p *Profile) *ownPlace {
+	fs, o := r.fields(n, "ownPlace", "only", "account"), &ownPlace{}
+	for name, to := range map[string]*[]string{"only": &o.only, "account": &o.account} {
+		if l, ok := fs[name]; ok {
+			*to = valuesOf(r.texts(l.value, name))
+		}
+	}
+	if len(o.only) == 0 || !p.own {
+		r.fail(n, "conflict", "write own: true with the tool, and only: with all arguments", "this is no place of the owner's own")
+	}
+	return o
+}
+
+// holds reports whether a call gives nothing but what is listed, as plain text: an address, a
+// link or markup may invite, notify, or be loaded by whoever shows it.
+func (o *ownPlace) holds(leaves []hook.Leaf) bool {
+	return o != nil && len(leaves) > 0 && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool {
+		if l.Kind == hook.Null || l.Kind == hook.String && l.Value == "" || slices.Contains(o.account, l.Path) || slices.Contains(o.only, l.Path+"="+l.Value) {
+			return false
+		}
+		low := strings.ToLower(l.Value)
+		acts := func(s string) bool { return strings.Contains(low, s) }
+		return !slices.Contains(o.only, l.Path) || slices.ContainsFunc([]string{"@", "<", ">", "://", "www.", "](", "mailto:", "tel:"}, acts)
+	})
+}
+
+// Settle returns the effects of a call once it is known where its arguments come from: at a
+// place of the owner's own, nobody but the owner's words or configuration may name the account.
+func (u *Use) Settle(effects []floodmark.Effect, args []floodmark.Argument) []floodmark.Effect {
+	other := func(a floodmark.Argument) bool {
+		own := a.Whence == floodmark.Stated || a.Whence == floodmark.Seen && a.Trust >= floodmark.Local || a.Shown == ""
+		return slices.Contains(u.Profile.place.account, a.Path) && !own
+	}
+	if u.Otherwise == nil || !slices.ContainsFunc(args, other) {
+		return effects
+	}
+	u.Effects = slices.Concat(u.Effects, u.Otherwise)
+	return slices.Concat(effects, u.Otherwise)
+}

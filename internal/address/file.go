@@ -1,0 +1,31 @@
+package address
+
+import (
+	"net/url"
+	"strings"
+)
+
+// FileURL takes a file URL apart: the machine it names, if another than this
+// one, and the path there.
+func FileURL(v string) (host, file string, ok bool) {
+	rest, ok := CutFold(v, "file:")
+	if !ok {
+		return "", "", false
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if after, has := strings.CutPrefix(rest, "//"); has {
+		host, rest = after, ""
+		if i := strings.IndexByte(after, '/'); i >= 0 {
+			host, rest = after[:i], after[i:]
+		}
+		if strings.EqualFold(host, "localhost") {
+			host = ""
+		}
+	}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	return host, rest, true
+}

@@ -1,0 +1,155 @@
+package cardscreen
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A Choice is one key of a card: what is pressed, what it is called, and what it does.
+type Choice struct {
+	Key, Label, Effect string
+	// Offer is the offer that it takes, from 1; zero is for a question without offers. Verb is what is
+	// answered; empty if the key only shows something.
+	Offer int
+	Verb  string
+}
+
+// Choices are the keys of a question. A further way to answer is one more of them.
+func Choices(q *wire.Question) []Choice {
+	c := call(q)
+	list := []Choice{
+		{Key: "y", Label: "yes", Effect: "exactly this call", Verb: "approve"},
+		{Key: "n", Label: "no", Effect: "it is refused", Verb: "deny"},
+		{Key: "d", Label: "details", Effect: "all of the call, and what a yes does"},
+	}
+	for i, o := range c.GetOffers() {
+		if i == 0 {
+			list[0].Effect, list[0].Offer = o.GetWords(), 1 // a code without an offer holds for the turn
+			continue
+		}
+		n := i + 1
+		wider := Choice{Key: strconv.Itoa(n), Label: "wider", Effect: o.GetWords(), Offer: n, Verb: "approve"}
+		if n == int(wire.Always(q)) {
+			wider.Key, wider.Label = "a", "always here"
+		}
+		list = append(list, wider)
+	}
+	return list
+}
+
+// Key takes a key. It returns the answer that follows from it, and whether the key was
+// one of a card's.
+func (s *Screen) Key(key string) (answer *wire.AnswerRequest, taken bool) {
+	q := s.Question()
+	switch {
+	case q == nil:
+		return nil, false
+	case s.placing:
+		return s.place(q, key), true
+	case key == "up", key == "k":
+		s.move(-1)
+		return nil, true
+	case key == "down", key == "j":
+		s.move(1)
+		return nil, true
+	case s.details && key == "esc":
+		s.details, s.page = false, 0
+		return nil, true
+	case s.details && (key == "space" || key == "pgdown"), key == "d":
+		s.turn()
+		return nil, true
+	}
+	for _, c := range Choices(q) {
+		if c.Key == key && c.Verb != "" {
+			return s.answer(q, c), true
+		}
+	}
+	return nil, false
+}
+
+// turn shows the next page of the details. One that was not drawn cannot be passed over.
+func (s *Screen) turn() {
+	switch {
+	case !s.details:
+		s.details, s.page = true, 0
+	case s.drawn.details && s.drawn.page == s.page && s.page+1 < s.pages.count:
+		s.page++
+	case s.drawn.details && s.page+1 >= s.pages.count:
+		s.details, s.page = false, 0
+	}
+}
+
+// answer holds a key against what was on the screen when it was pressed.
+func (s *Screen) answer(q *wire.Question, c Choice) *wire.AnswerRequest {
+	s.say("", "")
+	if s.drawn.name == "" || s.drawn.name != name(q) || s.Now().Sub(s.drawn.since) < Moment {
+		s.say("This card has only just come: read it first.", q.GetTicket())
+		return nil
+	}
+	if c.Verb == "deny" {
+		s.about = q.GetTicket()
+		return &wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: q.GetTicket()}
+	}
+	if why := s.unfit(q, c); why != "" {
+		s.say(why, q.GetTicket())
+		return nil
+	}
+	s.offer = c.Offer
+	if call(q).GetPick() != nil {
+		s.placing, s.typed = true, ""
+		return nil
+	}
+	return s.approve(q, "")
+}
+
+// unfit says why a question cannot be approved here as it stands.
+func (s *Screen) unfit(q *wire.Question, c Choice) string {
+	one := call(q)
+	switch {
+	case one == nil:
+		return "It asks about several calls at once; let the agent ask again."
+	case len(one.GetCard()) == 0:
+		return "It is not said what this question is about: deny it, or let the agent ask again."
+	case one.GetLost() > 0:
+		return fmt.Sprintf("%d characters of it are shown nowhere, so nobody can say yes to it here.", one.GetLost())
+	case !s.Fleet && q.GetCode() == "":
+		return "This monitor cannot take a yes here; let the agent ask again."
+	case (one.GetMore() || !s.fits(one) || c.Offer > 1) && !s.read[name(q)]:
+		return "Press d first, and read it to its end: not all of it stands here."
+	}
+	return ""
+}
+
+// approve is the yes to a question.
+func (s *Screen) approve(q *wire.Question, picked string) *wire.AnswerRequest {
+	r := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode(), Offer: int32(s.offer), Picked: picked}
+	if s.Fleet {
+		r.Code, r.Ticket, r.Calls, r.Seen = "", q.GetTicket(), int32(len(q.GetCalls())), q.GetSeen()
+	}
+	s.leave()
+	s.about = q.GetTicket()
+	return r
+}
+
+// place takes the keys of the place a call goes to.
+func (s *Screen) place(q *wire.Question, key string) *wire.AnswerRequest {
+	switch {
+	case key == "esc":
+		s.leave()
+		s.say("Nothing was approved.", q.GetTicket())
+	case key == "backspace":
+		if r := []rune(s.typed); len(r) > 0 {
+			s.typed = string(r[:len(r)-1])
+		}
+	case key == "enter" && s.typed != "":
+		return s.approve(q, s.typed)
+	case key == "space":
+		s.typed += " "
+	case utf8.RuneCountInString(key) == 1 && len(s.typed) < maxTyped:
+		s.typed += key
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package cardscreen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// The rows of a card: at most six of 80 columns.
+const (
+	MaxRows = maxWhat + maxWhy + 1
+	maxWhat = 3
+	maxWhy  = 2
+)
+
+// A Row is one row of a card. Strong stands out, Faint may be read last.
+type Row struct {
+	Text          string
+	Strong, Faint bool
+}
+
+// Card is a call in at most [MaxRows] rows: what it would do, why it is asked, and the
+// keys. What has no room is counted.
+func Card(q *wire.Question, width int, left time.Duration) []Row {
+	one := call(q)
+	what, _ := whatRows(one, width)
+	var rows []Row
+	for _, text := range what {
+		rows = append(rows, Row{Text: text, Strong: true})
+	}
+	why, _ := linetext.Fitted("Why: "+one.GetWhy(), width, maxWhy, func(int) string { return "… (d shows all of it)" })
+	for _, text := range why {
+		rows = append(rows, Row{Text: text})
+	}
+	var keys []string
+	var wider []string
+	for _, c := range Choices(q) {
+		if c.Offer > 1 && c.Key != "a" {
+			wider = append(wider, c.Key)
+			continue
+		}
+		keys = append(keys, c.Key+" "+c.Label)
+	}
+	if len(wider) > 0 {
+		keys = append(keys, strings.Join(wider, ", ")+" wider (d says what)")
+	}
+	line := strings.Join(keys, " · ")
+	if left > 0 {
+		line += fmt.Sprintf(" · %s left", left.Round(time.Second))
+	}
+	return append(rows, Row{Text: linetext.Marked(line, width)[0], Faint: true})
+}
+
+// whatRows are the rows of what a call would do, and whether all of it stands there.
+func whatRows(one *wire.AskedCall, width int) ([]string, bool) {
+	text := one.GetWhat()
+	if text == "" {
+		text = one.GetLine() // of a monitor of an older version
+	}
+	rows, left := linetext.Fitted(text, width, maxWhat, func(left int) string {
+		return fmt.Sprintf("… %d more characters: d shows them", left)
+	})
+	return rows, left == 0
+}
+
+// fits reports whether the card of a call leaves out nothing at the width it was drawn.
+func (s *Screen) fits(one *wire.AskedCall) bool {
+	_, whole := whatRows(one, s.width)
+	return whole && one.GetWhat() != ""
+}
+
+// Draw is what stands on a screen of so many columns and rows, and notes that it does: a
+// key is taken for this. Where there is no room for the whole card, none is drawn.
+func (s *Screen) Draw(width, height int) []Row {
+	if width != s.pages.width || height != s.pages.height { // other pages than were read
+		s.pages, s.page = paging{width: width, height: height}, 0
+		delete(s.read, s.drawn.name)
+	}
+	s.width = width
+	q := s.Question()
+	rows, now := s.rows(q, width, height), drawn{}
+	if q != nil && len(rows) <= height && width >= minWidth {
+		now = drawn{name: name(q), details: s.details, page: s.page}
+	} else if q != nil {
+		rows = []Row{{Text: "Make this window larger to answer."}}
+	}
+	if now.name != s.drawn.name {
+		now.since = s.Now()
+	} else {
+		now.since = s.drawn.since
+	}
+	s.drawn = now
+	if now.name != "" && s.details && s.page+1 == s.pages.count {
+		if s.read == nil || len(s.read) > maxTyped {
+			s.read = map[string]bool{}
+		}
+		s.read[now.name] = true
+	}
+	return rows
+}
+
+// minWidth is how narrow a screen may be to be answered on.
+const minWidth = 30
+
+// rows are the notice and the card, or a page of its details.
+func (s *Screen) rows(q *wire.Question, width, height int) (rows []Row) {
+	note := func(text string, strong bool) {
+		if text != "" {
+			for _, r := range linetext.Marked(text, width) {
+				rows = append(rows, Row{Text: r, Strong: strong})
+			}
+		}
+	}
+	note(s.Notice, false)
+	if q == nil {
+		return rows
+	}
+	left := max(0, q.GetExpires().AsTime().Sub(s.Now()))
+	switch {
+	case call(q) == nil:
+		note(fmt.Sprintf("%s asks about %d calls at once; n denies it", q.GetTicket(), len(q.GetCalls())), true)
+	case s.details:
+		rows = append(rows, s.detailRows(q, width, height-len(rows))...)
+	default:
+		rows = append(rows, Card(q, width, left)...)
+	}
+	if s.placing {
+		note(PickText(call(q).GetPick()), false)
+		note("Where does it go? "+s.typed+"_ · enter: yes · esc: do not approve", true)
+	}
+	return rows
+}
+
+// detailRows is a page of all that is known of a call.
+func (s *Screen) detailRows(q *wire.Question, width, height int) []Row {
+	var all []string
+	for _, text := range Details(q) {
+		all = append(all, linetext.Marked(text, width)...)
+	}
+	room := max(1, height-1)
+	s.pages.count = (len(all) + room - 1) / room
+	s.page = min(s.page, s.pages.count-1)
+	part := all[s.page*room : min(len(all), (s.page+1)*room)]
+	rows := make([]Row, 0, len(part)+1)
+	for i, text := range part {
+		rows = append(rows, Row{Text: text, Strong: s.page == 0 && i == 0})
+	}
+	foot := "d: the card again · y yes · n no"
+	if s.page+1 < s.pages.count {
+		foot = fmt.Sprintf("page %d of %d · d or space: the next · esc: the card", s.page+1, s.pages.count)
+	}
+	return append(rows, Row{Text: linetext.Marked(foot, width)[0], Faint: true})
+}
+
+// Details are all that is known of a call, one line each.
+func Details(q *wire.Question) (list []string) {
+	one := call(q)
+	if one == nil {
+		return nil
+	}
+	list = append(list, one.GetWhat(), "Why: "+one.GetWhy())
+	if n := one.GetLost(); n > 0 {
+		list = append(list, fmt.Sprintf("(!) %d characters of the call are shown nowhere: deny it, and have it done in smaller steps.", n))
+	}
+	if card := one.GetCard(); len(card) > 1 {
+		list = append(list, card[1:]...)
+	}
+	for _, c := range Choices(q) {
+		if c.Verb == "approve" {
+			list = append(list, c.Key+": yes to "+c.Effect)
+		}
+	}
+	if one.GetPattern() != "" {
+		list = append(list, "Pattern of the wider one: "+one.GetPattern())
+	}
+	if one.GetPick() != nil {
+		list = append(list, PickText(one.GetPick()))
+	}
+	return append(list, "Question "+q.GetTicket()+", session "+q.GetSession())
+}
+
+// PickText says what has to be said besides yes.
+func PickText(k *wire.Pick) string {
+	text := "Say where it goes: " + k.GetWords()
+	if k.GetArgument() != "" {
+		text = "A text from others says where this goes, so " + k.GetWords()
+	}
+	if len(k.GetAmong()) > 0 {
+		text += ": " + strings.Join(k.GetAmong(), " · ")
+	}
+	return text
+}

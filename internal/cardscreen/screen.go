@@ -1,0 +1,156 @@
+// Package cardscreen shows one question at a time on a screen and takes the keys that
+// answer it. A key answers the card that was drawn and nothing else: not one that has just
+// taken its place, not one of which a part was not shown. It asks no monitor and draws no
+// colours.
+package cardscreen
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Moment is how long a card has to stand on the screen before a key answers it.
+const Moment = 700 * time.Millisecond
+
+// maxTyped bounds what is typed.
+const maxTyped = 1024
+
+// A Screen is what stands on it. The zero Screen with a clock is empty.
+type Screen struct {
+	Now func() time.Time
+	// Fleet says that a fleet is asked: it shows no codes, and the login proves who answers.
+	Fleet bool
+	// Notice says how the last key was taken.
+	Notice string
+
+	open    []*wire.Question // the newest first
+	chosen  string           // the ticket that is shown
+	details bool
+	page    int
+	read    map[string]bool // what was shown to its end, by name
+	drawn   drawn
+	pages   paging
+	placing bool // the place is being typed
+	typed   string
+	offer   int
+	width   int
+	about   string // the question that the notice is about
+}
+
+// drawn is what was drawn last, since when.
+type drawn struct {
+	name    string // of the question as it was; empty if no card was
+	details bool
+	page    int
+	since   time.Time
+}
+
+// paging is how the details were divided when they were drawn.
+type paging struct{ count, width, height int }
+
+// name tells a question as it is shown from others and from how it was before.
+func name(q *wire.Question) string {
+	return q.GetSession() + "\x00" + q.GetTicket() + "\x00" + q.GetSeen()
+}
+
+// Put adds a question, or shows it as it is now. The newest one stands first; it does not
+// take the place of one that is being read.
+func (s *Screen) Put(q *wire.Question) {
+	if i := s.find(q.GetTicket()); i >= 0 {
+		if s.chosen == q.GetTicket() && name(q) != name(s.open[i]) {
+			s.leave()
+			s.say("The question has changed: look at it again.", "")
+		}
+		s.open[i] = q
+	} else {
+		s.open = append(s.open, q)
+	}
+	slices.SortStableFunc(s.open, func(a, b *wire.Question) int {
+		return b.GetExpires().AsTime().Compare(a.GetExpires().AsTime())
+	})
+	s.choose()
+}
+
+// Drop takes questions away that need no answer any more.
+func (s *Screen) Drop(gone func(*wire.Question) bool) {
+	s.open = slices.DeleteFunc(s.open, gone)
+	s.choose()
+}
+
+// Expire takes away those whose time is over.
+func (s *Screen) Expire() {
+	s.Drop(func(q *wire.Question) bool { return !q.GetExpires().AsTime().After(s.Now()) })
+}
+
+// Told says how an answer was taken; it stands above the next card.
+func (s *Screen) Told(notice string) { s.Notice = notice }
+
+// Waiting counts the questions that an agent waits for, and Older those whose turn has
+// ended: they are shown elsewhere.
+func (s *Screen) Waiting() (waiting, older int) {
+	for _, q := range s.open {
+		if q.GetOver() {
+			older++
+		}
+	}
+	return len(s.open) - older, older
+}
+
+func (s *Screen) find(ticket string) int {
+	return slices.IndexFunc(s.open, func(q *wire.Question) bool { return q.GetTicket() == ticket })
+}
+
+// choose keeps the card that is shown while it waits, and else takes the newest.
+func (s *Screen) choose() {
+	if i := s.find(s.chosen); i >= 0 && !s.open[i].GetOver() {
+		return
+	}
+	if s.placing || s.details {
+		s.say("The question has ended.", "")
+	}
+	s.leave()
+	s.chosen = ""
+	for _, q := range s.open {
+		if !q.GetOver() {
+			s.chosen = q.GetTicket()
+			return
+		}
+	}
+}
+
+// leave ends what was begun with a card.
+func (s *Screen) leave() { s.details, s.page, s.placing, s.typed, s.offer = false, 0, false, "", 0 }
+
+func (s *Screen) say(notice, about string) { s.Notice, s.about = notice, about }
+
+// Question is the one that is shown; nil if none waits.
+func (s *Screen) Question() *wire.Question {
+	if i := s.find(s.chosen); i >= 0 {
+		return s.open[i]
+	}
+	return nil
+}
+
+// move chooses another question.
+func (s *Screen) move(by int) {
+	var live []string
+	for _, q := range s.open {
+		if !q.GetOver() {
+			live = append(live, q.GetTicket())
+		}
+	}
+	if i := slices.Index(live, s.chosen); i >= 0 {
+		s.leave()
+		s.chosen = live[(i+by+len(live))%len(live)]
+	}
+}
+
+// call is what a question asks about. One with several calls is of an older monitor.
+func call(q *wire.Question) *wire.AskedCall {
+	if len(q.GetCalls()) != 1 {
+		return nil
+	}
+	return q.GetCalls()[0]
+}

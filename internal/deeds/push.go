@@ -1,0 +1,186 @@
+package deeds
+
+import (
+	"strconv"
+	"strings"
+)
+
+// git explains a push; of other commands of git's the line itself tells.
+func git(words []word) []Deed {
+	strange := false
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		if words[0].text != "-C" || len(words) < 2 {
+			strange = true // a setting may say where it goes
+		}
+		if words[0].text == "-C" || words[0].text == "-c" {
+			words = words[1:]
+		}
+		words = words[min(1, len(words)):]
+	}
+	if len(words) == 0 || !words[0].known || words[0].text != "push" {
+		return nil
+	}
+	p := push{strange: strange}
+	p.read(words[1:])
+	return p.deeds()
+}
+
+// A push is what the words of a push say.
+type push struct {
+	force, deletes, mirror, prune, all, tags, follow bool
+	strange                                          bool // something in it is not explained here
+	to                                               string
+	refs                                             []string
+}
+
+func (p *push) read(words []word) {
+	ended := false
+	for i := 0; i < len(words); i++ {
+		w := words[i].text
+		if !words[i].known || w == "" {
+			p.strange = true // it may hold options
+		}
+		switch {
+		case !ended && w == "--":
+			ended = true
+		case !ended && strings.HasPrefix(w, "--"):
+			if p.long(w) {
+				i++
+			}
+		case !ended && strings.HasPrefix(w, "-") && len(w) > 1:
+			if p.short(w[1:]) {
+				i++
+			}
+		case p.to == "":
+			p.to = w
+		default:
+			p.refs = append(p.refs, w)
+			p.strange = p.strange || w == "tag" || strings.ContainsAny(w, "*^") // «tag v1» is one thing, the others are patterns
+		}
+	}
+	p.strange = p.strange || p.prune && (p.tags || p.follow)
+}
+
+// long takes in an option. It reports whether the next word is its value.
+func (p *push) long(w string) (takes bool) {
+	name, _, given := strings.Cut(w[2:], "=")
+	switch name {
+	case "force", "force-with-lease":
+		p.force = true
+	case "delete":
+		p.deletes = true
+	case "mirror":
+		p.mirror = true
+	case "prune":
+		p.prune = true
+	case "all", "branches":
+		p.all = true
+	case "tags":
+		p.tags = true
+	case "follow-tags":
+		p.follow = true
+	case "repo": // the place, but only if no other word names one
+		p.strange = true
+		return !given
+	case "quiet", "verbose", "progress", "no-progress", "porcelain", "set-upstream", "thin", "no-thin", "atomic", "no-atomic",
+		"no-verify", "verify", "no-follow-tags", "force-if-includes", "no-force-if-includes", "ipv4", "ipv6":
+	case "push-option":
+		return !given
+	default:
+		p.strange = true // as git understands words that are cut short, it may be any
+	}
+	return false
+}
+
+// short takes in a word of options such as «uf».
+func (p *push) short(letters string) (takes bool) {
+	for i, c := range letters {
+		switch c {
+		case 'f':
+			p.force = true
+		case 'd':
+			p.deletes = true
+		case 'o':
+			return i == len(letters)-1
+		case 'u', 'v', 'q', 'n', '4', '6':
+		default:
+			p.strange = true
+		}
+	}
+	return false
+}
+
+// deeds are what a push does to the branches of the other side.
+func (p *push) deeds() (list []Deed) {
+	at := []Piece{{Text: " at "}, {p.to, true}}
+	if p.to == "" {
+		at = []Piece{{Text: " where this branch usually goes"}}
+	}
+	if p.strange {
+		rest := []Piece{{Text: "in a way that is not explained here"}} // nor is where to: an option may change it
+		if p.force || p.deletes || p.mirror || p.prune {
+			rest = append(rest, Piece{Text: ", over or without what is there"})
+		}
+		return []Deed{{"push ", "pushes ", rest}}
+	}
+	var plain, forced, gone []string
+	for _, r := range p.refs {
+		plus := strings.HasPrefix(r, "+")
+		from, to, split := strings.Cut(strings.TrimPrefix(r, "+"), ":")
+		if !split {
+			to = from
+		}
+		to = strings.TrimPrefix(to, "refs/heads/")
+		switch {
+		case split && from == "" && to != "", p.deletes:
+			gone = append(gone, to)
+		case split && from == "" && to == "": // all that have the same name
+			p.all = true
+			p.force = p.force || plus
+		case plus, p.force:
+			forced = append(forced, to)
+		default:
+			plain = append(plain, to)
+		}
+	}
+	switch {
+	case p.mirror:
+		return []Deed{{"make ", "makes ", append(append([]Piece{{Text: "all branches"}}, at...), Piece{Text: " as they are here, by force"})}}
+	case p.all:
+		list = append(list, deed(p.force, append([]Piece{{Text: "all branches to"}}, bare(p.to)...)))
+	case len(p.refs) == 0 && !p.tags:
+		list = append(list, deed(p.force, append([]Piece{{Text: "this branch to"}}, bare(p.to)...)))
+	}
+	if len(plain) > 0 {
+		list = append(list, deed(false, append(append([]Piece{{Text: "to "}}, named(plain)...), at...)))
+	}
+	if len(forced) > 0 {
+		list = append(list, deed(true, append(append([]Piece{{Text: "to "}}, named(forced)...), at...)))
+	}
+	if p.tags || p.follow {
+		list = append(list, deed(p.force, append([]Piece{{Text: "all tags to"}}, bare(p.to)...)))
+	}
+	if len(gone) > 0 {
+		list = append(list, Deed{"delete ", "deletes ", append(named(gone), at...)})
+	}
+	if p.prune {
+		list = append(list, Deed{"delete ", "deletes ", append([]Piece{{Text: "the branches that are not here"}}, at...)})
+	}
+	return list
+}
+
+func deed(force bool, rest []Piece) Deed {
+	if force {
+		return Deed{"push by force, over what is there, ", "pushes by force, over what is there, ", rest}
+	}
+	return Deed{"push ", "pushes ", rest}
+}
+
+func bare(to string) []Piece {
+	if to == "" {
+		return []Piece{{Text: " where it usually goes"}}
+	}
+	return []Piece{{Text: " "}, {to, true}}
+}
+
+func more(n int) string { return strconv.Itoa(n) + " more" }

@@ -1,0 +1,97 @@
+package hookframe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"time"
+)
+
+// Most questions are answered at once. One that a person has to answer may take
+// longer than the asker's deadline: then whoever waits for the person says, for
+// this one question, that it still does, and every such word gives the asker's
+// deadline anew. Nobody else may say it. So a monitor that is gone, or that hangs
+// while it waits or after the person's yes, is as silent as it always was, and
+// silence for as long as the deadline is a no.
+
+// MaxPerson bounds how long an asker may give a person.
+const MaxPerson = 30 * time.Minute
+
+// A person is the time that the asker of one question gives somebody to answer.
+type person struct {
+	conn  net.Conn
+	base  context.Context // ends when the asker is gone
+	until time.Time       // when the asker gives up waiting
+	each  time.Duration   // how long an answer may take without a word
+	v     int             // the version that was asked in
+}
+
+type (
+	personKey struct{}
+	stillKey  struct{}
+)
+
+// Waiting begins to wait for a person, for as long as the asker of the question
+// that ctx is about gives one: under waiting, where [Still] is to be called. Judge
+// ends it, and returns what the question is judged under from there on: it has the
+// ordinary time once more. Without such time both are ctx itself.
+func Waiting(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc)) {
+	p, ok := ctx.Value(personKey{}).(*person)
+	if !ok {
+		return ctx, func() (context.Context, context.CancelFunc) { return ctx, func() {} }
+	}
+	waiting, end := p.under(context.WithValue(ctx, stillKey{}, p), p.until)
+	return waiting, func() (context.Context, context.CancelFunc) {
+		end()
+		p.still() // the asker's deadline begins now
+		return p.under(ctx, time.Now().Add(p.each))
+	}
+}
+
+// Person is how long a person may still take whom the asker of ctx gives time; zero if
+// it gives none.
+func Person(ctx context.Context) time.Duration {
+	p, ok := ctx.Value(personKey{}).(*person)
+	if !ok {
+		return 0
+	}
+	return max(0, time.Until(p.until))
+}
+
+// under is ctx with another end: when the asker is gone, or at a time.
+func (p *person) under(ctx context.Context, until time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
+	stop := context.AfterFunc(p.base, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// Still says that the question which ctx is about still waits for a person. Only
+// whoever has just looked whether it was answered may say so.
+func Still(ctx context.Context) {
+	if p, ok := ctx.Value(stillKey{}).(*person); ok && ctx.Err() == nil {
+		p.still()
+	}
+}
+
+// still gives the asker its deadline anew. An asker that is gone is noticed elsewhere.
+func (p *person) still() {
+	if p.conn.SetWriteDeadline(time.Now().Add(writeWithin)) == nil {
+		_ = write(p.conn, stillFrame{V: p.v, Still: true}, MaxResponse)
+	}
+}
+
+// A stillFrame comes before the answer, to an asker that said [Request.PersonMS].
+type stillFrame struct {
+	V     int  `json:"v"`
+	Still bool `json:"still"`
+}
+
+// isStill reports whether a frame says that a person is waited for. What is not
+// exactly that is an answer, or none.
+func isStill(data []byte) bool {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var f stillFrame
+	return dec.Decode(&f) == nil && f.V == Version && f.Still && !dec.More()
+}

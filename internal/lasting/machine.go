@@ -1,0 +1,33 @@
+package lasting
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/workspace"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// fileOf is where a machine keeps the file.
+func fileOf(paths config.Paths) string {
+	return filepath.Join(filepath.Dir(paths.Proofs), "lasting.json")
+}
+
+// Open returns the door of the machine that agents work on. A monitor that cannot look at its
+// disk finds nothing that was granted elsewhere.
+func Open(
+	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk monitor.Disk, paths config.Paths, now func() time.Time,
+) agents.Hooks {
+	looks, ours := disk.(*workspace.Disk)
+	if !ours || paths.Proofs == "" {
+		return hooks
+	}
+	return &Door{
+		Hooks: hooks, File: fileOf(paths), View: view,
+		Resolve: looks.Resolve, Identity: workspace.Identity, Now: now,
+	}
+}

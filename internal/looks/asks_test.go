@@ -1,0 +1,87 @@
+package looks
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// psql is a report of a line of psql alone, with its words as a shell would give them.
+func psql(words ...string) shellscan.Report {
+	return shellscan.Report{
+		Understood: true,
+		Effects:    []shellscan.Effect{{Kind: shellscan.Execute, Command: "psql"}},
+		Parts:      []shellscan.Part{{Words: append([]string{"psql"}, words...), Effects: []floodmark.Effect{floodmark.Change, floodmark.Run}}},
+	}
+}
+
+// One host, and statements that only read, said by options that are listed.
+func TestAsks(t *testing.T) {
+	const read = "select count(*) from entries"
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"-h", "db.example", "-c", read, "ledger"}, "db.example"},
+		{[]string{"--host=db.example", "--command=" + read}, "db.example"},
+		{[]string{"-h", "db.example", "-p", "5433", "-U", "anna", "-d", "ledger", "-X", "-At", "-c", read}, "db.example"},
+		{[]string{"-c", read, "ledger"}, ""}, // where that goes is said elsewhere
+		{[]string{"-h", "db.example", "ledger"}, ""},
+		{[]string{"-h", "db.example", "-h", "attacker.example", "-c", read}, ""},
+		{[]string{"-h", "/tmp/socket", "-c", read}, ""},
+		{[]string{"-h", "db.example", "-c", read, "host=attacker.example"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "postgresql://attacker.example/x"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "-d", "service=x"}, ""},
+		{[]string{"-h", "db.example", "-c", `\\! sh`}, ""},
+		{[]string{"-h", "db.example", "-c", "copy t to program 'sh'"}, ""},
+		{[]string{"-h", "db.example", "-c", "select pg_read_file('/etc/passwd')"}, ""},
+		{[]string{"-h", "db.example", "-c", "delete from entries"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "-c", "drop table entries"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "-o", "out"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "-f", "x.sql"}, ""},
+		{[]string{"-h", "db.example", "-c", read, "-v", "x=1"}, ""},
+		{[]string{"-hdb.example", "-c", read}, ""},
+	} {
+		r := psql(c.words...)
+		if got, ok := Asks(&r, "psql"); got != c.want && ok || ok != (c.want != "") {
+			t.Errorf("%s: %q %v", strings.Join(c.words, " "), got, ok)
+		}
+	}
+}
+
+// Nothing else on the line runs, sends, or puts something into a statement.
+func TestAsksAlone(t *testing.T) {
+	part := func(e ...floodmark.Effect) shellscan.Part { return shellscan.Part{Words: []string{"x"}, Effects: e} }
+	for name, c := range map[string]struct {
+		line   string
+		change func(*shellscan.Report)
+		want   bool
+	}{
+		"nothing":       {"psql", func(*shellscan.Report) {}, true},
+		"a filter":      {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Observe)) }, true},
+		"a file":        {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Write}) }, true},
+		"a run":         {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Run)) }, false},
+		"no effects":    {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part()) }, false},
+		"another psql":  {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, r.Effects[0]) }, false},
+		"code":          {"psql", func(r *shellscan.Report) { r.Effects[0].Command = "x" }, false},
+		"a request":     {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Fetch}) }, false},
+		"the first":     {"psql", func(r *shellscan.Report) { r.Parts = append([]shellscan.Part{part(floodmark.Observe)}, r.Parts...) }, false},
+		"a variable":    {"psql", func(r *shellscan.Report) { r.Sets = []string{"PGHOST"} }, false},
+		"a function":    {"psql", func(r *shellscan.Report) { r.Defines = true }, false},
+		"a loop":        {"psql", func(r *shellscan.Report) { r.Loops = true }, false},
+		"a shell":       {"psql", func(r *shellscan.Report) { r.InteractiveShell = true }, false},
+		"a doubt":       {"psql", func(r *shellscan.Report) { r.Understood = false }, false},
+		"nothing there": {"psql", func(r *shellscan.Report) { r.Parts = nil }, false},
+		"something put": {"psql -c \"select '$(cat .env)'\"", func(*shellscan.Report) {}, false},
+		"an input":      {"psql < x", func(*shellscan.Report) {}, false},
+		"two lines":     {"psql\nx", func(*shellscan.Report) {}, false},
+	} {
+		r := psql("-h", "db.example", "-c", "select 1")
+		c.change(&r)
+		if _, got := Asks(&r, c.line); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+// Package presence is about whether somebody could answer a question now: only then
+// is an agent kept waiting, and for how long. It asks nobody and decides nothing. A
+// machine where nobody is there refuses at once, and the question stays open.
+package presence
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// ErrNobody says that nobody is there who could answer.
+var ErrNobody = errors.New("nobody is there to answer")
+
+// A Presence knows where people are asked. All its fields must be there.
+type Presence struct {
+	// There says of each way to answer whether somebody is at it.
+	There []func() bool
+	// Questions waits until a question is answered; the monitor does.
+	Questions func(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error)
+	// Settings are those in force for an agent.
+	Settings func(agent string) policy.Settings
+}
+
+// anybody reports whether somebody could answer now.
+func (p Presence) anybody() bool {
+	return slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
+}
+
+// Await waits for a person, if one is there.
+func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
+	if !p.anybody() {
+		return floodmark.Restrict, ErrNobody
+	}
+	return p.Questions(ctx, s, t)
+}
+
+// Patience is how long a question about an event is waited for if it is asked: as long
+// as the policy lets an agent wait, and no longer than this agent can. Zero means no
+// longer than for any answer.
+func (p Presence) Patience(ctx context.Context, ev hook.Event) time.Duration {
+	if ev.Point != hook.BeforeToolCall || !p.anybody() {
+		return 0
+	}
+	return min(hookframe.Person(ctx), p.Settings(ev.Agent).Wait)
+}

@@ -1,0 +1,170 @@
+package tally
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A Fate is what became of a call that was not simply let through, or what would have
+// become of it had its owner not only observed, or paused.
+type Fate string
+
+// The fates, the gravest first.
+const (
+	Stopped   Fate = "stopped"
+	Asked     Fate = "asked"
+	Contained Fate = "contained"
+)
+
+// A Deed is a call, or the same one several times, with what became of it.
+type Deed struct {
+	Fate Fate `json:"fate"`
+	// Would says that it went through all the same: the owner only observed, or had paused.
+	Would bool `json:"would"`
+	// What is the command, or the tool with what matters of its arguments; Why and Rule
+	// say what spoke against it, Behind whose text stood in the context.
+	What   string   `json:"what"`
+	Why    string   `json:"why,omitempty"`
+	Rule   string   `json:"rule,omitempty"`
+	Behind []string `json:"behind,omitempty"`
+	Secret bool     `json:"secret,omitempty"` // a secret would have left
+	// Times is how often, in which Sessions, between First and Last.
+	Times    int       `json:"times"`
+	Sessions []string  `json:"sessions"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+}
+
+// A Recap is what was stopped, asked and contained, or would have been.
+type Recap struct {
+	Since     time.Time `json:"since,omitzero"`
+	Sessions  int       `json:"sessions"`
+	Decisions int       `json:"decisions"`
+	Deeds     []Deed    `json:"deeds"`
+}
+
+// Recall tells what became of the calls of some sessions since a time: what was stopped
+// first, in it what carried a secret, then what came most often.
+func Recall(sessions []Session, since time.Time) (*Recap, error) {
+	out := &Recap{Since: since, Deeds: []Deed{}}
+	at := map[string]int{}
+	for _, s := range sessions {
+		state, counted := kernel.NewState(), false
+		if s.Erased != nil {
+			state = kernel.Forgotten(*s.Erased)
+		}
+		for _, f := range s.Facts {
+			d, ok := f.Fact.(floodmark.ActionDecided)
+			if ok && !f.At.Before(since) {
+				out.Decisions++
+				counted = true
+				out.add(at, s.Name, f.At, d, state)
+			}
+			if err := state.Apply(f.Fact); err != nil {
+				return nil, err
+			}
+		}
+		if counted {
+			out.Sessions++
+		}
+	}
+	slices.SortStableFunc(out.Deeds, func(a, b Deed) int {
+		return cmp.Or(cmp.Compare(gravity(a), gravity(b)), cmp.Compare(b.Times, a.Times), a.First.Compare(b.First))
+	})
+	return out, nil
+}
+
+// gravity orders deeds by what would have come of them.
+func gravity(d Deed) int {
+	n := slices.Index([]Fate{Stopped, Asked, Contained}, d.Fate) * 4
+	if !d.Would {
+		n += 2
+	}
+	if !d.Secret {
+		n++
+	}
+	return n
+}
+
+func (r *Recap) add(at map[string]int, session string, when time.Time, f floodmark.ActionDecided, state *kernel.State) {
+	d := Deed{What: What(&f.Action)}
+	var ok bool
+	if d.Fate, d.Would, ok = fate(f); !ok {
+		return
+	}
+	key := string(d.Fate) + "\x00" + d.What
+	if d.Would {
+		key += "\x00would"
+	}
+	i, known := at[key]
+	if !known {
+		for _, reason := range f.Decision.Reasons {
+			if reason.Verdict < floodmark.Allow && d.Rule == "" {
+				d.Rule, d.Why = cmp.Or(reason.Rule, string(reason.Code)), reason.Text
+			}
+			d.Secret = d.Secret || reason.Code == floodmark.FlowSecret
+		}
+		if d.Rule == "" && len(f.Decision.Reasons) > 0 {
+			last := f.Decision.Reasons[len(f.Decision.Reasons)-1]
+			d.Rule, d.Why = cmp.Or(last.Rule, string(last.Code)), last.Text
+		}
+		d.Behind, d.First = kernel.Retell(state, f).Sources, when
+		i = len(r.Deeds)
+		at[key], r.Deeds = i, append(r.Deeds, d)
+	}
+	one := &r.Deeds[i]
+	if one.Times++; !slices.Contains(one.Sessions, session) {
+		one.Sessions = append(one.Sessions, session)
+	}
+	one.Last = when
+}
+
+// fate says what became of a call of a tool, or of an answer to others.
+func fate(f floodmark.ActionDecided) (Fate, bool, bool) {
+	if f.Action.Kind == floodmark.CallModel {
+		return "", false, false
+	}
+	word, would := f.Decision.Word(), f.Decision.Would != ""
+	if would {
+		word = f.Decision.Would
+	}
+	switch word {
+	case floodmark.Restrict.String():
+		return Stopped, would, true
+	case floodmark.Confirm.String(), floodmark.Audit.String():
+		return Asked, would, true
+	case floodmark.Contain:
+		return Contained, would, true
+	}
+	return "", false, false
+}
+
+// maxWhat bounds the letters of a call in a line.
+const maxWhat = 160
+
+// What is a call in its own words: the command, or the tool and what matters of its
+// arguments, without what is content or a secret.
+func What(a *floodmark.Action) string {
+	var said []string
+	for _, arg := range a.Arguments {
+		if arg.Role != floodmark.Content && arg.Shown != "" && arg.Path != "url of the command" {
+			said = append(said, strings.Join(strings.Fields(arg.Shown), " "))
+		}
+	}
+	name := a.Tool.Name
+	if a.Tool.Server != "" {
+		name = a.Tool.Server + "/" + name
+	}
+	switch {
+	case a.Kind == floodmark.SendReply:
+		return "an answer to others"
+	case len(said) == 1 && a.Arguments[0].Path == "command":
+		return floodmark.Shorten(said[0], maxWhat)
+	}
+	return floodmark.Shorten(strings.TrimSpace(name+" "+strings.Join(said, ", ")), maxWhat)
+}

@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Lasts reports the scope of an approval that holds beyond its session.
+func Lasts(scope string) bool {
+	return scope == string(floodmark.GrantHosts) || scope == string(floodmark.GrantHere)
+}
+
+// Always is the number of the offer of a question that holds for its whole repository, from 1; 0 if
+// it has none, or shows several calls.
+func Always(q *Question) int32 {
+	if len(q.GetCalls()) != 1 {
+		return 0
+	}
+	for i, o := range q.GetCalls()[0].GetOffers() {
+		if Lasts(o.GetScope()) {
+			return int32(min(i+1, 1<<10))
+		}
+	}
+	return 0
+}
+
+// minGrantName is how much of a ticket names an approval.
+const minGrantName = 4
+
+// GrantNamed is the one approval whose ticket ends so; empty if there is none, or several.
+func GrantNamed(list []*Grant, end string) (session, ticket string) {
+	for _, g := range list {
+		if len(end) < minGrantName || !strings.HasSuffix(g.GetTicket(), end) || g.GetTicket() == ticket && g.GetSession() == session {
+			continue
+		}
+		if ticket != "" {
+			return "", ""
+		}
+		session, ticket = g.GetSession(), g.GetTicket()
+	}
+	return session, ticket
+}
+
+// AlwaysNamed is [Always] of the question that is meant, by its code or its ticket.
+func AlwaysNamed(list []*Question, means func(code, ticket string) bool) int32 {
+	for _, q := range list {
+		if means(q.GetCode(), q.GetTicket()) {
+			return Always(q)
+		}
+	}
+	return 0
+}
