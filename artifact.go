@@ -98,6 +98,9 @@ type ArtifactWritten struct {
 	Over  []ArtifactVersion `json:"over,omitempty"`
 	// Inert stands in older journals. Nothing follows from it any more.
 	Inert bool `json:"inert,omitempty"`
+	// Spares says that the words of others it takes over left out what git keeps for itself:
+	// see [Artifact.Spares].
+	Spares bool `json:"spares,omitempty"`
 	// Run says that a run may have written it, or was found to have: its own
 	// output, which no words of the call name.
 	Run bool `json:"run,omitempty"`

@@ -36,6 +36,7 @@ import (
 	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/internal/workspace"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -204,7 +205,7 @@ func (d *Daemon) openMonitor() error {
 	if err != nil {
 		return err
 	}
-	disk := d.disk()
+	disk, files := d.disk()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    disk,
 		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.ring,
@@ -221,10 +222,10 @@ func (d *Daemon) openMonitor() error {
 	d.branches, d.voices.native = newBranches(d.table, d.guarded, peer.Now()), d.opts.Service.Native()
 	d.windows, d.gate = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now), &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.boxes, err = contain.Open(contain.Machine{
-		Hooks: d.teams.Door(lasting.Open(d.hooksDoor(), d.monitor.View, disk, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
+		Hooks: d.teams.Door(lasting.Open(d.hooksDoor(), d.monitor.View, files, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
 		Disk: disk, Program: d.opts.Box, Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
 	})
-	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, disk, d.opts.Paths, d.opts.Now)
+	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, files, d.opts.Paths, d.opts.Now)
 	there := d.presence()
 	d.door = agents.Door{
 		Hooks: d.pushes, Await: there.Await, Patience: there.Patience, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
@@ -237,12 +238,12 @@ func (d *Daemon) openMonitor() error {
 
 // disk is the one agents work on, if that is ours: agents on the network work
 // on other machines, and a daemon with a user of its own may not look.
-func (d *Daemon) disk() monitor.Disk {
+func (d *Daemon) disk() (monitor.Disk, *workspace.Disk) {
 	if d.opts.Paths.Home == "" || len(d.opts.Service.Listen) > 0 {
-		return nil
+		return nil, nil
 	}
 	d.teams = owner.NewTeams(d.opts.Paths.Teams, d.opts.Paths.Home, d.opts.Now)
-	return d.teams.Look()
+	return d.teams.Look(), d.teams.Disk
 }
 
 // lookBack finds out what happened while nobody watched: a daemon that was

@@ -17,17 +17,16 @@ func fileOf(paths config.Paths) string {
 	return filepath.Join(filepath.Dir(paths.Proofs), "lasting.json")
 }
 
-// Open returns the door of the machine that agents work on. A monitor that cannot look at its
-// disk finds nothing that was granted elsewhere.
+// Open returns the door of the machine that agents work on. A monitor without a disk
+// finds nothing that was granted elsewhere.
 func Open(
-	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk monitor.Disk, paths config.Paths, now func() time.Time,
+	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk *workspace.Disk, paths config.Paths, now func() time.Time,
 ) agents.Hooks {
-	looks, ours := disk.(*workspace.Disk)
-	if !ours || paths.Proofs == "" {
+	if disk == nil || paths.Proofs == "" {
 		return hooks
 	}
 	return &Door{
 		Hooks: hooks, File: fileOf(paths), View: view,
-		Resolve: looks.Resolve, Identity: workspace.Identity, Now: now,
+		Resolve: disk.Resolve, Identity: workspace.Identity, Now: now,
 	}
 }

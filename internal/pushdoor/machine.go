@@ -15,22 +15,21 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Open returns the door of the machine that agents work on. A monitor that cannot look at
-// its disk, or has no owner's home in which logins are, reviews nothing.
+// Open returns the door of the machine that agents work on. A monitor without a
+// disk, or has no owner's home in which logins are, reviews nothing.
 func Open(
-	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk monitor.Disk, paths config.Paths, now func() time.Time,
+	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk *workspace.Disk, paths config.Paths, now func() time.Time,
 ) *Door {
 	cfg := Config{Hooks: hooks, View: view, Now: now}
-	looks, ours := disk.(*workspace.Disk)
 	folder := filepath.Join(filepath.Dir(paths.Proofs), "pushes")
-	if !ours || paths.Home == "" || !filepath.IsAbs(folder) || os.MkdirAll(folder, 0o700) != nil {
+	if disk == nil || paths.Home == "" || !filepath.IsAbs(folder) || os.MkdirAll(folder, 0o700) != nil {
 		return New(cfg)
 	}
 	left, _ := filepath.Glob(filepath.Join(folder, "push-*")) // of a monitor that was killed
 	for _, copied := range left {
 		_ = os.RemoveAll(copied) // it is in nobody's way
 	}
-	cfg.Look = looks.Push
+	cfg.Look = disk.Push
 	cfg.Git = gitpush.Config{Git: boxgit.Find(), Folder: folder, Home: paths.Home}
 	for _, name := range []string{"SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"} {
 		if value, is := os.LookupEnv(name); is {
