@@ -205,7 +205,7 @@ func (s *State) artifact(f floodmark.Fact) error {
 		if !f.Run && onDisk(f.Artifact.Kind) && !ofGit(f.Artifact) {
 			s.wrote(f.Artifact)
 		}
-		if f.Whole {
+		if f.Whole || f.Spares {
 			s.Written = last(append(s.Written, f), maxWritten)
 		}
 	case floodmark.ArtifactSettled:

@@ -71,8 +71,8 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = len(st.find(w.Artifact)) == 0 || st.runsIn(w.Artifact) > 0 // then it is gone once somebody has looked
-		st.write(w, set, j.decision.Contained())                             // no box moves in settings of git
+		w.Whole = st.alone(w.Artifact)           // then it is gone once somebody has looked
+		st.write(w, set, j.decision.Contained()) // no box moves in settings of git
 		st.out.Watch = t.runs
 	}
 	w.Whole, w.Run = false, false
@@ -182,6 +182,7 @@ func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spare
 	old := st.find(w.Artifact)
 	w.Over = st.folders(w.Artifact)
 	lower := st.lowers(w.Artifact, set)
+	w.Spares = w.Run && w.Artifact.Kind == floodmark.TreeArtifact && !w.Whole && !slices.ContainsFunc(old, func(k Kept) bool { return !k.Spares })
 	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !st.vouches(w) {
 		return // the path alone says as much
 	}
@@ -318,8 +319,12 @@ func (st *step) settle(call floodmark.CallID) {
 			if !st.altered(w) {
 				continue
 			}
-			if st.runsIn(w.Artifact) == 1 { // else another one may still write
+			switch {
+			case st.runsIn(w.Artifact) != 1: // another one may still write
+			case w.Whole:
 				st.forget(w.Artifact)
+			case w.Spares && (st.ev.Box != nil || !st.s.Book.HadToBeBoxed(call)):
+				st.spare(w.Artifact)
 			}
 		} else if !st.lowers(w.Artifact, set) && len(w.Over) == 0 && !st.vouches(w) {
 			st.forget(w.Artifact)
@@ -329,6 +334,23 @@ func (st *step) settle(call floodmark.CallID) {
 			})
 		}
 		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
+	}
+}
+
+// alone reports a folder on which there is no word but those of this session's runs under way.
+func (st *step) alone(folder floodmark.ArtifactRef) bool {
+	pending := slices.DeleteFunc(slices.Clone(st.s.Written), func(w floodmark.ArtifactWritten) bool { return w.Artifact != folder })
+	return len(st.find(folder)) == 0 || len(pending) > 0 && !slices.ContainsFunc(pending, func(w floodmark.ArtifactWritten) bool { return !w.Whole })
+}
+
+// spare leaves what git keeps for itself out of this session's word on a folder: what its run changed
+// there is known, and has words of its own.
+func (st *step) spare(folder floodmark.ArtifactRef) {
+	for _, k := range st.find(folder) {
+		if k.Version.Session == st.ev.Session {
+			k.Spares = true
+			st.out.Artifacts = append(st.out.Artifacts, k.Artifact)
+		}
 	}
 }
 
