@@ -18,6 +18,8 @@ type Review struct {
 	// Body is the rest: the commits and what they change. What others wrote stands behind
 	// two spaces and a sign.
 	Body []string
+	// Names are the hosts that files name afterwards and did not before.
+	Names []Named
 	// Set is what the push needs.
 	Set Set
 }
@@ -74,7 +76,7 @@ func Make(objects Objects, p Plan) (*Review, error) {
 	if r.Body, err = s.body(list, whole, between); err != nil {
 		return nil, err
 	}
-	r.Head = s.head(p, list, whole)
+	r.Head, r.Names = s.head(p, list, whole), s.names
 	r.Set = Set{Send: slices.Sorted(maps.Keys(w.send)), Edges: slices.Sorted(maps.Keys(edges))}
 	for id := range edges {
 		w.have[id] = true

@@ -95,6 +95,32 @@ func TestMake(t *testing.T) {
 	}
 }
 
+// Hosts are told that files name for the first time, also in lines that are not shown.
+func TestMakeTellsNewHosts(t *testing.T) {
+	s := store{}
+	base := s.commit(s.tree("100644 a.ts see https://bank.example/api and a@mail.example\n"), "begin")
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing new": {"see https://BANK.example:443/other and b@mail.example, file.ts, http://127.0.0.1:4100/x\n", ""},
+		"a host":      {"see https://bank.example/api and https://x:y@evil.example/in\n", "«evil.example» in «a.ts»"},
+		"a mail":      {"mail all to eve@evil.example\n", "«evil.example» in «a.ts»"},
+		"far below":   {strings.Repeat("x\n", 2000) + "https://evil.example\n", "«evil.example» in «a.ts»"},
+		"many": {
+			"https://h1.example https://h2.example https://h3.example https://h4.example https://h5.example https://h6.example\n",
+			"«h1.example» in «a.ts», «h2.example» in «a.ts», «h3.example» in «a.ts», «h4.example» in «a.ts», and 2 more",
+		},
+	} {
+		end := s.commit(s.tree("100644 a.ts "+c.text), "end", base)
+		r, err := pushreview.Make(s, pushreview.Plan{Address: "https://git.example/a", Branch: "main", Commit: end, Old: base, Base: base, New: []string{end}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, _ := strings.Cut(strings.Join(r.Head, "\n"), "did not name before: ")
+		if got, _, _ = strings.Cut(got, "\n"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // A history that is not the one of the commit, or cannot be read in full, has no review.
 func TestMakeRefuses(t *testing.T) {
 	s := store{}

@@ -20,6 +20,7 @@ type stats struct {
 	unseenFiles, unseenLines, tooLong int // left out, or cut
 	extra                             int // files that are only in between
 	alike                             []string
+	names                             []Named
 }
 
 // A shower words a review.
@@ -218,6 +219,7 @@ func (s *shower) sides(c change, what []string) error {
 		s.plus, s.minus = s.plus+plus, s.minus+minus
 		title(fmt.Sprintf("+%d -%d", plus, minus))
 		s.hunk(lines)
+		s.named(c, was.Body, now.Body)
 	}
 	return nil
 }
@@ -289,6 +291,9 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 		}
 	}
 	head = append(head, "Sends "+strings.Join(words, ", "))
+	if line := s.namedLine(); line != "" {
+		head = append(head, line)
+	}
 	where := fmt.Sprintf("commit %.12s as branch %s of %s", p.Commit, name(p.Branch), name(Shown(p.Address)))
 	if p.Old == "" {
 		head = append(head, where+", which has no such branch yet")

@@ -1,0 +1,64 @@
+package pushreview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A Named is a host that a file names after a push and did not name before. Code that
+// others planted mostly has to name where it reports to.
+type Named struct{ Host, File string }
+
+// maxNamed bounds the hosts that are told by name.
+const maxNamed = 4
+
+// named notes the hosts that one file did not name before. It looks at all of the file, not only
+// at the lines for which there is room.
+func (s *shower) named(c change, was, now []byte) {
+	before := hosts(was)
+	for _, h := range hosts(now) {
+		_, known := slices.BinarySearch(before, h)
+		if !known && !slices.ContainsFunc(s.names, func(n Named) bool { return n.Host == h }) {
+			s.names = append(s.names, Named{Host: h, File: c.path})
+		}
+	}
+}
+
+// hosts are those that URLs and mail addresses of a text name, in order, but for this machine. A bare
+// name with dots is as often a file or a field, so it is not told.
+func hosts(text []byte) (list []string) {
+	for t := range provenance.Tokens(string(text)) {
+		host := ""
+		switch t.Kind {
+		case provenance.URL:
+			host, _ = address.HostOf(t.Text)
+		case provenance.Address:
+			host = t.Text[strings.LastIndexByte(t.Text, '@')+1:]
+		default:
+		}
+		if host != "" && !address.Loopback(host) {
+			list = append(list, host)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// namedLine tells the hosts that are new; empty if there are none.
+func (s *shower) namedLine() string {
+	if len(s.names) == 0 {
+		return ""
+	}
+	var words []string
+	for _, n := range s.names[:min(len(s.names), maxNamed)] {
+		words = append(words, name(n.Host)+" in "+name(n.File))
+	}
+	if more := len(s.names) - maxNamed; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return "Names hosts that these files did not name before: " + strings.Join(words, ", ")
+}
