@@ -177,6 +177,7 @@ type aDisk struct {
 	changed kernel.Altered
 	folder  string
 	since   time.Time
+	steers  floodmark.Digest
 }
 
 func (*aDisk) Pushes(_, _ string) floodmark.Digest { return floodmark.Digest{} }
@@ -203,6 +204,8 @@ func (*aDisk) Resolve(p string) string {
 	}
 	return p
 }
+
+func (a *aDisk) Steers(string) (string, floodmark.Digest) { return "/work/.git/config", a.steers }
 
 func (a *aDisk) Changed(_ context.Context, folder string, since time.Time) kernel.Altered {
 	a.folder, a.since = folder, since
@@ -234,6 +237,38 @@ func TestARunLeavesWhatItChanged(t *testing.T) {
 	} {
 		if got := reads(t, d, "r"+path, path); got.Trust != want {
 			t.Errorf("%s is worth %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A run that wrote git's settings and left what they say leaves no word on them; one that changed
+// it does, and so does one before which nobody knew what they said.
+func TestARunThatLeavesWhatGitObeys(t *testing.T) {
+	some, other := floodmark.DigestOf("some"), floodmark.DigestOf("other")
+	for name, c := range map[string]struct {
+		before, after floodmark.Digest
+		want          floodmark.Trust
+	}{
+		"the same": {some, some, floodmark.Local}, "changed": {some, other, floodmark.Untrusted},
+		"unknown": {floodmark.Digest{}, floodmark.Digest{}, floodmark.Untrusted}, "unknown after": {some, floodmark.Digest{}, floodmark.Untrusted},
+	} {
+		disk := &aDisk{changed: kernel.Altered{Paths: []string{"/work/.git/config", "/work/made.go"}, Whole: true}, steers: c.before}
+		d := newDesk(t, journal.NewMemory(), coding(t), func(c *monitor.Config) { c.Disk = disk })
+		leaks(t, d, "a", "/work/notes.md")
+		run := calls("a", "c2", "exec", `{"command":"./generate"}`)
+		asked := d.tell(t, run)
+		cmd := approval.Command{Verb: approval.Approve, Ticket: asked.Ticket, Tool: approval.All, By: "owner"}
+		if _, err := d.Answer(t.Context(), session("a"), cmd); err != nil {
+			t.Fatal(err)
+		}
+		d.tell(t, run)
+		disk.steers = c.after
+		d.tell(t, returns(run, "done"))
+		if got := reads(t, d, "r", "/work/.git/config"); got.Trust != c.want {
+			t.Errorf("%s: settings are worth %s, want %s", name, got.Trust, c.want)
+		}
+		if got := reads(t, d, "m", "/work/made.go"); got.Trust != floodmark.Untrusted {
+			t.Errorf("%s: what it made is worth %s", name, got.Trust)
 		}
 	}
 }

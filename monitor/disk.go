@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ type Disk interface {
 	kernel.Disk
 	// Changed returns which files below a folder were changed since a time.
 	Changed(ctx context.Context, folder string, since time.Time) kernel.Altered
+	// Steers returns where git's settings for a folder stand, and a digest of all that they
+	// say but for which branch of a known remote each branch follows; zero if nobody knows.
+	Steers(folder string) (file string, says floodmark.Digest)
 }
 
 // maxWatches bounds the runs whose changes are looked for at the same time. Of
@@ -37,12 +41,14 @@ type watchName struct {
 type watch struct {
 	folder string
 	since  time.Time
+	// steers is what git's settings said when the run began.
+	steers floodmark.Digest
 }
 
 func newWatches() *watches { return &watches{all: map[watchName]watch{}} }
 
 // begin notes that a call runs code from here on.
-func (w *watches) begin(s journal.Session, c floodmark.CallID, folder string, at time.Time) {
+func (w *watches) begin(s journal.Session, c floodmark.CallID, run watch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for name := range w.all {
@@ -51,7 +57,7 @@ func (w *watches) begin(s journal.Session, c floodmark.CallID, folder string, at
 		}
 		delete(w.all, name)
 	}
-	w.all[watchName{s, c}] = watch{folder, at}
+	w.all[watchName{s, c}] = run
 }
 
 // end returns what was noted of a call, once.
@@ -78,5 +84,9 @@ func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event)
 		return nil
 	}
 	found := m.cfg.Disk.Changed(ctx, w.folder, w.since.Add(-watchMargin))
+	// Git writes into its settings whenever a branch begins to follow one of a remote.
+	if file, says := m.cfg.Disk.Steers(w.folder); says == w.steers && !says.IsZero() {
+		found.Paths = slices.DeleteFunc(found.Paths, func(p string) bool { return p == file })
+	}
 	return &found
 }

@@ -206,7 +206,8 @@ func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 		}
 	}
 	if w.out.Watch != "" && m.cfg.Disk != nil {
-		m.watches.begin(s, kernel.CallID(j.event.Call), w.out.Watch, at)
+		_, steers := m.cfg.Disk.Steers(w.out.Watch)
+		m.watches.begin(s, kernel.CallID(j.event.Call), watch{w.out.Watch, at, steers})
 	}
 	if len(w.entries) > 0 {
 		m.news.tell(s)

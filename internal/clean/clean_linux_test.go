@@ -42,6 +42,8 @@ type disk struct {
 	r *rig
 }
 
+func (d disk) Steers(string) (string, floodmark.Digest) { return "", floodmark.Digest{} }
+
 func (d disk) Changed(context.Context, string, time.Time) kernel.Altered { return d.r.altered }
 
 // A failing journal can be full.

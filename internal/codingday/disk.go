@@ -135,6 +135,9 @@ func (d *pastDisk) Missing(string) bool { return false }
 // Resolve returns the path itself: links were not recorded.
 func (d *pastDisk) Resolve(path string) string { return path }
 
+// Steers is not known: a recording has no files.
+func (d *pastDisk) Steers(string) (string, floodmark.Digest) { return "", floodmark.Digest{} }
+
 // Changed returns which files below a folder were changed since a time.
 func (d *pastDisk) Changed(_ context.Context, folder string, since time.Time) kernel.Altered {
 	found := kernel.Altered{Whole: true}

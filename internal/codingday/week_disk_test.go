@@ -188,6 +188,17 @@ func (d *tapedDisk) Missing(path string) (is bool) {
 	return is
 }
 
+// Steers implements [monitor.Disk]. Tapes of before say nothing of it.
+func (d *tapedDisk) Steers(folder string) (string, floodmark.Digest) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var s tape.Steers
+	if data, ok := d.now[tape.Question("steers", folder)]; !ok || json.Unmarshal(data, &s) != nil {
+		return "", floodmark.Digest{}
+	}
+	return s.File, s.Says
+}
+
 // Changed implements [monitor.Disk]: what was seen at the end of the same call. Where nobody
 // looked then, nothing was changed.
 func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kernel.Altered {

@@ -100,6 +100,7 @@ func liveWeek(t *testing.T, programs string) {
 		l.report()
 		_ = l.out.Close()
 	}()
+	l.breathe()
 	for i := range w.Days {
 		if !l.day(i) {
 			fmt.Println("the time is over; the next run goes on here")
@@ -405,6 +406,16 @@ func (l *life) happen(at string, h *Happening, files map[string]string) {
 		line.Failed = fmt.Sprintf("%s: %.1000s", h.Verb, err)
 	}
 	l.note(line)
+	l.breathe()
+}
+
+// breathe waits until what was changed so far is older than what a monitor takes for the work of
+// a run: a rehearsal makes its calls at once.
+func (l *life) breathe() {
+	const margin = 2100 * time.Millisecond
+	if l.teller != nil {
+		time.Sleep(margin)
+	}
 }
 
 // start begins what stays up: a dev server, at the owner's own terminal. The day goes on once

@@ -200,6 +200,12 @@ func (d *watched) Missing(path string) bool {
 	return is
 }
 
+func (d *watched) Steers(folder string) (file string, says floodmark.Digest) {
+	file, says = d.Disk.Steers(folder)
+	d.saw(false, Steers{file, says}, "steers", folder)
+	return file, says
+}
+
 func (d *watched) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
 	found := d.Disk.Changed(ctx, folder, since)
 	d.saw(true, Altered{found.Paths, found.Whole}, "changed", folder)

@@ -118,6 +118,12 @@ type Keeper struct {
 	Text string `json:"text,omitempty"`
 }
 
+// Steers is what git's settings say, and where.
+type Steers struct {
+	File string           `json:"file,omitempty"`
+	Says floodmark.Digest `json:"says,omitzero"`
+}
+
 // Altered is what was changed on a disk.
 type Altered struct {
 	Paths []string `json:"paths,omitempty"`

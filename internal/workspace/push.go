@@ -121,7 +121,7 @@ func settings(text, section, name string) (list []string) {
 
 // pushes is the digest of settings that were read.
 func (d *Disk) pushes(r repository, text string) floodmark.Digest {
-	kept, ok := steering(text)
+	kept, ok := steering(text, func(remote string) bool { return remote == "origin" })
 	if !ok || setting(text, `remote "origin"`, "url") == "" || setting(text, `remote "origin"`, "push")+setting(text, `remote "origin"`, "mirror") != "" {
 		return floodmark.Digest{}
 	}
@@ -145,6 +145,26 @@ func (d *Disk) pushes(r repository, text string) floodmark.Digest {
 		files = append(files, further...)
 	}
 	return floodmark.DigestOf("pushes\x00" + strings.Join(kept, "\n"))
+}
+
+// Steers implements [monitor.Disk].
+func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
+	root, gitDir, ok := locate(folder)
+	if !ok {
+		return "", floodmark.Digest{}
+	}
+	file = filepath.Join(open(root, gitDir).common, "config")
+	text, err := readSmall(file)
+	if err != nil {
+		return "", floodmark.Digest{}
+	}
+	kept, ok := steering(text, func(remote string) bool {
+		return remote != "" && len(settings(text, `remote "`+remote+`"`, "url")) > 0
+	})
+	if !ok {
+		return "", floodmark.Digest{}
+	}
+	return filepath.ToSlash(file), floodmark.DigestOf("steers\x00" + strings.Join(kept, "\n"))
 }
 
 // atHome is a file of the owner's; without a home there is none.
@@ -202,8 +222,9 @@ func (d *Disk) included(text, folder string) (files []string, ok bool) {
 	return files, true
 }
 
-// steering are the lines of git's settings that may say where a push goes.
-func steering(text string) (kept []string, ok bool) {
+// steering are the lines of git's settings that may run something or say where a push goes:
+// all but those that say which branch of a known remote a branch follows.
+func steering(text string, known func(remote string) bool) (kept []string, ok bool) {
 	branch := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -222,7 +243,7 @@ func steering(text string) (kept []string, ok bool) {
 		}
 		key, value, _ := strings.Cut(line, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if branch && (slices.Contains([]string{"merge", "rebase", "description", ""}, key) || key == "remote" && value == "origin") {
+		if branch && (slices.Contains([]string{"merge", "rebase", "description", ""}, key) || key == "remote" && known(value)) {
 			continue
 		}
 		kept = append(kept, line)

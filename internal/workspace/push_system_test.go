@@ -61,6 +61,48 @@ func whatSteersAPush(t *testing.T) {
 	}
 }
 
+// Which branch of a known remote a branch follows says nothing that git obeys; all else does.
+func whatGitObeys(t *testing.T) {
+	f, set := pushFolder(t)
+	d := disk()
+	if file, says := d.Steers(filepath.Dir(f.path)); file != "" || !says.IsZero() {
+		t.Error("a folder without git has settings")
+	}
+	two := remote + "[remote \"upstream\"]\n\turl = https://git.example/b\n"
+	set(two)
+	file, was := d.Steers(filepath.Join(f.path, "deep"))
+	if file != filepath.Join(f.path, ".git", "config") || was.IsZero() {
+		t.Fatalf("%q %v", file, was)
+	}
+	for text, same := range map[string]bool{
+		two + "[branch \"x\"]\n\tremote = upstream\n\tmerge = refs/heads/x\n":   true,
+		two + "[branch \"x\"]\n\tremote = origin\n\trebase = true\n":            true,
+		two + "[branch \"x\"]\n\tremote = nobody\n":                             false,
+		two + "[branch \"x\"]\n\tremote = https://git.example/c\n":              false,
+		two + "[branch \"x\"]\n\tremote = .\n":                                  false,
+		two + "[branch \"x\"]\n\tpushRemote = upstream\n":                       false,
+		two + "[branch \"x\"]\n\tmergeOptions = --strategy=x\n":                 false,
+		two + "[branch \"x\"]\n\tremote = third\n[remote \"third\"]\n\turl=c\n": false,
+		two + "[core]\n\tfsmonitor = ./x\n":                                     false,
+		two + "[alias]\n\tmerge = !sh\n":                                        false,
+		two + "[branch \"x\"]\n\tmerge = a\\\n[core]\n\tfsmonitor = ./x\n":      false,
+		two + "[branch \"x\"] remote = origin\n":                                false,
+		remote:                                                                  false,
+		two + "\turl = https://git.example/d\n":                                 false,
+		two + "\tuploadpack = ./x\n":                                            false,
+		two + "[branch \"a]\"]\n\tmerge = x\n":                                  false,
+		two + "[branch.x]\n\tremote = origin\n":                                 false,
+		two + "[branch \"x\"]\n\tremote = origin ; x\n":                         false,
+		two + "[branch \"x\"]\n\tremote\n":                                      false,
+		two + "[includeIf \"onbranch:x\"]\n\tpath = x\n":                        false,
+	} {
+		set(text)
+		if _, says := d.Steers(f.path); (says == was) != same {
+			t.Errorf("%q: the same %v, want %v", text, !same, same)
+		}
+	}
+}
+
 // What is not plain makes nothing known.
 func settingsThatSayNothingAboutAPush(t *testing.T) {
 	f, set := pushFolder(t)

@@ -210,6 +210,7 @@ func TestRepositories(t *testing.T) {
 		{"a borrowed repository is foreign", aBorrowedRepositoryIsForeign},
 		{"identities", identities},
 		{"what steers a push", whatSteersAPush},
+		{"what git obeys", whatGitObeys},
 		{"settings that say nothing about a push", settingsThatSayNothingAboutAPush},
 		{"settings of a work tree steer a push", settingsOfAWorkTreeSteerAPush},
 		{"settings elsewhere steer a push", settingsElsewhereSteerAPush},
