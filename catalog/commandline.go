@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/looks"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -56,8 +57,8 @@ func (j *judge) line(r shellscan.Report, text string) {
 		j.use.Ends = addFolder(j.use.Ends, dir)
 	}
 	j.queries(&r, text)
-	j.use.Packages, j.use.PushesToo = packages(&r), gitwords.PushesToo(&r, j.at.Project)
-	j.use.Offline = len(j.use.URLs)+len(j.use.Packages) == 0 && offline(&r)
+	j.use.Packages, j.use.Offline = fetching.Packages(&r), fetching.Offline(&r, j.use.URLs)
+	j.use.PushesToo = gitwords.PushesToo(&r, j.at.Project)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
 	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, j.use.PushesToo && !j.use.Opaque
 	j.use.Wipes = wipes(&r)

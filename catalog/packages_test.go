@@ -2,10 +2,7 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 // The names of what strangers published, without versions, options and files.
@@ -51,29 +48,6 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// A command with more words than are kept has a name nobody types.
-func TestPackagesBeyondTheLimit(t *testing.T) {
-	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
-	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {
-		words := append([]string{"npm", "install"}, strings.Fields(strings.Repeat("a ", n-2))...)
-		got := packages(&shellscan.Report{Parts: []shellscan.Part{{Words: words, Entries: entry}}})
-		if slices.Contains(got, "…") != want || !slices.Contains(got, "a") {
-			t.Errorf("%d words: %v", n, len(got))
-		}
-	}
-	if got := packages(&shellscan.Report{Parts: []shellscan.Part{{Words: []string{"npm"}, Entries: entry}}}); got != nil {
-		t.Errorf("fewer words than the entry: %q", got)
-	}
-}
-
-func TestPlainPackage(t *testing.T) {
-	for name, want := range map[string]string{"a": "a", "a@1": "a", "@a": "@a", "@a/b": "@a/b", "@a/b@1": "@a/b", "a=1": "a", "=a": "=a", "a[x]": "a", "a>1": "a", "a<1": "a", "a~1": "a", "a!1": "a"} {
-		if got := plainPackage(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
 // Without a network a line may do its work if what fetches in it also runs what is there, and
 // if it says neither where to fetch nor what.
 func TestOffline(t *testing.T) {
@@ -103,6 +77,13 @@ func TestOffline(t *testing.T) {
 		"dig a.example; npm ci":                            false,
 		"$X; npm ci":                                       false,
 		"npm ci && $(cat a)":                               false,
+		"node server.js & sleep 1; curl -s http://127.0.0.1:4100/total; kill %1": true,
+		"npm start & curl -s http://localhost:3000/":                             true,
+		"npm start & curl -s http://127.0.0.1:3000/ https://a.example":           false,
+		"npm start & curl -s http://localhost.a.example/":                        false,
+		"npm start & curl -s http://127.0.0.1@a.example/":                        false,
+		"npm start & curl -sx http://127.0.0.1:3128 https://a.example":           false,
+		"npm start & curl -s http://10.0.0.1/":                                   false,
 	} {
 		if u := shell(t, c, line); u.Offline != want {
 			t.Errorf("%q: %v (effects %v, packages %q, addresses %q)", line, u.Offline, u.Effects, u.Packages, u.URLs)

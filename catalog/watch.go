@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -120,7 +121,7 @@ func (j *judge) watches(r *shellscan.Report) {
 		e := &r.Effects[i]
 		sets = sets || e.Kind == shellscan.Execute && !e.Tree && strings.Contains(e.Path, "/node_modules/") && w.packed(e.Path)
 	}
-	if sets || slices.ContainsFunc(packages(r), func(name string) bool { return slices.Contains(w.packages, name) }) {
+	if sets || slices.ContainsFunc(fetching.Packages(r), func(name string) bool { return slices.Contains(w.packages, name) }) {
 		j.guards |= isProtected
 	}
 }

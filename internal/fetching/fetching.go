@@ -1,16 +1,18 @@
-package catalog
+// Package fetching tells what a command line needs a network for.
+package fetching
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// packages are the names under which a line fetches what strangers published,
+// Packages are the names under which a line fetches what strangers published,
 // without versions. What cannot be seen in full has a name nobody would type.
-func packages(r *shellscan.Report) []string {
+func Packages(r *shellscan.Report) []string {
 	var names []string
 	for i := range r.Parts {
 		p := &r.Parts[i]
@@ -27,13 +29,21 @@ func packages(r *shellscan.Report) []string {
 	return names
 }
 
-// offline reports a line that may do its work without a network: whatever fetches in it also
-// runs what is there, and no word is an address.
-func offline(r *shellscan.Report) bool {
-	return r.Understood && !slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool {
-		return slices.Contains(p.Effects, floodmark.Fetch) && !slices.Contains(p.Effects, floodmark.Run) ||
-			slices.ContainsFunc(p.Words, func(w string) bool { return strings.Contains(w, "://") })
-	})
+// Offline reports a line that may do its work without a network: whatever fetches in it also
+// runs what is there, or asks this machine, and none of its addresses and words leads elsewhere.
+func Offline(r *shellscan.Report, urls []string) bool {
+	elsewhere := func(word string) bool { return strings.Contains(word, "://") && !onThisMachine(word) }
+	return r.Understood && len(Packages(r)) == 0 && !slices.ContainsFunc(urls, func(u string) bool { return !onThisMachine(u) }) &&
+		!slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool {
+			return slices.Contains(p.Effects, floodmark.Fetch) && !slices.Contains(p.Effects, floodmark.Run) && !slices.ContainsFunc(p.Words, onThisMachine) ||
+				slices.ContainsFunc(p.Words, elsewhere)
+		})
+}
+
+// onThisMachine reports an address that a box has, too: its own.
+func onThisMachine(word string) bool {
+	host, _ := address.HostOf(word)
+	return strings.Contains(word, "://") && address.Loopback(host)
 }
 
 // fetched are the names among the words of one command. Of «go run» only what

@@ -1,0 +1,32 @@
+package fetching
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// A command with more words than are kept has a name nobody types.
+func TestPackagesBeyondTheLimit(t *testing.T) {
+	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
+	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {
+		words := append([]string{"npm", "install"}, strings.Fields(strings.Repeat("a ", n-2))...)
+		got := Packages(&shellscan.Report{Parts: []shellscan.Part{{Words: words, Entries: entry}}})
+		if slices.Contains(got, "…") != want || !slices.Contains(got, "a") {
+			t.Errorf("%d words: %v", n, len(got))
+		}
+	}
+	if got := Packages(&shellscan.Report{Parts: []shellscan.Part{{Words: []string{"npm"}, Entries: entry}}}); got != nil {
+		t.Errorf("fewer words than the entry: %q", got)
+	}
+}
+
+func TestPlainPackage(t *testing.T) {
+	for name, want := range map[string]string{"a": "a", "a@1": "a", "@a": "@a", "@a/b": "@a/b", "@a/b@1": "@a/b", "a=1": "a", "=a": "=a", "a[x]": "a", "a>1": "a", "a<1": "a", "a~1": "a", "a!1": "a"} {
+		if got := plainPackage(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
