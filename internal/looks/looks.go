@@ -177,19 +177,24 @@ func (c known) read(words []string) (operands []string, follows, ok bool) {
 			}
 		}
 	}
-	kind, many := strings.CutSuffix(c.operand, "+")
-	kind, none := strings.CutSuffix(kind, "?")
-	least, most := 1, 1
-	if none || kind == "" {
-		least = 0
+	return operands, follows, c.takes(operands)
+}
+
+// takes reports whether the operands are those that are listed, in their order.
+func (c known) takes(operands []string) bool {
+	for kind := range strings.FieldsSeq(c.operand) {
+		kind, none := strings.CutSuffix(kind, "?")
+		kind, many := strings.CutSuffix(kind, "+")
+		n := 0
+		for n < len(operands) && (n == 0 || many) && is(kind, operands[n]) {
+			n++
+		}
+		if n == 0 && !(none && len(operands) == 0) {
+			return false
+		}
+		operands = operands[n:]
 	}
-	if kind == "" {
-		most = 0
-	}
-	if len(operands) < least || len(operands) > most && !many {
-		return nil, false, false
-	}
-	return operands, follows, !slices.ContainsFunc(operands, func(o string) bool { return !is(kind, o) })
+	return len(operands) == 0
 }
 
 // valueOf is what the value of an option is; empty if it takes none, or is not listed.

@@ -22,7 +22,8 @@ func TestListed(t *testing.T) {
 		"gh issue view": false, "gh issue view 012": false, "gh issue view 12 13": false, "gh issue view 1234567890123": false, "gh issue view main": false, "gh issue list 4": false,
 		"gh issue view 12 -R a/b": false, "gh issue view 12 -cw": false, "gh issue view 12 --": false, "gh issue view 12 -": false, "gh issue view 12 --json": false,
 		"gh issue view 12 --json a_b": false, "gh issue list -s mine": false, "gh issue list -L=5": false, "gh issue list -L -s": false, "gh issue view 12 --comments=x": false,
-		"gh pr": false, "gh": false, "gh api user": false, "git fetch origin main": false, "git fetch a/b": false, "git fetch host:x": false, "git fetch .": false, "git fetch -j 4": false,
+		"gh pr": false, "gh": false, "gh api user": false, "git fetch origin main": true, "git pull -q --rebase": true, "git pull origin master": true, "git pull origin": true, "git fetch origin secret": false, "git pull origin main:x": false, "git pull origin +main": false,
+		"git pull main origin": false, "git pull origin main main": false, "git pull origin main topic": false, "git pull --rebase=interactive": false, "git pull -s x": false, "git pull -X theirs": false, "git pull https://a.example main": false, "git pull -S": false, "git fetch a/b": false, "git fetch host:x": false, "git fetch .": false, "git fetch -j 4": false,
 	} {
 		if got := of(line, nil, strings.Fields(line)...); got.Own != want || got.Plain {
 			t.Errorf("%s: %+v", line, got)
