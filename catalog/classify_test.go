@@ -136,10 +136,10 @@ func TestArguments(t *testing.T) {
 	c := shipped(t)
 	u := c.Classify(builtin("openclaw", "send_email"), nil, nil, here())
 	for top, want := range map[string]Arg{
-		"to":         {floodmark.Critical, IsDestination, floodmark.Owner},
-		"bcc":        {floodmark.Critical, IsDestination, floodmark.Owner},
-		"body":       {floodmark.Content, IsText, floodmark.Untrusted},
-		"x-priority": {floodmark.Undeclared, "", floodmark.Owner},
+		"to":         {Role: floodmark.Critical, Is: IsDestination, Needs: floodmark.Owner},
+		"bcc":        {Role: floodmark.Critical, Is: IsDestination, Needs: floodmark.Owner},
+		"body":       {Role: floodmark.Content, Is: IsText, Needs: floodmark.Untrusted},
+		"x-priority": {Role: floodmark.Undeclared, Is: "", Needs: floodmark.Owner},
 	} {
 		if got := u.Arg(top); got != want {
 			t.Errorf("%s: %+v, want %+v", top, got, want)

@@ -173,7 +173,7 @@ func (r *reader) args(n *yaml.Node, p *Profile) {
 }
 
 func (r *reader) arg(n *yaml.Node) Arg {
-	fs := r.fields(n, "an argument", "role", "is", "needs")
+	fs := r.fields(n, "an argument", "role", "is", "needs", "usual")
 	if fs == nil {
 		return Arg{}
 	}
@@ -191,6 +191,12 @@ func (r *reader) arg(n *yaml.Node) Arg {
 		r.fail(n, "missing-key", "add is:, one of "+strings.Join(kindsOfArg(), ", "), "it is not said what the argument is")
 	}
 	r.decides(n, a)
+	if usual, ok := fs["usual"]; ok {
+		if a.Is != IsFlag {
+			r.fail(usual.key, "conflict", "leave usual: out, or write is: flag", "only a flag has a usual value")
+		}
+		a.Usual = r.text(usual.value, "usual")
+	}
 	if needs, ok := fs["needs"]; ok {
 		if a.Role == floodmark.Content {
 			r.fail(needs.key, "conflict", "leave needs: out, or write role: critical", "only a critical argument needs trust")

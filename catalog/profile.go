@@ -88,6 +88,8 @@ type Arg struct {
 	Is string
 	// Needs is the trust the value must have for the call to keep its own.
 	Needs floodmark.Trust
+	// Usual is what a flag says unless something else is wanted: saying that tells nobody anything.
+	Usual string
 }
 
 // What the value of an argument can be.

@@ -68,11 +68,12 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 }
 
 // The bits of a choice among links that nobody counted, at most as many as is kept
-// of one content; how many bits of one call are counted, and how often they are doubled.
+// of one content, and of a choice among the values that a profile lists; how many bits of one call are counted, and how often they are doubled.
 const (
-	uncounted = 22
-	maxTells  = 1 << 12
-	maxHalved = 12
+	uncounted    = 22
+	selectorBits = 6
+	maxTells     = 1 << 12
+	maxHalved    = 12
 )
 
 // tells is how many bits can be told by choosing a request: which of the links
@@ -86,9 +87,11 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	for i, leaf := range j.leaves {
 		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
 		switch {
-		case j.action.Arguments[i].Whence == floodmark.Stated, about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
+		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
 		case about.Is == catalog.IsURL && st.seenAt(host, addressSpans(tr, leaf.Value)):
 			n += cmp.Or(bits.Len(uint(seen)), uncounted)
+		case slices.Contains(j.use.Selectors, leaf.Top):
+			n += selectorBits
 		case leaf.Kind == hook.Bool, leaf.Kind == hook.Null, about.Is == catalog.IsURL && address.OnlyHost(leaf.Value, host) && !st.r.Policy.ListsHost("any."+host):
 			n++
 		case leaf.Kind == hook.Number:
@@ -98,6 +101,12 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 		}
 	}
 	return min(n, maxTells)
+}
+
+// usual reports a value that a flag has in every call that wants nothing else: choosing it tells
+// nothing, and choosing another counts.
+func usual(about catalog.Arg, leaf hook.Leaf) bool {
+	return about.Usual != "" && leaf.Value == about.Usual && leaf.Kind == hook.String && leaf.Path == leaf.Top
 }
 
 // links counts how often a text names the host it came from.
@@ -204,7 +213,7 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != urlOfCommand {
 			continue // where it is kept here is not told, nor a line that tells its addresses alone
 		}
-		small := leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
+		small := usual(argument(j.use, leaf), leaf) || slices.Contains(j.use.Selectors, leaf.Top) || leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {
 			continue
 		}
