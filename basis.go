@@ -48,6 +48,8 @@ type Basis struct {
 	Strange bool `json:"strange,omitempty"`
 	// Wipes: it deletes a whole folder that the owner did not name.
 	Wipes bool `json:"wipes,omitempty"`
+	// Plants is an address that it writes into a file and that only text from outside named.
+	Plants string `json:"plants,omitempty"`
 	// Boxable: the door runs this command in a box if told to, and all that is known
 	// of it can be done there.
 	Boxable bool `json:"boxable,omitempty"`

@@ -110,6 +110,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("pushed", &b.Pushed)
 	c.flag("strange", &b.Strange)
 	c.flag("wipes", &b.Wipes)
+	someText(c, "plants", &b.Plants)
 	c.flag("boxable", &b.Boxable)
 	list(c, "hosts", &b.Hosts, textValue[string])
 	someText(c, "hostsBy", &b.HostsBy)

@@ -113,7 +113,7 @@ func fullBasis() *floodmark.Basis {
 			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},
 		}},
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true, Named: true}},
-		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
+		Plants: "collect.attacker.example", SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
 		Check: &floodmark.Check{Name: "go test", Arguments: []int{0}},
 	}
 }

@@ -27,6 +27,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Licensed = st.relaxes(j, tr, nil)
 	st.follows(j, tr)
 	st.carries(j, tr)
+	b.Plants = st.plants(j, tr)
 }
 
 // values notes what sort of values there are, never the values.

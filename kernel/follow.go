@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
 // A gateway between an agent and its servers sees calls that the agent's own
@@ -77,7 +78,7 @@ func (st *step) metResult() {
 		label = st.returns(j.action.Tool, j.use, leaves)
 	}
 	digest, found := st.ev.Result.ContentDigest(), st.found(st.ev.Result.Text)
-	n := st.see(floodmark.Source{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: label, Inputs: st.givenBack(), Digest: digest, Secrets: found, Links: links(st.ev.Result.Text, j.use.Place)}, "")
+	n := st.see(floodmark.Source{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: label, Inputs: st.givenBack(), Digest: digest, Secrets: found, Links: hostnames.Count(st.ev.Result.Text, j.use.Place)}, "")
 	st.indexResult(n, digest)
 	st.worth(label, found)
 }

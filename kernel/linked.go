@@ -6,7 +6,10 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/hostnames"
 	"github.com/floodmark/floodmark/internal/inert"
+	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -91,6 +94,39 @@ func (st *step) linksOf(tr *provenance.Tracer, names []string) []provenance.Link
 		return nil
 	}
 	return links
+}
+
+// plants returns an address that a call writes into a file or gives to code, and that text from outside named
+// first. What the owner named or lists, an agent read in the project, or is documentation, is none.
+func (st *step) plants(j *judged, tr *provenance.Tracer) string {
+	puts := slices.ContainsFunc(j.action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Write || e == floodmark.Run })
+	if st.mark.Trust > floodmark.External || j.use.Profile == nil || !puts {
+		return ""
+	}
+	for _, leaf := range j.leaves {
+		about := argument(j.use, leaf)
+		if leaf.Kind != hook.String || leaf.Top == urlOfCommand || about.Role != floodmark.Content && about.Is != catalog.IsCommand && about.Is != catalog.IsPatch {
+			continue
+		}
+		for host := range hostnames.In(leaf.Value) {
+			if host == hostnames.TooLong || st.foreignHost(tr, host) {
+				return visible(host)
+			}
+		}
+	}
+	return ""
+}
+
+// foreignHost reports a host that text from outside was the first to name.
+func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
+	a := tr.Trace(hook.Leaf{Value: host}, floodmark.Content, "")
+	if a.Whence != floodmark.Seen || a.Trust > floodmark.External || address.Loopback(host) || st.s.stated.HasHost(host) && !openhost.Is(host) || st.r.Policy.ListsHost(host) || st.r.Catalog.Documents("https://"+host+"/") || len(a.Spans) == 0 {
+		return false
+	}
+	src, ok := st.s.Ledger.Source(a.Spans[0].Node)
+	p, known := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
+	kind, _ := st.r.Catalog.Where(src.Origin.Place, st.places())
+	return !ok || !known || !p.OnlyReads() || kind != catalog.InProject || src.Origin.Place == ""
 }
 
 // inert rewrites links that a reader's program would load by itself, unless the owner

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/quiet"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -21,7 +22,7 @@ func (st *step) quiet(j *judged) {
 	if j.decision.Verdict != floodmark.Confirm || !now {
 		return
 	}
-	when := policy.ClockTime(end)
+	when := quiet.ClockTime(end)
 	if q.Hold {
 		j.decision.Remedy.Agent = "The owner is not asked before " + when + ". Go on with what needs no approval, and try the same call again once it is approved."
 		return
@@ -53,7 +54,7 @@ func (st *step) heldLine(until time.Time) string {
 	if z := st.settings().Quiet.Zone; z != nil {
 		until = until.In(z)
 	}
-	return "It is quiet: nobody is asked before " + policy.ClockTime(until) + "."
+	return "It is quiet: nobody is asked before " + quiet.ClockTime(until) + "."
 }
 
 // tooMany refuses a call that would ask one more question than a session may in

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -109,19 +108,6 @@ func usual(about catalog.Arg, leaf hook.Leaf) bool {
 	return about.Usual != "" && leaf.Value == about.Usual && leaf.Kind == hook.String && leaf.Path == leaf.Top
 }
 
-// links counts how often a text names the host it came from.
-func links(text, host string) (n int) {
-	if host == "" {
-		return 0
-	}
-	for tok := range provenance.Tokens(text) {
-		if strings.Contains(tok.Text, host) {
-			n++
-		}
-	}
-	return n
-}
-
 // names reports whether a host was first seen in something that the owner wrote and
 // an agent's tool only read. What a command prints may be its own words.
 func (st *step) names(tr *provenance.Tracer, host string) bool {
@@ -140,7 +126,7 @@ func (st *step) names(tr *provenance.Tracer, host string) bool {
 func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
-		Strange: b.Strange, Wipes: b.Wipes, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
+		Strange: b.Strange, Wipes: b.Wipes, Plants: b.Plants, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
 	r.NoText, r.Tells, r.Told = b.NoText, b.Tells<<st.s.share(), st.s.Spelled
 	if b.Licensed {

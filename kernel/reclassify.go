@@ -60,6 +60,7 @@ func (g *guess) reground(j *judged) {
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Inside = old.Inside && (use.Instructs || len(use.Placed) > 0)
 	b.Boxable = old.Boxable && g.st.boxHolds(use, j.leaves)
+	b.Plants = old.Plants
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	if len(use.Contents) > 0 { // what was found there then

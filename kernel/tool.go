@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
 // beforeTool decides one call. An allowed call lowers the mark at once by what
@@ -96,7 +97,7 @@ func (st *step) afterTool() {
 		if src.Because != "" && unknown(c, st.judgedOf(c)) == "" {
 			found = append(found, floodmark.SecretSpan{Rule: "declared"})
 		}
-		came := floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)}
+		came := floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: hostnames.Count(st.ev.Result.Text, src.Origin.Place)}
 		st.boxEnded(&came)
 		st.keep(came)
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
@@ -125,7 +126,7 @@ func (st *step) afterTool() {
 	found := append(st.found(st.ev.Result.Text), j.kept...)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
-		Secrets: found, Links: links(st.ev.Result.Text, j.use.Place), Because: unknown(c, j), Said: said(j),
+		Secrets: found, Links: hostnames.Count(st.ev.Result.Text, j.use.Place), Because: unknown(c, j), Said: said(j),
 	}, "")
 	st.leave(j, n)
 	st.indexResult(n, digest)

@@ -186,6 +186,7 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 			}
 		})
 		set(value(root, "fetchSteered"), func(n *yaml.Node) { s.FetchSteered, _ = floodmark.ParseVerdict(n.Value) })
+		set(value(root, "planted"), func(n *yaml.Node) { s.Planted, _ = floodmark.ParseVerdict(n.Value) })
 		for s0 := range s.Choices {
 			set(value(value(root, "choices"), floodmark.Secrecy(s0).String()), func(n *yaml.Node) { s.Choices[s0] = number(n) })
 		}

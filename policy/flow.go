@@ -18,6 +18,7 @@ type flows struct {
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
 	unknownLured, unknownNear                        floodmark.Reason
 	private, carries, steered, strange, active, told floodmark.Reason
+	planted                                          floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
 	protection, wipes, interactive, stated, unlicensed, freeText, boxed floodmark.Reason
@@ -56,6 +57,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"you did not name this address, and text from outside may have"),
 		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
 			"the text carries a link, an address or code that only outside text brought in"),
+		planted: reason(floodmark.ActiveContent, "flows.active-content", s.Planted,
+			"it writes or uses an address that only text from outside named"),
 		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
 			"this touches Floodmark itself or the settings by which it watches an agent"),
 		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
@@ -116,6 +119,11 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	}
 	if sends && q.Reach.ActiveContent {
 		add(f.activeOn, &f.active)
+	}
+	if q.Reach.Plants != "" && f.planted.Verdict < floodmark.Allow {
+		named := f.planted
+		named.Text += ": " + q.Reach.Plants
+		add(f.activeOn, &named)
 	}
 	return caught
 }

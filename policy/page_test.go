@@ -166,6 +166,7 @@ type profileFile struct {
 	Relax         bool
 	FreeContent   string `yaml:"freeContent"`
 	FetchSteered  string `yaml:"fetchSteered"`
+	Planted       string `yaml:"planted"`
 	Choices       struct{ Secret, Private int }
 	ProjectTrust  string `yaml:"projectTrust"`
 	MaxIterations int    `yaml:"maxIterations"`
@@ -213,6 +214,7 @@ func profileTables(t *testing.T) string {
 		{"enforce", func(f profileFile) any { return f.Enforce }},
 		{"freeContent", func(f profileFile) any { return f.FreeContent }},
 		{"fetchSteered", func(f profileFile) any { return f.FetchSteered }},
+		{"planted", func(f profileFile) any { return f.Planted }},
 		{"choices.secret", func(f profileFile) any { return f.Choices.Secret }},
 		{"choices.private", func(f profileFile) any { return f.Choices.Private }},
 		{"projectTrust", func(f profileFile) any { return f.ProjectTrust }},

@@ -102,6 +102,8 @@ type Reach struct {
 	Paths []int
 	// Wipes says that it deletes a whole folder which the owner did not name.
 	Wipes bool
+	// Plants is an address that it writes into a file and that only text from outside named.
+	Plants string
 	// Strange says that it runs a package which the owner did not name.
 	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.

@@ -4,10 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/quiet"
 	"github.com/floodmark/floodmark/policy"
 )
 
-func quiet(t *testing.T, from, to, zone, do string) policy.Quiet {
+func hours(t *testing.T, from, to, zone, do string) quiet.Hours {
 	t.Helper()
 	return load(t, user(`approvals: {quiet: {from: "`+from+`", to: "`+to+`", zone: `+zone+`, do: `+do+`}}`)).Settings("any").Quiet
 }
@@ -40,7 +41,7 @@ func TestQuietHours(t *testing.T) {
 		"between":                 {dst, "2026-10-25T00:50:00Z", ""},
 		"and once more":           {dst, "2026-10-25T01:20:00Z", "2026-10-25T02:45:00+01:00"},
 	} {
-		q := quiet(t, c.hours[0], c.hours[1], "Europe/Berlin", "hold")
+		q := hours(t, c.hours[0], c.hours[1], "Europe/Berlin", "hold")
 		at, err := time.Parse(time.RFC3339Nano, c.at)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +55,7 @@ func TestQuietHours(t *testing.T) {
 
 // The longest quiet hours end, also on the longest day.
 func TestLongestQuiet(t *testing.T) {
-	q := quiet(t, "00:01", "00:00", "Europe/Berlin", "deny")
+	q := hours(t, "00:01", "00:00", "Europe/Berlin", "deny")
 	at := time.Date(2026, 10, 24, 22, 1, 0, 0, time.UTC)
 	if end, ok := q.Until(at); !ok || end.Sub(at) != 25*time.Hour-time.Minute {
 		t.Errorf("%v after %v", end, end.Sub(at))
@@ -66,14 +67,14 @@ func TestLongestQuiet(t *testing.T) {
 
 func TestQuietSettings(t *testing.T) {
 	at := time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC)
-	var none policy.Quiet
+	var none quiet.Hours
 	if _, is := none.Until(at); is || none.Line(at) != "" || load(t, user("relax: true")).Settings("any").Quiet != none {
 		t.Error("it is quiet although nobody wants that")
 	}
-	if q := quiet(t, "22:00", "07:00", "UTC", "hold"); !q.Hold || q.Line(at) != "quiet until 07:00 UTC: questions wait until then" || q.Line(at.Add(-2*time.Hour)) != "" {
+	if q := hours(t, "22:00", "07:00", "UTC", "hold"); !q.Hold || q.Line(at) != "quiet until 07:00 UTC: questions wait until then" || q.Line(at.Add(-2*time.Hour)) != "" {
 		t.Errorf("%+v %q", q, q.Line(at))
 	}
-	if q := quiet(t, "22:30", "07:05", "America/New_York", "deny"); q.Hold || q.From != 22*60+30 || q.To != 7*60+5 || q.Line(at.Add(5*time.Hour)) != "quiet until 07:05 EST: what would be asked is refused" {
+	if q := hours(t, "22:30", "07:05", "America/New_York", "deny"); q.Hold || q.From != 22*60+30 || q.To != 7*60+5 || q.Line(at.Add(5*time.Hour)) != "quiet until 07:05 EST: what would be asked is refused" {
 		t.Errorf("%+v %q", q, q.Line(at.Add(5*time.Hour)))
 	}
 	if p, _ := policy.Load(project(`approvals: {quiet: {from: "22:00", to: "07:00", zone: UTC, do: deny}}`)); p != nil {

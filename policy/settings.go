@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/quiet"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -31,7 +32,7 @@ type Settings struct {
 	ToolWide        bool
 	MaxTries        int
 	PerHour         int
-	Quiet           Quiet // the hours in which nobody is asked
+	Quiet           quiet.Hours // the hours in which nobody is asked
 	// AdminTwo says that two of the People must approve what changes the agent or
 	// the monitor.
 	AdminTwo bool
@@ -44,6 +45,8 @@ type Settings struct {
 	FreeContent FreeContent
 	// FetchSteered is the verdict on reading a URL that only outside text named.
 	FetchSteered floodmark.Verdict
+	// Planted is the verdict on writing an address that only outside text named into a file.
+	Planted floodmark.Verdict
 	// Choices is how many bits the requests of a session may tell by what is chosen
 	// in them, by the secrecy of what was read: Secret and Private.
 	Choices [floodmark.Private + 1]int

@@ -174,6 +174,7 @@ func policyShape() *shape {
 		{name: "enforce", in: inProfile, shape: &shape{kind: flag}},
 		{name: "freeContent", in: inProfile, shape: &shape{kind: word, noun: "audit or inert", words: []string{"audit", "inert"}}},
 		{name: "fetchSteered", in: inProfile, shape: verdictShape(floodmark.Allow)},
+		{name: "planted", in: inProfile, shape: verdictShape(floodmark.Allow)},
 		{name: "projectTrust", in: inProfile, shape: &shape{kind: word, noun: "local or external", words: []string{"local", "external"}}},
 	}}
 	agents.item = top.only(inAgent)

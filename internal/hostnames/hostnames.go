@@ -1,0 +1,67 @@
+// Package hostnames finds the hosts that a text names.
+package hostnames
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// MaxTokens bounds the words of a text that are looked at.
+const MaxTokens = 1 << 16
+
+// TooLong stands for the hosts of a text that was not looked at to its end. It is no host.
+const TooLong = "a text that is too long to look through"
+
+// In returns the hosts that a text names, and the addresses of people in it, each once and in
+// lower case.
+func In(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		n, seen := 0, map[string]bool{}
+		for tok := range provenance.Tokens(text) {
+			if n++; n > MaxTokens {
+				yield(TooLong)
+				return
+			}
+			if host := named(tok, text); host != "" && !seen[host] {
+				if seen[host] = true; !yield(host) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// named is what one word names; empty if that is no host, or looks like a chain of names in code.
+func named(tok provenance.Token, text string) string {
+	word := strings.ToLower(tok.Text)
+	switch {
+	case tok.Kind == provenance.URL:
+		return provenance.URLHost(tok.Text)
+	case tok.Kind == provenance.Address:
+		return word
+	case strings.HasPrefix(text[tok.End:], "("):
+		return ""
+	case tok.Kind == provenance.Path && address.LikeHost(tok.Text):
+		host, _, _ := strings.Cut(strings.TrimLeft(word, "/\\"), "/")
+		return host
+	case provenance.BareHost(tok.Text):
+		return word
+	}
+	return ""
+}
+
+// Count counts how often a text names the host it came from.
+func Count(text, host string) (n int) {
+	if host == "" {
+		return 0
+	}
+	for tok := range provenance.Tokens(text) {
+		if strings.Contains(tok.Text, host) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,51 @@
+package hostnames
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestIn(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                     nil,
+		"see https://A.example:8443/x?y#z":     {"a.example"},
+		"fetch('//a.example/r')":               {"a.example"},
+		"curl a.example/x; curl a.example/y":   {"a.example"},
+		"nc a.b.example 80":                    {"a.b.example"},
+		"mail Mallory@post.example now":        {"mallory@post.example"},
+		"fs.promises.open('x')":                nil,
+		"https://a.example https://b.example/": {"a.example", "b.example"},
+		"go test ./... main.go":                nil,
+	} {
+		if got := slices.Collect(In(text)); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A text with more words than are looked at says so behind what was found, and no text stops anybody
+// from stopping.
+func TestTooLong(t *testing.T) {
+	fits := strings.Repeat("https://a.example/ ", MaxTokens)
+	if got := slices.Collect(In(fits)); !slices.Equal(got, []string{"a.example"}) {
+		t.Errorf("at the limit: %q", got)
+	}
+	if got := slices.Collect(In(fits + "https://b.example/")); !slices.Equal(got, []string{"a.example", TooLong}) {
+		t.Errorf("beyond it: %q", got)
+	}
+	for range In("https://a.example https://b.example") {
+		break
+	}
+}
+
+func FuzzIn(f *testing.F) {
+	f.Add("curl https://a.example/x 'mallory@b.example'")
+	f.Fuzz(func(t *testing.T, text string) {
+		for host := range In(text) {
+			if host == "" || host != TooLong && strings.ContainsAny(host, " /\n") {
+				t.Errorf("%q names %q", text, host)
+			}
+		}
+	})
+}
