@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -31,9 +34,12 @@ func Card(q *wire.Question, width int, left time.Duration) []Row {
 	for _, text := range what {
 		rows = append(rows, Row{Text: text, Strong: true})
 	}
-	why, _ := linetext.Fitted("Why: "+one.GetWhy(), width, maxWhy, func(int) string { return "… (d shows all of it)" })
-	for _, text := range why {
+	for _, text := range headRows("Why: "+one.GetWhy(), width, maxWhy) {
 		rows = append(rows, Row{Text: text})
+	}
+	if asked := one.GetAsked(); asked != "" && len(rows)+1 < MaxRows {
+		quoted := "You had said: “" + floodmark.Visible(asked) + "”"
+		rows = append(rows, Row{Text: headRows(quoted, width, 1)[0], Faint: true})
 	}
 	var keys []string
 	var wider []string
@@ -52,6 +58,17 @@ func Card(q *wire.Question, width int, left time.Duration) []Row {
 		line += fmt.Sprintf(" · %s left", left.Round(time.Second))
 	}
 	return append(rows, Row{Text: linetext.Marked(line, width)[0], Faint: true})
+}
+
+// headRows are the first rows of a text, so many at most: the last one says if there is more.
+func headRows(text string, width, most int) []string {
+	const more = " … (d)"
+	rows := linetext.Marked(text, width)
+	if len(rows) <= most {
+		return rows
+	}
+	last := linetext.Marked(strings.TrimSpace(rows[most-1]), width-lipgloss.Width(more))[0]
+	return append(rows[:most-1:most-1], strings.TrimSpace(last)+more)
 }
 
 // whatRows are the rows of what a call would do, and whether all of it stands there.

@@ -73,6 +73,28 @@ func TestACardIsTwoLinesAndKeys(t *testing.T) {
 	}
 }
 
+// Where there is room the owner's own words stand on the card, on one row; a reason that is too long says so
+// at its end. A card never has more than six rows.
+func TestACardWithTheOwnersWords(t *testing.T) {
+	q := asked("t1", "go test ./...")
+	one := q.GetCalls()[0]
+	one.Asked, one.Why = "Fix issue 12\nWhy: "+strings.Repeat("really ", 40), "It had read "+strings.Repeat("much ", 60)
+	rows := cardscreen.Card(q, 80, 0)
+	text := join(rows)
+	if !strings.Contains(text, "\nYou had said: “Fix issue 12⏎Why: really") || strings.Count(text, " … (d)") != 2 || len(rows) != 5 {
+		t.Errorf("%d rows:\n%s", len(rows), text)
+	}
+	for _, r := range rows {
+		if lipgloss.Width(r.Text) > 80 {
+			t.Errorf("%d columns: %s", lipgloss.Width(r.Text), r.Text)
+		}
+	}
+	one.What = strings.Repeat("long ", 80)
+	if rows := cardscreen.Card(q, 80, 0); len(rows) != cardscreen.MaxRows || strings.Contains(join(rows), "You had said") {
+		t.Errorf("%d rows:\n%s", len(rows), join(rows))
+	}
+}
+
 // A command that has no room is counted exactly, and a yes waits until its end was shown.
 func TestAYesCoversWhatWasShown(t *testing.T) {
 	d := newDesk()

@@ -26,7 +26,7 @@ type weekCard struct {
 // text is the card as «floodmark watch» shows it in 80 columns.
 func (c weekCard) text() string {
 	b := c.question.Brief()
-	q := &wire.Question{Calls: []*wire.AskedCall{{What: b.What.String(), Why: b.Why.String()}}}
+	q := &wire.Question{Calls: []*wire.AskedCall{{What: b.What.String(), Why: b.Why.String(), Asked: c.question.Asked}}}
 	for _, o := range c.question.Offers {
 		q.Calls[0].Offers = append(q.Calls[0].Offers, &wire.Offer{Words: o.Words})
 	}
