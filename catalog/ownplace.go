@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
 // An ownPlace lists what a call may give that only files something of the owner's own, as an
@@ -30,8 +31,7 @@ func (r *reader) ownPlace(n *yaml.Node, p *Profile) *ownPlace {
 	return o
 }
 
-// holds reports whether a call gives nothing but what is listed, as plain text: an address, a
-// link or markup may invite, notify, or be loaded by whoever shows it.
+// holds reports whether a call gives nothing but what is listed, as plain text without address, link or markup.
 func (o *ownPlace) holds(leaves []hook.Leaf) bool {
 	return o != nil && len(leaves) > 0 && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool {
 		if l.Kind == hook.Null || l.Kind == hook.String && l.Value == "" || slices.Contains(o.account, l.Path) || slices.Contains(o.only, l.Path+"="+l.Value) {
@@ -39,7 +39,7 @@ func (o *ownPlace) holds(leaves []hook.Leaf) bool {
 		}
 		low := strings.ToLower(l.Value)
 		acts := func(s string) bool { return strings.Contains(low, s) }
-		return !slices.Contains(o.only, l.Path) || slices.ContainsFunc([]string{"@", "<", ">", "://", "www.", "](", "mailto:", "tel:"}, acts)
+		return !slices.Contains(o.only, l.Path) || hostnames.Any(l.Value) || slices.ContainsFunc([]string{"@", "<", ">", "://", "www.", "](", "mailto:", "tel:", "\r"}, acts)
 	})
 }
 

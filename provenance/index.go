@@ -231,15 +231,15 @@ func yieldURLParts(token string, yield func(string) bool) {
 	}
 }
 
-// URLHost returns the host of a URL in lower case, without user and port, or
-// "" if it has none.
+// URLHost returns the host of a URL in lower case, without user and port; "" if it has none, or readers disagree.
 func URLHost(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
 		rest = url
 	}
-	if end := strings.IndexAny(rest, "/?#\\"); end >= 0 {
-		rest = rest[:end]
+	end := strings.IndexAny(rest+"/", "/?#")
+	if rest = rest[:end]; strings.ContainsRune(rest, '\\') { // some readers end the host there, others take it for a login
+		return ""
 	}
 	rest = rest[strings.LastIndexByte(rest, '@')+1:]
 	if strings.HasPrefix(rest, "[") { // IPv6

@@ -81,7 +81,7 @@ func TestHostOf(t *testing.T) {
 		"https://u@a.test/":                   {"a.test", false},
 		"https://@a.test/":                    {"a.test", false},
 		"https://u:p@v@a.test/":               {"a.test", false},
-		`https://a.test\b`:                    {"a.test", false},
+		`https://a.test\b`:                    {"", false},
 		`https://\b`:                          {"", false},
 		"ftp://a.test/x":                      {"a.test", false},
 		"a.test/x":                            {"a.test", false},

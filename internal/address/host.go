@@ -23,9 +23,8 @@ func HostOf(raw string) (host string, plain bool) {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
 	}
-	plain = web
-	if i := strings.IndexByte(rest, '\\'); i >= 0 {
-		rest, plain = rest[:i], false
+	if plain = web; strings.ContainsRune(rest, '\\') {
+		return "", false // some readers end the host there, others take it for a login
 	}
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		rest, plain = rest[i+1:], false

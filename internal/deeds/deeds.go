@@ -56,7 +56,7 @@ func Of(line string) (list []Deed, all bool) {
 				bent = bent || bends(words[0].text) || !words[0].known
 				list = append(list, deedsOf(words)...)
 			}
-		case *syntax.Redirect:
+		case *syntax.Redirect, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ForClause, *syntax.WhileClause, *syntax.IfClause, *syntax.CaseClause:
 			calls++ // it does more
 		}
 		return true

@@ -34,6 +34,14 @@ func In(text string) iter.Seq[string] {
 	}
 }
 
+// Any reports whether a text names a host or somebody's address.
+func Any(text string) bool {
+	for range In(text) {
+		return true
+	}
+	return false
+}
+
 // named is what one word names; empty if that is no host, or looks like a chain of names in code.
 func named(tok provenance.Token, text string) string {
 	word := strings.ToLower(tok.Text)

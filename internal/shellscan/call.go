@@ -115,12 +115,12 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 	case "unset", "read", "getopts", "mapfile", "readarray":
 		s.forgets(name, words[1:], st, in)
 		return none, true
-	case ":", "true", "false", "exit", "return", "break", "continue", "wait", "jobs", "fg", "bg", "disown", "umask", "ulimit", "times", "dirs", "suspend", "logout":
+	case ":", "true", "false", "exit", "return", "break", "continue", "fg", "bg", "disown", "umask", "ulimit", "times", "dirs", "suspend", "logout":
 		return none, true
-	case "test", "[":
+	case "test", "[", "wait", "jobs": // «jobs -x» runs what follows, «wait -p» reads a name again
 		for _, w := range words[1:] {
 			s.holdsCommand(w.text)
-			if w.text == "-v" && w.exact() {
+			if w.text == "-v" && w.exact() || name[0] != 't' && name != "[" && (!w.exact() || strings.ContainsAny(w.text, "px") && name+w.text != "jobs-p") {
 				s.doubt("a name that is read again")
 			}
 		}

@@ -108,7 +108,7 @@ func settings(text, section, name string) (list []string) {
 		line = strings.TrimSpace(line)
 		if head, ok := strings.CutPrefix(line, "["); ok {
 			head, _, _ = strings.Cut(head, "]")
-			in = strings.EqualFold(strings.TrimSpace(head), section)
+			in = sameSection(strings.TrimSpace(head), section)
 			continue
 		}
 		key, value, _ := strings.Cut(line, "=")
@@ -117,6 +117,13 @@ func settings(text, section, name string) (list []string) {
 		}
 	}
 	return list
+}
+
+// sameSection compares heads as git does: the name in any case, what is quoted by its letters.
+func sameSection(a, b string) bool {
+	name, quoted, _ := strings.Cut(a, `"`)
+	other, wanted, _ := strings.Cut(b, `"`)
+	return strings.EqualFold(name, other) && quoted == wanted
 }
 
 // pushes is the digest of settings that were read.
@@ -154,6 +161,10 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 		return "", floodmark.Digest{}
 	}
 	file = filepath.Join(open(root, gitDir).common, "config")
+	info, err := os.Lstat(file) // by another name somebody else could write it
+	if err != nil || !info.Mode().IsRegular() || names(info) != 1 {
+		return "", floodmark.Digest{}
+	}
 	text, err := readSmall(file)
 	if err != nil {
 		return "", floodmark.Digest{}
@@ -164,7 +175,7 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 	if !ok {
 		return "", floodmark.Digest{}
 	}
-	return filepath.ToSlash(file), floodmark.DigestOf("steers\x00" + strings.Join(kept, "\n"))
+	return filepath.ToSlash(file), floodmark.DigestOf("steers\x00" + file + "\n" + strings.Join(kept, "\n"))
 }
 
 // atHome is a file of the owner's; without a home there is none.
@@ -223,18 +234,22 @@ func (d *Disk) included(text, folder string) (files []string, ok bool) {
 }
 
 // steering are the lines of git's settings that may run something or say where a push goes:
-// all but those that say which branch of a known remote a branch follows.
+// all but those that say which branch of a known remote a branch follows. The head of a section
+// of a branch counts with what stands in it.
 func steering(text string, known func(remote string) bool) (kept []string, ok bool) {
-	branch := false
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+		return nil, false // git ends a name at a NUL
+	}
+	branch, head := false, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			if strings.IndexByte(line, ']') != len(line)-1 {
 				return nil, false // a setting behind the head of its section
 			}
-			branch = strings.HasPrefix(strings.ToLower(line), `[branch "`)
-			if !branch {
-				kept = append(kept, line)
+			head = line
+			if branch = strings.HasPrefix(strings.ToLower(line), `[branch "`); !branch {
+				kept, head = append(kept, line), ""
 			}
 			continue
 		}
@@ -243,10 +258,27 @@ func steering(text string, known func(remote string) bool) (kept []string, ok bo
 		}
 		key, value, _ := strings.Cut(line, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
-		if branch && (slices.Contains([]string{"merge", "rebase", "description", ""}, key) || key == "remote" && known(value)) {
+		if branch && follows(key, value, known) {
 			continue
+		}
+		if head != "" {
+			kept, head = append(kept, head), ""
 		}
 		kept = append(kept, line)
 	}
 	return kept, true
+}
+
+// follows reports a setting of a branch that says what it follows, and nothing else.
+func follows(key, value string, known func(remote string) bool) bool {
+	switch key {
+	case "remote":
+		return known(value)
+	case "merge":
+		name, ok := strings.CutPrefix(value, "refs/heads/")
+		return ok && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-") == ""
+	case "rebase":
+		return slices.Contains([]string{"true", "false", "merges"}, value)
+	}
+	return key == "" || key == "description"
 }

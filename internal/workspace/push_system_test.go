@@ -1,8 +1,10 @@
 package workspace_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -75,31 +77,66 @@ func whatGitObeys(t *testing.T) {
 		t.Fatalf("%q %v", file, was)
 	}
 	for text, same := range map[string]bool{
-		two + "[branch \"x\"]\n\tremote = upstream\n\tmerge = refs/heads/x\n":   true,
-		two + "[branch \"x\"]\n\tremote = origin\n\trebase = true\n":            true,
-		two + "[branch \"x\"]\n\tremote = nobody\n":                             false,
-		two + "[branch \"x\"]\n\tremote = https://git.example/c\n":              false,
-		two + "[branch \"x\"]\n\tremote = .\n":                                  false,
-		two + "[branch \"x\"]\n\tpushRemote = upstream\n":                       false,
-		two + "[branch \"x\"]\n\tmergeOptions = --strategy=x\n":                 false,
-		two + "[branch \"x\"]\n\tremote = third\n[remote \"third\"]\n\turl=c\n": false,
-		two + "[core]\n\tfsmonitor = ./x\n":                                     false,
-		two + "[alias]\n\tmerge = !sh\n":                                        false,
-		two + "[branch \"x\"]\n\tmerge = a\\\n[core]\n\tfsmonitor = ./x\n":      false,
-		two + "[branch \"x\"] remote = origin\n":                                false,
-		remote:                                                                  false,
-		two + "\turl = https://git.example/d\n":                                 false,
-		two + "\tuploadpack = ./x\n":                                            false,
-		two + "[branch \"a]\"]\n\tmerge = x\n":                                  false,
-		two + "[branch.x]\n\tremote = origin\n":                                 false,
-		two + "[branch \"x\"]\n\tremote = origin ; x\n":                         false,
-		two + "[branch \"x\"]\n\tremote\n":                                      false,
-		two + "[includeIf \"onbranch:x\"]\n\tpath = x\n":                        false,
+		two + "[branch \"x\"]\n\tremote = upstream\n\tmerge = refs/heads/x\n":                                     true,
+		two + "[branch \"x\"]\n\tremote = origin\n\trebase = true\n":                                              true,
+		two + "[branch \"x\"]\n\tremote = nobody\n":                                                               false,
+		two + "[branch \"x\"]\n\tremote = https://git.example/c\n":                                                false,
+		two + "[branch \"x\"]\n\tremote = .\n":                                                                    false,
+		two + "[branch \"x\"]\n\tpushRemote = upstream\n":                                                         false,
+		two + "[branch \"x\"]\n\tmergeOptions = --strategy=x\n":                                                   false,
+		two + "[branch \"x\"]\n\tremote = third\n[remote \"third\"]\n\turl=c\n":                                   false,
+		two + "[core]\n\tfsmonitor = ./x\n":                                                                       false,
+		two + "[alias]\n\tmerge = !sh\n":                                                                          false,
+		two + "[branch \"x\"]\n\tmerge = a\\\n[core]\n\tfsmonitor = ./x\n":                                        false,
+		two + "[branch \"x\"] remote = origin\n":                                                                  false,
+		remote:                                                                                                    false,
+		two + "\turl = https://git.example/d\n":                                                                   false,
+		two + "\tuploadpack = ./x\n":                                                                              false,
+		two + "[branch \"a]\"]\n\tmerge = x\n":                                                                    false,
+		two + "[branch.x]\n\tremote = origin\n":                                                                   false,
+		two + "[branch \"x\"]\n\tremote = origin ; x\n":                                                           false,
+		two + "[branch \"x\"]\n\tremote\n":                                                                        false,
+		two + "[branch \"main.pushremote\x00\"]\n\tmerge = https://evil.example/x\n":                              false,
+		two + "[branch \"x\"]\n\tremote = ORIGIN\n":                                                               false,
+		two + "[branch \"x\"]\n\tmerge = https://evil.example/x\n":                                                false,
+		two + "[branch \"x\"]\n\tmerge = refs/pull/666/head\n":                                                    false,
+		strings.Replace(two, "[remote \"upstream\"]", "[branch \"y\"]", 1):                                        false,
+		strings.Replace(two, "\turl = https://git.example/b", "[branch \"y\"]\n\turl = https://git.example/b", 1): false,
+		two + "[includeIf \"onbranch:x\"]\n\tpath = x\n":                                                          false,
 	} {
 		set(text)
 		if _, says := d.Steers(f.path); (says == was) != same {
 			t.Errorf("%q: the same %v, want %v", text, !same, same)
 		}
+	}
+	whatElseGitObeys(t, f, set, two, file)
+}
+
+// whatElseGitObeys moves a setting from one branch to another, and gives the settings a second name.
+func whatElseGitObeys(t *testing.T, f folder, set func(string), two, file string) {
+	t.Helper()
+	d := disk()
+	forked := two + "[branch \"exp\"]\n\tpushRemote = upstream\n"
+	set(forked)
+	_, was := d.Steers(f.path)
+	set(strings.Replace(forked, "exp", "main", 1))
+	if _, says := d.Steers(f.path); says == was {
+		t.Error("a setting of a branch became one of another, unseen")
+	}
+	// By another name, or behind a link, somebody else could write what git obeys.
+	set(two)
+	beside := filepath.Join(f.path, "x")
+	if err := os.Link(file, beside); err != nil {
+		t.Fatal(err)
+	}
+	if _, says := d.Steers(f.path); !says.IsZero() {
+		t.Error("a second name of the settings was not seen")
+	}
+	if err := errors.Join(os.Remove(file), os.Symlink(beside, file)); err != nil {
+		t.Fatal(err)
+	}
+	if _, says := d.Steers(f.path); !says.IsZero() {
+		t.Error("a link in place of the settings was not seen")
 	}
 }
 

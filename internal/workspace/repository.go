@@ -262,7 +262,7 @@ func setting(text, section, name string) string {
 		line = strings.TrimSpace(line)
 		if head, ok := strings.CutPrefix(line, "["); ok {
 			head, _, _ = strings.Cut(head, "]")
-			in = strings.EqualFold(strings.TrimSpace(head), section)
+			in = sameSection(strings.TrimSpace(head), section)
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")

@@ -13,3 +13,11 @@ func statusTime(info fs.FileInfo) time.Time {
 	}
 	return info.ModTime()
 }
+
+// names is how many names a file has; zero if nobody knows.
+func names(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink) //nolint:unconvert // it is smaller on some machines
+	}
+	return 0
+}
