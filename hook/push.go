@@ -1,6 +1,10 @@
 package hook
 
-import "github.com/floodmark/floodmark"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
 
 // A Push is what is known of a command that pushes a branch.
 type Push struct {
@@ -17,6 +21,20 @@ type Push struct {
 
 // Reviewed reports a push that a person can be shown.
 func (p *Push) Reviewed() bool { return p != nil && !p.Digest.IsZero() }
+
+// Added is what a person is shown of the lines that a push adds; empty if it cannot be shown.
+func (p *Push) Added() string {
+	if !p.Reviewed() {
+		return ""
+	}
+	var added strings.Builder
+	for _, line := range p.Body {
+		if text, adds := strings.CutPrefix(line, "  + "); adds {
+			added.WriteString(text + "\n")
+		}
+	}
+	return added.String()
+}
 
 // In is what is known of the push of a call that pushes, and of no other.
 func (p *Push) In(pushes bool) *Push {

@@ -67,6 +67,9 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
 	st.ev.Push = st.ev.Push.In(j.use.PushesToo)
+	if sent := st.ev.Push.Added(); len(st.kept(sent)) > 0 {
+		j.basis.SecretInArgs = true
+	}
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)

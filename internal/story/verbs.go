@@ -115,7 +115,11 @@ func pushOf(text string) *hook.Push {
 	if why, is := strings.CutPrefix(text, "otherwise "); is {
 		return &hook.Push{Refuse: why}
 	}
-	return &hook.Push{Digest: floodmark.DigestOf(text), Head: []string{text}}
+	p := &hook.Push{Digest: floodmark.DigestOf(text), Head: []string{text}}
+	if strings.HasPrefix(text, "+ ") || strings.HasPrefix(text, "- ") {
+		p.Body = []string{"  " + text}
+	}
+	return p
 }
 
 // agents are the agents whose tools the story's catalog knows.
