@@ -12,7 +12,7 @@ import (
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store", "fresh", "ownPlace")
+		"agent", "server", "own", "remote", "pays", "repository", "commits", "selfProtected", "store", "fresh", "ownPlace")
 	if fs == nil {
 		return nil
 	}
@@ -42,8 +42,10 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	if f, ok := fs["pays"]; ok {
 		p.pays = r.pays(f, p.effects)
 	}
-	if f, ok := fs["repository"]; ok {
-		p.repository = r.flag(f.value, "repository")
+	for name, to := range map[string]*bool{"repository": &p.repository, "commits": &p.commits} {
+		if f, ok := fs[name]; ok {
+			*to = r.flag(f.value, name)
+		}
 	}
 	if s, ok := fs["selfProtected"]; ok {
 		p.protected = r.protected(s, p.effects)
@@ -217,26 +219,17 @@ func (r *reader) decides(n *yaml.Node, a Arg) {
 	}
 }
 
-func effectWords() []string {
-	var out []string
-	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
-		out = append(out, e.String())
+// wordsOf are the words of a level, from its first to its last.
+func wordsOf[T interface {
+	~uint8
+	String() string
+}](first, last T) (out []string) {
+	for x := first; x <= last; x++ {
+		out = append(out, x.String())
 	}
 	return out
 }
 
-func trustWords() []string {
-	var out []string
-	for t := floodmark.Untrusted; t <= floodmark.System; t++ {
-		out = append(out, t.String())
-	}
-	return out
-}
-
-func secrecyWords() []string {
-	var out []string
-	for s := floodmark.Secret; s <= floodmark.Public; s++ {
-		out = append(out, s.String())
-	}
-	return out
-}
+func effectWords() []string  { return wordsOf(floodmark.Admin, floodmark.Observe) }
+func trustWords() []string   { return wordsOf(floodmark.Untrusted, floodmark.System) }
+func secrecyWords() []string { return wordsOf(floodmark.Secret, floodmark.Public) }

@@ -25,6 +25,7 @@ type Profile struct {
 	cases   []when
 	command bool // an argument is a command line
 	pays    bool // money moves, now or later
+	commits bool // what it sends is code that others run
 	// fresh are the arguments, or «argument=value», with which a command line gets a shell
 	// of its own, that of no other call. Without any there is none.
 	fresh []string
@@ -64,6 +65,10 @@ func (p *Profile) Remote() bool { return p.remote }
 
 // Pays reports whether the tool moves money, now or later.
 func (p *Profile) Pays() bool { return p.pays }
+
+// Commits reports a tool that puts code into a repository, as a push does: each call of it is
+// shown. It is false of a tool nobody described.
+func (p *Profile) Commits() bool { return p != nil && p.commits }
 
 // OnlyReads reports a tool that is no command line and reads, whatever its arguments.
 func (p *Profile) OnlyReads() bool {

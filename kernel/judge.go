@@ -67,9 +67,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
 	st.ev.Push = st.ev.Push.In(j.use.PushesToo)
-	if sent := st.ev.Push.Added(); len(st.kept(sent)) > 0 {
-		j.basis.SecretInArgs = true
-	}
+	j.basis.SecretInArgs = j.basis.SecretInArgs || len(st.kept(st.ev.Push.Added())) > 0
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
@@ -272,7 +270,7 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
-		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil, Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.

@@ -43,7 +43,7 @@ func (st *step) offers(j *judged) (list []floodmark.Offer) {
 	}
 	tool := visible(j.action.Tool.String())
 	switch {
-	case st.settings().ToolWide && !approval.Flowed(j.codes()):
+	case st.settings().ToolWide && !approval.Flowed(j.codes()) && !j.use.Profile.Commits():
 		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
 	case !slices.Contains(j.action.Effects, floodmark.Send):
 		list = append(list, floodmark.Offer{Words: "exactly this call for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})

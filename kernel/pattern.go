@@ -14,14 +14,12 @@ import (
 // changes the agent never gets one, nor does code, nor what names many things at
 // once. Two calls have the same pattern only if every byte of it is the same.
 func pattern(j *judged) string {
-	if j.basis.Undescribed {
-		return ""
+	if j.basis.Undescribed || j.use.Profile.Commits() {
+		return "" // nobody knows what it is, or what it puts into a repository next
 	}
 	effects := j.action.Effects
-	for _, e := range effects {
-		if e == floodmark.Run || e == floodmark.Admin {
-			return ""
-		}
+	if slices.Contains(effects, floodmark.Run) || slices.Contains(effects, floodmark.Admin) {
+		return ""
 	}
 	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {
 		return "" // a command line has more to say than its addresses
