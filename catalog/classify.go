@@ -222,6 +222,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 		if l.Kind != hook.String {
 			continue
 		}
+		j.attached(l.Value)
 		switch {
 		case !declared:
 			j.undeclared(l.Value)
@@ -403,18 +404,6 @@ func (j *judge) sweep(leaves []hook.Leaf) {
 		for _, tail := range leaves[i].Tails() {
 			j.guards |= j.catalog.paths.look("~/"+tail, "", j.at, nil).guard & isSecret
 		}
-	}
-}
-
-// patch looks at every path a patch names.
-func (j *judge) patch(text string) {
-	names := PatchPaths(text)
-	for _, name := range names {
-		j.path(name)
-	}
-	if len(names) == 0 { // a form we do not know could write anywhere
-		j.use.Location = max(j.use.Location, Elsewhere)
-		j.guards |= isInstructs
 	}
 }
 

@@ -91,7 +91,7 @@ func (c *Catalog) LooksAt(t floodmark.ToolRef, top string) bool {
 	if !known {
 		return true
 	}
-	if p.place != nil || slices.ContainsFunc(p.cases, func(w when) bool { return w.arg == top }) {
+	if p.place != nil || p.attaches != "" || slices.ContainsFunc(p.cases, func(w when) bool { return w.arg == top }) {
 		return true
 	}
 	a, declared := p.args[top]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/filenames"
 )
 
 // OfProgram begins the location of what a program of files says.
@@ -37,6 +38,36 @@ func (u Use) LocationOf(leaves []hook.Leaf) string {
 		return ""
 	}
 	return byHost
+}
+
+// attached looks at the files that are sent because a text of the call names them: each is an
+// address of the call, and one that cannot be read off counts as one with secrets.
+func (j *judge) attached(text string) {
+	if j.use.Profile.attaches == "" {
+		return
+	}
+	whole, parts, torn := filenames.Attached(text, j.use.Profile.attaches)
+	j.use.URLs = append(j.use.URLs, whole...)
+	for _, name := range parts {
+		if j.url(name); !strings.Contains(name, "://") {
+			j.path(name)
+		}
+	}
+	if torn {
+		j.guards |= isSecret
+	}
+}
+
+// patch looks at every path a patch names.
+func (j *judge) patch(text string) {
+	names := filenames.OfPatch(text)
+	for _, name := range names {
+		j.path(name)
+	}
+	if len(names) == 0 { // a form we do not know could write anywhere
+		j.use.Location = max(j.use.Location, Elsewhere)
+		j.guards |= isInstructs
+	}
 }
 
 // PlaceKind reads a location. One that is not known counts as foreign.

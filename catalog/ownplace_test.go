@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/filenames"
 )
 
 const eventTool = `tools:
@@ -58,5 +59,24 @@ func TestOwnPlaceOfNobody(t *testing.T) {
 		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "no place of the owner") {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func TestAttaches(t *testing.T) {
+	const tool = "tools: [{server: s, tool: t, effect: send, returns: {trust: local, secrecy: private}, attaches: \"%\", args: {text: {role: content, is: text}}}]\n"
+	if _, err := Parse("x.yaml", []byte(strings.Replace(tool, "%", strings.Repeat("a", filenames.MaxWord+1), 1))); err == nil {
+		t.Error("a word that is too long was read")
+	}
+	f, err := Parse("x.yaml", []byte(strings.Replace(tool, "%", "With:", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, c := floodmark.ToolRef{Server: "s", Name: "t"}, New([]*File{f}, nil)
+	if !c.LooksAt(ref, "text") {
+		t.Error("nobody looks at a text that sends files")
+	}
+	u := c.Classify(ref, []hook.Leaf{{Path: "text", Top: "text", Value: "WITH: keys/id_rsa"}}, nil, Places{})
+	if !slices.Equal(u.URLs, []string{"keys/id_rsa"}) {
+		t.Errorf("%q", u.URLs)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "repository", "commits", "selfProtected", "store", "fresh", "ownPlace")
+		"agent", "server", "own", "remote", "pays", "repository", "commits", "selfProtected", "store", "fresh", "ownPlace", "attaches")
 	if fs == nil {
 		return nil
 	}
@@ -35,6 +36,11 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	r.does(n, fs, p)
 	if f, ok := fs["store"]; ok {
 		p.store = r.oneOf(f.value, "store", []string{"puts", "gets"})
+	}
+	if f, ok := fs["attaches"]; ok {
+		if p.attaches = strings.ToLower(r.text(f.value, "attaches")); len(p.attaches) > filenames.MaxWord {
+			r.fail(f.value, "too-large", "", "attaches is longer than %d letters", filenames.MaxWord)
+		}
 	}
 	if f, ok := fs["fresh"]; ok {
 		p.fresh = valuesOf(r.texts(f.value, "fresh"))

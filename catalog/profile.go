@@ -26,6 +26,8 @@ type Profile struct {
 	command bool // an argument is a command line
 	pays    bool // money moves, now or later
 	commits bool // what it sends is code that others run
+	// attaches is the word behind which a text of the call names a file that is sent along.
+	attaches string
 	// fresh are the arguments, or «argument=value», with which a command line gets a shell
 	// of its own, that of no other call. Without any there is none.
 	fresh []string

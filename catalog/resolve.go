@@ -3,7 +3,6 @@ package catalog
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -103,36 +102,6 @@ func (u Use) Remembers(writes bool) (puts, gets bool) {
 	}
 	shared := u.Returns.Trust == floodmark.Shared
 	return shared && writes, shared && !writes
-}
-
-// PatchPaths returns the paths a patch names, as they are written there.
-func PatchPaths(text string) []string {
-	var names []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line) // as those who apply patches do
-		for _, head := range [...]string{
-			"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ",
-			"rename from ", "rename to ", "copy from ", "copy to ",
-		} {
-			name, ok := strings.CutPrefix(line, head)
-			if !ok || name == "/dev/null" {
-				continue
-			}
-			if head == "+++ " || head == "--- " {
-				name, _, _ = strings.Cut(name, "\t")
-			}
-			if plain, err := strconv.Unquote(name); err == nil { // "b/\303\244.txt"
-				name = plain
-			}
-			if head == "+++ " || head == "--- " {
-				if len(name) > 2 && (name[:2] == "a/" || name[:2] == "b/") {
-					name = name[2:]
-				}
-			}
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Keeps says of a clean path whether secrets are kept there, by its name.

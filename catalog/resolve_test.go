@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
@@ -42,15 +41,5 @@ func TestPathsOfTheSystem(t *testing.T) {
 		if catalog.OfSystem(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
-	}
-}
-
-func TestPathsOfAPatch(t *testing.T) {
-	const patch = "--- a/old.go\t2026\n+++ b/new.go\n*** Add File: x.md\nrename to \"\\303\\244.txt\"\n+++ /dev/null\nplain\n"
-	if got, want := catalog.PatchPaths(patch), []string{"old.go", "new.go", "x.md", "ä.txt"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := catalog.PatchPaths("nothing"); got != nil {
-		t.Errorf("%q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -107,7 +108,7 @@ func (v *veiling) patched(name, text string) string {
 	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
 		return ""
 	}
-	paths := catalog.PatchPaths(text)
+	paths := filenames.OfPatch(text)
 	if len(paths) == 0 {
 		return ""
 	}

@@ -11,14 +11,11 @@ import (
 
 // pattern is the wider approval a question may offer: the same tool with the
 // same values in every argument that matters, whatever the content. What
-// changes the agent never gets one, nor does code, nor what names many things at
-// once. Two calls have the same pattern only if every byte of it is the same.
+// changes the agent never gets one, nor does code, what puts code into a repository, nor what
+// names many things at once. Two calls have the same pattern only if every byte of it is the same.
 func pattern(j *judged) string {
-	if j.basis.Undescribed || j.use.Profile.Commits() {
-		return "" // nobody knows what it is, or what it puts into a repository next
-	}
 	effects := j.action.Effects
-	if slices.Contains(effects, floodmark.Run) || slices.Contains(effects, floodmark.Admin) {
+	if j.basis.Undescribed || j.use.Profile.Commits() || slices.Contains(effects, floodmark.Run) || slices.Contains(effects, floodmark.Admin) {
 		return ""
 	}
 	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {

@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/filenames"
 )
 
 // A touch is which files a call reads, writes and loads, as clean paths, as
@@ -56,7 +57,7 @@ func (st *step) touchedByTool(j *judged) touch {
 		case a.Is == catalog.IsPath:
 			paths = append(paths, st.places().Clean(leaf.Value, ""))
 		case a.Is == catalog.IsPatch:
-			for _, name := range catalog.PatchPaths(leaf.Value) {
+			for _, name := range filenames.OfPatch(leaf.Value) {
 				paths = append(paths, st.places().Clean(name, ""))
 			}
 		case a.Role == floodmark.Content:

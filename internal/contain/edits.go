@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/undo"
 	"github.com/floodmark/floodmark/journal"
@@ -114,7 +115,7 @@ func (m Machine) edited(s journal.Session, w Where, ev hook.Event) (project stri
 		case a.Is == catalog.IsPath:
 			named = []string{leaf.Value}
 		case a.Is == catalog.IsPatch:
-			named = catalog.PatchPaths(leaf.Value)
+			named = filenames.OfPatch(leaf.Value)
 		}
 		for _, p := range named {
 			paths = m.inside(paths, project, at.Clean(p, ""))
