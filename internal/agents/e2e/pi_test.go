@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"testing"
+
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -17,10 +19,15 @@ func piAgent() agent {
 	}
 }
 
+func piProgram(t *testing.T) string {
+	t.Helper()
+	return tool(t, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js")
+}
+
 func runPi(w *world, h how) string {
 	scripted := w.scripted("pi")
 	w.write(scripted.File, scripted.Text)
-	args := []string{tool(w.t, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"), "-p", "--mode", "json", "--model", "scripted/" + testmodel.Name}
+	args := []string{piProgram(w.t), "-p", "--mode", "json", "--model", "scripted/" + testmodel.Name}
 	if h.protected {
 		args = append(args, "-e", w.write("floodmark.ts", w.settings("pi/floodmark.ts")))
 	}

@@ -207,11 +207,7 @@ func (w *world) run(env []string, name string, args ...string) string {
 		w.prepare(env, name)
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = w.project
-	cmd.Env = append([]string{
-		"PATH=" + filepath.Join(w.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb",
-		"FLOODMARK_HOOK_SOCKET=" + w.socket(), "http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
-	}, append(env, w.env...)...)
+	cmd.Dir, cmd.Env = w.project, w.variables("dumb", env)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 5 * time.Second
@@ -223,6 +219,14 @@ func (w *world) run(env []string, name string, args ...string) string {
 	}
 	w.output = out.String()
 	return w.output
+}
+
+// variables are all that an agent knows of this machine.
+func (w *world) variables(terminal string, more []string) []string {
+	return slices.Concat([]string{
+		"PATH=" + filepath.Join(w.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=" + terminal,
+		"FLOODMARK_HOOK_SOCKET=" + w.socket(), "http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
+	}, more, w.env)
 }
 
 // The prompt is what the owner types: it names the page, not the collector.
