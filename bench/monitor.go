@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
@@ -18,7 +19,7 @@ import (
 type life struct {
 	rules kernel.Rules
 	state *kernel.State
-	index *provenance.MemoryIndex
+	index *postings.Memory
 	facts []floodmark.Fact
 }
 
@@ -32,7 +33,7 @@ func live(pages int) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{rules: kernel.NewRules(p, c), state: kernel.NewState(), index: provenance.NewMemoryIndex()}
+	l := &life{rules: kernel.NewRules(p, c), state: kernel.NewState(), index: postings.NewMemory()}
 	owner := floodmark.Origin{Kind: floodmark.FromSender, IsOwner: true, Sender: "owner"}
 	events := []hook.Event{
 		{Point: hook.SessionStart},

@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -176,7 +177,7 @@ func (v *village) word(s *villager, page string, verb approval.Verb) error {
 func (v *village) input(s *villager, ev hook.Event) kernel.Input {
 	ev.Agent, ev.Session = "claude-code", s.id
 	return kernel.Input{
-		Event: ev, At: v.at, Key: provenance.Key{7}, Index: provenance.NewMemoryIndex(), Artifacts: v,
+		Event: ev, At: v.at, Key: provenance.Key{7}, Index: postings.NewMemory(), Artifacts: v,
 		Code: fmt.Sprintf("%08x", v.n), Ticket: floodmark.TicketID(fmt.Sprint("t", v.n)),
 	}
 }

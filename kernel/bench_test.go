@@ -8,14 +8,15 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // lived returns the facts of a session that read n pages and decided as often.
-func lived(tb testing.TB, rules kernel.Rules, n int) ([]floodmark.Fact, *provenance.MemoryIndex) {
+func lived(tb testing.TB, rules kernel.Rules, n int) ([]floodmark.Fact, *postings.Memory) {
 	tb.Helper()
-	state, index := kernel.NewState(), provenance.NewMemoryIndex()
+	state, index := kernel.NewState(), postings.NewMemory()
 	var facts []floodmark.Fact
 	tell := func(ev hook.Event) {
 		ev.Agent, ev.Session = "openclaw", "s"

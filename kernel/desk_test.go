@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
@@ -99,7 +100,7 @@ type desk struct {
 	rules  kernel.Rules
 	state  *kernel.State
 	facts  []floodmark.Fact
-	index  *provenance.MemoryIndex
+	index  *postings.Memory
 	at     time.Time
 	child  *kernel.State
 	asked  int
@@ -112,7 +113,7 @@ type desk struct {
 func newDesk(t testing.TB, user string) *desk {
 	t.Helper()
 	d := &desk{
-		t: t, rules: deskRules(t, user), state: kernel.NewState(), index: provenance.NewMemoryIndex(), id: "s",
+		t: t, rules: deskRules(t, user), state: kernel.NewState(), index: postings.NewMemory(), id: "s",
 		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	d.tell(hook.Event{Point: hook.SessionStart})

@@ -13,9 +13,9 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // lawTools are the desk's tools, and a shell whose lines the shipped catalog reads.
@@ -39,7 +39,7 @@ func lawRules(t *testing.T, toolWide bool) kernel.Rules {
 // lawDesk is a session in a project.
 func lawDesk(t *testing.T, rules kernel.Rules) *desk {
 	t.Helper()
-	d := &desk{t: t, rules: rules, state: kernel.NewState(), index: provenance.NewMemoryIndex(), id: "s", at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	d := &desk{t: t, rules: rules, state: kernel.NewState(), index: postings.NewMemory(), id: "s", at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	d.tell(hook.Event{Point: hook.SessionStart, Project: "/w"})
 	d.owner("hello")
 	return d

@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -88,7 +89,7 @@ type history struct {
 	beside   func(kernel.Input) // sees every call before it is decided
 	state    *kernel.State
 	facts    []floodmark.Fact
-	index    *provenance.MemoryIndex
+	index    *postings.Memory
 	at       time.Time
 	codes    []string
 	tickets  []floodmark.TicketID
@@ -99,7 +100,7 @@ type history struct {
 
 func newHistory(rules kernel.Rules, seed uint64) *history {
 	return &history{
-		rng: rand.New(rand.NewPCG(seed, 1)), rules: rules, state: kernel.NewState(), index: provenance.NewMemoryIndex(),
+		rng: rand.New(rand.NewPCG(seed, 1)), rules: rules, state: kernel.NewState(), index: postings.NewMemory(),
 		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), codes: []string{"00000000"}, tickets: []floodmark.TicketID{"t0"},
 		seen: []string{"hello"},
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // kinds lists what was written down, for a glance.
@@ -48,7 +48,7 @@ func TestSessionStart(t *testing.T) {
 		"clear by a program": {true, hook.Event{Cause: hook.Clear}, "incident-seen", "untrusted/internal"},
 		"compacted":          {true, hook.Event{Cause: hook.Compact, Text: "x"}, "content-seen", "untrusted/internal"},
 	} {
-		d := &desk{t: t, rules: deskRules(t, ""), state: kernel.NewState(), index: provenance.NewMemoryIndex(), id: "s"}
+		d := &desk{t: t, rules: deskRules(t, ""), state: kernel.NewState(), index: postings.NewMemory(), id: "s"}
 		if c.open {
 			d = tainted(t, "")
 		}
@@ -62,7 +62,7 @@ func TestSessionStart(t *testing.T) {
 
 // Every other point opens a session whose past is not believed.
 func TestASessionNobodyAnnounced(t *testing.T) {
-	d := &desk{t: t, rules: deskRules(t, ""), state: kernel.NewState(), index: provenance.NewMemoryIndex(), id: "s"}
+	d := &desk{t: t, rules: deskRules(t, ""), state: kernel.NewState(), index: postings.NewMemory(), id: "s"}
 	out := d.tell(hook.Event{Point: hook.LoopIterationEnd, Project: "/w", Home: "/h"})
 	want := []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/w", Home: "/h"},

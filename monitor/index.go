@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -18,7 +19,7 @@ import (
 // the seat.
 type index struct {
 	asked  bool
-	places *provenance.MemoryIndex
+	places *postings.Memory
 	count  int64 // postings in it
 	// behind are contents that are not in it yet, bare those of which no
 	// postings were kept, with the nodes they stand at.
@@ -43,7 +44,7 @@ const (
 
 // newIndex returns the index of a session, as yet unfilled.
 func newIndex(l *provenance.Ledger) *index {
-	ix := &index{places: provenance.NewMemoryIndex(), bare: map[floodmark.Digest][]floodmark.NodeID{}}
+	ix := &index{places: postings.NewMemory(), bare: map[floodmark.Digest][]floodmark.NodeID{}}
 	for src := range l.Sources() {
 		if !src.Digest.IsZero() {
 			ix.behind = append(ix.behind, placed{node: src.Node, digest: src.Digest})
@@ -174,7 +175,7 @@ func (f *finder) found(p *placed, k provenance.RingKey, ps provenance.Postings) 
 
 // catchUp takes in the contents whose postings are known, or known to be none.
 func (ix *index) catchUp() {
-	var fresh []provenance.Placed
+	var fresh []postings.Placed
 	behind := ix.behind
 	ix.behind = nil
 	for _, p := range behind {
@@ -184,7 +185,7 @@ func (ix *index) catchUp() {
 		case len(p.postings) == 0:
 			ix.bare[p.digest] = append(ix.bare[p.digest], p.node)
 		default:
-			fresh = append(fresh, provenance.Placed{Node: p.node, Postings: p.postings})
+			fresh = append(fresh, postings.Placed{Node: p.node, Postings: p.postings})
 			ix.count += int64(len(p.postings))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 func TestBeginnings(t *testing.T) {
@@ -40,7 +41,7 @@ func TestBeginningCountsAList(t *testing.T) {
 		`[{"name":"Garden_0"}]`:                 0,
 		"Garden_0 is a channel, Garden_1 also.": 0,
 	} {
-		tr := &Tracer{Index: postings{3: Key{}.Postings(list), 4: Key{}.Postings("- Garden_9\n")}, Ledger: &Ledger{}}
+		tr := &Tracer{Index: someContents{3: Key{}.Postings(list), 4: Key{}.Postings("- Garden_9\n")}, Ledger: &Ledger{}}
 		if got := tr.Beginning(3, "Garden"); got != want {
 			t.Errorf("%q: %d, want %d", list, got, want)
 		}
@@ -53,10 +54,10 @@ func TestBeginningCountsAList(t *testing.T) {
 	}
 }
 
-// postings is an index of a few contents.
-type postings map[floodmark.NodeID]Postings
+// someContents is an index of a few contents.
+type someContents map[floodmark.NodeID]Postings
 
-func (x postings) Find(h Hash) []floodmark.Span {
+func (x someContents) Find(h Hash) []floodmark.Span {
 	var spans []floodmark.Span
 	for node, list := range x {
 		for _, p := range list {
@@ -65,6 +66,6 @@ func (x postings) Find(h Hash) []floodmark.Span {
 			}
 		}
 	}
-	slices.SortFunc(spans, compareSpans)
+	slices.SortFunc(spans, postings.CompareSpans)
 	return spans
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // All the tokens of a value are looked for in one source, unless they are many.
@@ -80,31 +81,6 @@ func TestFirstNodes(t *testing.T) {
 	}
 }
 
-func TestMemoryIndexMergesRuns(t *testing.T) {
-	ix := NewMemoryIndex()
-	ix.Add(0, nil)
-	if len(ix.runs) != 0 {
-		t.Error("nothing became a run")
-	}
-	sizes := func() (sizes []int) {
-		for _, run := range ix.runs {
-			sizes = append(sizes, len(run))
-		}
-		return sizes
-	}
-	for n, want := range [][]int{{4}, {8}, {8, 4}, {16}} {
-		ix.Add(floodmark.NodeID(n), Postings{{Hash: 9}, {Hash: 3}, {Hash: 5}, {Hash: 7}}) // not in order
-		if got := sizes(); !slices.Equal(got, want) {
-			t.Errorf("runs of %v, want %v", got, want)
-		}
-	}
-	ix.Add(9, Postings{{Hash: 5, Offset: 1}})
-	want := []floodmark.Span{{Node: 0}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 9, Offset: 1}}
-	if got := ix.Find(5); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 func TestPartsOfTokens(t *testing.T) {
 	for _, tt := range []struct {
 		kind  TokenKind
@@ -146,7 +122,7 @@ func TestPartsOfTokens(t *testing.T) {
 
 // Nodes may be taken in in any order; the oldest is found first.
 func TestFindWhenOlderNodesComeLater(t *testing.T) {
-	ix := NewMemoryIndex()
+	ix := postings.NewMemory()
 	ix.Add(5, testKey().Postings("eve@x.example "+sampleWords(50)))
 	ix.Add(2, testKey().Postings("eve@x.example"))
 	got := ix.Find(testKey().Hash("eve@x.example"))

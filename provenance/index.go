@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // A Key makes the hashes of one tenant useless to everybody else: without it
@@ -22,23 +22,14 @@ func (Key) String() string { return "key" }
 // GoString hides the key, too.
 func (Key) GoString() string { return "provenance.Key{…}" }
 
-// A Hash stands for one normalised token under one key: the first eight bytes
-// of its HMAC-SHA256.
-type Hash uint64
+// Hash is [postings.Hash].
+type Hash = postings.Hash
 
-// A Posting says that a token stands at an offset of a content, in bytes.
-type Posting struct {
-	Hash   Hash
-	Offset uint32
-}
+// Posting is [postings.Posting].
+type Posting = postings.Posting
 
-// Postings are all the tokens of one content: each once, where it stands
-// first, ordered by hash; and if it holds records, each field of each.
-type Postings []Posting
-
-// MaxPostings bounds what is kept of one content. Ordinary text of 40 MB has
-// about two million.
-const MaxPostings = 1 << 22
+// Postings is [postings.Postings].
+type Postings = postings.Postings
 
 // The windows of words kept as evidence. Where a text is kept, a window begins
 // at every fourth word; where one is looked up, at every word. So eight words
@@ -54,15 +45,6 @@ func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
 // Postings returns the tokens of a text: every typed token, the parts of one by
 // which it may be quoted, and windows of five words. Common words are left out.
 func (k Key) Postings(text string) Postings { return new(Indexer).Postings(k, text) }
-
-func comparePostings(a, b Posting) int {
-	switch {
-	case a.Hash != b.Hash:
-		return cmp.Compare(a.Hash, b.Hash)
-	default:
-		return cmp.Compare(a.Offset, b.Offset)
-	}
-}
 
 // A hasher computes keyed hashes without allocating for each. One that computes
 // many has a mac, which is slow to make and then quicker.

@@ -7,12 +7,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 var (
@@ -162,92 +162,14 @@ func TestPostingsStayAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := floodmark.DigestOf(string(data)).Short(), "65da5bab"; got != want {
-		t.Errorf("format %d: %s, want %s", postingsFormat, got, want)
-	}
-}
-
-func TestPostingsCodeRefuses(t *testing.T) {
-	good, _ := Postings{{Hash: 1, Offset: 2}, {Hash: 3, Offset: 4}}.MarshalBinary()
-	for name, data := range map[string][]byte{
-		"nothing":         nil,
-		"another format":  append([]byte{9}, good[1:]...),
-		"too many":        append(slices.Clone(good), 0),
-		"too few":         good[:len(good)-1],
-		"a huge count":    {postingsFormat, 0xff, 0xff, 0xff, 0xff, 0x7f},
-		"an endless int":  {postingsFormat, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
-		"a wrong order":   append([]byte{postingsFormat, 2}, append(slices.Clone(good[11:]), good[2:11]...)...),
-		"one twice":       append([]byte{postingsFormat, 2}, append(slices.Clone(good[2:11]), good[2:11]...)...),
-		"a far off place": append([]byte{postingsFormat, 1}, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 1),
-	} {
-		p := Postings{{Hash: 7}}
-		if p.UnmarshalBinary(data) == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if len(p) != 1 {
-			t.Errorf("%s: the postings changed", name)
-		}
-	}
-	if _, err := make(Postings, MaxPostings+1).MarshalBinary(); err == nil {
-		t.Error("more than the limit can be written")
-	}
-}
-
-func TestMemoryIndexAgreesWithASlowOne(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	ix, slow := NewMemoryIndex(), map[Hash][]floodmark.Span{}
-	for n := range floodmark.NodeID(200) {
-		var p Postings
-		for h := range Hash(40) {
-			if rng.IntN(3) == 0 {
-				p = append(p, Posting{Hash: h, Offset: uint32(rng.IntN(1000))})
-				slow[h] = append(slow[h], floodmark.Span{Node: n, Offset: int(p[len(p)-1].Offset)})
-			}
-		}
-		ix.Add(n, p[:rng.IntN(len(p)+1)][:0:0])
-		ix.Add(n, p)
-	}
-	for h := range Hash(41) {
-		if got := ix.Find(h); !reflect.DeepEqual(got, slow[h]) {
-			t.Fatalf("hash %d: %v, want %v", h, got, slow[h])
-		}
-	}
-	if len(ix.runs) > 12 {
-		t.Errorf("%d runs", len(ix.runs))
-	}
-}
-
-// A hash is found in any run: hashes spread as real ones are, all at one end,
-// or the same one many times.
-func TestSearchFindsTheFirst(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for size := range 300 {
-		for _, draw := range []func() Hash{
-			func() Hash { return Hash(rng.Uint64()) },
-			func() Hash { return Hash(rng.Uint64N(50)) },
-			func() Hash { return ^Hash(rng.Uint64N(3)) },
-		} {
-			run := make([]place, size)
-			for i := range run {
-				run[i].hash = draw()
-			}
-			slices.SortFunc(run, comparePlaces)
-			for _, h := range []Hash{0, 1, draw(), draw(), ^Hash(0)} {
-				want := 0
-				for want < size && run[want].hash < h {
-					want++
-				}
-				if got := search(run, h); got != want {
-					t.Fatalf("%d of %d, want %d", got, size, want)
-				}
-			}
-		}
+		t.Errorf("format %d: %s, want %s", postings.Format, got, want)
 	}
 }
 
 func FuzzPostings(f *testing.F) {
 	data, _ := testKey().Postings("alpha beta https://x.com/y").MarshalBinary()
 	f.Add(data)
-	f.Add([]byte{postingsFormat, 0})
+	f.Add([]byte{postings.Format, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p Postings
 		if p.UnmarshalBinary(data) != nil {

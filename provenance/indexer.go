@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // An Indexer makes the postings of one text after the other, in memory of its
@@ -30,7 +32,7 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	ix.window.words, ix.window.text = 0, ix.window.text[:0]
 	ix.seen.begin(k, len(text)/bytesPerToken)
 	scanText(text, ix.add)
-	if len(ix.out) >= MaxPostings {
+	if len(ix.out) >= postings.MaxPostings {
 		ix.links = ix.links[:0] // there may be more of them behind
 	}
 	tokens := ix.postings()
@@ -41,9 +43,9 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	if len(ix.out) == 0 {
 		return tokens
 	}
-	ix.forgetLinks(MaxPostings - len(tokens))
+	ix.forgetLinks(postings.MaxPostings - len(tokens))
 	ix.sort()
-	fields := slices.Compact(ix.out[:min(len(ix.out), MaxPostings-len(tokens))])
+	fields := slices.Compact(ix.out[:min(len(ix.out), postings.MaxPostings-len(tokens))])
 	return mergePostings(tokens, fields)
 }
 
@@ -51,7 +53,7 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 func mergePostings(a, b Postings) Postings {
 	out := make(Postings, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		switch c := comparePostings(a[0], b[0]); {
+		switch c := postings.Compare(a[0], b[0]); {
 		case c < 0:
 			out, a = append(out, a[0]), a[1:]
 		case c > 0:
@@ -64,7 +66,7 @@ func mergePostings(a, b Postings) Postings {
 }
 
 func (ix *Indexer) add(p piece) bool {
-	if len(ix.out) >= MaxPostings {
+	if len(ix.out) >= postings.MaxPostings {
 		return false
 	}
 	ix.token = appendToken(ix.token[:0], p)
@@ -122,7 +124,7 @@ func (ix *Indexer) post(h Hash, offset int) {
 func (ix *Indexer) postings() Postings {
 	ix.sort()
 	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
-	return slices.Clone(out[:min(len(out), MaxPostings)]) // it is kept: no room to spare
+	return slices.Clone(out[:min(len(out), postings.MaxPostings)]) // it is kept: no room to spare
 }
 
 // fewPostings is up to how many are compared with each other; more are spread
@@ -134,7 +136,7 @@ const fewPostings = 12
 func (ix *Indexer) sort() {
 	n := len(ix.out)
 	if n <= fewPostings {
-		slices.SortFunc(ix.out, comparePostings)
+		slices.SortFunc(ix.out, postings.Compare)
 		return
 	}
 	shift := 64 - bits.Len(uint(n))
@@ -168,11 +170,11 @@ func (ix *Indexer) sort() {
 // are in order already.
 func sortFew(list Postings) {
 	if len(list) > fewPostings {
-		slices.SortFunc(list, comparePostings)
+		slices.SortFunc(list, postings.Compare)
 		return
 	}
 	for i := 1; i < len(list); i++ {
-		for k := i; k > 0 && comparePostings(list[k], list[k-1]) < 0; k-- {
+		for k := i; k > 0 && postings.Compare(list[k], list[k-1]) < 0; k-- {
 			list[k], list[k-1] = list[k-1], list[k]
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // The values of the paper's appendix, and of its reference code.
@@ -97,7 +98,7 @@ func TestPostingsAreSorted(t *testing.T) {
 				ix.post(draw(), r.IntN(10_000))
 			}
 			want := slices.Clone(ix.out)
-			slices.SortFunc(want, comparePostings)
+			slices.SortFunc(want, postings.Compare)
 			if ix.sort(); !slices.Equal(ix.out, want) {
 				t.Errorf("%d, %s: not in order", n, name)
 			}
@@ -137,13 +138,13 @@ func TestSeenTokensAreBounded(t *testing.T) {
 // Adding many contents at once finds what adding each by itself finds.
 func TestAddAllIsAddingEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	var list []Placed
+	var list []postings.Placed
 	for n := range 40 {
-		list = append(list, Placed{Node: floodmark.NodeID(n), Postings: testKey().Postings(sampleText(1 + r.IntN(6000)))})
+		list = append(list, postings.Placed{Node: floodmark.NodeID(n), Postings: testKey().Postings(sampleText(1 + r.IntN(6000)))})
 	}
-	list = append(list, Placed{Node: 40, Postings: list[7].Postings}, Placed{Node: 41})
+	list = append(list, postings.Placed{Node: 40, Postings: list[7].Postings}, postings.Placed{Node: 41})
 	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-	one, all := NewMemoryIndex(), NewMemoryIndex()
+	one, all := postings.NewMemory(), postings.NewMemory()
 	all.AddAll(list[:5])
 	all.AddAll(list[5:])
 	all.AddAll(nil)

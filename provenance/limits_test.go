@@ -2,11 +2,11 @@ package provenance
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // The limits that other packages and readers count on.
@@ -14,7 +14,7 @@ func TestLimits(t *testing.T) {
 	for name, c := range map[string][2]int{
 		"bytes of a token":       {MaxTokenBytes, 4096},
 		"tokens of a text":       {MaxTokens, 16777216},
-		"postings of a content":  {MaxPostings, 4194304},
+		"postings of a content":  {postings.MaxPostings, 4194304},
 		"sources of a session":   {MaxSources, 262144},
 		"sources that are named": {MaxBlame, 5},
 		"bytes of a message":     {maxStatedBytes, 262144},
@@ -101,48 +101,14 @@ func TestTokensAtTheirLimit(t *testing.T) {
 }
 
 func TestPostingsAreLimited(t *testing.T) {
-	ix := Indexer{hasher: newHasher(testKey()), stride: shingleStride, out: make(Postings, MaxPostings-1)}
+	ix := Indexer{hasher: newHasher(testKey()), stride: shingleStride, out: make(Postings, postings.MaxPostings-1)}
 	ix.seen.begin(testKey(), 0)
 	word := piece{kind: ID, folded: "a1"}
-	if !ix.add(word) || len(ix.out) != MaxPostings {
+	if !ix.add(word) || len(ix.out) != postings.MaxPostings {
 		t.Errorf("%d postings before the limit", len(ix.out))
 	}
-	if ix.add(word) || len(ix.out) != MaxPostings {
+	if ix.add(word) || len(ix.out) != postings.MaxPostings {
 		t.Errorf("%d postings beyond the limit", len(ix.out))
-	}
-	if _, err := make(Postings, MaxPostings).MarshalBinary(); err != nil {
-		t.Error(err)
-	}
-	data := make([]byte, 16+minPostingBytes*(MaxPostings+1))
-	for count, want := range map[int]string{MaxPostings: "not in order", MaxPostings + 1: "wrong count"} {
-		copy(data, []byte{postingsFormat, byte(count)&0x7f | 0x80, byte(count>>7)&0x7f | 0x80, byte(count>>14)&0x7f | 0x80, byte(count >> 21)})
-		if err := new(Postings).UnmarshalBinary(data); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%d postings: %v, want %s", count, err, want)
-		}
-	}
-}
-
-func TestPostingsCodeAtItsLimits(t *testing.T) {
-	last := Postings{{Hash: 1, Offset: 1<<32 - 1}, {Hash: 2}}
-	data, err := last.MarshalBinary()
-	var back Postings
-	if err != nil || back.UnmarshalBinary(data) != nil || !slices.Equal(back, last) {
-		t.Errorf("%v, %v", back, err)
-	}
-	for cut, want := range map[int]string{4: "cut off", 5: "wrong count"} {
-		if err := back.UnmarshalBinary(data[:len(data)-cut]); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%d bytes short: %v, want %s", cut, err, want)
-		}
-	}
-	far := []byte{postingsFormat, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x10} // 1<<32
-	if err := back.UnmarshalBinary(far); err == nil || !strings.HasSuffix(err.Error(), "wrong offset") {
-		t.Error(err)
-	}
-	if err := back.UnmarshalBinary([]byte{postingsFormat, 0}); err != nil || back != nil {
-		t.Errorf("%v, %v", back, err)
-	}
-	if err := back.UnmarshalBinary([]byte{postingsFormat}); err == nil {
-		t.Error("no count, no error")
 	}
 }
 

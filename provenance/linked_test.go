@@ -52,7 +52,7 @@ func TestReads(t *testing.T) {
 func TestLinksOfRecords(t *testing.T) {
 	t.Parallel()
 	tr := func(text string) *Tracer {
-		return &Tracer{Index: postings{3: Key{}.Postings(text)}, Ledger: &Ledger{}}
+		return &Tracer{Index: someContents{3: Key{}.Postings(text)}, Ledger: &Ledger{}}
 	}
 	text := "- body: see www.a.example and www.b.example\n  sender: Anna\n- body: www.a.example\n  sender: Bert\n- body: none\n  sender: Eve\n"
 	x := tr(text)
@@ -85,7 +85,7 @@ func TestLinksOfRecords(t *testing.T) {
 	}
 	var ix Indexer
 	ix.Postings(Key{}, text)
-	second := &Tracer{Index: postings{3: ix.Postings(Key{}, "- body: none\n  sender: Eve\n")}, Ledger: &Ledger{}}
+	second := &Tracer{Index: someContents{3: ix.Postings(Key{}, "- body: none\n  sender: Eve\n")}, Ledger: &Ledger{}}
 	if len(second.Links()) != 0 {
 		t.Error("an indexer remembers the links of another text")
 	}

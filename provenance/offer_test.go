@@ -3,6 +3,8 @@ package provenance
 import (
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 func TestHolds(t *testing.T) {
@@ -37,7 +39,7 @@ func TestHolds(t *testing.T) {
 }
 
 func TestLabelled(t *testing.T) {
-	x := NewMemoryIndex()
+	x := postings.NewMemory()
 	x.Add(3, testKey().Postings("About Ada. Email: ada@home.example, Club Username: ada.club\nClub Password: \"open sesame\" Bank Account Password: richrich8 Phone : 12345 door:oak Note: see here"))
 	x.Add(4, testKey().Postings(`{"email":"bert@home.example"}`))
 	x.Add(5, testKey().Postings(strings.Repeat("x ", maxLabelText/2)+"Email: late@home.example"))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // What the hash of a field or of a record begins with: no token does.
@@ -92,7 +93,7 @@ func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
 	begins := t.begins
 	records := make([]Record, 0, len(spans))
 	for _, s := range spans {
-		at, found := slices.BinarySearchFunc(begins, s, compareSpans)
+		at, found := slices.BinarySearchFunc(begins, s, postings.CompareSpans)
 		if !found {
 			at--
 		}

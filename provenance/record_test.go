@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // library is a tracer over contents, the first of which is node 1.
 func library(texts ...string) *Tracer {
-	ix := NewMemoryIndex()
+	ix := postings.NewMemory()
 	for i, text := range texts {
 		ix.Add(floodmark.NodeID(i+1), Key{7}.Postings(text))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // What an answer repeats: pieces as «words: text (trust node)», names with a
@@ -90,7 +91,7 @@ func TestRepeatsLimits(t *testing.T) {
 	if _, _, ok := (&Tracer{Ledger: &Ledger{}}).Repeats("a", floodmark.External); ok {
 		t.Error("without an index nothing can be told")
 	}
-	if _, _, ok := (&Tracer{Index: NewMemoryIndex()}).Repeats("a", floodmark.External); ok {
+	if _, _, ok := (&Tracer{Index: postings.NewMemory()}).Repeats("a", floodmark.External); ok {
 		t.Error("without a ledger nothing can be told")
 	}
 }

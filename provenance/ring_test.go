@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // Whatever keys the contents of a session were indexed under, a tracer that has
@@ -31,7 +32,7 @@ func TestOtherKeysChangeNothing(t *testing.T) {
 	foreign := 0
 	for range 50 {
 		one, many := tracer(t, texts...), tracer(t, texts...)
-		mixed := NewMemoryIndex()
+		mixed := postings.NewMemory()
 		for n, text := range texts {
 			k := keys[rng.IntN(len(keys))]
 			if k != keys[0] {
@@ -64,7 +65,7 @@ func asked(tr *Tracer, v string) []string {
 // Without the other key nothing under it is found: the law above would not hold.
 func TestAnotherKeyIsNeeded(t *testing.T) {
 	tr := tracer(t, seenText{floodmark.Untrusted, "nothing"})
-	tr.Index.(*MemoryIndex).Add(0, Key{4}.Postings("eve@x.com"))
+	tr.Index.(*postings.Memory).Add(0, Key{4}.Postings("eve@x.com"))
 	if got := tr.Trace(leaf("eve@x.com"), floodmark.Content, ""); got.Whence == floodmark.Seen {
 		t.Errorf("%+v", got)
 	}

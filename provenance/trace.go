@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // The limits on looking up one value.
@@ -68,7 +69,7 @@ func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Tru
 	found, trust := t.pieces(v.windows)
 	more, lower := t.pieces(v.parts)
 	spans = append(found, more...)
-	slices.SortFunc(spans, compareSpans)
+	slices.SortFunc(spans, postings.CompareSpans)
 	return onePerNode(spans), min(trust, lower), true
 }
 
@@ -94,7 +95,7 @@ func (t *Tracer) find(h Hash) []floodmark.Span {
 	for _, other := range t.keyed().also[h] {
 		spans = append(spans, t.Index.Find(other)...)
 	}
-	slices.SortFunc(spans, compareSpans)
+	slices.SortFunc(spans, postings.CompareSpans)
 	return slices.Compact(spans)
 }
 

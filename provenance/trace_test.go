@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 )
 
 // seenText is one text a session has seen.
@@ -18,7 +19,7 @@ type seenText struct {
 // whose owner typed what is at Owner.
 func tracer(t testing.TB, texts ...seenText) *Tracer {
 	t.Helper()
-	ix, l, s := NewMemoryIndex(), &Ledger{}, &Stated{}
+	ix, l, s := postings.NewMemory(), &Ledger{}, &Stated{}
 	for n, text := range texts {
 		src := source(n, label(text.trust, floodmark.Public))
 		mustAdd(t, l, src)
@@ -131,7 +132,7 @@ func TestTraceFollowsTheLedger(t *testing.T) {
 
 func TestTraceOfAnUnknownNodeIsUntrusted(t *testing.T) {
 	tr := tracer(t)
-	ix := NewMemoryIndex()
+	ix := postings.NewMemory()
 	ix.Add(5, testKey().Postings("eve@x.com"))
 	tr.Index = ix
 	if got := tr.Trace(leaf("eve@x.com"), floodmark.Critical, "to"); got.Trust != floodmark.Untrusted || got.Whence != floodmark.Seen {

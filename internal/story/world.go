@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -54,7 +55,7 @@ type session struct {
 	facts []floodmark.Fact
 	times []time.Time // of the facts
 	state *kernel.State
-	index *provenance.MemoryIndex
+	index *postings.Memory
 	call  hook.Call // the last call, for «returns»
 	boxed bool      // it runs in a box
 }
@@ -147,7 +148,7 @@ func (w *world) session() *session {
 }
 
 func (w *world) add(id floodmark.SessionID) *session {
-	s := &session{state: kernel.NewState(), index: provenance.NewMemoryIndex()}
+	s := &session{state: kernel.NewState(), index: postings.NewMemory()}
 	w.sessions[id] = s
 	w.order = append(w.order, id)
 	return s

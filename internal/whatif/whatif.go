@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"
@@ -49,7 +50,7 @@ func (h Hypothesis) decide(rules kernel.Rules) (floodmark.ActionDecided, error) 
 	if err != nil {
 		return none, err
 	}
-	p := play{state: s, rules: rules, index: provenance.NewMemoryIndex()}
+	p := play{state: s, rules: rules, index: postings.NewMemory()}
 	p.index.Add(src.Node, p.key.Postings(h.Content))
 	if h.Owner != "" {
 		_, err := p.step(hook.Event{
@@ -77,7 +78,7 @@ type play struct {
 	state *kernel.State
 	rules kernel.Rules
 	key   provenance.Key
-	index *provenance.MemoryIndex
+	index *postings.Memory
 }
 
 func (p *play) step(ev hook.Event) ([]floodmark.Fact, error) {

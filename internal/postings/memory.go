@@ -1,4 +1,4 @@
-package provenance
+package postings
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A MemoryIndex is an [Index] in memory. It keeps sorted runs and merges those
+// A Memory holds the postings of many contents. It keeps sorted runs and merges those
 // of similar size, so that adding stays cheap and a look-up meets few of them.
-type MemoryIndex struct {
+type Memory struct {
 	runs [][]place
 }
 
@@ -21,13 +21,11 @@ type place struct {
 	offset uint32
 }
 
-var _ Index = (*MemoryIndex)(nil)
-
-// NewMemoryIndex returns an empty index.
-func NewMemoryIndex() *MemoryIndex { return &MemoryIndex{} }
+// NewMemory returns one that holds nothing.
+func NewMemory() *Memory { return &Memory{} }
 
 // Add takes in the postings of node n.
-func (ix *MemoryIndex) Add(n floodmark.NodeID, p Postings) {
+func (ix *Memory) Add(n floodmark.NodeID, p Postings) {
 	ix.AddAll([]Placed{{Node: n, Postings: p}})
 }
 
@@ -39,7 +37,7 @@ type Placed struct {
 
 // AddAll takes in the postings of many nodes at once, which is less work than
 // one after the other.
-func (ix *MemoryIndex) AddAll(list []Placed) {
+func (ix *Memory) AddAll(list []Placed) {
 	n := 0
 	for _, c := range list {
 		n += len(c.Postings)
@@ -92,7 +90,7 @@ func sortedRun(list []Placed, n int) []place {
 }
 
 // Find returns where a token was seen, oldest node first.
-func (ix *MemoryIndex) Find(h Hash) []floodmark.Span {
+func (ix *Memory) Find(h Hash) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
 		at := search(run, h)
@@ -108,7 +106,7 @@ func (ix *MemoryIndex) Find(h Hash) []floodmark.Span {
 			spans = append(spans, floodmark.Span{Node: floodmark.NodeID(p.node), Offset: int(p.offset)})
 		}
 	}
-	slices.SortFunc(spans, compareSpans)
+	slices.SortFunc(spans, CompareSpans)
 	return spans
 }
 
@@ -141,13 +139,6 @@ func comparePlaces(a, b place) int {
 	default:
 		return cmp.Compare(a.offset, b.offset)
 	}
-}
-
-func compareSpans(a, b floodmark.Span) int {
-	if a.Node != b.Node {
-		return cmp.Compare(a.Node, b.Node)
-	}
-	return cmp.Compare(a.Offset, b.Offset)
 }
 
 func mergeRuns(a, b []place) []place {

@@ -1,4 +1,4 @@
-package provenance
+package postings
 
 import (
 	"encoding/binary"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// postingsFormat is the first byte of encoded postings. A change of what
+// Format is the first byte of encoded postings. A change of what
 // follows, or of how tokens are found or normalised, takes another one.
-const postingsFormat = 2
+const Format = 2
 
 // minPostingBytes is the least one encoded posting takes.
 const minPostingBytes = 9
@@ -20,7 +20,7 @@ func (ps Postings) MarshalBinary() ([]byte, error) {
 		return nil, fmt.Errorf("%d postings, at most %d", len(ps), MaxPostings)
 	}
 	out := make([]byte, 0, 4+len(ps)*11)
-	out = append(out, postingsFormat)
+	out = append(out, Format)
 	out = binary.AppendUvarint(out, uint64(len(ps)))
 	for _, p := range ps {
 		out = binary.BigEndian.AppendUint64(out, uint64(p.Hash))
@@ -32,7 +32,7 @@ func (ps Postings) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary reads what MarshalBinary wrote and refuses everything else;
 // with an error the postings are as they were.
 func (ps *Postings) UnmarshalBinary(data []byte) error {
-	if len(data) == 0 || data[0] != postingsFormat {
+	if len(data) == 0 || data[0] != Format {
 		return errors.New("read postings: unknown format")
 	}
 	count, n := binary.Uvarint(data[1:])
