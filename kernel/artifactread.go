@@ -126,7 +126,7 @@ func (st *step) have(s floodmark.Source, fresh []floodmark.Source) (floodmark.No
 		}
 	}
 	for _, o := range fresh {
-		if provenance.SameSource(o, s) {
+		if provenance.SameSource(&o, &s) {
 			return o.Node, true
 		}
 	}
@@ -135,12 +135,12 @@ func (st *step) have(s floodmark.Source, fresh []floodmark.Source) (floodmark.No
 		if !ok {
 			return 0, false
 		}
-		if o, _ := st.s.Ledger.Source(n); provenance.SameSource(o, s) {
+		if o, _ := st.s.Ledger.Source(n); provenance.SameSource(&o, &s) {
 			return n, true
 		}
 	}
 	for o := range st.s.Ledger.Sources() {
-		if provenance.SameSource(o, s) {
+		if provenance.SameSource(&o, &s) {
 			return o.Node, true
 		}
 	}

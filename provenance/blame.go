@@ -110,7 +110,7 @@ func (l *Ledger) Within(mark floodmark.Label) bool {
 // live sources and what they were made from, numbered from 0, each once.
 // Labels are the sources' own; [Ledger.Endorsements] go along with them.
 func (l *Ledger) Export() []floodmark.Source {
-	needed := l.needed()
+	needed := l.needed(floodmark.NodeID(len(l.entries)))
 	moved := make([]floodmark.NodeID, len(l.entries))
 	known := make(map[string]floodmark.NodeID)
 	var out []floodmark.Source
@@ -136,11 +136,11 @@ func (l *Ledger) Export() []floodmark.Source {
 	return out
 }
 
-// needed marks the live sources and all they were made from.
-func (l *Ledger) needed() []bool {
+// needed marks the live sources older than before and all they were made from.
+func (l *Ledger) needed(before floodmark.NodeID) []bool {
 	needed := make([]bool, len(l.entries))
 	everything := false
-	for i := len(l.entries) - 1; i >= 0; i-- {
+	for i := min(int(before), len(l.entries)) - 1; i >= 0; i-- {
 		e := &l.entries[i]
 		if e.dead && !needed[i] && !everything {
 			continue

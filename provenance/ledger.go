@@ -31,6 +31,7 @@ type Ledger struct {
 	endorsed []floodmark.Endorsed // at most one for a digest, in order of the last word on it
 	digests  map[floodmark.Digest]floodmark.NodeID
 	pending  []floodmark.NodeID // oldest first
+	apart    []floodmark.NodeID // what [Ledger.Set] keeps apart of all
 }
 
 // An entry is one source and the state of the session after it.
@@ -42,9 +43,16 @@ type entry struct {
 	since floodmark.NodeID
 
 	effective floodmark.Label
-	all       floodmark.Label // join of the effective labels up to here, dead ones too
-	mark      floodmark.Label // the same of live ones
+	upTo
+}
+
+// upTo is what follows from the sources up to one.
+type upTo struct {
+	all, mark floodmark.Label // join of all effective labels, and of those of live ones
 	levels    Levels          // of live ones
+	cleared   bool            // one is dead
+	apart     uint8           // how many of [Ledger.apart] there are, and the join of the
+	rest      floodmark.Label // others' own labels
 }
 
 // Add appends a source. Its node must be [Ledger.Len] and its inputs older.
@@ -241,26 +249,28 @@ func (l *Ledger) revive(e *entry) {
 // settle brings everything that follows from the sources up to date, from node
 // n on: nothing older depends on it.
 func (l *Ledger) settle(n floodmark.NodeID) {
-	all, mark, levels := floodmark.Clean(), floodmark.Clean(), Levels(0)
+	at := upTo{all: floodmark.Clean(), mark: floodmark.Clean(), rest: floodmark.Clean()}
 	if n > 0 {
-		before := &l.entries[n-1]
-		all, mark, levels = before.all, before.mark, before.levels
+		at = l.entries[n-1].upTo
 	}
+	l.apart = orNil(l.apart[:at.apart])
 	for i := int(n); i < len(l.entries); i++ {
 		e := &l.entries[i]
 		e.effective = l.own(&e.source)
 		if e.source.Whole {
-			e.effective = e.effective.Join(all)
+			e.effective = e.effective.Join(at.all)
 		}
 		for _, in := range e.source.Inputs {
 			e.effective = e.effective.Join(l.entries[in].effective)
 		}
-		all = all.Join(e.effective)
-		if !e.dead {
-			mark = mark.Join(e.effective)
-			levels |= level(e.effective.Trust)
+		at.all = at.all.Join(e.effective)
+		if at.cleared = at.cleared || e.dead; !e.dead {
+			at.mark = at.mark.Join(e.effective)
+			at.levels |= level(e.effective.Trust)
 		}
-		e.all, e.mark, e.levels = all, mark, levels
+		at.rest = l.part(&e.source, at.rest)
+		at.apart = uint8(len(l.apart))
+		e.upTo = at
 	}
 }
 
@@ -308,6 +318,7 @@ func (l *Ledger) cut(n int) {
 	}
 	l.entries = orNil(slices.Delete(l.entries, n, len(l.entries)))
 	l.pending = orNil(slices.DeleteFunc(l.pending, func(p floodmark.NodeID) bool { return int(p) >= n }))
+	l.settle(floodmark.NodeID(n))
 }
 
 func checkInputs(n floodmark.NodeID, inputs []floodmark.NodeID) error {

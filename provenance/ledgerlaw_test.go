@@ -102,6 +102,81 @@ func TestLawsOverRandomHistories(t *testing.T) {
 	}
 }
 
+// slowSet follows the definition and nothing else: what is live before a node, what that was
+// made from, and each source once, in order.
+func slowSet(l *Ledger, before floodmark.NodeID) (out []floodmark.Source) {
+	needed := map[floodmark.NodeID]bool{}
+	for n := floodmark.NodeID(l.Len() - 1); n >= 0; n-- {
+		if !needed[n] && (!l.Live(n) || n >= before) {
+			continue
+		}
+		s, _ := l.Source(n)
+		for in := range n {
+			needed[in] = needed[in] || s.Whole || slices.Contains(s.Inputs, in)
+		}
+		needed[n] = true
+	}
+	rest, joined := floodmark.Clean(), false
+	for n := range floodmark.NodeID(l.Len()) {
+		s, _ := l.Source(n)
+		s.Node, s.Inputs, s.Whole, s.Call = 0, nil, false, ""
+		switch {
+		case !needed[n] || slices.ContainsFunc(out, func(o floodmark.Source) bool {
+			return o.Digest == s.Digest && o.Label == s.Label && o.Origin == s.Origin
+		}):
+		case s.Label.Trust >= floodmark.Local || len(out) == MaxSet:
+			rest, joined = rest.Join(s.Label), true
+		default:
+			out = append(out, s)
+		}
+	}
+	if joined && rest != floodmark.Clean() {
+		out = append(out, floodmark.Source{Kind: floodmark.NodeHistory, Label: rest, Origin: floodmark.Origin{Kind: floodmark.FromHistory, Name: restName}})
+	}
+	for i := range out {
+		out[i].Node = floodmark.NodeID(i)
+	}
+	return out
+}
+
+// A set is kept up to date while sources come, arrive, die and come back. It is the one that
+// would be made of all of them anew.
+func TestSetFollowsItsDefinition(t *testing.T) {
+	for seed := range uint64(60) {
+		history(t, seed, 30, func(l *Ledger, _ []bool) {
+			for before := range floodmark.NodeID(l.Len() + 2) {
+				if got, want := l.Set(before), slowSet(l, before); !reflect.DeepEqual(got, want) {
+					t.Fatalf("seed %d: the set before %d is\n%+v, want\n%+v", seed, before, got, want)
+				}
+			}
+		})
+	}
+}
+
+// The same of more sources than are kept apart.
+func TestFullSetFollowsItsDefinition(t *testing.T) {
+	for seed := range uint64(4) {
+		rng, l := rand.New(rand.NewPCG(seed, 8)), &Ledger{}
+		for n := range 3 * MaxSet {
+			s := source(n, label(floodmark.Trust(rng.IntN(4)), floodmark.Secrecy(rng.IntN(4))))
+			s.Digest = floodmark.DigestOf(fmt.Sprint(rng.IntN(2 * MaxSet)))
+			if s.Call = ""; rng.IntN(3) == 0 {
+				s.Call = floodmark.CallID(fmt.Sprint("c", n))
+			}
+			mustAdd(t, l, s)
+			if at := floodmark.NodeID(rng.IntN(n + 1)); rng.IntN(2) == 0 {
+				_ = l.Arrive(floodmark.ContentArrived{Node: at, Label: label(floodmark.Trust(rng.IntN(6)), 3)}) // most wait for nothing
+			}
+			if before := floodmark.NodeID(n + 1); !reflect.DeepEqual(l.Set(before), slowSet(l, before)) {
+				t.Fatalf("seed %d: the set of %d sources is not what it should be", seed, n+1)
+			}
+			if n%32 == 0 && !reflect.DeepEqual(again(t, l).Set(9999), l.Set(9999)) {
+				t.Fatalf("seed %d: read again, the set of %d sources is another", seed, n+1)
+			}
+		}
+	}
+}
+
 func TestSnapshotsAreTheSame(t *testing.T) {
 	for seed := range uint64(25) {
 		history(t, seed, 40, func(l *Ledger, _ []bool) {

@@ -17,56 +17,78 @@ const maxVia = 4
 // sources older than before and what these were made from. It is flat: the
 // label of the whole is the join of the labels in it.
 func (l *Ledger) Set(before floodmark.NodeID) []floodmark.Source {
-	needed := make([]bool, len(l.entries))
-	everything := false
-	for i := len(l.entries) - 1; i >= 0; i-- {
-		e := &l.entries[i]
-		live := !e.dead && floodmark.NodeID(i) < before
-		if !live && !needed[i] && !everything {
-			continue
+	before = max(0, min(before, floodmark.NodeID(len(l.entries))))
+	m := merger{rest: floodmark.Clean()}
+	if before == 0 {
+		return nil
+	}
+	if e := &l.entries[before-1]; !e.cleared { // it is known: see [Ledger.part]
+		m.rest = e.rest
+		for _, n := range l.apart[:e.apart] {
+			m.out = append(m.out, flat(l.entries[n].source))
 		}
-		needed[i] = true
-		everything = everything || e.source.Whole
-		for _, in := range e.source.Inputs {
-			needed[in] = true
+		return m.set()
+	}
+	for i, needed := range l.needed(before) {
+		if needed {
+			m.add(&l.entries[i].source)
 		}
 	}
-	var list []floodmark.Source
-	for i := range l.entries {
-		if needed[i] {
-			list = append(list, l.entries[i].source)
-		}
-	}
-	return MergeSets(list)
+	return m.set()
 }
 
 // MergeSets returns the sources of several sets as one, each once. Those that
 // no endorsement could raise are joined.
 func MergeSets(sets ...[]floodmark.Source) []floodmark.Source {
-	var out []floodmark.Source
-	rest, joined := floodmark.Clean(), false
+	m := merger{rest: floodmark.Clean()}
 	for _, set := range sets {
-		for _, s := range set {
-			s = flat(s)
-			switch {
-			case slices.ContainsFunc(out, func(o floodmark.Source) bool { return SameSource(o, s) }):
-			case s.Label.Trust >= floodmark.Local || len(out) == MaxSet:
-				rest, joined = rest.Join(s.Label), true
-			default:
-				out = append(out, s)
-			}
+		for i := range set {
+			m.add(&set[i])
 		}
 	}
-	if joined && rest != floodmark.Clean() {
-		out = append(out, floodmark.Source{
-			Kind: floodmark.NodeHistory, Label: rest,
+	return m.set()
+}
+
+// A merger makes one set of sources and copies only those that stay on their own.
+type merger struct {
+	out  []floodmark.Source // all below Local
+	rest floodmark.Label
+}
+
+func (m *merger) add(s *floodmark.Source) {
+	switch {
+	case s.Label.Trust < floodmark.Local && slices.ContainsFunc(m.out, func(o floodmark.Source) bool { return SameSource(&o, s) }):
+	case s.Label.Trust >= floodmark.Local || len(m.out) == MaxSet:
+		m.rest = m.rest.Join(s.Label)
+	default:
+		m.out = append(m.out, flat(*s))
+	}
+}
+
+// part does for the ledger's own sources what [merger.add] does, and returns what the rest is joined to.
+func (l *Ledger) part(s *floodmark.Source, rest floodmark.Label) floodmark.Label {
+	same := func(n floodmark.NodeID) bool { return SameSource(&l.entries[n].source, s) }
+	switch {
+	case s.Label.Trust < floodmark.Local && l.digests[s.Digest] != s.Node && slices.ContainsFunc(l.apart, same):
+	case s.Label.Trust >= floodmark.Local || len(l.apart) == MaxSet:
+		return rest.Join(s.Label)
+	default:
+		l.apart = append(l.apart, s.Node)
+	}
+	return rest
+}
+
+func (m *merger) set() []floodmark.Source {
+	if m.rest != floodmark.Clean() {
+		m.out = append(m.out, floodmark.Source{
+			Kind: floodmark.NodeHistory, Label: m.rest,
 			Origin: floodmark.Origin{Kind: floodmark.FromHistory, Name: restName},
 		})
 	}
-	for i := range out {
-		out[i].Node = floodmark.NodeID(i)
+	for i := range m.out {
+		m.out[i].Node = floodmark.NodeID(i)
 	}
-	return out
+	return m.out
 }
 
 // restName is what the joined part of a set is called.
@@ -80,7 +102,7 @@ func flat(s floodmark.Source) floodmark.Source {
 
 // SameSource reports whether two sources are the same content with the same
 // label from the same place, however they came here.
-func SameSource(a, b floodmark.Source) bool {
+func SameSource(a, b *floodmark.Source) bool {
 	return a.Digest == b.Digest && a.Label == b.Label && a.Origin == b.Origin
 }
 
