@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -14,7 +15,7 @@ import (
 // commit makes what was judged durable, or hands it on to be. The facts are taken
 // into the state first, so that one that cannot be is never written: with an
 // error the seat's memory is worth nothing any more and must be dropped.
-func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, alone bool) ([]journal.Entry, passed, error) {
+func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, j job) ([]journal.Entry, passed, error) {
 	facts := out.Facts
 	for _, f := range s.seen {
 		facts = append(facts, f)
@@ -36,7 +37,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	if err := s.apply(facts, entries); err != nil {
 		return nil, passed{}, err
 	}
-	batch, fresh, stale, err := m.batch(ctx, s, key, at, out, facts, entries)
+	batch, fresh, stale, err := m.batch(ctx, s, key, at, out, facts, entries, j.event.Point)
 	if err != nil {
 		return nil, passed{}, err
 	}
@@ -44,7 +45,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	s.link, s.seen = batch.Records[0].Last(), nil
 	s.since += len(facts)
 	m.learn(s, key.own, facts, fresh)
-	if !stale && !alone && !m.alone(s, out) {
+	if !stale && !j.alone && !m.alone(s, out) {
 		f, lead, err := m.seats.gather(ctx, s, batch)
 		return entries, passed{flush: f, lead: lead, at: at}, err
 	}
@@ -81,17 +82,25 @@ func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) err
 	return m.cfg.Journal.Append(ctx, b)
 }
 
+// overdue is how many times as late a call writes the session down as a whole.
+const overdue = 4
+
 // batch is all that a job writes, with the indexes that are new in it. stale says
 // that the session was erased meanwhile.
-func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry) (
+func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry, p hook.Point) (
 	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
 ) {
 	last := entries[len(entries)-1].Link()
 	batch.Records = make([]journal.Record, 1, 1+len(out.Forks))
 	batch.Records[0] = journal.Record{Session: s.session, After: s.link, Entries: entries}
 	// A larger session is written down less often: what that costs for each fact
-	// stays the same, and so does the part of it that a reader must replay.
-	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.kept) {
+	// stays the same, and so does the part of it that a reader must replay. A call
+	// waits for its decision, so it leaves that to a result unless none comes.
+	due := max(m.cfg.Limits.SnapshotFrom, s.kept)
+	if p == hook.BeforeToolCall {
+		due *= overdue
+	}
+	if s.since+len(facts) >= due {
 		if stale, err = m.erasedSince(ctx, s); err != nil {
 			return batch, nil, false, err
 		}

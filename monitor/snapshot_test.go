@@ -2,6 +2,7 @@ package monitor_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -169,6 +170,38 @@ func TestSnapshotsGrowRarer(t *testing.T) {
 	}
 	if n := len(taken); n < 4 || n > 10 {
 		t.Errorf("%d snapshots of a session with 258 facts", n)
+	}
+}
+
+// A call that waits for its decision does not write the session down as a whole: the
+// results do, and calls only where none come.
+func TestSnapshotsComeWithResults(t *testing.T) {
+	for _, answered := range []bool{true, false} {
+		var point hook.Point
+		taken := map[hook.Point]int{}
+		d := newDesk(t, &faulty{Journal: journal.NewMemory(), append: func(_ context.Context, b journal.Batch, next func() error) error {
+			if len(b.Records[0].Snapshot) > 0 {
+				taken[point]++
+			}
+			return next()
+		}}, often)
+		tell := func(ev hook.Event) {
+			point = ev.Point
+			d.tell(t, ev)
+		}
+		tell(at("s", hook.SessionStart))
+		tell(says("s", "read the files"))
+		for i := range 60 {
+			call := calls("s", fmt.Sprint("c", i), "read", fmt.Sprintf(`{"path":"f%d.go"}`, i))
+			tell(call)
+			if answered {
+				tell(returns(call, fmt.Sprint("line ", i)))
+			}
+		}
+		calls, results := taken[hook.BeforeToolCall], taken[hook.AfterToolCall]
+		if answered && (calls > 0 || results < 3) || !answered && calls == 0 {
+			t.Errorf("with results %v: %v", answered, taken)
+		}
 	}
 }
 

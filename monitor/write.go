@@ -176,7 +176,7 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring,
 	if err := m.mayAsk(s.session, out.Ask, at); err != nil {
 		return written{}, passed{}, err
 	}
-	entries, p, err := m.commit(ctx, s, key, at, &out, j.alone)
+	entries, p, err := m.commit(ctx, s, key, at, &out, j)
 	clock.lap(&o.Wrote)
 	if err != nil {
 		return written{}, passed{}, err
