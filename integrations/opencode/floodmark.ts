@@ -48,6 +48,10 @@ function deadline(env: NodeJS.ProcessEnv): number {
 // person is how long a person may take besides. What shortens the deadline shortens it.
 const person = (env: NodeJS.ProcessEnv) => (deadline(env) < deadline({}) ? deadline(env) : PERSON_MS);
 
+// A Window shows a question while a person is waited for. No is all that can be said there:
+// whatever runs in this agent could say yes.
+type Window = { show(question: string, no: () => void): void; close(): void };
+
 // ask sends one question and returns the daemon's answer. Anything but a whole
 // answer in time, with status 0 and an object to do, is an error. With a person's time the
 // deadline begins anew each time the daemon says that it still waits for a person.
@@ -57,16 +61,16 @@ async function ask(
   wait = deadline(process.env),
   person = 0,
   signal?: AbortSignal,
+  window?: Window,
 ): Promise<Record<string, unknown>> {
   const env: Record<string, string> = {};
   if (process.env.HOME) env.HOME = process.env.HOME;
-  const told = { v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait, person_ms: person || undefined };
+  const told = { v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait, person_ms: person || undefined, shows: window && true };
   const body = Buffer.from(JSON.stringify(told));
   if (body.length > MAX_REQUEST) throw new Error("the message is too large");
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(body.length);
 
-  const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait, person, signal)).toString("utf8"));
+  const got = await exchange(framed(body), wait, person, signal, window).finally(() => window?.close());
+  const answer = JSON.parse(got.toString("utf8"));
   if (answer?.v !== VERSION || typeof answer.stdout !== "string") throw new Error("the answer is of another version");
   if (answer.exit !== 0) throw new Error(String(answer.stderr).trim() || "it said no");
   const todo = JSON.parse(answer.stdout);
@@ -74,19 +78,26 @@ async function ask(
   return todo;
 }
 
-// still reports whether a frame only says that a person is waited for.
-function still(frame: Buffer): boolean {
+function framed(body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  return Buffer.concat([length, body]);
+}
+
+// still is a frame that only says that a person is waited for, and perhaps what is asked.
+function still(frame: Buffer): { ask?: string } | undefined {
   try {
-    const said = JSON.parse(frame.toString("utf8"));
-    return said?.v === VERSION && said.still === true && Object.keys(said).length === 2;
+    const { v, still, ask, ...rest } = JSON.parse(frame.toString("utf8"));
+    const only = v === VERSION && still === true && Object.keys(rest).length === 0;
+    return only && (ask === undefined || typeof ask === "string") ? { ask } : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 // exchange writes a frame and reads one. The socket stays open for writing
 // until then: the daemon would take us for gone.
-function exchange(frame: Buffer, wait: number, person: number, signal?: AbortSignal): Promise<Buffer> {
+function exchange(frame: Buffer, wait: number, person: number, signal?: AbortSignal, window?: Window): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = net.connect(socketPath(process.env));
     const last = performance.now() + person + wait;
@@ -114,10 +125,12 @@ function exchange(frame: Buffer, wait: number, person: number, signal?: AbortSig
         if (got.length < 4 + length) return;
         const one = got.subarray(4, 4 + length);
         got = got.subarray(4 + length);
-        if (!person || !still(one)) {
+        const waits = person ? still(one) : undefined;
+        if (!waits) {
           end();
           return resolve(one);
         }
+        if (waits.ask) window?.show(waits.ask, () => socket.write(framed(Buffer.from(JSON.stringify({ v: VERSION, no: true })))));
         clearTimeout(timer);
         timer = setTimeout(late, Math.max(0, Math.min(wait, last - performance.now())));
       }

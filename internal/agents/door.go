@@ -37,6 +37,8 @@ type Door struct {
 	// Patience is optional: it says how long a person is waited for if an event is
 	// asked about; zero for no longer than any answer takes.
 	Patience func(ctx context.Context, ev hook.Event) time.Duration
+	// Shown is optional: it lets agents show a question while they wait.
+	Shown *Shown
 	// Starts is optional: it keeps what comes after the start of a session from
 	// being judged before it.
 	Starts *Starts
@@ -237,6 +239,7 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 		return reply
 	}
 	waiting, judge := p(ctx)
+	d.Shown.show(waiting, d.Tenant, ev, reply.Ticket)
 	verdict, err := d.Await(waiting, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket)
 	ctx, cancel := judge()
 	defer cancel()

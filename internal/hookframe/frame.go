@@ -63,6 +63,9 @@ type Request struct {
 	// PersonMS is how long a person may take besides, in milliseconds: zero unless
 	// the asker understands that it is told to wait.
 	PersonMS int64 `json:"person_ms,omitempty"`
+	// Shows says that the asker shows a question to whoever sits before it while it
+	// waits, and tells if they say no.
+	Shows bool `json:"shows,omitempty"`
 }
 
 // A Response is what the hook must do, byte for byte.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -25,6 +26,11 @@ type person struct {
 	until time.Time       // when the asker gives up waiting
 	each  time.Duration   // how long an answer may take without a word
 	v     int             // the version that was asked in
+	shows bool            // the asker shows the question
+
+	mu   sync.Mutex // guards what is below
+	ask  string     // the question's words
+	said Said       // nil: no question is shown
 }
 
 type (
@@ -76,22 +82,88 @@ func Still(ctx context.Context) {
 
 // still gives the asker its deadline anew. An asker that is gone is noticed elsewhere.
 func (p *person) still() {
+	p.mu.Lock()
+	ask := p.ask
+	p.mu.Unlock()
 	if p.conn.SetWriteDeadline(time.Now().Add(writeWithin)) == nil {
-		_ = write(p.conn, stillFrame{V: p.v, Still: true}, MaxResponse)
+		_ = write(p.conn, stillFrame{V: p.v, Still: true, Ask: ask}, MaxResponse)
 	}
 }
 
-// A stillFrame comes before the answer, to an asker that said [Request.PersonMS].
+// A stillFrame comes before the answer, to an asker that said [Request.PersonMS]. What it
+// asks only one is told that said [Request.Shows].
 type stillFrame struct {
-	V     int  `json:"v"`
-	Still bool `json:"still"`
+	V     int    `json:"v"`
+	Still bool   `json:"still"`
+	Ask   string `json:"ask,omitempty"`
 }
 
 // isStill reports whether a frame says that a person is waited for. What is not
 // exactly that is an answer, or none.
 func isStill(data []byte) bool {
+	var f stillFrame
+	return exactly(data, &f) && f == stillFrame{V: Version, Still: true}
+}
+
+// exactly reads a frame that may hold nothing else.
+func exactly(data []byte, into any) bool {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	var f stillFrame
-	return dec.Decode(&f) == nil && f.V == Version && f.Still && !dec.More()
+	return dec.Decode(into) == nil && !dec.More()
+}
+
+// Shows reports whether whoever asked what ctx is about shows a question to somebody who
+// sits there.
+func Shows(ctx context.Context) bool {
+	p, ok := ctx.Value(personKey{}).(*person)
+	return ok && p.shows
+}
+
+// Said is told what whoever sits before a question answered: no, or something else, which
+// is no answer.
+type Said func(ctx context.Context, no bool)
+
+// Show has the asker show a question while it waits, if it said that it does. What is said
+// there is heard at most once. There is no yes: any code that runs in an agent could say it.
+// A no lets nothing run, and whoever asks could always do without.
+func Show(ctx context.Context, words string, said Said) {
+	p, ok := ctx.Value(personKey{}).(*person)
+	if !ok || !p.shows || words == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ask, p.said = words, said
+}
+
+// A noFrame is all that an asker may still say, where a question is shown.
+type noFrame struct {
+	V  int  `json:"v"`
+	No bool `json:"no"`
+}
+
+// maxNo bounds it.
+const maxNo = 64
+
+// listen waits for a no of the asker, and for its end. Whatever else it says means that it
+// is gone.
+func (p *person) listen() {
+	for {
+		data, err := read(p.conn, maxNo)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		said := p.said
+		p.ask, p.said = "", nil
+		p.mu.Unlock()
+		if said == nil {
+			return
+		}
+		var f noFrame
+		no := exactly(data, &f) && f == noFrame{V: p.v, No: true}
+		if said(p.base, no); !no {
+			return
+		}
+	}
 }

@@ -94,18 +94,20 @@ func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Han
 	defer gone()
 	ctx, cancel := context.WithDeadline(base, until)
 	defer cancel()
+	// The asker has said all: whatever comes, or the end, means it is gone.
+	listen := func() { _, _ = conn.Read(make([]byte, 1)) }
 	if req.PersonMS > 0 {
-		ctx = context.WithValue(ctx, personKey{}, &person{
-			conn: conn, base: base, until: time.Now().Add(req.Person()), each: patience(req.Wait()), v: req.V,
-		})
+		p := &person{conn: conn, base: base, until: time.Now().Add(req.Person()), each: patience(req.Wait()), v: req.V, shows: req.Shows}
+		if ctx = context.WithValue(ctx, personKey{}, p); p.shows {
+			listen = p.listen
+		}
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return Refuse(err.Error())
 	}
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		// The asker has said all: whatever comes, or the end, means it is gone.
-		_, _ = conn.Read(make([]byte, 1))
+		listen()
 		gone()
 	})
 	resp := h(ctx, req)

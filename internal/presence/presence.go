@@ -29,14 +29,15 @@ type Presence struct {
 	Settings func(agent string) policy.Settings
 }
 
-// anybody reports whether somebody could answer now.
-func (p Presence) anybody() bool {
-	return slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
+// anybody reports whether somebody could answer now: who sits before an agent that shows
+// its questions reads there where to.
+func (p Presence) anybody(ctx context.Context) bool {
+	return hookframe.Shows(ctx) || slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
 }
 
 // Await waits for a person, if one is there.
 func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
-	if !p.anybody() {
+	if !p.anybody(ctx) {
 		return floodmark.Restrict, ErrNobody
 	}
 	return p.Questions(ctx, s, t)
@@ -46,7 +47,7 @@ func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 // as the policy lets an agent wait, and no longer than this agent can. Zero means no
 // longer than for any answer.
 func (p Presence) Patience(ctx context.Context, ev hook.Event) time.Duration {
-	if ev.Point != hook.BeforeToolCall || !p.anybody() {
+	if ev.Point != hook.BeforeToolCall || !p.anybody(ctx) {
 		return 0
 	}
 	return min(hookframe.Person(ctx), p.Settings(ev.Agent).Wait)

@@ -48,13 +48,15 @@ func TestPatience(t *testing.T) {
 		ev     hook.Event
 		person time.Duration
 		want   time.Duration
+		shows  bool // the agent shows its question
 	}{
-		"the policy":     {with(true, 10*time.Minute), call, 29 * time.Minute, 10 * time.Minute},
-		"the agent":      {with(true, 10*time.Minute), call, time.Minute, time.Minute},
-		"it cannot wait": {with(true, 10*time.Minute), call, 0, 0},
-		"no wait":        {with(true, 0), call, time.Minute, 0},
-		"nobody":         {with(false, 10*time.Minute), call, time.Minute, 0},
-		"a message":      {with(true, 10*time.Minute), hook.Event{Point: hook.MessageReceived}, time.Minute, 0},
+		"the policy":     {with(true, 10*time.Minute), call, 29 * time.Minute, 10 * time.Minute, false},
+		"the agent":      {with(true, 10*time.Minute), call, time.Minute, time.Minute, false},
+		"it cannot wait": {with(true, 10*time.Minute), call, 0, 0, false},
+		"no wait":        {with(true, 0), call, time.Minute, 0, false},
+		"nobody":         {with(false, 10*time.Minute), call, time.Minute, 0, false},
+		"it shows it":    {with(false, 10*time.Minute), call, 29 * time.Minute, 10 * time.Minute, true},
+		"a message":      {with(true, 10*time.Minute), hook.Event{Point: hook.MessageReceived}, time.Minute, 0, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			near, far := net.Pipe()
@@ -65,10 +67,13 @@ func TestPatience(t *testing.T) {
 					if got := c.p.Patience(ctx, c.ev); got != c.want {
 						t.Errorf("%s: %v, want %v", name, got, c.want)
 					}
+					if _, err := c.p.Await(ctx, journal.Session{ID: "s"}, "t1"); c.shows && err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
 					return hookframe.Response{}
 				})
 			}()
-			_, err := hookframe.Ask(near, hookframe.Request{V: hookframe.Version, Agent: "pi", Event: "e", Raw: []byte(`{}`), DeadlineMS: 10_000, PersonMS: c.person.Milliseconds()})
+			_, err := hookframe.Ask(near, hookframe.Request{V: hookframe.Version, Agent: "pi", Event: "e", Raw: []byte(`{}`), DeadlineMS: 10_000, PersonMS: c.person.Milliseconds(), Shows: c.shows})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,6 +26,20 @@ type terminal struct {
 	grew  chan struct{} // closed when more is drawn
 }
 
+// width is such that no line of ours is broken.
+const width = 230
+
+// redraws has the agent draw all of its screen anew: it is narrower now.
+func (x *terminal) redraws() {
+	x.w.t.Helper()
+	x.mu.Lock()
+	x.drawn = ""
+	x.mu.Unlock()
+	if err := unix.IoctlSetWinsize(int(x.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 60, Col: width - 1}); err != nil {
+		x.w.t.Fatal(err)
+	}
+}
+
 // strokes are what moves and colours letters, and the blanks between them: agents draw a
 // screen in pieces.
 var strokes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[0-9=>A-Za-z]|\s+`)
@@ -43,10 +58,7 @@ func (w *world) atTerminal(env []string, name string, args ...string) *terminal 
 	if err == nil {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
-	if err == nil { // wide enough that no line of ours is broken
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 60, Col: 230})
-	}
-	if err != nil {
+	if err = errors.Join(err, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 60, Col: width})); err != nil {
 		w.t.Fatal(err)
 	}
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -110,6 +122,24 @@ func (x *terminal) see(texts ...string) {
 			case <-x.over.Done():
 				x.w.t.Fatalf("it never showed %q", text)
 			}
+		}
+	}
+}
+
+// find waits until something was drawn, without blanks, and returns what its brackets match.
+func (x *terminal) find(form string) string {
+	x.w.t.Helper()
+	for re := regexp.MustCompile(form); ; {
+		x.mu.Lock()
+		grew, drawn := x.grew, letters(x.drawn)
+		x.mu.Unlock()
+		if m := re.FindStringSubmatch(drawn); m != nil {
+			return m[1]
+		}
+		select {
+		case <-grew:
+		case <-x.over.Done():
+			x.w.t.Fatalf("it never showed %s", form)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 func TestAskingInTheWindow(t *testing.T) {
 	for name, canary := range map[string]func(*testing.T){
 		"openclaw":                             openclawAsksInTheChat,
+		"pi":                                   piShows,
 		"pi, an extension answers":             piIsAnswered,
 		"gemini-cli":                           geminiAsks,
 		"copilot-cli":                          copilotAsks,
@@ -192,4 +193,42 @@ func piIsAnswered(t *testing.T) {
 	x := w.atTerminal(scripted.Env, "node", piProgram(t), "--model", "scripted/"+testmodel.Name, "-e", asks, "work")
 	x.untilResults(1)
 	w.ran("one")
+}
+
+// pi shows the question that it waits with, and takes a no. The yes is given elsewhere, at a
+// terminal that no agent was started from; the window is put away then, and the call runs
+// once. Nothing runs before.
+func piShows(t *testing.T) {
+	t.Helper()
+	if *program == "" {
+		t.Skip("it takes the real program: -serve")
+	}
+	w := newWorld(t)
+	w.served()
+	w.write("project/Makefile", "one two:\n\t@"+leaves("$@")+"\n")
+	shell := piAgent().shell
+	w.says(shell(read), shell("make -s one"), shell("make -s two"))
+	scripted := w.scripted("pi")
+	w.write(scripted.File, scripted.Text)
+	x := w.atTerminal(scripted.Env, "node", piProgram(t), "--model", "scripted/"+testmodel.Name, "-e", w.write("floodmark.ts", w.settings("pi/floodmark.ts")), prompt())
+	const asks = "Floodmark asks:"
+	x.see(asks, "make -s one", "Yes:")
+	ticket := x.find(`question(t-[0-9a-f-]+)`)
+	w.ran()
+	owner := w.atTerminal(nil, *program, "approve", ticket, "--dir", filepath.Join(w.home, daemonFolder))
+	owner.see("make -s one", "yes")
+	owner.types("yes\r")
+	x.untilResults(2)
+	x.see(asks, "make -s two", "No:")
+	w.ran("one")
+	x.press("\x1bn", w.haveRead(3))
+	w.ran("one")
+	if got := w.results()[2]; !strings.Contains(got, "floodmark: ") {
+		t.Errorf("after a no the model reads %q", got)
+	}
+	x.see("Done.")
+	x.redraws()
+	if left := x.find(`Done\.(.*)scripted`); strings.Contains(left, letters(asks)) {
+		t.Errorf("the question is still shown: %s", left)
+	}
 }

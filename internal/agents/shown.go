@@ -1,0 +1,61 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// Shown words open questions for agents that show them while they wait. Whoever sits there
+// can say no, and reads where to say yes: whatever code runs in an agent could say it, too.
+type Shown struct {
+	// Pending are the open questions; the monitor's.
+	Pending func(tenant string) []monitor.Pending
+	// Answer takes in a no; the monitor's.
+	Answer func(ctx context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error)
+	// Wrong writes down an incident: something else was said.
+	Wrong func(ctx context.Context, kind, text string)
+}
+
+// maxShown is how many characters a line of a question has there.
+const maxShown = 400
+
+// show has the agent show the question that an event waits for.
+func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, ticket floodmark.TicketID) {
+	if s == nil || !hookframe.Shows(waiting) {
+		return
+	}
+	session, window := journal.Session{Tenant: tenant, ID: ev.Session}, "the window of "+floodmark.Program(ev.Agent)
+	hookframe.Show(waiting, s.words(session, ticket), func(ctx context.Context, no bool) {
+		if !no {
+			s.Wrong(ctx, "no-answer", fmt.Sprintf("something other than no was said to question %.100q in %s, where nobody can say yes", ticket, window))
+			return
+		}
+		// That it cannot be closed any more is no harm: it stays as it is.
+		_, _ = s.Answer(ctx, session, approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: ticket, By: window, Channel: "window"})
+	})
+}
+
+// words are what would be done, why it is asked, and which question it is, without a code;
+// empty if it is not open. Of several calls nothing is told but how many they are: whoever
+// shows it has made one of them.
+func (s *Shown) words(session journal.Session, ticket floodmark.TicketID) string {
+	for _, p := range s.Pending(session.Tenant) {
+		if p.Ticket != ticket || p.Session != session {
+			continue
+		}
+		what := fmt.Sprintf("%d calls", len(p.Questions))
+		if len(p.Questions) == 1 {
+			b := p.Questions[0].Brief()
+			what = floodmark.OneLine(b.What.String(), maxShown) + "\n" + floodmark.OneLine(b.Why.String(), maxShown)
+		}
+		return what + "\nYes: «floodmark watch» in another terminal, question " + floodmark.OneLine(string(ticket), maxTicket) + "."
+	}
+	return ""
+}
