@@ -56,13 +56,13 @@ func (j *judge) line(r shellscan.Report, text string) {
 	for _, dir := range r.Ends {
 		j.use.Ends = addFolder(j.use.Ends, dir)
 	}
+	j.use.Looks = looks.Of(&r, text, j.use.URLs)
 	j.queries(&r, text)
 	j.use.Packages, j.use.Offline = fetching.Packages(&r), fetching.Offline(&r, j.use.URLs)
 	j.use.PushesToo = gitwords.PushesToo(&r, j.at.Project)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
 	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, j.use.PushesToo && !j.use.Opaque
 	j.use.Wipes = wipes(&r)
-	j.use.Looks = looks.Of(&r, text, j.use.URLs)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
 		j.mentioned(text)
@@ -88,8 +88,8 @@ func (j *judge) queries(r *shellscan.Report, text string) {
 	}
 	j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Run })
 	j.add(floodmark.Change, floodmark.Fetch)
-	j.use.URLs = append(j.use.URLs, "postgresql://"+host+"/")
-	j.use.Hooks = append(j.use.Hooks, j.at.Home+"/.psqlrc")
+	j.use.URLs, j.use.Looks.Database = append(j.use.URLs, "postgresql://"+host+"/"), host
+	j.use.Hooks = append(j.use.Hooks, j.at.Home+"/.psqlrc", j.at.Home+"/.pgpass")
 }
 
 // parts joins what the entries of all parts say.

@@ -255,3 +255,18 @@ func DigestOf(leaves []Leaf) floodmark.Digest {
 	}
 	return sha256.Sum256(b)
 }
+
+// ValueKind is what sort of value it is, which may be told where the value may not.
+func (l Leaf) ValueKind() floodmark.ValueKind {
+	switch {
+	case l.Kind == Number:
+		return floodmark.NumberValue
+	case l.Kind == Bool:
+		return floodmark.BoolValue
+	case l.Kind == Null:
+		return floodmark.NullValue
+	case l.Value == "":
+		return floodmark.NoText
+	}
+	return floodmark.TextValue
+}

@@ -20,3 +20,14 @@ func TestAdded(t *testing.T) {
 		t.Error("no push adds something")
 	}
 }
+
+func TestValueKind(t *testing.T) {
+	for want, l := range map[floodmark.ValueKind]hook.Leaf{
+		floodmark.NumberValue: {Kind: hook.Number, Value: "1"}, floodmark.BoolValue: {Kind: hook.Bool, Value: "true"}, floodmark.NullValue: {Kind: hook.Null},
+		floodmark.NoText: {Kind: hook.String}, floodmark.TextValue: {Kind: hook.String, Value: "x"},
+	} {
+		if got := l.ValueKind(); got != want {
+			t.Errorf("%+v is %q, want %q", l, got, want)
+		}
+	}
+}

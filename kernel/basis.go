@@ -30,6 +30,19 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Plants = st.plants(j, tr)
 }
 
+// asksOwn takes a question to a database for a look at a service of the owner's: at a host for which
+// they keep a login at home, while no secret was read and none of theirs is in the statement.
+func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
+	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && slices.Contains(st.in.Disk.Databases(st.s.Home), use.Looks.Database)
+	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
+		askOwner(use)
+	}
+}
+
+func askOwner(use *catalog.Use) {
+	use.Looks.Own, use.URLs, use.Effects = true, nil, without(slices.Clone(use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Change })
+}
+
 // values notes what sort of values there are, never the values.
 func (st *step) values(j *judged) {
 	b := &j.basis
@@ -55,22 +68,8 @@ func (st *step) values(j *judged) {
 	}
 	b.Kinds = make([]floodmark.ValueKind, len(j.leaves))
 	for i, leaf := range j.leaves {
-		b.Kinds[i] = kindOf(leaf)
+		b.Kinds[i] = leaf.ValueKind()
 	}
-}
-
-func kindOf(l hook.Leaf) floodmark.ValueKind {
-	switch {
-	case l.Kind == hook.Number:
-		return floodmark.NumberValue
-	case l.Kind == hook.Bool:
-		return floodmark.BoolValue
-	case l.Kind == hook.Null:
-		return floodmark.NullValue
-	case l.Value == "":
-		return floodmark.NoText
-	}
-	return floodmark.TextValue
 }
 
 // needs is the trust an argument needs, by its place.

@@ -23,6 +23,7 @@ func (linkedDisk) Head(string) string                     { return "" }
 func (linkedDisk) Starts(string, []string) []string       { return nil }
 func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
 func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
+func (linkedDisk) Databases(string) []string              { return nil }
 func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }
 func (linkedDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
 

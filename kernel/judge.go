@@ -54,6 +54,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	}
 	j.use, j.kept = st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
 	st.letOut(j)
+	st.asksOwn(&j.use, leaves, ctx.Mark)
 	for _, address := range j.use.URLs {
 		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
 	}

@@ -29,6 +29,8 @@ type Disk interface {
 	// a path goes; zero if that is not known, or if a branch is named and known
 	// not to be the one that is checked out.
 	Pushes(path, branch string) floodmark.Digest
+	// Databases returns the hosts of databases for which the owner of a home keeps a login there.
+	Databases(home string) []string
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard
 	// Repository returns where git, standing at a clean path, finds its files, and
@@ -224,12 +226,8 @@ func (s *State) moved(b *floodmark.Basis) {
 }
 
 // besides are folders other than the project, in order; nil if there are none.
-func besides(dirs []string, project string) (list []string) {
-	for _, dir := range dirs {
-		if dir != project {
-			list = append(list, dir)
-		}
-	}
+func besides(dirs []string, project string) []string {
+	list := without(slices.Clone(dirs), func(dir string) bool { return dir == project })
 	slices.Sort(list)
 	return list
 }

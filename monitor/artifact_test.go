@@ -180,6 +180,7 @@ type aDisk struct {
 	steers  floodmark.Digest
 }
 
+func (*aDisk) Databases(string) []string           { return nil }
 func (*aDisk) Pushes(_, _ string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }

@@ -77,6 +77,9 @@ func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	return floodmark.DigestOf(c.Remote)
 }
 
+// Databases are not known: what is in files was not recorded.
+func (d *pastDisk) Databases(string) []string { return nil }
+
 // Secrets returns the files that hold secrets by their names. What is in files was
 // not recorded, but for the remotes in git's settings.
 func (d *pastDisk) Secrets(s kernel.Search) kernel.Hoard {

@@ -133,6 +133,11 @@ func (d *tapedDisk) Pushes(path, branch string) (to floodmark.Digest) {
 	return to
 }
 
+func (d *tapedDisk) Databases(home string) (list []string) {
+	d.answer(&list, "databases", home)
+	return list
+}
+
 func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
 	var h tape.Hoard
 	d.answer(&h, "secrets", s.Folder)

@@ -8,6 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
+// maxHosts bounds the databases for which somebody keeps a login.
+const maxHosts = 1000
+
 // Asks returns the host of a line that puts statements to a database there which only read,
 // and does nothing else but show the answer. psql runs nothing by that but what its settings say, and
 // takes a statement of an option as one for the server. The host is told the statement.
@@ -66,4 +69,16 @@ func asked(words []string) (host string, ok bool) {
 		}
 	}
 	return host, hosts == 1 && statements > 0
+}
+
+// Databases are the hosts that the text of a password file of PostgreSQL names, one login to a line:
+// host:port:database:name:password. A host that is any, or no plain name, is none.
+func Databases(text string) (hosts []string) {
+	for line := range strings.Lines(text) {
+		host, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if strings.Count(rest, ":") >= 3 && is("host", host) && !slices.Contains(hosts, host) && len(hosts) < maxHosts {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
 }

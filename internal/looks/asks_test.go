@@ -1,6 +1,8 @@
 package looks
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,5 +85,22 @@ func TestAsksAlone(t *testing.T) {
 		if _, got := Asks(&r, c.line); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+func TestDatabases(t *testing.T) {
+	text := "# mine\ndb.example:5432:ledger:ann:s3cret\ndb.example:5433:*:ann:a:b\n *:*:*:ann:x\nDB.example:1:a:b:c\nshort:1:a\nhost with space:1:a:b:c\nother.example:*:*:ann:y\n"
+	if got := Databases(text); !slices.Equal(got, []string{"db.example", "other.example"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Databases(strings.Repeat("a", 300) + ":1:a:b:c"); got != nil {
+		t.Errorf("%q", got)
+	}
+	var many strings.Builder
+	for i := range maxHosts + 5 {
+		fmt.Fprintf(&many, "h%d:1:a:b:c\n", i)
+	}
+	if got := len(Databases(many.String())); got != maxHosts {
+		t.Errorf("%d hosts", got)
 	}
 }

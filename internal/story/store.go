@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/boxgit"
+	"github.com/floodmark/floodmark/internal/looks"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -116,6 +117,9 @@ func (s *store) Pushes(path, _ string) floodmark.Digest {
 	}
 	return floodmark.DigestOf(c.Remote)
 }
+
+// Databases implements [kernel.Disk]: a story says what is in a file.
+func (s *store) Databases(home string) []string { return looks.Databases(s.files[home+"/.pgpass"]) }
 
 // Revisions implements [kernel.Disk]: a story tells of a branch as of a checkout below git's
 // own folder.

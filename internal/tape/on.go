@@ -140,6 +140,12 @@ func (d *watched) Pushes(path, branch string) floodmark.Digest {
 	return to
 }
 
+func (d *watched) Databases(home string) []string {
+	list := d.Disk.Databases(home)
+	d.saw(false, list, "databases", home)
+	return list
+}
+
 func (d *watched) Secrets(s kernel.Search) kernel.Hoard {
 	h := d.Disk.Secrets(s)
 	keep := func(list []kernel.Keeper) (kept []Keeper) {

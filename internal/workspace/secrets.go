@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/looks"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -227,4 +228,13 @@ func (l *look) beside() {
 			}
 		}
 	}
+}
+
+// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names.
+func (*Disk) Databases(home string) []string {
+	text, err := readSmall(filepath.Join(home, ".pgpass"))
+	if home == "" || err != nil {
+		return nil
+	}
+	return looks.Databases(text)
 }
