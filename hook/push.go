@@ -17,23 +17,51 @@ type Push struct {
 	Unseen string
 	// Refuse says what the agent has to do instead, where a person would have to be asked.
 	Refuse string
+	// Holds is the file of which it adds a value that secrets are kept by; empty if of none.
+	Holds string
 }
 
 // Reviewed reports a push that a person can be shown.
 func (p *Push) Reviewed() bool { return p != nil && !p.Digest.IsZero() }
 
-// Added is what a person is shown of the lines that a push adds; empty if it cannot be shown.
-func (p *Push) Added() string {
+// Searched is what is known of a push once its added lines were looked through for secrets. It
+// says first in which file one stands.
+func (p *Push) Searched(secret func(text string) bool) *Push {
 	if !p.Reviewed() {
-		return ""
+		return p
 	}
-	var added strings.Builder
-	for _, line := range p.Body {
-		if text, adds := strings.CutPrefix(line, "  + "); adds {
-			added.WriteString(text + "\n")
+	all, files := p.added()
+	if !secret(all) {
+		return p
+	}
+	found := *p
+	found.Holds = "the commits"
+	for _, f := range files {
+		if secret(f.text) {
+			found.Holds = f.name
+			break
 		}
 	}
-	return added.String()
+	found.Head = append([]string{"(!) " + found.Holds + " would send a value out of a file with secrets"}, p.Head...)
+	return &found
+}
+
+type addedTo struct{ name, text string }
+
+// added are the lines that a person is shown as added, together and file by file.
+func (p *Push) added() (all string, files []addedTo) {
+	for _, line := range p.Body {
+		if name, titles := strings.CutPrefix(line, "file "); titles {
+			name, _, _ = strings.Cut(name, "» ")
+			files = append(files, addedTo{name: strings.TrimSuffix(name, "»") + "»"})
+		} else if text, adds := strings.CutPrefix(line, "  + "); adds {
+			all += text + "\n"
+			if n := len(files); n > 0 {
+				files[n-1].text += text + "\n"
+			}
+		}
+	}
+	return all, files
 }
 
 // In is what is known of the push of a call that pushes, and of no other.
@@ -44,8 +72,12 @@ func (p *Push) In(pushes bool) *Push {
 	return p
 }
 
-// Apart refuses a push that would be asked about and can only be looked at otherwise.
+// Apart refuses a push that would be asked about and can only be looked at otherwise, and says where a
+// secret stands.
 func (p *Push) Apart(d *floodmark.Decision) {
+	if p != nil && p.Holds != "" && d.Verdict != floodmark.Allow {
+		d.Remedy.Agent = "A value out of a file with secrets stands in " + p.Holds + ". Take it out of the commits that are not pushed yet, then push again."
+	}
 	if p == nil || p.Refuse == "" || d.Verdict != floodmark.Confirm {
 		return
 	}

@@ -1,23 +1,36 @@
 package hook_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
 
-func TestAdded(t *testing.T) {
-	p := &hook.Push{Body: []string{"file «a»", "  + one", "  - two", "    three", "  +four", "  + five"}}
-	if got := p.Added(); got != "" {
-		t.Errorf("what cannot be shown adds %q", got)
+func TestSearched(t *testing.T) {
+	holds := func(text string) bool { return strings.Contains(text, "s3cret") }
+	p := &hook.Push{Head: []string{"pushes"}, Body: []string{"commit", "  + s3cret"}}
+	if got := p.Searched(holds); got != p {
+		t.Errorf("of what cannot be shown it says %+v", got)
 	}
 	p.Digest = floodmark.DigestOf("x")
-	if got := p.Added(); got != "one\nfive\n" {
-		t.Errorf("%q", got)
+	if got := p.Searched(func(string) bool { return false }); got != p || (*hook.Push)(nil).Searched(holds) != nil {
+		t.Errorf("%+v", got)
 	}
-	if (*hook.Push)(nil).Added() != "" {
-		t.Error("no push adds something")
+	if got := p.Searched(holds); got.Holds != "the commits" || len(p.Head) != 1 {
+		t.Errorf("%+v, and of what it was made %+v", got, p)
+	}
+	p.Body = []string{"file «a» (+1 -1)", "  + one", "  - s3cret", "    s3cret", "  +s3cret", "file «b c»", "  + s3", "  + s3cret", "file «d»", "  + s3cret"}
+	got := p.Searched(holds)
+	if got.Holds != "«b c»" || len(got.Head) != 2 || got.Digest != p.Digest {
+		t.Errorf("%+v", got)
+	}
+	for verdict, told := range map[floodmark.Verdict]bool{floodmark.Allow: false, floodmark.Confirm: true, floodmark.Restrict: true} {
+		d := floodmark.Decision{Verdict: verdict}
+		if got.Apart(&d); strings.Contains(d.Remedy.Agent, "«b c»") != told || d.Verdict != verdict {
+			t.Errorf("%s: %+v", verdict, d)
+		}
 	}
 }
 

@@ -67,8 +67,8 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Effects = j.use.Settle(j.action.Effects, j.action.Arguments)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
-	st.ev.Push = st.ev.Push.In(j.use.PushesToo)
-	j.basis.SecretInArgs = j.basis.SecretInArgs || len(st.kept(st.ev.Push.Added())) > 0
+	st.ev.Push = st.ev.Push.In(j.use.PushesToo).Searched(func(text string) bool { return len(st.kept(text)) > 0 })
+	j.basis.SecretInArgs = j.basis.SecretInArgs || st.ev.Push != nil && st.ev.Push.Holds != ""
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
