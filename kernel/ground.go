@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,27 +71,6 @@ func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, lo
 		l.Trust = floodmark.Untrusted
 	}
 	return l
-}
-
-// sources are the session's live sources, as rules see them.
-func (st *step) sources() iter.Seq[policy.Source] {
-	return func(yield func(policy.Source) bool) {
-		for src := range st.s.Ledger.Sources() {
-			if !st.s.Ledger.Live(src.Node) {
-				continue
-			}
-			seen := policy.Source{
-				Kind: src.Origin.Kind, Place: src.Origin.Place,
-				Trust: st.s.Ledger.Effective(src.Node).Trust,
-			}
-			if src.Origin.Kind == floodmark.FromTool {
-				seen.Tool = floodmark.ToolRef{Server: src.Origin.Server, Name: src.Origin.Name}.String()
-			}
-			if !yield(seen) {
-				return
-			}
-		}
-	}
 }
 
 // callID names a call of an agent that gives none, by what it does.

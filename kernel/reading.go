@@ -3,16 +3,21 @@ package kernel
 import (
 	"slices"
 
+	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Readings remember how the owner's words were read, so that they are not read
-// again for every call of a turn. What they give is what reading again would
+// Readings remember how the owner's words were read and what rules said of sources, so
+// that neither is done again for every call. What they give is what doing it again would
 // give. They belong to one session and to whoever judges it; the zero Readings
 // have read nothing.
 type Readings struct {
 	words *provenance.Lexicon // by which they were read
 	texts []*reading          // the newest last
+
+	// counts are what rules over sources answered so far, by this policy.
+	counts provenance.Counts
+	policy *policy.Policy
 }
 
 // What is remembered: the messages of a turn, unless they are long.
@@ -33,7 +38,7 @@ func (rs *Readings) Size() int64 {
 	if rs == nil {
 		return 0
 	}
-	n := int64(0)
+	n := rs.counts.Size()
 	for _, r := range rs.texts {
 		n += readingBytes + readFactor*int64(len(r.text))
 	}
@@ -68,6 +73,18 @@ func (st *step) reading(text string) *reading {
 	r := &reading{text: text}
 	rs.texts = last(append(rs.texts, r), maxReadings)
 	return r
+}
+
+// sources are the session's live sources, as rules see them.
+func (st *step) sources() policy.Sources {
+	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
+	if rs != nil {
+		if rs.policy != st.r.Policy {
+			rs.policy, rs.counts = st.r.Policy, provenance.Counts{}
+		}
+		s.Counts = &rs.counts
+	}
+	return s
 }
 
 // requests are the clauses of a message of the owner.

@@ -40,6 +40,7 @@ func compile(a *ast.AST) (func(*Question) truth, bool) {
 type compiler struct {
 	ast       *ast.AST
 	constants map[string]int64
+	source    string // what a source is called in the part that is read; empty outside
 }
 
 func (c *compiler) truth(e ast.Expr) (readTruth, bool) {
@@ -52,6 +53,8 @@ func (c *compiler) truth(e ast.Expr) (readTruth, bool) {
 		return c.selected(e.AsSelect())
 	case ast.CallKind:
 		return c.call(e.AsCall())
+	case ast.ComprehensionKind:
+		return c.quantified(e.AsComprehension())
 	}
 	return nil, false
 }

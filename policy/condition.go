@@ -14,6 +14,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/yamlplace"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -303,7 +304,7 @@ func (r *reader) celProblems(n *yaml.Node, errs []*common.Error) {
 		if i == 3 { // the rest follows from the first
 			return
 		}
-		line, column := r.locate(n, e.Location.Line(), e.Location.Column())
+		line, column := yamlplace.Find(r.data, n, e.Location.Line(), e.Location.Column())
 		text := cleanCEL(e.Message)
 		r.note(floodmark.Error, line, column, "condition", text, celHint(text, n.Value))
 		if strings.Contains(text, "error at: '=") {

@@ -134,15 +134,20 @@ func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 func TestOtherConditions(t *testing.T) {
 	q := &Question{
 		Tool: floodmark.ToolRef{Name: "transfer"}, Mark: floodmark.Label{Trust: floodmark.External}, Iteration: 2,
-		Leaves: []hook.Leaf{{Path: "amount", Value: "150.5", Kind: hook.Number}, {Path: "items[2].url", Value: "https://a.example"}, {Path: "n", Value: "10", Kind: hook.Number}},
-		Args:   []floodmark.Argument{{Path: "amount", Whence: floodmark.Seen, Trust: floodmark.External}},
-		Sources: func(yield func(Source) bool) {
-			yield(Source{Kind: floodmark.FromTool, Tool: "web_fetch", Trust: floodmark.Untrusted, Place: "evil.example"})
-		},
+		Leaves:  []hook.Leaf{{Path: "amount", Value: "150.5", Kind: hook.Number}, {Path: "items[2].url", Value: "https://a.example"}, {Path: "n", Value: "10", Kind: hook.Number}},
+		Args:    []floodmark.Argument{{Path: "amount", Whence: floodmark.Seen, Trust: floodmark.External}},
+		Sources: Sources{Ledger: &provenance.Ledger{}},
+	}
+	if err := q.Sources.Ledger.Add(floodmark.Source{Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "web_fetch", Place: "evil.example"}}); err != nil {
+		t.Fatal(err)
 	}
 	for text, want := range map[string]truth{
 		`sources.exists(s, s.tool == "web_fetch" && s.trust <= external && s.place.endsWith(".example"))`: yep,
 		`sources.all(s, s.kind == "sender")`:                         no,
+		`sources.exists_one(s, s.trust == untrusted)`:                yep,
+		`sources.exists(a, sources.all(b, a.place == b.place))`:      yep,
+		`sources.exists(arg, arg.place == "evil.example")`:           yep,
+		`sources[0].tool + "2" == "web_fetch2" && size(sources) < 2`: yep,
 		`call.args["amount"] > 100`:                                  yep,
 		`call.args["items[2].url"].startsWith("https")`:              yep,
 		`arg.exists(p, arg[p].seen && arg[p].trust < shared)`:        yep,

@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/yamlplace"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -56,7 +57,7 @@ func (r *reader) compared(n *yaml.Node, a *ast.AST) {
 		for _, word := range constantTexts(y) {
 			text, _ := constantText(word)
 			at := a.SourceInfo().GetStartLocation(word.ID())
-			line, column := r.locate(n, at.Line(), at.Column())
+			line, column := yamlplace.Find(r.data, n, at.Line(), at.Column())
 			switch {
 			case isIdent(x, "call.tool"):
 				r.mentionAt(text, line, column, false)

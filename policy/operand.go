@@ -20,6 +20,9 @@ func (c *compiler) number(e ast.Expr) (readNumber, bool) {
 		}
 	case ast.SelectKind:
 		s := e.AsSelect()
+		if c.ofSource(s) && s.FieldName() == "trust" {
+			return func(q *Question) (int64, bool) { return int64(q.sourceTrust), true }, true
+		}
 		key, ok := c.keyOf(s.Operand(), "arg")
 		if !ok || s.FieldName() != "trust" || s.IsTestOnly() {
 			return nil, false
@@ -55,7 +58,15 @@ func (c *compiler) text(e ast.Expr) (readText, bool) {
 			return func(q *Question) (string, bool) { return read(q), true }, true
 		}
 	}
+	if e.Kind() == ast.SelectKind && c.ofSource(e.AsSelect()) {
+		return sourceText(e.AsSelect().FieldName())
+	}
 	return nil, false
+}
+
+// ofSource reports a field of the source that is asked about.
+func (c *compiler) ofSource(e ast.SelectExpr) bool {
+	return c.source != "" && isIdent(e.Operand(), c.source) && !e.IsTestOnly()
 }
 
 // anyText also reads an argument; it fails where that is not a text.

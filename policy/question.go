@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"iter"
-
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
@@ -48,12 +46,14 @@ type Question struct {
 	Assume func(rule string) bool
 	// Iteration is the round of the loop, from 0; Turn the turn, from 1.
 	Iteration, Turn int
-	// Sources yields what is in the context. Only rules that mention sources
-	// ask for it; nil means that there are none.
-	Sources iter.Seq[Source]
+	// Sources are what is in the context. Only rules that mention sources ask for them.
+	Sources Sources
 	Reach   Reach
 	// Unseen says that a call ran in this session which nobody had allowed.
 	Unseen bool
+
+	source      *floodmark.Source // what is asked about by what stands in sources.exists
+	sourceTrust floodmark.Trust
 }
 
 // A Raised is an effect with the trust it is judged at.
@@ -76,14 +76,6 @@ func (q *Question) raised(e floodmark.Effect, trust floodmark.Trust) floodmark.T
 // asksFor reports whether the owner asked for an effect.
 func (q *Question) asksFor(e floodmark.Effect) bool {
 	return q.raised(e, floodmark.Untrusted) >= floodmark.Owner
-}
-
-// A Source is what a rule may know about one source of the context.
-type Source struct {
-	Kind  floodmark.OriginKind
-	Tool  string // the tool, or «server/tool»; empty if no tool brought it
-	Trust floodmark.Trust
-	Place string // the host or path that was read
 }
 
 // Reach is what the flow rules look at: what could leave, and to where.

@@ -61,11 +61,10 @@ func (v variables) ResolveName(name string) (any, bool) {
 		return args, true
 	case "sources":
 		sources := []celSource{}
-		if v.q.Sources != nil {
-			for s := range v.q.Sources {
-				sources = append(sources, celSource{Kind: string(s.Kind), Tool: s.Tool, Trust: int64(s.Trust), Place: s.Place})
-			}
-		}
+		v.q.Sources.count(nil, func(s *floodmark.Source, trust floodmark.Trust) bool {
+			sources = append(sources, celSource{Kind: string(s.Origin.Kind), Tool: toolOf(s), Trust: int64(trust), Place: s.Origin.Place})
+			return false
+		})
 		return sources, true
 	}
 	return nil, false

@@ -32,6 +32,7 @@ type Ledger struct {
 	digests  map[floodmark.Digest]floodmark.NodeID
 	pending  []floodmark.NodeID // oldest first
 	apart    []floodmark.NodeID // what [Ledger.Set] keeps apart of all
+	stands   []byte             // see [entry.standing]
 }
 
 // An entry is one source and the state of the session after it.
@@ -253,7 +254,7 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 	if n > 0 {
 		at = l.entries[n-1].upTo
 	}
-	l.apart = orNil(l.apart[:at.apart])
+	l.apart, l.stands = orNil(l.apart[:at.apart]), orNil(l.stands[:n])
 	for i := int(n); i < len(l.entries); i++ {
 		e := &l.entries[i]
 		e.effective = l.own(&e.source)
@@ -270,7 +271,7 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 		}
 		at.rest = l.part(&e.source, at.rest)
 		at.apart = uint8(len(l.apart))
-		e.upTo = at
+		e.upTo, l.stands = at, append(l.stands, e.standing())
 	}
 }
 

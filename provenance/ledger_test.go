@@ -108,7 +108,7 @@ func TestAddRefuses(t *testing.T) {
 }
 
 func TestSourcesAreLimited(t *testing.T) {
-	l := &Ledger{entries: make([]entry, MaxSources-1)}
+	l := &Ledger{entries: make([]entry, MaxSources-1), stands: make([]byte, MaxSources-1)}
 	s := floodmark.Source{Node: MaxSources - 1}
 	mustAdd(t, l, s)
 	s.Node++

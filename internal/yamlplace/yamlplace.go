@@ -1,4 +1,6 @@
-package policy
+// Package yamlplace finds where a place in a text value stands in its YAML file, for
+// messages about languages that stand in values.
+package yamlplace
 
 import (
 	"strings"
@@ -8,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// locate finds where a place in a text value stands in the file. Line counts
+// Find returns the line and the column in a file of a place in the value of n. Line counts
 // from 1 and column from 0, as CEL does; the result counts both from 1, in
 // characters. The value and the file hold the same signs in the same order,
 // whatever the style; only white space and escapes differ. So it is enough to
 // walk both together.
-func (r *reader) locate(n *yaml.Node, line, column int) (int, int) {
+func Find(file []byte, n *yaml.Node, line, column int) (int, int) {
 	want := offset(n.Value, line, column)
-	lines := strings.Split(string(r.data), "\n")
+	lines := strings.Split(string(file), "\n")
 	w := walk{lines: lines, line: n.Line - 1, column: n.Column - 1, style: n.Style}
 	w.enter()
 	w.signs = []rune(lineAt(lines, w.line))
