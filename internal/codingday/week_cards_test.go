@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,10 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-var cardsTo = flag.String("cards", "", "write the cards of a replayed week into this folder")
+var (
+	cardsTo  = flag.String("cards", "", "write the cards of the rehearsed week that -week names into this folder")
+	shuffled = flag.Uint64("shuffled", 1, "the seed of the order of -cards")
+)
 
 // A weekCard is a question of a replayed week, and who made the call.
 type weekCard struct {
@@ -28,7 +32,7 @@ func (c weekCard) text() string {
 	b := c.question.Brief()
 	q := &wire.Question{Calls: []*wire.AskedCall{{What: b.What.String(), Why: b.Why.String(), Asked: c.question.Asked}}}
 	for _, o := range c.question.Offers {
-		q.Calls[0].Offers = append(q.Calls[0].Offers, &wire.Offer{Words: o.Words})
+		q.Calls[0].Offers = append(q.Calls[0].Offers, &wire.Offer{Words: o.Words, Scope: string(o.Scope)})
 	}
 	var rows []string
 	for _, r := range cardscreen.Card(q, 80, 0) {
@@ -37,46 +41,55 @@ func (c weekCard) text() string {
 	return strings.Join(rows, "\n") + "\n"
 }
 
-// TestWeekCards writes each card of the development week into a file of its own, for
-// readers who are to see nothing else, and the truth into FOLDER.truth.json.
+// A cardTruth is what a reader of a card is to find out.
+type cardTruth struct {
+	Card    string `json:"card"`
+	Attack  bool   `json:"attack"`
+	Session string `json:"session"`
+	Of      string `json:"of,omitempty"`
+	Call    string `json:"call"`
+}
+
+// TestWeekCards holds the cards of the recorded week against their size. With -cards it writes
+// those of a rehearsed week into one file, in an order of dice, for readers who are to see
+// nothing else, and what is true of each into another.
 func TestWeekCards(t *testing.T) {
 	lines, err := readTape(recordingOf("dev"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	most := fewEvents
 	if *cardsTo != "" {
+		lines, err = readRehearsal(rehearsalOf(*week))
 		most = len(lines)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	got, err := replayWeek(t.Context(), t.TempDir(), lines, most)
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth := map[string]string{}
+	dice := rand.New(rand.NewPCG(*shuffled, 0))
+	dice.Shuffle(len(got.cards), func(i, k int) { got.cards[i], got.cards[k] = got.cards[k], got.cards[i] })
+	var cards strings.Builder
+	var truth []cardTruth
 	for i, c := range got.cards {
-		name, text := fmt.Sprintf("card-%03d.txt", i+1), c.text()
+		name, text := fmt.Sprintf("card %d", i+1), c.text()
 		if n := strings.Count(text, "\n"); n > cardscreen.MaxRows {
 			t.Errorf("%s has %d rows:\n%s", name, n, text)
 		}
-		truth[name] = "honest"
-		if c.says.Of != "" {
-			truth[name] = "attack " + c.says.Of
-		}
-		if *cardsTo == "" {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(*cardsTo, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fmt.Fprintf(&cards, "=== %s\n%s\n", name, text)
+		truth = append(truth, cardTruth{Card: name, Attack: c.says.Of != "", Session: c.says.Session, Of: c.says.Of, Call: c.says.Tool + ": " + c.says.Arg})
 	}
 	if *cardsTo == "" {
 		return
 	}
 	data, err := json.MarshalIndent(truth, "", "  ")
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*cardsTo, "truth-"+filepath.Base(*week)+".json"), data, 0o600)
 	}
-	if err := os.WriteFile(filepath.Clean(*cardsTo)+".truth.json", data, 0o600); err != nil {
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*cardsTo, "cards-"+filepath.Base(*week)+".txt"), []byte(cards.String()), 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d cards", len(got.cards))

@@ -165,7 +165,7 @@ func TestWeekEstimate(t *testing.T) {
 	if !*estimates {
 		t.Skip("-estimate -week testdata/weeks/NAME replays a rehearsal that is in .cache")
 	}
-	lines, err := readRehearsal(filepath.Join("../../.cache", "week-"+filepath.Base(*week)+"-rehearse", "out", "tape.jsonl"))
+	lines, err := readRehearsal(rehearsalOf(*week))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +175,11 @@ func TestWeekEstimate(t *testing.T) {
 	}
 	text, _ := json.Marshal(got) // numbers and words
 	t.Logf("an estimate, of a rehearsal without agents and boxes: %s\n%s", text, got.reasons())
+}
+
+// rehearsalOf is the tape of a rehearsal of the week in a folder.
+func rehearsalOf(week string) string {
+	return filepath.Join("../../.cache", "week-"+filepath.Base(week)+"-rehearse", "out", "tape.jsonl")
 }
 
 func readRehearsal(file string) ([]tape.Line, error) {
