@@ -90,6 +90,8 @@ type Question struct {
 	Whole []floodmark.Whole
 	// Push is what the call would push; nil if it pushes nothing that can be looked at.
 	Push *hook.Push
+	// Remote is what «origin» means where it was asked.
+	Remote hook.Remote
 }
 
 // An Offer is one approval that a question offers. It is written down with the

@@ -94,7 +94,9 @@ func boxed(line string) Phrase {
 func spelled(line string) (p Phrase) {
 	for line = floodmark.Shorten(floodmark.Visible(line), maxBoxed); ; {
 		ours, rest, found := strings.Cut(line, "“")
-		p = p.say(ours)
+		if ours != "" {
+			p = p.say(ours)
+		}
 		name, after, closed := strings.Cut(rest, "”")
 		if !found || !closed {
 			return p

@@ -50,7 +50,8 @@ func (q Question) Brief() Brief {
 	b.More = left > 0 || hides || q.Pick != nil || q.hidesPush() || len(warned) > 0 || len(unshown) > 0 || len(q.Beware) > 0
 	n := 0
 	for _, r := range rows {
-		if len(r.args) == 1 && said[r.args[0]] {
+		r.args = slices.DeleteFunc(slices.Clone(r.args), func(i int) bool { return said[i] || q.inCommand(i) })
+		if len(r.args) == 0 {
 			continue
 		}
 		if n++; n > maxBriefArgs {
@@ -61,6 +62,13 @@ func (q Question) Brief() Brief {
 	}
 	b.Why = append(append(warned, q.why()...), unshown...)
 	return b
+}
+
+// inCommand reports an address that was found in the command line, which stands whole on
+// the card.
+func (q Question) inCommand(i int) bool {
+	c := q.command()
+	return c >= 0 && q.whole(c) && q.Action.Arguments[i].Path == urlOfCommand && q.warning(i) == "" && !q.chosen(i)
 }
 
 // warnings are what has to be said of single values, each once.
@@ -122,9 +130,12 @@ func (q Question) runs(i int) Phrase {
 	if len(list) == 0 || !q.whole(i) {
 		return p.say("run: ").quote(q.value(i), maxWhole)
 	}
-	if all {
+	switch {
+	case all && list[0].Push && q.Push.Reviewed() && q.Push.Sent.Branch != "":
+		return append(p, q.sends()...).say(": ").quote(q.value(i), maxWhole)
+	case all:
 		p = p.say(list[0].Verb).pieces(list[0].Rest)
-	} else {
+	default:
 		p = p.say("run a command that ")
 		for n, d := range list {
 			if n > 0 {
@@ -133,7 +144,7 @@ func (q Question) runs(i int) Phrase {
 			p = p.say(d.Verbs).pieces(d.Rest)
 		}
 	}
-	return p.say(": ").quote(q.value(i), maxWhole)
+	return append(p, q.goesTo(list)...).say(": ").quote(q.value(i), maxWhole)
 }
 
 // pieces adds what a line does.
@@ -157,51 +168,67 @@ func (q Question) inLine(r row) Phrase {
 	return p
 }
 
-// why says why a person is asked, and names what was read before it.
+// why says why a person is asked, in sentences of their own: what was read before it, what
+// that has to do with the call, and where it would run.
 func (q Question) why() Phrase {
-	p := Phrase{}
-	reason := q.reason()
-	seen := q.seenThere()
+	p := q.seenThere()
 	switch {
-	case len(seen) > 0:
-		p = append(p, seen...)
+	case len(p) > 0:
 	case q.Led.known():
-		p = append(p.say("It had read "), q.Led.words()...)
-	case reason == "" && q.Source != "":
+		p = q.Led.reading()
+	case len(q.reason()) == 0 && q.Source != "":
 		p = p.say("It had read: ").quote(q.Source, maxShownValue)
 	}
-	if reason != "" {
-		if len(p) > 0 && (len(seen) > 0 || q.Led.known()) {
-			p = p.say(", and ")
-		} else {
-			reason = capital(reason)
+	for _, words := range []Phrase{q.reason(), boxed(q.Box)} {
+		if len(words) == 0 {
+			continue
 		}
-		p = append(p, spelled(reason)...)
-	}
-	if q.Box != "" {
 		if len(p) > 0 {
-			p = p.say(". ")
+			p = p.ended().say(" ")
 		}
-		p = append(p, boxed(q.Box)...)
+		p = append(p, words...)
 	}
 	if len(p) == 0 {
 		return p.say("Your rules ask about this.")
 	}
+	return p.ended()
+}
+
+// ended is a phrase with a full stop.
+func (p Phrase) ended() Phrase {
 	if last := p[len(p)-1]; !last.Foreign && strings.HasSuffix(last.Text, ".") {
 		return p
 	}
 	return p.say(".")
 }
 
-// reason is the first reason that says more than that something was read.
-func (q Question) reason() string {
+// reason is the first reason that says more than that something was read, or else what the
+// rules ask about once something was. Of a look at something it says why even that is asked.
+func (q Question) reason() Phrase {
+	general := ""
 	for _, r := range q.Reasons {
-		general := r.Code == floodmark.TaintEscalation && strings.HasPrefix(r.Rule, "table.") && q.Led.known()
-		if !general && r.Code != floodmark.OutsideBox && r.Code != floodmark.BoxHost && r.Text != "" {
-			return floodmark.Shorten(floodmark.Visible(r.Text), maxShownAsked)
+		needs, _, rule := strings.Cut(r.Text, " needs your yes")
+		if r.Code == floodmark.TaintEscalation && strings.HasPrefix(r.Rule, "table.") && q.Led.known() {
+			if rule && general == "" {
+				general = "After that, " + needs + " needs your yes"
+			}
+			continue
 		}
+		if r.Code == floodmark.OutsideBox || r.Code == floodmark.BoxHost || r.Text == "" {
+			continue
+		}
+		text := floodmark.Shorten(floodmark.Visible(r.Text), maxShownAsked)
+		if q.looks() && (r.Code == floodmark.FlowSecret || r.Code == floodmark.FlowPrivate) {
+			return spelled("Even a look can carry something out: " + text)
+		}
+		return spelled(capital(text))
 	}
-	return ""
+	return spelled(floodmark.Shorten(floodmark.Visible(general), maxShownAsked))
+}
+
+// looks reports a call that only reads.
+func (q Question) looks() bool {
+	return len(q.Action.Effects) > 0 && slices.Min(q.Action.Effects) >= floodmark.Fetch
 }
 
 // seenThere names the value that matters most if it came from something that was read.
@@ -214,8 +241,14 @@ func (q Question) seenThere() Phrase {
 			best = i
 		}
 	}
-	if best < 0 || q.Action.Arguments[best].Trust >= floodmark.Local || q.note(best).Is == isCommand {
+	if best < 0 || q.Action.Arguments[best].Trust >= floodmark.Local {
 		return nil
+	}
+	if a := q.Action.Arguments[best]; q.note(best).Is == isCommand {
+		if a.Pieced || !Telling(q.value(best)) {
+			return nil // anybody could have written «git push»
+		}
+		return append(Phrase{}.say("This very command stands in "), q.note(best).From.words()...)
 	}
 	return append(Phrase{}.quote(q.value(best), maxShownHead).say(" stands in "), q.note(best).From.words()...)
 }

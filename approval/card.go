@@ -58,6 +58,10 @@ type Origin struct {
 	// Said is how the command line that brought it begins; it says more than the two.
 	Said  string
 	Trust floodmark.Trust
+	// Earlier says that another session read it, whose files are used here.
+	Earlier bool
+	// Ran says that it is what a program printed that ran here, and not a text from elsewhere.
+	Ran bool
 }
 
 // Card words one call of a question. A brief one stands among others.

@@ -351,7 +351,7 @@ func TestNamesOfArguments(t *testing.T) {
 	for path, want := range map[string]string{
 		"to": "Recipient", "file_id": "File", "threadId": "Thread", "start_time": "Start time", "endTime": "End time", "id": "Number",
 		"bcc": "Hidden copy to", "attachments[0]": "Attachment", "entries[3]": "Entry", "boxes[0]": "Box", "address[0]": "Address", "ids[0]": "Ids",
-		"url of the command": "Web address in it", "items[1].file_id": "“Item 2 file”", "user.name": "“User name”",
+		"url of the command": "Address in it", "items[1].file_id": "“Item 2 file”", "user.name": "“User name”",
 	} {
 		q := question(floodmark.Write, arg(path, "v", floodmark.Stated, floodmark.Owner))
 		if got := q.Lines()[2]; got != want+": “v” (your own words)" {

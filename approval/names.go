@@ -38,7 +38,7 @@ const urlOfCommand = "url of the command"
 // commonNames are arguments whose usual names say little to people.
 func commonNames() map[string]string {
 	return map[string]string{
-		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", urlOfCommand: "web address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
+		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", urlOfCommand: "address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
 		"path": "file", "file path": "file", "filename": "file", "file name": "file", "cwd": "folder", "msg": "message",
 	}
 }

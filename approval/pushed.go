@@ -2,7 +2,11 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/deeds"
 )
 
 // What a card shows of a push: more of it is shown at a terminal only.
@@ -34,4 +38,97 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 		lines = append(lines, Phrase{}.say(l))
 	}
 	return lines, true
+}
+
+// sends says what a push sends that was looked at, and where to.
+func (q Question) sends() Phrase {
+	sent := q.Push.Sent
+	p := Phrase{}.say("push " + sent.Sums + map[bool]string{true: " to the new branch ", false: " to branch "}[sent.Fresh])
+	p = p.quote(sent.Branch, maxShownName).say(" of ").quote(site(q.Remote.Address), maxShownValue).say(", " + whose(q.Remote))
+	if n := len(strings.Join(sent.Files, "")); n > 0 && n <= maxShownName {
+		p = p.say(", in ").names(sent.Files)
+	} else if n > 0 {
+		p = p.say(", in ").names(sent.Files[:1])
+	}
+	if len(sent.Hosts) > 0 {
+		p = p.say(", and first to name ").names(sent.Hosts)
+	}
+	return p
+}
+
+// names adds what others chose: “a”, “b”.
+func (p Phrase) names(list []string) Phrase {
+	for i, n := range list {
+		if i > 0 {
+			p = p.say(", ")
+		}
+		p = p.quote(n, maxShownHead)
+	}
+	return p
+}
+
+// goesTo says of a push what its remote means, as far as that is known, and that nobody
+// has looked at what it sends. Several of a line that go to one place say it once.
+func (q Question) goesTo(list []deeds.Deed) (p Phrase) {
+	at := slices.IndexFunc(list, func(d deeds.Deed) bool { return d.Push })
+	if at < 0 {
+		return nil
+	}
+	d, known := list[at], q.Remote != hook.Remote{}
+	same := func(o deeds.Deed) bool { return !o.Push || o.To == d.To && o.Settled == d.Settled }
+	switch away := strings.ContainsAny(d.To, ":/"); {
+	case slices.ContainsFunc(list, func(o deeds.Deed) bool { return !same(o) }):
+	case away && known && site(d.To) != site(q.Remote.Address):
+		p = p.say(", NOT the usual remote")
+	case away && known:
+		p = p.say(", " + whose(q.Remote))
+	case !d.Settled || !known || away:
+	case d.To == "" || d.To == "origin":
+		p = p.say(" (origin is ")
+		if q.Remote.Address == "" {
+			p = p.say("not one plain address")
+		} else {
+			p = p.quote(site(q.Remote.Address), maxShownValue).say(", " + whose(q.Remote))
+		}
+		p = p.say(")")
+	default:
+		p = p.say(", NOT the usual remote")
+	}
+	if slices.ContainsFunc(list, func(d deeds.Deed) bool { return d.Push && !strings.HasPrefix(d.Verb, "delete") }) {
+		p = p.say("; what it adds was not looked at")
+	}
+	return p
+}
+
+// whose says to a person whose a remote is.
+func whose(r hook.Remote) string {
+	switch {
+	case r.Changed:
+		return "git's settings changed in this session"
+	case r.Team:
+		return "your team's"
+	case r.Own:
+		return "your own"
+	}
+	return "its usual remote"
+}
+
+// site is an address as a person would say it: host and path. One that is spelled in another
+// way than usual stays as it is.
+func site(address string) string {
+	rest, web := strings.CutPrefix(address, "https://")
+	if !web {
+		if rest, web = strings.CutPrefix(address, "ssh://git@"); !web {
+			rest, web = strings.CutPrefix(address, "git@")
+			host, path, colon := strings.Cut(rest, ":")
+			if !web || !colon || strings.Contains(host, "/") {
+				return address
+			}
+			rest = host + "/" + strings.TrimPrefix(path, "/")
+		}
+	}
+	if strings.ContainsAny(rest, "@:?#%") {
+		return address
+	}
+	return strings.TrimSuffix(rest, ".git")
 }

@@ -126,6 +126,16 @@ func (q Question) origin(i int) Phrase {
 
 func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
 
+// reading says how an origin came to be here.
+func (o Origin) reading() Phrase {
+	p := Phrase{}.say(map[bool]string{true: "An earlier session ", false: "It "}[o.Earlier])
+	if o.Said == "" {
+		return append(p.say("had read "), o.words()...)
+	}
+	verb := map[bool]string{true: "had run ", false: "had read "}[o.Ran]
+	return p.say(verb).quote(o.Said, maxShownName).say(o.writers(" (written by others)"))
+}
+
 // words name an origin, and who can have written it.
 func (o Origin) words() Phrase {
 	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"
@@ -134,16 +144,22 @@ func (o Origin) words() Phrase {
 	} else if o.Place == "" {
 		p, others = Phrase{}.quote(inWords(o.Name), maxShownName), " (others write there)"
 	}
-	switch o.Trust {
-	case floodmark.Untrusted:
-		return p.say(" (anybody writes there)")
-	case floodmark.External:
-		return p.say(others)
-	case floodmark.Shared:
-		return p.say(" (shared with others)")
-	case floodmark.Local, floodmark.Owner, floodmark.System:
+	return p.say(o.writers(others))
+}
+
+// writers say who can have written it; others is of people outside.
+func (o Origin) writers(others string) string {
+	switch {
+	case o.Ran:
+		return " (its output may hold anybody's words)"
+	case o.Trust == floodmark.Untrusted:
+		return " (anybody writes there)"
+	case o.Trust == floodmark.External:
+		return others
+	case o.Trust == floodmark.Shared:
+		return " (shared with others)"
 	}
-	return p.say(" (your own)")
+	return " (your own)"
 }
 
 // text is the argument whose text a call carries, of several the one believed
@@ -190,7 +206,7 @@ const (
 func (q Question) led() Phrase {
 	switch {
 	case q.Led.known():
-		return append(Phrase{}.say("It had read "), q.Led.words()...)
+		return q.Led.reading()
 	case q.Source != "":
 		return Phrase{}.say("It had read: ").quote(q.Source, maxShownValue)
 	case q.Consequence == "" && q.Line != "":

@@ -131,6 +131,8 @@ type Event struct {
 	// Push is what a push in this call would send, at before_tool_call. The daemon says it,
 	// as it says Boxes.
 	Push *Push `json:"-"`
+	// Remote is what «origin» means, where a line may push. It is for people alone, and decides nothing.
+	Remote Remote `json:"-"`
 
 	// Patience is how long a person is waited for if this is asked; zero: not longer than
 	// for any answer. A question is open as long. The daemon says it, as it says Boxes.

@@ -13,12 +13,37 @@ type Push struct {
 	// Head says in words of ours what would be sent and where to, Body shows it: what others
 	// wrote stands there behind two spaces and a sign.
 	Head, Body []string
+	// Sent is the same in short, for a card.
+	Sent Sent
 	// Unseen says why it cannot be shown. A person is asked all the same, and told.
 	Unseen string
 	// Refuse says what the agent has to do instead, where a person would have to be asked.
 	Refuse string
 	// Holds is the file of which it adds a value that secrets are kept by; empty if of none.
 	Holds string
+}
+
+// Sent is what a push that was looked at sends, in short.
+type Sent struct {
+	// Sums counts it, in words of ours: «1 commit, 2 files, +3 -1 lines».
+	Sums string
+	// Branch is the one there, and Fresh says that it is not there yet.
+	Branch string
+	Fresh  bool
+	// Files are some of those that change, and Hosts those that they did not name before.
+	Files, Hosts []string
+}
+
+// A Remote is what «origin» means in the project of a session. The zero Remote is not known.
+type Remote struct {
+	// Address is where git's settings send a push to it, without what may be a password;
+	// empty if they do not say that plainly.
+	Address string
+	// Team says that it is the owner's team's, by the owner's word, and Own that nobody else
+	// has committed to it.
+	Team, Own bool
+	// Changed says that these settings are not those with which the session began.
+	Changed bool
 }
 
 // Reviewed reports a push that a person can be shown.

@@ -223,7 +223,7 @@ func (st *step) conclude(j *judged) {
 	} else if st.failedInBox(&j.action) && (j.ruling.Outside || d.Verdict < floodmark.Allow) {
 		d.Verdict, d.Reasons = min(d.Verdict, floodmark.Confirm), append([]floodmark.Reason{st.s.Book.Boxed.Reason(st.ev.Holes)}, d.Reasons...)
 	} else if st.ev.Boxes && j.ruling.Outside {
-		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs what no box gives it, so it would run outside of one"})
+		d.Reasons = append(slices.Clip(d.Reasons), floodmark.Reason{Code: floodmark.OutsideBox, Verdict: floodmark.Confirm, Text: "it needs more than a box gives (the network, a login or other files), so it would run outside of one"})
 	}
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict

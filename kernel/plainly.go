@@ -6,7 +6,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/meaning"
 )
 
 // worded fills in what a card says of a call besides the call itself. The words
@@ -28,8 +27,8 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 			about, _ := p.Arg(strings.Split(top, ".")[0])
 			n.Is = about.Is
 		}
-		if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
-			n.From = st.originOf(a.Spans[0].Node)
+		if a.Whence == floodmark.Seen {
+			n.From = st.seenIn(a)
 		}
 		q.Notes[i] = n
 	}
@@ -42,48 +41,44 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 	return q
 }
 
-// led is what led to a question: what the argument to look at was seen in, or
-// else what lowered the mark.
+// maxLooked bounds the sources that are looked at for a cause.
+const maxLooked = 4096
+
+// led is what led to a question: what the argument to look at was seen in, or else what
+// lowered the mark.
 func (st *step) led(j *judged) approval.Origin {
-	a, _ := culprit(j.action.Arguments)
-	nodes := slices.Clone(j.decision.Blame)
-	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
-		nodes = append([]floodmark.NodeID{a.Spans[0].Node}, nodes...)
-	}
-	for _, n := range nodes {
-		if o := st.originOf(n); o != (approval.Origin{}) {
+	var c approval.Cause
+	if a, _ := culprit(j.action.Arguments); a.Whence == floodmark.Seen && approval.Telling(a.Shown) {
+		if o := st.seenIn(a); o != (approval.Origin{}) {
 			return o
 		}
 	}
+	for i, n := range j.decision.Blame {
+		least := st.s.Ledger.Effective(n).Trust
+		for k := st.s.Ledger.Len() - 1; i == 0 && k >= max(0, st.s.Ledger.Len()-maxLooked) && !c.Found(); k-- {
+			src, _ := st.s.Ledger.Source(floodmark.NodeID(k))
+			if st.s.Ledger.Live(src.Node) && src.Label.Trust <= least && st.s.Ledger.Effective(src.Node).Trust <= least {
+				c.Take(src, least)
+			}
+		}
+		src, _ := st.s.Ledger.Source(n)
+		c.Take(src, least)
+	}
 	for _, src := range loadedFrom(&j.basis) {
-		return origin(src, src.Label.Trust)
+		c.Take(src, src.Label.Trust)
 	}
-	return approval.Origin{}
+	return c.Origin
 }
 
-func (st *step) originOf(n floodmark.NodeID) approval.Origin {
-	src, ok := st.s.Ledger.Source(n)
-	if !ok {
-		return approval.Origin{}
+// seenIn is where a value was seen: of several places the one that tells most.
+func (st *step) seenIn(a floodmark.Argument) approval.Origin {
+	var c approval.Cause
+	for _, sp := range slices.Backward(a.Spans) {
+		if src, ok := st.s.Ledger.Source(sp.Node); ok && st.s.Ledger.Effective(sp.Node).Trust == a.Trust {
+			c.Take(src, a.Trust)
+		}
 	}
-	return origin(src, st.s.Ledger.Effective(n).Trust)
-}
-
-// origin names a source as a card does.
-func origin(s floodmark.Source, t floodmark.Trust) approval.Origin {
-	name := s.Origin.Name
-	if s.Origin.Kind == floodmark.FromModel { // what it read before is named there
-		return approval.Origin{}
-	}
-	if s.Origin.Kind != floodmark.FromTool {
-		s.Origin.Place = ""
-		name, _, _ = strings.Cut(meaning.Source(s, t), " ("+t.String()+")")
-	}
-	o := approval.Origin{Name: visible(name), Place: visible(s.Origin.Place), Trust: t}
-	if !strings.Contains(s.Origin.Place, ".") || strings.HasPrefix(s.Origin.Place, "~") || strings.HasPrefix(s.Origin.Place, "/") {
-		o.Said = visible(s.Said) // a folder does not say what was read in it
-	}
-	return o
+	return c.Origin
 }
 
 // maxSaid bounds what is kept of a command line: enough to know it again.

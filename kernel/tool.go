@@ -189,7 +189,7 @@ func (st *step) ask(j *judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Whole: shown.Whole,
+		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Remote: st.ev.Remote, Whole: shown.Whole,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)
 	q = st.worded(q, j)

@@ -93,7 +93,7 @@ func (st *step) vouchQuestion(src floodmark.Source, shown floodmark.Shown) appro
 	q := approval.Question{
 		Action: floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest},
 		Line:   fmt.Sprintf("You want to vouch for %s, digest %s: it would count as your own file.", meaning.Source(src, st.trustOf(src)), src.Digest.Short()),
-		Offers: shown.Offers, Sources: []floodmark.Source{src}, Vouch: origin(src, st.trustOf(src)),
+		Offers: shown.Offers, Sources: []floodmark.Source{src}, Vouch: approval.OriginOf(src, st.trustOf(src)),
 	}
 	q.Source, q.Consequence = q.Vouch.Name+" "+q.Vouch.Place, approval.VouchConsequence
 	return q

@@ -41,13 +41,13 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 		unknownNear: reason(floodmark.Undescribed, "flows.flow-secret", floodmark.Confirm,
 			"what a tool that is not described returned counts as a secret, and this could carry it away"),
 		secretNear: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
-			"secrets were read and text from outside as well, and this could carry them away"),
+			"secrets were read before, and this could send them out"),
 		secretOut: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
 			"a secret is in what would be sent, and you did not name where this goes"),
 		private: reason(floodmark.FlowPrivate, "flows.flow-private", floodmark.Confirm,
-			"private data was read and text from outside as well, and you did not name where this goes"),
+			"private data was read before, and you did not name where this goes"),
 		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
-			"this request leaves the machine and could carry private data to a place you did not name"),
+			"private data was read before, and what this asks for could carry it to a place you did not name"),
 		choices: s.Choices,
 		told: reason(floodmark.FlowFetch, "choices", floodmark.Confirm,
 			"by which links were followed, more of the private data that was read could be told than the policy gives away"),
@@ -58,7 +58,7 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
 			"the text carries a link, an address or code that only outside text brought in"),
 		planted: reason(floodmark.ActiveContent, "flows.active-content", s.Planted,
-			"it writes or uses an address that only text from outside named"),
+			""),
 		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
 			"this touches Floodmark itself or the settings by which it watches an agent"),
 		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
@@ -122,7 +122,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	}
 	if q.Reach.Plants != "" && f.planted.Verdict < floodmark.Allow {
 		named := f.planted
-		named.Text += ": " + q.Reach.Plants
+		named.Text = "it writes or uses " + q.Reach.Plants + ", an address that only text from outside named"
 		add(f.activeOn, &named)
 	}
 	return caught

@@ -11,11 +11,15 @@ import (
 // A Choice is one key of a card: what is pressed, what it is called, and what it does.
 type Choice struct {
 	Key, Label, Effect string
+	// Without a Label it is named in the details only, where its Effect stands.
 	// Offer is the offer that it takes, from 1; zero is for a question without offers. Verb is what is
 	// answered; empty if the key only shows something.
 	Offer int
 	Verb  string
 }
+
+// details is where the key for them stands among the choices.
+const details = 2
 
 // Choices are the keys of a question. A further way to answer is one more of them.
 func Choices(q *wire.Question) []Choice {
@@ -31,11 +35,12 @@ func Choices(q *wire.Question) []Choice {
 			continue
 		}
 		n := i + 1
-		wider := Choice{Key: strconv.Itoa(n), Label: "wider", Effect: o.GetWords(), Offer: n, Verb: "approve"}
+		wider := Choice{Key: strconv.Itoa(n), Effect: o.GetWords(), Offer: n, Verb: "approve"}
 		if n == int(wire.Always(q)) {
-			wider.Key, wider.Label = "a", "always here"
+			wider.Key = "a"
 		}
 		list = append(list, wider)
+		list[details].Label = "details and longer answers" // what they cover stands there in words
 	}
 	return list
 }

@@ -34,24 +34,22 @@ func Card(q *wire.Question, width int, left time.Duration) []Row {
 	for _, text := range what {
 		rows = append(rows, Row{Text: text, Strong: true})
 	}
-	for _, text := range headRows("Why: "+one.GetWhy(), width, maxWhy) {
+	asked, room := one.GetAsked(), maxWhy
+	if asked != "" && len(rows) == maxWhat {
+		room-- // whether the call belongs to what the owner said tells more
+	}
+	for _, text := range headRows("Why: "+one.GetWhy(), width, room) {
 		rows = append(rows, Row{Text: text})
 	}
-	if asked := one.GetAsked(); asked != "" && len(rows)+1 < MaxRows {
+	if asked != "" {
 		quoted := "You had said: “" + floodmark.Visible(asked) + "”"
 		rows = append(rows, Row{Text: headRows(quoted, width, 1)[0], Faint: true})
 	}
 	var keys []string
-	var wider []string
 	for _, c := range Choices(q) {
-		if c.Offer > 1 && c.Key != "a" {
-			wider = append(wider, c.Key)
-			continue
+		if c.Label != "" {
+			keys = append(keys, c.Key+" "+c.Label)
 		}
-		keys = append(keys, c.Key+" "+c.Label)
-	}
-	if len(wider) > 0 {
-		keys = append(keys, strings.Join(wider, ", ")+" wider (d says what)")
 	}
 	line := strings.Join(keys, " · ")
 	if left > 0 {

@@ -59,7 +59,7 @@ func (d *desk) press(t *testing.T, key string) *wire.AnswerRequest {
 func TestACardIsTwoLinesAndKeys(t *testing.T) {
 	d := newDesk()
 	d.Put(asked("t1", "go test ./..."))
-	want := "pi wants to run: “go test ./...”\nWhy: It had read “docs.example” (anybody writes there).\ny yes · n no · d details · 2 wider (d says what) · 16m40s left"
+	want := "pi wants to run: “go test ./...”\nWhy: It had read “docs.example” (anybody writes there).\ny yes · n no · d details and longer answers · 16m40s left"
 	if got := d.draws(80, 20); got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
@@ -73,7 +73,7 @@ func TestACardIsTwoLinesAndKeys(t *testing.T) {
 	}
 }
 
-// Where there is room the owner's own words stand on the card, on one row; a reason that is too long says so
+// The owner's own words stand on each card, on one row: a reason gives up its second row for them; a reason that is too long says so
 // at its end. A card never has more than six rows.
 func TestACardWithTheOwnersWords(t *testing.T) {
 	q := asked("t1", "go test ./...")
@@ -90,7 +90,7 @@ func TestACardWithTheOwnersWords(t *testing.T) {
 		}
 	}
 	one.What = strings.Repeat("long ", 80)
-	if rows := cardscreen.Card(q, 80, 0); len(rows) != cardscreen.MaxRows || strings.Contains(join(rows), "You had said") {
+	if rows := cardscreen.Card(q, 80, 0); len(rows) != cardscreen.MaxRows || !strings.HasPrefix(rows[4].Text, "You had said") || !strings.HasPrefix(rows[3].Text, "Why: It had read much") {
 		t.Errorf("%d rows:\n%s", len(rows), join(rows))
 	}
 }

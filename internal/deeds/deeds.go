@@ -22,6 +22,13 @@ type Piece struct {
 type Deed struct {
 	Verb, Verbs string
 	Rest        []Piece
+	// Push says that it changes branches elsewhere, and To where they are, as the line has it:
+	// a remote or an address; empty if the line does not say.
+	Push bool
+	To   string
+	// Settled says that nothing in the line can change what a remote's name means, and that
+	// it is meant in the folder where the line runs.
+	Settled bool
 }
 
 // maxLine bounds the lines that are read.
@@ -43,7 +50,7 @@ func Of(line string) (list []Deed, all bool) {
 	if err != nil {
 		return nil, false
 	}
-	calls, bent := 0, false
+	calls, bent, settled := 0, false, true
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl, *syntax.DeclClause, *syntax.LetClause:
@@ -54,9 +61,18 @@ func Of(line string) (list []Deed, all bool) {
 			if len(n.Args) > 0 {
 				words := wordsOf(n.Args)
 				bent = bent || bends(words[0].text) || !words[0].known
-				list = append(list, deedsOf(words)...)
+				found := deedsOf(words)
+				list = append(list, found...)
+				settled = settled && (len(found) > 0 && found[0].Settled || keepsRemotes(words))
 			}
-		case *syntax.Redirect, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ForClause, *syntax.WhileClause, *syntax.IfClause, *syntax.CaseClause:
+		case *syntax.Redirect:
+			calls++
+			text, known := "", false
+			if n.Word != nil {
+				text, known = literal(n.Word.Parts)
+			}
+			settled = settled && known && (text == "/dev/null" || n.Op == syntax.DplOut && text == "1")
+		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.ForClause, *syntax.WhileClause, *syntax.IfClause, *syntax.CaseClause:
 			calls++ // it does more
 		}
 		return true
@@ -64,7 +80,24 @@ func Of(line string) (list []Deed, all bool) {
 	if bent || len(list) > maxDeeds {
 		return nil, false
 	}
+	for i := range list {
+		list[i].Settled = list[i].Settled && settled
+	}
 	return list, calls == 1 && len(list) == 1
+}
+
+// keepsRemotes reports a command after which a remote's name means what it meant. In a
+// loop or beside others it may be that of any other, so all of a line have to.
+func keepsRemotes(words []word) bool {
+	name := words[0].text
+	if name == "git" && len(words) > 1 && words[1].known {
+		name += " " + words[1].text
+	}
+	switch name {
+	case "git add", "git commit", "git tag", "git status", "echo", "true", "tail", "head":
+		return true
+	}
+	return false
 }
 
 // bends reports a command that can give others another meaning.
@@ -171,7 +204,7 @@ func deletes(words []word) []Deed {
 	if len(names) == 0 {
 		return nil
 	}
-	return []Deed{{"delete ", "deletes ", named(names)}}
+	return []Deed{{Verb: "delete ", Verbs: "deletes ", Rest: named(names)}}
 }
 
 // named lists names: “a”, “b” and 2 more.

@@ -31,14 +31,14 @@ func said(line string) string {
 // Words for a push are true for every way to write one that deletes or forces.
 func TestWhatAPushDoes(t *testing.T) {
 	for line, want := range map[string]string{
-		"git push":                                             "to push this branch to where it usually goes",
+		"git push":                                             "to push this branch to where git's settings send it",
 		"git push origin main":                                 "to push to «main» at «origin»",
 		"git push -u origin HEAD:refs/heads/wip":               "to push to «wip» at «origin»",
 		"git push origin main --force":                         "to push by force, over what is there, to «main» at «origin»",
 		"git push -uf origin main":                             "to push by force, over what is there, to «main» at «origin»",
 		"git push --force-with-lease=main origin main":         "to push by force, over what is there, to «main» at «origin»",
 		"git push origin +main":                                "to push by force, over what is there, to «main» at «origin»",
-		"git push -f":                                          "to push by force, over what is there, this branch to where it usually goes",
+		"git push -f":                                          "to push by force, over what is there, this branch to where git's settings send it",
 		"git push origin :a :b":                                "to delete «a» and «b» at «origin»",
 		"git push -d origin a":                                 "to delete «a» at «origin»",
 		"git push origin --delete a b c d":                     "to delete «a», «b», «c» and 1 more at «origin»",
@@ -56,8 +56,8 @@ func TestWhatAPushDoes(t *testing.T) {
 		"git push --repo https://good.example/x.git evil main": "to push in a way that is not explained here",
 		"git push --tags origin main":                          "pushes to «main» at «origin»; pushes all tags to «origin»",
 		"git push --follow-tags origin main":                   "pushes to «main» at «origin»; pushes all tags to «origin»",
-		"git push --follow-tags":                               "pushes this branch to where it usually goes; pushes all tags to where it usually goes",
-		"git push -f --tags":                                   "to push by force, over what is there, all tags to where it usually goes",
+		"git push --follow-tags":                               "pushes this branch to where git's settings send it; pushes all tags to where git's settings send it",
+		"git push -f --tags":                                   "to push by force, over what is there, all tags to where git's settings send it",
 		"git push --all --tags origin":                         "pushes all branches to «origin»; pushes all tags to «origin»",
 		"git push --prune --tags origin":                       "to push in a way that is not explained here, over or without what is there",
 		"git push origin tag v1":                               "to push in a way that is not explained here",
@@ -71,6 +71,38 @@ func TestWhatAPushDoes(t *testing.T) {
 		if got != want {
 			t.Errorf("%s:\n%s, want\n%s", line, got, want)
 		}
+	}
+}
+
+// A remote's name means what it did, unless something in the line may give it another
+// meaning.
+func TestWhetherARemoteIsSettled(t *testing.T) {
+	for line, want := range map[string]bool{
+		"git push origin main": true,
+		"git add -A && git commit -qm x && git tag v1 && git push origin v1": true,
+		"git push -q origin main 2>&1 | tail -3":                             true,
+		"git push origin main; ./run":                                        false,
+		"for i in 1 2; do git push origin main; cp x .git/config; done":      false,
+		"git push origin main > .git/config":                                 false,
+		"git log --output=.git/config && git push origin main":               false,
+		"git push":                                              true,
+		"git push https://x.example/y main":                     true,
+		"./run && git push origin main":                         false,
+		"cd ../x && git push origin main":                       false,
+		"git -C ../x push origin main":                          false,
+		"git remote set-url origin x; git push origin main":     false,
+		"git config remote.origin.url x && git push origin a":   false,
+		"git -C ../x commit -qm x && git push origin main":      false,
+		"git commit -qm x \"$(./run)\" && git push origin main": false,
+		"git push origin $X":                                    false,
+	} {
+		list, _ := deeds.Of(line)
+		if len(list) != 1 || !list[0].Push || list[0].Settled != want {
+			t.Errorf("%s: %+v", line, list)
+		}
+	}
+	if list, _ := deeds.Of("git push origin main"); list[0].To != "origin" {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 
 // git explains a push; of other commands of git's the line itself tells.
 func git(words []word) []Deed {
-	strange := false
+	strange, settled := false, true
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 		if words[0].text != "-C" || len(words) < 2 {
 			strange = true // a setting may say where it goes
 		}
+		settled = false // another project
 		if words[0].text == "-C" || words[0].text == "-c" {
 			words = words[1:]
 		}
@@ -22,7 +23,14 @@ func git(words []word) []Deed {
 	}
 	p := push{strange: strange}
 	p.read(words[1:])
-	return p.deeds()
+	list := p.deeds()
+	for i := range list {
+		list[i].Push, list[i].Settled = true, settled && !p.strange
+		if !p.strange {
+			list[i].To = p.to
+		}
+	}
+	return list
 }
 
 // A push is what the words of a push say.
@@ -114,14 +122,14 @@ func (p *push) short(letters string) (takes bool) {
 func (p *push) deeds() (list []Deed) {
 	at := []Piece{{Text: " at "}, {p.to, true}}
 	if p.to == "" {
-		at = []Piece{{Text: " where this branch usually goes"}}
+		at = []Piece{{Text: " where git's settings send it"}}
 	}
 	if p.strange {
 		rest := []Piece{{Text: "in a way that is not explained here"}} // nor is where to: an option may change it
 		if p.force || p.deletes || p.mirror || p.prune {
 			rest = append(rest, Piece{Text: ", over or without what is there"})
 		}
-		return []Deed{{"push ", "pushes ", rest}}
+		return []Deed{{Verb: "push ", Verbs: "pushes ", Rest: rest}}
 	}
 	var plain, forced, gone []string
 	for _, r := range p.refs {
@@ -145,7 +153,7 @@ func (p *push) deeds() (list []Deed) {
 	}
 	switch {
 	case p.mirror:
-		return []Deed{{"make ", "makes ", append(append([]Piece{{Text: "all branches"}}, at...), Piece{Text: " as they are here, by force"})}}
+		return []Deed{{Verb: "make ", Verbs: "makes ", Rest: append(append([]Piece{{Text: "all branches"}}, at...), Piece{Text: " as they are here, by force"})}}
 	case p.all:
 		list = append(list, deed(p.force, append([]Piece{{Text: "all branches to"}}, bare(p.to)...)))
 	case len(p.refs) == 0 && !p.tags:
@@ -161,24 +169,24 @@ func (p *push) deeds() (list []Deed) {
 		list = append(list, deed(p.force, append([]Piece{{Text: "all tags to"}}, bare(p.to)...)))
 	}
 	if len(gone) > 0 {
-		list = append(list, Deed{"delete ", "deletes ", append(named(gone), at...)})
+		list = append(list, Deed{Verb: "delete ", Verbs: "deletes ", Rest: append(named(gone), at...)})
 	}
 	if p.prune {
-		list = append(list, Deed{"delete ", "deletes ", append([]Piece{{Text: "the branches that are not here"}}, at...)})
+		list = append(list, Deed{Verb: "delete ", Verbs: "deletes ", Rest: append([]Piece{{Text: "the branches that are not here"}}, at...)})
 	}
 	return list
 }
 
 func deed(force bool, rest []Piece) Deed {
 	if force {
-		return Deed{"push by force, over what is there, ", "pushes by force, over what is there, ", rest}
+		return Deed{Verb: "push by force, over what is there, ", Verbs: "pushes by force, over what is there, ", Rest: rest}
 	}
-	return Deed{"push ", "pushes ", rest}
+	return Deed{Verb: "push ", Verbs: "pushes ", Rest: rest}
 }
 
 func bare(to string) []Piece {
 	if to == "" {
-		return []Piece{{Text: " where it usually goes"}}
+		return []Piece{{Text: " where git's settings send it"}}
 	}
 	return []Piece{{Text: " "}, {to, true}}
 }

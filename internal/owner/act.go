@@ -67,7 +67,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 				call.Pick = &wire.Pick{Words: "say where it goes; the agent has to ask again to show it"}
 			}
 			if words, ok := t.asked.question(o.ID, shown); ok {
-				words.Push = d.push(t.session, o, shown)
+				words.Push, words.Remote = d.push(t.session, o, shown)
 				fill(call, words)
 			}
 			q.Calls = append(q.Calls, call)

@@ -80,18 +80,18 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 
 // push is what a person is shown of a push. It is not written down, so only the monitor
 // that asked knows it; a yes to it counts at no other, nor after a restart.
-func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) *hook.Push {
+func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (*hook.Push, hook.Remote) {
 	for _, p := range d.Monitor.Pending(s.Tenant) {
 		if p.Session != s || p.Ticket != o.ID || p.Seen != o.Seen() {
 			continue
 		}
 		for _, q := range p.Questions {
 			if q.Action.Tool == shown.Tool && q.Action.ArgsDigest == shown.ArgsDigest {
-				return q.Push
+				return q.Push, q.Remote
 			}
 		}
 	}
-	return nil
+	return nil, hook.Remote{}
 }
 
 // asks finds the session whose question is answered by its name alone, whichever node

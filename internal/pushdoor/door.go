@@ -84,7 +84,7 @@ const apart = "a push is looked at by a person before it happens: run the other 
 
 // Handle passes an event on.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	ev.Push = nil
+	ev.Push, ev.Remote = nil, hook.Remote{}
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
 	switch {
 	case d.cfg.Git.Git == "":
@@ -104,12 +104,12 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	if !is || !mayPush(line) {
 		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	}
-	copied, push := d.look(ctx, s, line)
+	copied, push, remote := d.look(ctx, s, line)
 	if copied != nil {
 		defer func() { _ = copied.Close() }() // what is left is swept
 		ev.Retry = false                      // what was let through before was another push
 	}
-	ev.Push = push
+	ev.Push, ev.Remote = push, remote
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
 		reply.Shown = push.With(floodmark.Digest{}) // a yes in the agent's own window would let it push itself
@@ -167,40 +167,39 @@ func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gi
 
 // look reviews the push of a command line. Nothing is said of a session whose remote was
 // not known when it began.
-func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpush.Copy, *hook.Push) {
+func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpush.Copy, *hook.Push, hook.Remote) {
 	v, err := d.cfg.View(ctx, s)
 	switch {
 	case err != nil:
-		return nil, &hook.Push{Unseen: "the session cannot be read"}
+		return nil, &hook.Push{Unseen: "the session cannot be read"}, hook.Remote{}
 	case v.State.Project == "" || v.State.PushesTo.IsZero():
-		return nil, nil
-	}
-	branch, plain := Plain(line)
-	if !plain {
-		return nil, &hook.Push{Refuse: apart}
+		return nil, nil, hook.Remote{}
 	}
 	at, ok := d.cfg.Look(v.State.Project)
+	remote := hook.Remote{Address: pushreview.Shown(at.Address), Team: at.Team, Own: at.Own, Changed: at.Settings != v.State.PushesTo}
+	branch, plain := Plain(line)
 	switch {
-	case !ok || at.Settings != v.State.PushesTo:
-		return nil, &hook.Push{Unseen: "the settings of git have changed since the session began"}
+	case !plain:
+		return nil, &hook.Push{Refuse: apart}, remote
+	case !ok || remote.Changed:
+		return nil, &hook.Push{Unseen: "the settings of git have changed since the session began"}, remote
 	case branch != "" && branch != at.Branch:
-		return nil, &hook.Push{Unseen: "it is not the branch that is checked out"}
+		return nil, &hook.Push{Unseen: "it is not the branch that is checked out"}, remote
 	case at.Address == "":
-		return nil, &hook.Push{Unseen: "the settings of git name no single address"}
-	}
-	if d.barred(at.Address) {
-		return nil, &hook.Push{Unseen: "the monitor was not let in when it pushed there before"}
+		return nil, &hook.Push{Unseen: "the settings of git name no single address"}, remote
+	case d.barred(at.Address):
+		return nil, &hook.Push{Unseen: "the monitor was not let in when it pushed there before"}, remote
 	}
 	c, err := gitpush.Prepare(ctx, d.cfg.Git, gitpush.Source{Objects: at.Objects, Address: at.Address, Branch: at.Branch, Commit: at.Commit})
 	if err != nil {
-		return nil, without(err)
+		return nil, without(err), remote
 	}
-	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body}
+	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body, Sent: c.Review.Sent}
 	if at.Hook != "" {
 		p.Head = append(slices.Clip(p.Head), "(the project's hook pre-push does not run)")
 	}
 	p.Digest = floodmark.DigestOf(d.run + c.Review.Digest().String() + strings.Join(p.Head, "\n"))
-	return c, p
+	return c, p, remote
 }
 
 // without says why there is no review, in words of ours: what git and the remote said is

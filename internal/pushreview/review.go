@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // A Review is what a person is shown of a push.
@@ -18,6 +19,8 @@ type Review struct {
 	// Body is the rest: the commits and what they change. What others wrote stands behind
 	// two spaces and a sign.
 	Body []string
+	// Sent is the same in short.
+	Sent hook.Sent
 	// Names are the hosts that files name afterwards and did not before.
 	Names []Named
 	// Set is what the push needs.
@@ -76,7 +79,7 @@ func Make(objects Objects, p Plan) (*Review, error) {
 	if r.Body, err = s.body(list, whole, between); err != nil {
 		return nil, err
 	}
-	r.Head, r.Names = s.head(p, list, whole), s.names
+	r.Head, r.Sent, r.Names = s.head(p, list, whole), s.inShort(p, list, whole), s.names
 	r.Set = Set{Send: slices.Sorted(maps.Keys(w.send)), Edges: slices.Sorted(maps.Keys(edges))}
 	for id := range edges {
 		w.have[id] = true

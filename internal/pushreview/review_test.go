@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
@@ -74,6 +76,9 @@ func TestMake(t *testing.T) {
 	}
 	if !slices.Equal(r.Head, want) {
 		t.Errorf("%q", r.Head)
+	}
+	if sent := (hook.Sent{Sums: "2 commits, 1 file, +2 -1 lines", Branch: "main", Files: []string{"x.txt"}}); !reflect.DeepEqual(r.Sent, sent) {
+		t.Errorf("%+v", r.Sent)
 	}
 	body := []string{
 		"commit " + end, "  | author A <a@b> 1 +0000", "  | done",

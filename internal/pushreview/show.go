@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // stats counts what changes, and what of that is not shown.
@@ -304,6 +305,31 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 		head = append(head, "(!) another file is called the same, but for its case: "+name(a))
 	}
 	return head
+}
+
+// maxSentNames is how many files and hosts are named in short.
+const maxSentNames = 2
+
+// inShort is what is sent, for a card of two lines.
+func (s *shower) inShort(p Plan, list []commit, whole []change) hook.Sent {
+	sent := hook.Sent{
+		Sums:   fmt.Sprintf("%s, %s, +%d -%d lines", counted(len(list), "commit"), counted(len(whole), "file"), s.plus, s.minus),
+		Branch: p.Branch, Fresh: p.Old == "",
+	}
+	for _, c := range whole[:min(len(whole), maxSentNames)] {
+		sent.Files = append(sent.Files, c.path)
+	}
+	for _, n := range s.names[:min(len(s.names), maxSentNames)] {
+		sent.Hosts = append(sent.Hosts, n.Host)
+	}
+	return sent
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Shown is an address without what may be a password in it.

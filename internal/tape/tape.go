@@ -51,17 +51,18 @@ type Told struct {
 	Locks   []string       `json:"locks,omitempty"`
 	Box     *hook.BoxEnd   `json:"box,omitempty"`
 	Push    *hook.Push     `json:"push,omitempty"`
+	Remote  hook.Remote    `json:"remote,omitzero"`
 }
 
 // Tell is ev with its number.
 func Tell(number int, ev hook.Event) *Told {
-	return &Told{Number: number, Event: ev, Boxes: ev.Boxes, Holes: ev.Holes, Granted: ev.Granted, Locks: ev.Locks, Box: ev.Box, Push: ev.Push}
+	return &Told{Number: number, Event: ev, Boxes: ev.Boxes, Holes: ev.Holes, Granted: ev.Granted, Locks: ev.Locks, Box: ev.Box, Push: ev.Push, Remote: ev.Remote}
 }
 
 // Whole is the event that was told.
 func (t *Told) Whole() hook.Event {
 	ev := t.Event
-	ev.Boxes, ev.Holes, ev.Granted, ev.Locks, ev.Box, ev.Push = t.Boxes, t.Holes, t.Granted, t.Locks, t.Box, t.Push
+	ev.Boxes, ev.Holes, ev.Granted, ev.Locks, ev.Box, ev.Push, ev.Remote = t.Boxes, t.Holes, t.Granted, t.Locks, t.Box, t.Push, t.Remote
 	return ev
 }
 

@@ -38,6 +38,8 @@ type Push struct {
 	// Address is where it goes; empty if that is more than one place, or if settings of the
 	// repository rename addresses. Branch is checked out, at Commit.
 	Address, Branch, Commit string
+	// Team and Own are those of the checkout.
+	Team, Own bool
 	// Objects is the folder of git's objects, Hook a program that git would run before.
 	Objects, Hook string
 }
@@ -61,6 +63,8 @@ func (d *Disk) Push(path string) (Push, bool) {
 	if _, err := os.Lstat(filepath.Join(r.dir, "config.worktree")); err != nil {
 		p.Address = address(text)
 	}
+	c, _ := d.Around(path)
+	p.Team, p.Own = c.Team, c.Own
 	return p, !p.Settings.IsZero()
 }
 

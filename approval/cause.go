@@ -1,0 +1,68 @@
+package approval
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/meaning"
+)
+
+// A Cause is what tells a person most about why they are asked: a text from elsewhere
+// before what a program printed here, and what this session read itself before what an
+// earlier one did. The zero Cause is not known.
+type Cause struct {
+	Origin
+	rank int
+}
+
+// maxRank is of the best there is.
+const maxRank = 4
+
+// Take takes a source if it tells more than those before.
+func (c *Cause) Take(s floodmark.Source, t floodmark.Trust) {
+	o := OriginOf(s, t)
+	rank := 1
+	if !o.Ran {
+		rank += 2
+	}
+	if !o.Earlier {
+		rank++
+	}
+	if rank > c.rank && o.known() {
+		c.Origin, c.rank = o, rank
+	}
+}
+
+// Found reports that no other source would tell more.
+func (c *Cause) Found() bool { return c.rank == maxRank }
+
+// OriginOf names a source as a card does.
+func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
+	name := s.Origin.Name
+	if s.Origin.Kind == floodmark.FromModel { // what it read before is named there
+		return Origin{}
+	}
+	if s.Origin.Kind != floodmark.FromTool {
+		s.Origin.Place = ""
+		name, _, _ = strings.Cut(meaning.Source(s, t), " ("+t.String()+")")
+	}
+	o := Origin{Name: floodmark.Inert(name, maxQuotedName), Place: floodmark.Inert(s.Origin.Place, maxQuotedName), Trust: t, Earlier: len(s.Via) > 0}
+	if !strings.Contains(s.Origin.Place, ".") || strings.HasPrefix(s.Origin.Place, "~") || strings.HasPrefix(s.Origin.Place, "/") {
+		o.Said = floodmark.Inert(s.Said, maxQuotedName) // a folder does not say what was read in it
+	}
+	// What a program of this machine prints is private; a page or an issue is not.
+	o.Ran = s.Said != "" && s.Label.Secrecy <= floodmark.Private && t < floodmark.Local
+	return o
+}
+
+// maxQuotedName bounds a foreign name.
+const maxQuotedName = 80
+
+// Telling reports a value that does not stand in a text by chance, as «git push» does.
+func Telling(value string) bool {
+	return !strings.Contains(value, " ") || utf8.RuneCountInString(value) >= telling
+}
+
+// telling is how long words of a line are that nobody writes by chance.
+const telling = 24
