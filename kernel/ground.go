@@ -40,8 +40,10 @@ type earlier struct {
 }
 
 // Find leaves out what came later.
-func (e earlier) Find(h provenance.Hash) []floodmark.Span {
-	return slices.DeleteFunc(slices.Clone(e.index.Find(h)), func(s floodmark.Span) bool { return s.Node >= e.nodes })
+func (e earlier) Find(h provenance.Hash, from floodmark.NodeID, most int) []floodmark.Span {
+	spans := e.index.Find(h, from, most)
+	later, _ := slices.BinarySearchFunc(spans, e.nodes, func(s floodmark.Span, n floodmark.NodeID) int { return int(s.Node - n) })
+	return spans[:later]
 }
 
 // returns is the label a call's result brings, by what was read and where.

@@ -88,7 +88,7 @@ type finder struct {
 var _ provenance.Index = (*finder)(nil)
 
 // Find implements [provenance.Index].
-func (f *finder) Find(h provenance.Hash) []floodmark.Span {
+func (f *finder) Find(h provenance.Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	if f.err != nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (f *finder) Find(h provenance.Hash) []floodmark.Span {
 			return nil
 		}
 	}
-	return f.ix.places.Find(h)
+	return f.ix.places.Find(h, from, most)
 }
 
 // also are the keys besides the session's own that values have to be looked up

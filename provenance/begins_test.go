@@ -57,15 +57,15 @@ func TestBeginningCountsAList(t *testing.T) {
 // someContents is an index of a few contents.
 type someContents map[floodmark.NodeID]Postings
 
-func (x someContents) Find(h Hash) []floodmark.Span {
+func (x someContents) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var spans []floodmark.Span
 	for node, list := range x {
 		for _, p := range list {
-			if p.Hash == h {
+			if p.Hash == h && node >= from {
 				spans = append(spans, floodmark.Span{Node: node, Offset: int(p.Offset)})
 			}
 		}
 	}
 	slices.SortFunc(spans, postings.CompareSpans)
-	return spans
+	return spans[:min(len(spans), most)]
 }

@@ -71,8 +71,13 @@ func TestFirstNodes(t *testing.T) {
 		{spans(0, 1, 2), spans(0, 1, 2)},
 		{spans(0, 1, 2, 3, 4), spans(0, 1, 2)},
 		{spans(0, 1, 2, 2, 2), spans(0, 1, 2)},
+		{spans(0, 0, 0, 0, 0, 0), spans(0)},
 	} {
-		if got := firstNodes(tt.have); !slices.Equal(got, tt.want) {
+		ix := postings.NewMemory()
+		for _, s := range tt.have {
+			ix.Add(s.Node, Postings{{Hash: 9, Offset: uint32(s.Offset)}})
+		}
+		if got := (&Tracer{Index: ix}).first(9); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: %v", tt.have, got)
 		}
 		if got := onePerNode(tt.have); !slices.Equal(got[:min(len(got), floodmark.MaxSpans)], tt.want) {
@@ -125,7 +130,7 @@ func TestFindWhenOlderNodesComeLater(t *testing.T) {
 	ix := postings.NewMemory()
 	ix.Add(5, testKey().Postings("eve@x.example "+sampleWords(50)))
 	ix.Add(2, testKey().Postings("eve@x.example"))
-	got := ix.Find(testKey().Hash("eve@x.example"))
+	got := ix.Find(testKey().Hash("eve@x.example"), 0, 9)
 	if len(got) != 2 || got[0].Node != 2 || got[1].Node != 5 {
 		t.Errorf("found %v", got)
 	}

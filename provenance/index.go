@@ -245,7 +245,8 @@ func asciiLen(s string) int {
 	return len(s)
 }
 
-// An Index finds where a token was seen in one session, oldest node first.
+// An Index finds where a token was seen in one session, oldest node first: no more places than
+// most, from a node on.
 type Index interface {
-	Find(Hash) []floodmark.Span
+	Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 }

@@ -153,12 +153,12 @@ func TestAddAllIsAddingEach(t *testing.T) {
 	}
 	for _, c := range list {
 		for _, p := range c.Postings {
-			if got, want := all.Find(p.Hash), one.Find(p.Hash); len(want) == 0 || !slices.Equal(got, want) {
+			if got, want := all.Find(p.Hash, 0, 9999), one.Find(p.Hash, 0, 9999); len(want) == 0 || !slices.Equal(got, want) {
 				t.Fatalf("%x: %v, want %v", p.Hash, got, want)
 			}
 		}
 	}
-	if len(all.Find(12345)) != 0 {
+	if len(all.Find(12345, 0, 9)) != 0 {
 		t.Error("something was found that is not there")
 	}
 }

@@ -119,7 +119,7 @@ func (r *repeater) endName() {
 
 // find returns where a token or window was first seen.
 func (r *repeater) find(token []byte) (floodmark.Span, floodmark.Trust, bool) {
-	spans := r.tracer.find(r.tracer.keyed().bytes(token))
+	spans := r.tracer.findFrom(r.tracer.keyed().bytes(token), 0, 1)
 	if len(spans) == 0 {
 		return floodmark.Span{}, 0, false
 	}

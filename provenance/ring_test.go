@@ -110,9 +110,9 @@ type counted struct {
 	asked *int
 }
 
-func (c counted) Find(h Hash) []floodmark.Span {
+func (c counted) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	*c.asked++
-	return c.Index.Find(h)
+	return c.Index.Find(h, from, most)
 }
 
 // Where records begin is put together from all keys once, not for every link: a

@@ -1,6 +1,8 @@
 package provenance
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -59,8 +61,8 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Trust, pieced bool) {
 	v := t.read(value)
 	for _, form := range v.whole {
-		if spans := t.find(form); len(spans) > 0 {
-			return firstNodes(spans), t.trust(spans[0]), false
+		if spans := t.first(form); len(spans) > 0 {
+			return spans, t.trust(spans[0]), false
 		}
 	}
 	if spans, trust := t.together(v.tokens); len(spans) > 0 {
@@ -86,42 +88,94 @@ func (t *Tracer) keyed() *hasher {
 
 // find looks a hash up that was made under the tracer's key: what the index holds
 // under another key counts as if it were under this one.
-func (t *Tracer) find(h Hash) []floodmark.Span {
-	spans := t.Index.Find(h)
+func (t *Tracer) find(h Hash) []floodmark.Span { return t.findFrom(h, 0, math.MaxInt) }
+
+// findFrom is find for no more places than most, from a node on.
+func (t *Tracer) findFrom(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
+	spans := t.Index.Find(h, from, most)
 	if len(t.Also) == 0 {
 		return spans
 	}
 	spans = slices.Clone(spans)
 	for _, other := range t.keyed().also[h] {
-		spans = append(spans, t.Index.Find(other)...)
+		spans = append(spans, t.Index.Find(other, from, most)...)
 	}
 	slices.SortFunc(spans, postings.CompareSpans)
-	return slices.Compact(spans)
+	spans = slices.Compact(spans)
+	return spans[:min(len(spans), most)]
+}
+
+// first returns the first nodes in which a token was seen, as many as are kept.
+func (t *Tracer) first(h Hash) []floodmark.Span {
+	var nodes []floodmark.Span
+	for from := floodmark.NodeID(0); len(nodes) < floodmark.MaxSpans; {
+		spans := t.findFrom(h, from, 2*floodmark.MaxSpans) // a token stands once in most contents
+		nodes = append(nodes, onePerNode(spans)...)
+		if len(spans) < 2*floodmark.MaxSpans {
+			break
+		}
+		from = nodes[len(nodes)-1].Node + 1
+	}
+	return nodes[:min(len(nodes), floodmark.MaxSpans)]
 }
 
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
 
-// together returns the sources that hold all of these tokens. The trust is the
-// lowest at which any of them was first seen.
-func (t *Tracer) together(tokens []Hash) ([]floodmark.Span, floodmark.Trust) {
-	var all []floodmark.Span
-	trust := floodmark.System
+// together returns the first sources that hold all of these tokens, as many as are kept. The
+// trust is the lowest at which any of them was first seen.
+func (t *Tracer) together(tokens []Hash) (all []floodmark.Span, trust floodmark.Trust) {
+	trust = floodmark.System
+	seen := make([]places, len(tokens))
+	node := floodmark.NodeID(0) // no older one holds all that are missing
 	for i, h := range tokens {
-		spans := onePerNode(t.find(h))
-		if len(spans) == 0 {
+		seen[i] = places{tracer: t, hash: h}
+		first, ok := seen[i].from(0)
+		if !ok {
 			return nil, floodmark.Untrusted
 		}
-		trust = min(trust, t.trust(spans[0]))
-		if i == 0 {
-			all = spans
-			continue
+		trust, node = min(trust, t.trust(first)), max(node, first.Node)
+	}
+	for len(all) < floodmark.MaxSpans && len(seen) > 0 {
+		for i, agree := 0, 0; agree < len(seen); i = (i + 1) % len(seen) {
+			s, ok := seen[i].from(node)
+			if !ok {
+				return all, trust
+			}
+			if s.Node > node {
+				node, agree = s.Node, 0
+			}
+			agree++
 		}
-		all = slices.DeleteFunc(all, func(s floodmark.Span) bool {
-			_, ok := slices.BinarySearchFunc(spans, s, func(a, b floodmark.Span) int { return int(a.Node) - int(b.Node) })
-			return !ok
-		})
+		s, _ := seen[0].from(node)
+		all = append(all, s)
+		node++
 	}
 	return all, trust
+}
+
+// places are those of one token, read some at a time.
+type places struct {
+	tracer *Tracer
+	hash   Hash
+	some   []floodmark.Span // those at hand, oldest first
+	last   bool             // there are no more behind them
+}
+
+// placesAtOnce is how many places of a token are read at once: few tokens of a session stand in more.
+const placesAtOnce = 64
+
+// from returns the first place at a node or behind it. Nodes are asked for in order.
+func (p *places) from(n floodmark.NodeID) (floodmark.Span, bool) {
+	before := func(s floodmark.Span, n floodmark.NodeID) int { return cmp.Compare(s.Node, n) }
+	at, _ := slices.BinarySearchFunc(p.some, n, before)
+	if p.some = p.some[at:]; len(p.some) == 0 && !p.last {
+		p.some = p.tracer.findFrom(p.hash, n, placesAtOnce)
+		p.last = len(p.some) < placesAtOnce
+	}
+	if len(p.some) == 0 {
+		return floodmark.Span{}, false
+	}
+	return p.some[0], true
 }
 
 // pieces returns where each of these was first seen, and the lowest trust.
@@ -129,29 +183,12 @@ func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var found []floodmark.Span
 	trust := floodmark.System
 	for _, h := range hashes {
-		if spans := t.find(h); len(spans) > 0 {
+		if spans := t.findFrom(h, 0, 1); len(spans) > 0 {
 			found = append(found, spans[0])
 			trust = min(trust, t.trust(spans[0]))
 		}
 	}
 	return found, trust
-}
-
-// firstNodes is onePerNode for no more nodes than are kept.
-func firstNodes(spans []floodmark.Span) []floodmark.Span {
-	var room [floodmark.MaxSpans]floodmark.Span
-	n := 0
-	for _, s := range spans {
-		if n > 0 && room[n-1].Node == s.Node {
-			continue
-		}
-		if n == len(room) {
-			break
-		}
-		room[n] = s
-		n++
-	}
-	return slices.Clone(room[:n])
 }
 
 // onePerNode returns the first place in every node, in a slice of its own.
@@ -232,8 +269,8 @@ func (t *Tracer) Whole(value string) []floodmark.Span {
 		return nil
 	}
 	for _, form := range t.read(value).whole {
-		if spans := t.find(form); len(spans) > 0 {
-			return firstNodes(spans)
+		if spans := t.first(form); len(spans) > 0 {
+			return spans
 		}
 	}
 	return nil

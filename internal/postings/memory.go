@@ -2,6 +2,7 @@ package postings
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -89,16 +90,17 @@ func sortedRun(list []Placed, n int) []place {
 	return run
 }
 
-// Find returns where a token was seen, oldest node first.
-func (ix *Memory) Find(h Hash) []floodmark.Span {
+// Find returns where a token was seen from a node on, oldest node first, and no more places
+// than most: a token may stand in everything that was seen.
+func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
 		at := search(run, h)
-		if at == len(run) || run[at].hash != h {
-			continue
+		if from > 0 {
+			at += behind(run[at:], place{hash: h, node: uint32(min(from, math.MaxUint32))})
 		}
-		end := at + 1
-		for end < len(run) && run[end].hash == h {
+		end := at
+		for end < len(run) && end-at < most && run[end].hash == h {
 			end++
 		}
 		spans = slices.Grow(spans, end-at)
@@ -107,7 +109,17 @@ func (ix *Memory) Find(h Hash) []floodmark.Span {
 		}
 	}
 	slices.SortFunc(spans, CompareSpans)
-	return spans
+	return spans[:min(len(spans), most)]
+}
+
+// behind returns how many places at the beginning of a run stand before p.
+func behind(run []place, p place) int {
+	end := 1
+	for end < len(run) && comparePlaces(run[end-1], p) < 0 {
+		end *= 2
+	}
+	n, _ := slices.BinarySearchFunc(run[:min(end, len(run))], p, comparePlaces)
+	return n
 }
 
 // searchStep is how far from where it should be a hash is looked for first: most

@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -29,7 +30,7 @@ func TestMemoryMergesRuns(t *testing.T) {
 	}
 	ix.Add(9, Postings{{Hash: 5, Offset: 1}})
 	want := []floodmark.Span{{Node: 0}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 9, Offset: 1}}
-	if got := ix.Find(5); !slices.Equal(got, want) {
+	if got := ix.Find(5, 0, 99); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -49,8 +50,15 @@ func TestMemoryAgreesWithASlowOne(t *testing.T) {
 		ix.Add(n, p)
 	}
 	for h := range Hash(41) {
-		if got := ix.Find(h); !reflect.DeepEqual(got, slow[h]) {
+		if got := ix.Find(h, 0, math.MaxInt); !reflect.DeepEqual(got, slow[h]) {
 			t.Fatalf("hash %d: %v, want %v", h, got, slow[h])
+		}
+		for range 20 {
+			from, most := floodmark.NodeID(rng.IntN(210)), rng.IntN(70)
+			want := slices.DeleteFunc(slices.Clone(slow[h]), func(s floodmark.Span) bool { return s.Node < from })
+			if got := ix.Find(h, from, most); !slices.Equal(got, want[:min(len(want), most)]) {
+				t.Fatalf("hash %d, %d from node %d on: %v, want %v", h, most, from, got, want)
+			}
 		}
 	}
 	if len(ix.runs) > 12 {

@@ -319,20 +319,17 @@ func (x *index) add(in kernel.Indexed) {
 	x.nodes = slices.Insert(x.nodes, at, indexedNode{Indexed: in})
 }
 
-// Find returns where a token was seen, oldest node first.
-func (x *index) Find(h provenance.Hash) []floodmark.Span {
-	var spans []floodmark.Span
+// Find returns where a token was seen from a node on, oldest node first.
+func (x *index) Find(h provenance.Hash, from floodmark.NodeID, most int) (spans []floodmark.Span) {
 	for i := range x.nodes {
 		e := &x.nodes[i]
 		if e.postings == nil {
 			e.postings = x.indexed(e.Indexed)
 		}
-		at, _ := slices.BinarySearchFunc(e.postings, h, func(p provenance.Posting, h provenance.Hash) int {
-			return cmp.Compare(p.Hash, h)
-		})
-		for ; at < len(e.postings) && e.postings[at].Hash == h; at++ {
+		at, _ := slices.BinarySearchFunc(e.postings, h, func(p provenance.Posting, h provenance.Hash) int { return cmp.Compare(p.Hash, h) })
+		for ; at < len(e.postings) && e.postings[at].Hash == h && e.Node >= from; at++ {
 			spans = append(spans, floodmark.Span{Node: e.Node, Offset: int(e.postings[at].Offset)})
 		}
 	}
-	return spans
+	return spans[:min(len(spans), most)]
 }
