@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/toolbook"
 )
 
 func newCatalog(c *console) *cobra.Command {
@@ -54,6 +57,35 @@ says which is meant.`,
 	cmd.Flags().StringVar(&server, "server", "", "the `SERVER` that offers the tool")
 	cmd.MarkFlagsMutuallyExclusive("agent", "server")
 	offerOwners(cmd)
+	return cmd
+}
+
+func newTools(c *console) *cobra.Command {
+	var f journalFlags
+	cmd := &cobra.Command{
+		Use:   "tools",
+		Short: "List the tools that your agents used, and what is known of them",
+		Long: `List the tools that your agents called lately: how often, and what they do. One that nobody
+described counts as code, and its result as a secret, until your policy describes it.`,
+		Example:     "  floodmark policy tools\n  floodmark policy tools --since 7d --output json",
+		Annotations: exits("they are listed", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			since, timeErr := f.time(c.clock())
+			j, rulesErr := c.judge(f.place, since)
+			sessions, err := c.sessionsIn(cmd.Context(), f)
+			if err = errors.Join(timeErr, rulesErr, err); err != nil {
+				return err
+			}
+			b := toolbook.Of(sessions, j.rules.Catalog, since)
+			if format(cmd) == asJSON {
+				return c.json(b)
+			}
+			fmt.Fprint(c.stdout, b)
+			return nil
+		}),
+	}
+	c.addJournal(cmd, &f, "30d")
 	return cmd
 }
 
@@ -115,7 +147,7 @@ func (c *console) show(name, agent, server, form string) error {
 	if err != nil {
 		return err
 	}
-	if s, tool := splitTool(name); agent == "" && server == "" {
+	if s, tool := toolbook.Split(name); agent == "" && server == "" {
 		server, name = s, tool
 	}
 	if name == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/toolbook"
 )
 
 // An ownerCard is one line of the list of agents and servers.
@@ -66,7 +67,7 @@ func (c *console) showOwner(cat *catalog.Catalog, list known, form string) error
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOOL\tEFFECT\tRETURNS\tABOUT")
 	for _, t := range cards {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ToolRef, effectList(t.Effects), t.brings(), t.About)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ToolRef, toolbook.Words(t.Effects), t.brings(), t.About)
 	}
 	return w.Flush()
 }
@@ -172,7 +173,7 @@ func (c *console) printCard(t toolCard) {
 		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, meaning.Effect(e))
 	}
 	if len(t.Possible) > 1 {
-		fmt.Fprintf(c.stdout, "           depending on its arguments: %s\n", effectList(t.Possible))
+		fmt.Fprintf(c.stdout, "           depending on its arguments: %s\n", toolbook.Words(t.Possible))
 	}
 	fmt.Fprintf(c.stdout, "  returns  %s\n", t.meaning())
 	switch {
@@ -219,12 +220,4 @@ func (t toolCard) meaning() string {
 		return "what the path that is read is worth"
 	}
 	return fmt.Sprintf("%s content (%s), %s (%s)", t.Returns.Trust, meaning.Trust(t.Returns.Trust), t.Returns.Secrecy, meaning.Secrecy(t.Returns.Secrecy))
-}
-
-func effectList(effects []floodmark.Effect) string {
-	words := make([]string, len(effects))
-	for i, e := range effects {
-		words[i] = e.String()
-	}
-	return strings.Join(words, ", ")
 }

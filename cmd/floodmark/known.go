@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/toolbook"
 )
 
 // known is the agents and servers a catalog has tools of, in its order.
@@ -48,16 +49,7 @@ func (o owner) ref(tool string) floodmark.ToolRef {
 
 // has reports whether the owner has a tool.
 func (o owner) has(tool string) bool {
-	return slices.ContainsFunc(o.tools(), func(name string) bool { return fits(name, tool) })
-}
-
-// fits reports whether a name of the catalog, perhaps with «*» at its end,
-// stands for a tool.
-func fits(name, tool string) bool {
-	if head, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(tool, head) {
-		return true
-	}
-	return name == tool
+	return slices.ContainsFunc(o.tools(), func(name string) bool { return toolbook.Fits(name, tool) })
 }
 
 func (o owner) tools() []string {
@@ -111,24 +103,10 @@ func ownAgent(agent string) string {
 	return agent
 }
 
-// splitTool parts «server/tool», and «mcp__server__tool» as some agents call it.
-// The server is empty if the name has none.
-func splitTool(name string) (server, tool string) {
-	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
-		if s, t, ok := strings.Cut(rest, "__"); ok && s != "" && t != "" {
-			return s, t
-		}
-	}
-	if s, t, ok := strings.Cut(name, "/"); ok {
-		return s, t
-	}
-	return "", name
-}
-
 // resolve finds out which tool a name on the command line means. A name alone
 // identifies no tool unless only one agent or server has it.
 func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRef, error) {
-	if s, tool := splitTool(name); server == "" {
+	if s, tool := toolbook.Split(name); server == "" {
 		server, name = s, tool
 	}
 	ref := floodmark.ToolRef{Agent: agent, Server: server, Name: name}
@@ -155,13 +133,9 @@ func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRe
 }
 
 func ownerNames(list known) string {
-	var agents, servers []string
+	var names []string
 	for _, o := range list {
-		if o.server {
-			servers = append(servers, "server "+o.names[0])
-		} else {
-			agents = append(agents, o.names[0])
-		}
+		names = append(names, map[bool]string{true: "server "}[o.server]+o.names[0])
 	}
-	return strings.Join(append(agents, servers...), ", ")
+	return strings.Join(names, ", ")
 }

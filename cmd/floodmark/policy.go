@@ -22,7 +22,7 @@ project may add a file of its own that only tightens it.`,
   floodmark policy explain exec --agent openclaw --trust external`,
 	}
 	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicyImport(c), newPolicySchema(c), newPolicyReload(c),
-		newTest(c), newReplay(c), newSuggest(c), newGrants(c), newCatalog(c))
+		newTest(c), newReplay(c), newSuggest(c), newGrants(c), newCatalog(c), newTools(c))
 	return cmd
 }
 

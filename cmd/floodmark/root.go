@@ -131,7 +131,7 @@ func moved() map[string]string {
 	return map[string]string{
 		"fleet":   "bundle join leave login logout machines token",
 		"journal": "coverage graph report sessions show stats",
-		"policy":  "catalog grants replay suggest test",
+		"policy":  "catalog grants replay suggest test tools",
 		"dev":     "bench completion hook man service",
 		"undo":    "clean",
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/toolbook"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -68,7 +69,7 @@ func (k known) strangeBare(n policy.NamedTool) (text, hint string) {
 		return fmt.Sprintf("%q is the tool of a server; here a name alone means one that is built in", n.Tool),
 			"write " + offering[0].ref(n.Tool).String()
 	}
-	if server, tool := splitTool(n.Tool); server != "" {
+	if server, tool := toolbook.Split(n.Tool); server != "" {
 		return fmt.Sprintf("a server's tool is not written %q here", n.Tool), "write " + server + "/" + tool
 	}
 	return fmt.Sprintf("nothing is known about a tool %q", n.Tool), k.meant(n.Tool, "")

@@ -160,3 +160,18 @@ func TestANameIsNoPatch(t *testing.T) {
 		t.Error(printed)
 	}
 }
+
+func TestToolsThatWereUsed(t *testing.T) {
+	p := newPast(t, "")
+	p.reads("s1", "https://news.example/", "Nothing is new.")
+	p.call("s1", "w1", "own", "mail_search", `{"query":"x"}`)
+	text := p.run(0, "policy", "tools")
+	for _, want := range []string{"openclaw\n", "web_fetch ", "reads: ", "own/mail_search ", "not described", "floodmark policy catalog show own/mail_search"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if got := p.run(0, "policy", "tools", "-o", "json"); !strings.Contains(got, `"described": false`) {
+		t.Error(got)
+	}
+}
