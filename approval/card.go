@@ -178,20 +178,30 @@ func (q Question) Lines() []string {
 	return lines
 }
 
+// Told is a card of one call as plain text, for channels that draw no keys: its two lines, what
+// the owner had said, and the details.
+func (q Question) Told() []string {
+	b := q.Brief()
+	return append([]string{b.What.String(), "Why: " + b.Why.String()}, q.Lines()[1:]...)
+}
+
 // Text is a card of one call for a place that takes at most so many characters: a
 // chat. What the owner had said goes first if there is no room; if more has to be
 // left out, it says so.
 func (q Question) Text(most int) string {
-	lines := q.Lines()
+	const more = "(not all of it fits here: «floodmark approve» shows it)"
+	lines, first := q.Told(), 2
+	if utf8.RuneCountInString(lines[0]+lines[1]+more)+first > most { // a long command: what it does, at least
+		lines, first = q.Lines(), 1
+	}
 	fits := func() bool { return utf8.RuneCountInString(strings.Join(lines, "\n")) <= most }
 	if !fits() && q.Asked != "" {
-		lines = slices.Delete(lines, 1, 2)
+		lines = slices.Delete(lines, first, first+1)
 	}
 	if fits() {
 		return strings.Join(lines, "\n")
 	}
-	const more = "(not all of it fits here: «floodmark approve» shows it)"
-	for lines = append(lines, more); len(lines) > 2 && !fits(); {
+	for lines = append(lines, more); len(lines) > first+1 && !fits(); {
 		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
 	}
 	if !fits() {

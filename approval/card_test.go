@@ -402,7 +402,7 @@ func FuzzCard(f *testing.F) {
 // and that is said.
 func TestTextForAChat(t *testing.T) {
 	q := payment()
-	all := strings.Join(q.Lines(), "\n")
+	all := strings.Join(q.Told(), "\n")
 	whole := utf8.RuneCountInString(all)
 	if got := q.Text(whole); got != all {
 		t.Errorf("at the limit:\n%s", got)
@@ -416,14 +416,18 @@ func TestTextForAChat(t *testing.T) {
 		t.Errorf("at the second limit:\n%s", got)
 	}
 	const more = "(not all of it fits here: «floodmark approve» shows it)"
-	if got := q.Text(n - 1); utf8.RuneCountInString(got) > n-1 || !strings.HasSuffix(got, "\n"+more) || !strings.HasPrefix(got, "helper wants to pay “45.50”") || strings.Contains(got, "You had said") {
+	if got := q.Text(n - 1); utf8.RuneCountInString(got) > n-1 || !strings.HasSuffix(got, "\n"+more) || !strings.HasPrefix(got, q.Told()[0]+"\n"+q.Told()[1]) || strings.Contains(got, "You had said") {
 		t.Errorf("one beyond:\n%s", got)
 	}
 	if got := q.Text(60); got != more {
 		t.Errorf("no room: %s", got)
 	}
 	q.Asked = ""
-	if got := q.Text(n - 1); !strings.HasPrefix(got, strings.Join(q.Lines()[:2], "\n")) {
+	if got := q.Text(n - 1); !strings.HasPrefix(got, strings.Join(q.Told()[:2], "\n")) {
 		t.Errorf("nothing was said: %s", got)
+	}
+	q.Action.Arguments[1].Shown = strings.Repeat("x", n)
+	if got := q.Text(n - 1); !strings.HasPrefix(got, q.Lines()[0]+"\n") || !strings.HasSuffix(got, more) {
+		t.Errorf("a line that has no room: %s", got)
 	}
 }

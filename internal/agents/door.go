@@ -245,26 +245,16 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	defer cancel()
 	switch {
 	case err != nil: // nobody answered in time: the question stands
-		reply.Line = held(reply) + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
+		reply.Line = reply.Held() + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
 		return reply
 	case verdict == floodmark.Confirm: // to judge it again would only ask again
-		reply.Line = held(reply) + " Nobody answered question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " in time, so it is over."
+		reply.Line = reply.Held() + " Nobody answered question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " in time, so it is over."
 		return reply
 	}
 	if again, err := d.handle(ctx, ev); err == nil {
 		return again
 	}
 	return reply
-}
-
-// held is the line of a question as the model is told it: nobody else is spoken to.
-func held(r hook.Reply) string {
-	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
-	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))
-	if at := strings.LastIndex(line, yours); at >= 0 { // what is before it may be foreign
-		line = line[:at] + theirs + line[at+len(yours):]
-	}
-	return line
 }
 
 // handle returns a reply that can be done, or an error.

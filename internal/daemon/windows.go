@@ -181,7 +181,7 @@ func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
 	if q.Pick != nil && q.Pick.Words == "" {
 		return "", false
 	}
-	text := strings.Join(q.Lines(), "\n")
+	text := strings.Join(q.Told(), "\n")
 	return text, utf8.RuneCountInString(text) <= maxWindowText
 }
 

@@ -31,7 +31,7 @@ var errNotBegun = errors.New("the session was not begun")
 // refusal is the line for a reply that does not let things go on. It never
 // holds a code: a reply has none.
 func refusal(r hook.Reply, err error) string {
-	line := r.Line
+	line := r.Told()
 	switch elsewhere := r.Elsewhere(); {
 	case err == nil && elsewhere != nil:
 		line = "refused because " + elsewhere.Error() + "."

@@ -1,0 +1,29 @@
+package hook
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Held is the line of a question as the model is told it: nobody else is spoken to.
+func (r Reply) Held() string {
+	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
+	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))
+	if at := strings.LastIndex(line, yours); at >= 0 { // what is before it may be foreign
+		line = line[:at] + theirs + line[at+len(yours):]
+	}
+	return line
+}
+
+// maxTicket bounds the name of a question in a line.
+const maxTicket = 64
+
+// Told is the line of a reply as the model is told it: of a question also which one it is,
+// and what to do once it is answered.
+func (r Reply) Told() string {
+	if r.Ticket == "" || r.Decision.Verdict != floodmark.Confirm || r.Line == "" {
+		return r.Line
+	}
+	return r.Held() + " The person answers question " + floodmark.OneLine(string(r.Ticket), maxTicket) + " with «floodmark watch» in a terminal; after a yes, the same call passes."
+}
