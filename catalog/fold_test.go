@@ -8,7 +8,7 @@ func TestSpellingsOfGuardedPaths(t *testing.T) {
 	for path, want := range map[string]PathKind{
 		".claude/\u017fettings.json":             SelfProtected,
 		"AGENT\u017f.md":                         Instructs,
-		"ma\u212aefile":                          Instructs,
+		"\u017fkill.md":                          Instructs,
 		".git/con\ufb01g":                        Instructs,
 		".clau\u200bde/settings.json":            SelfProtected,
 		".claude/settings\u2060.json":            SelfProtected,

@@ -62,7 +62,7 @@ func (j *judge) retighten() {
 // placed are the effects of writing there in a session below Local.
 func (g guard) placed() []floodmark.Effect {
 	switch {
-	case g&(isDotted|isLoaded|isMemory) != 0:
+	case g&(isDotted|isLoaded|isMemory|isTyped) != 0:
 		return []floodmark.Effect{floodmark.Admin}
 	case g&(isOmits|isOutside) != 0:
 		return []floodmark.Effect{floodmark.Change}

@@ -50,6 +50,7 @@ const (
 	isShared // what is written there reaches others, or another machine
 	isLoaded // programs load it from there, unless it belongs to the project
 	isMemory // what an agent is told in later sessions
+	isTyped  // what runs when somebody types a command
 	isScratch
 	isPlain
 	isSuspect // may hold credentials: whoever can look does
@@ -63,13 +64,16 @@ const (
 )
 
 // whereWritten are those that say something only of what is written.
-const whereWritten = isInstructs | isShared | isLoaded | isMemory | isDotted | isHidden | isOmits | isOutside
+const whereWritten = isInstructs | isShared | isLoaded | isMemory | isTyped | isDotted | isHidden | isOmits | isOutside
+
+// guarded are those that a folder or a pattern is looked through for.
+const guarded = isInstructs | isTyped | isProtected
 
 // guardLists are the lists by their names in a file.
 func guardLists() map[string]guard {
 	return map[string]guard{
 		"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret,
-		"shared": isShared | isForeign, "served": isShared, "loaded": isLoaded, "memory": isMemory, "scratch": isScratch, "plain": isPlain,
+		"shared": isShared | isForeign, "served": isShared, "loaded": isLoaded, "memory": isMemory, "typed": isTyped, "scratch": isScratch, "plain": isPlain,
 		"maybeSecret": isSuspect, "examples": isExample, "here": isHere, "leavesOut": isOmits,
 	}
 }
@@ -304,11 +308,11 @@ func (ps *paths) holdsProtected(s *spot, system bool) bool {
 func (ps *paths) holdsGuarded(s *spot) (found guard) {
 	for i := range ps.globs {
 		g := &ps.globs[i]
-		if g.guard&(isInstructs|isProtected)&^found == 0 {
+		if g.guard&guarded&^found == 0 {
 			continue
 		}
 		if segs, ok := g.from(s); ok && (holds(g.low, segs) || len(segs) == 0 && g.root != anywhere) {
-			found |= g.guard & (isInstructs | isProtected)
+			found |= g.guard & guarded
 		}
 	}
 	return found
@@ -349,7 +353,7 @@ func (ps *paths) passesIn(s *spot) guard {
 func (ps *paths) mayBe(s *spot, folders bool) (found guard) {
 	for i := range ps.globs {
 		g := &ps.globs[i]
-		if g.guard&(isInstructs|isProtected)&^found == 0 {
+		if g.guard&guarded&^found == 0 {
 			continue
 		}
 		segs, ok := g.from(s)
@@ -357,7 +361,7 @@ func (ps *paths) mayBe(s *spot, folders bool) (found guard) {
 			continue
 		}
 		if meets(g.low, segs) {
-			found |= g.guard & (isInstructs | isProtected)
+			found |= g.guard & guarded
 		}
 		for n := 1; folders && n < len(g.low) && g.guard&isProtected != 0; n++ {
 			if g.low[n-1] != "**" && meets(g.low[:n], segs) {

