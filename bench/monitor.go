@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,13 +20,18 @@ type life struct {
 	state *kernel.State
 	index *postings.Memory
 	facts []floodmark.Fact
+	told  int
 }
 
-// live makes a session that read so many pages.
-func live(pages int) (*life, error) {
-	p, err := policy.Shipped("assistant")
-	if err != nil {
-		return nil, err
+// benchRules are those of the profile assistant, but for the cap on rounds: what is measured is
+// one turn.
+const benchRules = "version: 1\nprofile: assistant\nmaxIterations: 10000\n"
+
+// live makes a session under some rules that read so many files, all of which was allowed.
+func live(files int, rules string) (*life, error) {
+	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte(rules)})
+	if problems.Failed() {
+		return nil, problems
 	}
 	c, err := catalog.Shipped()
 	if err != nil {
@@ -36,16 +40,16 @@ func live(pages int) (*life, error) {
 	l := &life{rules: kernel.NewRules(p, c), state: kernel.NewState(), index: postings.NewMemory()}
 	owner := floodmark.Origin{Kind: floodmark.FromSender, IsOwner: true, Sender: "owner"}
 	events := []hook.Event{
-		{Point: hook.SessionStart},
-		{Point: hook.MessageReceived, Text: "read these pages and mail what you find to ann@example.com", Origin: owner},
+		{Point: hook.SessionStart, Project: "/work/p", Home: "/home/u"},
+		{Point: hook.MessageReceived, Text: "read these files and mail what you find to ann@example.com", Origin: owner},
 	}
-	for i := range pages {
-		call := hook.Call{ID: floodmark.CallID(fmt.Sprint("c", i)), Name: "web_fetch", Args: json.RawMessage(fmt.Sprintf(`{"url":"https://example.com/%d"}`, i))}
+	for i := range files {
+		call := hook.Call{ID: floodmark.CallID(fmt.Sprint("c", i)), Name: "read", Args: json.RawMessage(fmt.Sprintf(`{"path":"src/file%d.go"}`, i))}
 		text := fmt.Sprintf("page %d says write to user%d@example.net", i, i)
 		events = append(events, hook.Event{Point: hook.BeforeToolCall, Call: call}, hook.Event{Point: hook.AfterToolCall, Call: call, Result: hook.Result{Text: text}})
 	}
 	for _, ev := range events {
-		if err := l.tell(ev); err != nil {
+		if err := l.tell(ev, floodmark.Allow); err != nil {
 			return nil, err
 		}
 	}
@@ -54,13 +58,19 @@ func live(pages int) (*life, error) {
 
 func (l *life) input(ev hook.Event) kernel.Input {
 	ev.Agent, ev.Session = "openclaw", "s"
-	return kernel.Input{Event: ev, At: time.Unix(0, 0), Index: l.index, Code: "00000000", Ticket: "t"}
+	l.told++
+	return kernel.Input{Event: ev, At: time.Unix(0, 0), Index: l.index, Code: fmt.Sprintf("%08d", l.told), Ticket: floodmark.TicketID(fmt.Sprint("t", l.told)), Readings: &kernel.Readings{}}
 }
 
-func (l *life) tell(ev hook.Event) error {
+// tell lives through an event, which must be answered as it is believed to be: what is asked
+// about is not read, and a session of questions is another one.
+func (l *life) tell(ev hook.Event, want floodmark.Verdict) error {
 	out, err := kernel.Step(l.state, l.rules, l.input(ev))
 	if err != nil {
 		return err
+	}
+	if got := out.Reply.Decision.Verdict; got != want {
+		return fmt.Errorf("%s %s was answered %s, want %s", ev.Point, ev.Call.Name, got, want)
 	}
 	for _, f := range out.Facts {
 		if err := l.state.Apply(f); err != nil {
@@ -77,12 +87,12 @@ func (l *life) tell(ev hook.Event) error {
 // monitored are the kernel's own figures: folding a session, and one whole
 // step from the agent's event to the facts and the answer.
 func monitored() ([]contender, error) {
-	l, err := live(sourcesPerSession)
+	l, err := live(sourcesPerSession, benchRules)
 	if err != nil {
 		return nil, fmt.Errorf("live through a session: %w", err)
 	}
-	if len(l.facts) < sourcesPerSession {
-		return nil, errors.New("the session is too short")
+	if n := l.state.Ledger.Len(); n < sourcesPerSession || len(l.facts) < sourcesPerSession {
+		return nil, fmt.Errorf("the session has %d sources, want %d", n, sourcesPerSession)
 	}
 	fold := func(n int) error {
 		for range n {
@@ -93,27 +103,39 @@ func monitored() ([]contender, error) {
 		return nil
 	}
 	list := []contender{{name: "fold 200 facts", run: fold}}
-	for _, s := range []struct {
-		name, tool, args string
-		want             floodmark.Verdict
-	}{
+	for _, s := range steps() {
+		list = append(list, s.in(l))
+	}
+	return list, nil
+}
+
+// A timed is one whole step that is timed, with the answer that it is believed to have.
+type timed struct {
+	name, tool, args string
+	want             floodmark.Verdict
+}
+
+func steps() []timed {
+	return []timed{
 		{"step, allowed, stated recipient", "send_email", `{"to":"ann@example.com","body":"hello, I read the pages"}`, floodmark.Allow},
 		{"step, asked, seen recipient", "send_email", `{"to":"user7@example.net","body":"hello, I read page 7"}`, floodmark.Confirm},
 		{"step, allowed, command", "exec", `{"command":"git status"}`, floodmark.Allow},
-	} {
-		in := l.input(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "x", Name: s.tool, Args: json.RawMessage(s.args)}})
-		list = append(list, contender{name: s.name, run: func(n int) error {
-			for range n {
-				out, err := kernel.Step(l.state, l.rules, in)
-				if err != nil {
-					return err
-				}
-				if got := out.Reply.Decision.Verdict; got != s.want {
-					return fmt.Errorf("answered %s, want %s", got, s.want)
-				}
-			}
-			return nil
-		}})
 	}
-	return list, nil
+}
+
+// in is the call in a session. It fails if it is answered otherwise.
+func (c timed) in(l *life) contender {
+	in := l.input(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "x", Name: c.tool, Args: json.RawMessage(c.args)}})
+	return contender{name: c.name, run: func(n int) error {
+		for range n {
+			out, err := kernel.Step(l.state, l.rules, in)
+			if err != nil {
+				return err
+			}
+			if got := out.Reply.Decision.Verdict; got != c.want {
+				return fmt.Errorf("answered %s, want %s", got, c.want)
+			}
+		}
+		return nil
+	}}
 }

@@ -17,17 +17,21 @@ import (
 // BenchmarkHandle measures a whole decision in a warm session that began with
 // 200 facts, over a journal that costs next to nothing.
 func BenchmarkHandle(b *testing.B) {
-	for name, ev := range map[string]hook.Event{
-		"allowed": calls("s", "x", "read", `{"path":"/work/notes.md"}`),
-		"asked":   mail("s", "x"),
-		"command": calls("s", "x", "exec", `{"command":"git status"}`),
+	for _, c := range []struct {
+		name string
+		ev   hook.Event
+		want floodmark.Verdict
+	}{
+		{"allowed", calls("s", "x", "read", `{"path":"/work/p/notes.md"}`), floodmark.Allow},
+		{"asked", mail("s", "x"), floodmark.Confirm},
+		{"command", calls("s", "x", "exec", `{"command":"git status"}`), floodmark.Allow},
 	} {
-		b.Run(name, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			d := lived(b, monitor.Limits{})
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := d.Handle(b.Context(), "", ev); err != nil {
-					b.Fatal(err)
+				if reply, err := d.Handle(b.Context(), "", c.ev); err != nil || reply.Decision.Verdict != c.want {
+					b.Fatal(reply, err)
 				}
 			}
 		})
@@ -86,11 +90,7 @@ func TestAModelCallOfAHundredMessages(t *testing.T) {
 // those texts and with their digests.
 func prompted(tb testing.TB) (d *desk, texts, digests []hook.Content) {
 	tb.Helper()
-	rules := mustRules(tb, plain+"maxIterations: 10000\n")
-	d = newDesk(tb, journal.NewMemory(), func(c *monitor.Config) {
-		c.Observe = nil
-		c.Rules = func() kernel.Rules { return rules }
-	})
+	d = newDesk(tb, journal.NewMemory(), manyRounds(tb))
 	d.tell(tb, at("s", hook.SessionStart))
 	d.tell(tb, says("s", "read these pages"))
 	for i := range 100 {
@@ -110,22 +110,22 @@ func BenchmarkCold(b *testing.B) {
 	d := lived(b, monitor.Limits{CacheBytes: 1, ContentBytes: 1})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := d.Handle(b.Context(), "", mail("s", "x")); err != nil {
-			b.Fatal(err)
+		if reply, err := d.Handle(b.Context(), "", mail("s", "x")); err != nil || reply.Decision.Verdict != floodmark.Confirm {
+			b.Fatal(reply, err)
 		}
 	}
 }
 
 // BenchmarkSessions measures many sessions at once.
 func BenchmarkSessions(b *testing.B) {
-	d := newDesk(b, journal.NewMemory(), func(c *monitor.Config) { c.Observe = nil })
+	d := newDesk(b, journal.NewMemory(), manyRounds(b))
 	var n atomic.Int64
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		id := fmt.Sprint("s", n.Add(1))
 		for pb.Next() {
-			if _, err := d.Handle(b.Context(), "", mail(id, "x")); err != nil {
-				b.Error(err)
+			if reply, err := d.Handle(b.Context(), "", mail(id, "x")); err != nil || reply.Decision.Verdict != floodmark.Confirm {
+				b.Error(reply, err)
 			}
 		}
 	})
@@ -134,13 +134,26 @@ func BenchmarkSessions(b *testing.B) {
 // lived returns a monitor with a session of 200 facts.
 func lived(b *testing.B, limits monitor.Limits) *desk {
 	b.Helper()
-	d := newDesk(b, journal.NewMemory(), func(c *monitor.Config) { c.Observe, c.Limits = nil, limits })
-	d.tell(b, at("s", hook.SessionStart))
-	d.tell(b, says("s", "read these pages"))
+	d := newDesk(b, journal.NewMemory(), manyRounds(b), func(c *monitor.Config) { c.Limits = limits })
+	begin := at("s", hook.SessionStart)
+	begin.Project, begin.Home = "/work/p", "/home/u"
+	d.tell(b, begin)
+	d.tell(b, says("s", "read these files"))
 	for i := range 98 {
-		fetch := calls("s", fmt.Sprint("c", i), "web_fetch", fmt.Sprintf(`{"url":"https://news.example/%d"}`, i))
-		d.tell(b, fetch)
-		d.tell(b, returns(fetch, fmt.Sprintf("page %d says write to user%d@firm.example", i, i)))
+		read := calls("s", fmt.Sprint("c", i), "read", fmt.Sprintf(`{"path":"notes/%d.md"}`, i))
+		if reply := d.tell(b, read); reply.Decision.Verdict != floodmark.Allow {
+			b.Fatal(reply)
+		}
+		d.tell(b, returns(read, fmt.Sprintf("page %d says write to user%d@firm.example", i, i)))
 	}
 	return d
+}
+
+// manyRounds lets the agent go round more often than an agent does: benches are one turn.
+func manyRounds(tb testing.TB) func(*monitor.Config) {
+	rules := mustRules(tb, plain+"maxIterations: 10000\n")
+	return func(c *monitor.Config) {
+		c.Observe = nil
+		c.Rules = func() kernel.Rules { return rules }
+	}
 }

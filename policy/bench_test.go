@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // fifty is a policy with fifty rules, ten of which concern exec.
@@ -42,13 +43,27 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
-	cel := load(b, user(`rules: [{name: r, tools: [exec], when: 'sources.exists(s, s.trust == untrusted)', action: {verdict: confirm}}]`))
-	b.Run("one rule for the library", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			cel.Decide(q)
+	over := *q
+	over.Sources = policy.Sources{Ledger: &provenance.Ledger{}, Counts: &provenance.Counts{}}
+	for n := range floodmark.NodeID(10_000) {
+		if err := over.Sources.Ledger.Add(floodmark.Source{Node: n, Label: q.Mark}); err != nil {
+			b.Fatal(err)
 		}
-	})
+	}
+	for name, when := range map[string]string{
+		"one rule over 10,000 sources": `sources.exists(s, s.trust == system)`,
+		"one rule for the library":     `size(sources) + 1 == 1`,
+	} {
+		p := load(b, user("rules: [{name: r, tools: [exec], when: '"+when+"', action: {verdict: restrict}}]"))
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := p.Decide(&over); got.Verdict != floodmark.Confirm {
+					b.Fatal(got)
+				}
+			}
+		})
+	}
 }
 
 func BenchmarkLoad(b *testing.B) {

@@ -24,20 +24,23 @@ func BenchmarkDecide(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := newMonitor(nothing{journal.NewMemory()}, rules, provenance.Key{1}, nil)
+	m, err := newMonitor(nothing{journal.NewMemory()}, rules, provenance.Key{1}, slowLife(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer m.Close()
 	ask := func(i, k int) {
-		if _, err := m.Handle(b.Context(), "", question(sessionName(i), k)); err != nil {
+		ev := question(sessionName(i), k)
+		reply, err := m.Handle(b.Context(), "", ev)
+		if err := answered(ev, reply, err); err != nil {
 			b.Fatal(err)
 		}
 	}
 	calls := make([]int, 1000)
 	for i := range calls {
 		for _, ev := range opening(sessionName(i)) {
-			if _, err := m.Handle(b.Context(), "", ev); err != nil {
+			reply, err := m.Handle(b.Context(), "", ev)
+			if err := answered(ev, reply, err); err != nil {
 				b.Fatal(err)
 			}
 		}

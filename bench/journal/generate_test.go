@@ -46,7 +46,7 @@ func TestGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := newMonitor(j, rules.Rules, keys.Index, nil)
+	m, err := newMonitor(j, rules.Rules, keys.Index, slowLife(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ type asker interface {
 type inside struct{ *monitor.Monitor }
 
 func (m inside) ask(ctx context.Context, _ int, ev hook.Event) error {
-	_, err := m.Handle(ctx, "", ev)
-	return err
+	reply, err := m.Handle(ctx, "", ev)
+	return answered(ev, reply, err)
 }
 
 func (inside) cpu() time.Duration { return cpuTime() }
@@ -104,8 +104,8 @@ func (n *node) end(how syscall.Signal) error {
 }
 
 func (n *node) ask(ctx context.Context, worker int, ev hook.Event) error {
-	_, err := n.clients[worker/perClient].Handle(ctx, ev)
-	return err
+	reply, err := n.clients[worker/perClient].Handle(ctx, ev)
+	return answered(ev, reply, err)
 }
 
 // tick is the unit in which Linux tells what a process computed.
@@ -131,8 +131,10 @@ func (n *node) cpu() time.Duration {
 }
 
 // memory reads a line such as VmRSS of what the system says about the daemon.
-func (n *node) memory(name string) (int64, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.cmd.Process.Pid))
+func (n *node) memory(name string) (int64, error) { return memoryOf(n.cmd.Process.Pid, name) }
+
+func memoryOf(pid int, name string) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
@@ -309,7 +311,7 @@ func (g *grown) process(ctx context.Context, dir string, d draw) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	m, err := newMonitor(j, rules.Rules, keys.Index, nil)
+	m, err := newMonitor(j, rules.Rules, keys.Index, time.Now, nil)
 	if err != nil {
 		return err
 	}

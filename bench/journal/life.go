@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -47,8 +48,8 @@ func page(id string, n int) string {
 	return b.String()
 }
 
-// question is the k-th call of a session. Of eight, six read a file or run a
-// command, which is allowed; one fetches a page nobody named and one is a mail
+// question is the k-th call of a session. Of eight, six read a file, which is
+// allowed; one fetches a page nobody named and one is a mail
 // to somebody a page named, about which a person is asked.
 func question(id floodmark.SessionID, k int) hook.Event {
 	call := fmt.Sprintf("c%06d", k)
@@ -60,12 +61,26 @@ func question(id floodmark.SessionID, k int) hook.Event {
 	case k%2 == 0:
 		return toolCall(id, call, "read", fmt.Sprintf(`{"path":"/work/notes-%06d.md"}`, k))
 	default:
-		return toolCall(id, call, "exec", fmt.Sprintf(`{"command":"git log --oneline -n %06d"}`, k))
+		return toolCall(id, call, "read", fmt.Sprintf(`{"path":"/work/list-%06d.md"}`, k))
 	}
 }
 
 func toolCall(id floodmark.SessionID, call, tool, args string) hook.Event {
 	return hook.Event{Agent: agent, Session: id, Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(call), Name: tool, Args: json.RawMessage(args)}}
+}
+
+// answered says what is wrong with an answer. A bench that is answered something else than it
+// believes measures something else: pages that nobody named and mails to people whom a page
+// named are asked about, all else is allowed.
+func answered(ev hook.Event, reply hook.Reply, err error) error {
+	want := floodmark.Allow
+	if ev.Point == hook.BeforeToolCall && (ev.Call.Name == "send_email" || strings.Contains(string(ev.Call.Args), "https://news.example/more/")) {
+		want = floodmark.Confirm
+	}
+	if got := reply.Decision.Verdict; err == nil && got != want {
+		return fmt.Errorf("%s %s %s was answered %s, want %s: %v", ev.Point, ev.Call.Name, ev.Call.Args, got, want, reply.Decision.Reasons)
+	}
+	return err
 }
 
 // shippedRules are what a new installation judges by, but for the cap on rounds: what is
@@ -79,17 +94,29 @@ func shippedRules() (kernel.Rules, error) {
 	return kernel.NewRules(p, c), err
 }
 
+// snapshotFrom makes sessions be written down as a whole after 64 facts. Most of these are only
+// asked, and calls do that four times later than results.
+const snapshotFrom = 16
+
 // newMonitor returns a monitor as the daemon makes one, with nobody to tell.
-func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, observe func(monitor.Observation)) (*monitor.Monitor, error) {
+func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, now func() time.Time, observe func(monitor.Observation)) (*monitor.Monitor, error) {
 	return monitor.New(monitor.Config{
 		Journal:   j,
 		Rules:     func() kernel.Rules { return rules },
 		Key:       func(string) (provenance.Key, error) { return key, nil },
-		Now:       time.Now,
+		Now:       now,
 		NewCode:   func() string { return rand.Text()[:8] },
 		NewTicket: func() floodmark.TicketID { return floodmark.TicketID(rand.Text()) },
 		Observe:   observe,
+		Limits:    monitor.Limits{SnapshotFrom: snapshotFrom},
 	})
+}
+
+// slowLife is a clock on which events are a minute apart: a session that asks a person about a
+// quarter of its calls may not ask so often in an hour.
+func slowLife() func() time.Time {
+	began, events := time.Now(), atomic.Int64{}
+	return func() time.Time { return began.Add(time.Duration(events.Add(1)) * time.Minute) }
 }
 
 // A recorder is a journal in memory that remembers what was appended.
@@ -110,7 +137,7 @@ func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
 // event wrote.
 func (m *mix) record(ctx context.Context, rules kernel.Rules, key provenance.Key, id floodmark.SessionID, calls int) ([]journal.Batch, error) {
 	r := &recorder{Journal: journal.NewMemory()}
-	judge, err := newMonitor(r, rules, key, nil)
+	judge, err := newMonitor(r, rules, key, slowLife(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +147,8 @@ func (m *mix) record(ctx context.Context, rules kernel.Rules, key provenance.Key
 		events = append(events, m.question(id, k))
 	}
 	for _, ev := range events {
-		if _, err := judge.Handle(ctx, "", ev); err != nil {
+		reply, err := judge.Handle(ctx, "", ev)
+		if err := answered(ev, reply, err); err != nil {
 			return nil, fmt.Errorf("live through a session: %s: %w", ev.Point, err)
 		}
 	}

@@ -107,7 +107,7 @@ func (t *texts) event(id floodmark.SessionID, k int) hook.Event {
 		name := fmt.Sprintf("c%06d", k)
 		switch k % ofTen {
 		case 2, 6:
-			return toolCall(id, name, "exec", fmt.Sprintf(`{"command":"git log --oneline -n %06d"}`, k))
+			return toolCall(id, name, "read", fmt.Sprintf(`{"path":"/work/%s/list-%06d.md"}`, id, k))
 		case 7:
 			return toolCall(id, name, "web_fetch", fmt.Sprintf(`{"url":"https://news.example/more/%06d"}`, k))
 		case 9:

@@ -144,7 +144,7 @@ func decided(ctx context.Context, path string, t *texts) (list []precise, err er
 	}
 	j := &unwaited{Journal: store}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	life := &lived{ctx: ctx, rules: rules, journal: j, texts: t}
+	life := &lived{ctx: ctx, rules: rules, journal: j, texts: t, now: slowLife()}
 	if err := life.see(); err != nil {
 		return nil, err
 	}
@@ -165,19 +165,20 @@ type lived struct {
 	rules   kernel.Rules
 	journal journal.Journal
 	texts   *texts
+	now     func() time.Time
 	monitor *monitor.Monitor
 	events  int
 	content int64
 }
 
 func (l *lived) handle(ev hook.Event) error {
-	_, err := l.monitor.Handle(l.ctx, "", ev)
+	reply, err := l.monitor.Handle(l.ctx, "", ev)
 	l.content += int64(len(ev.Result.Text))
-	return err
+	return answered(ev, reply, err)
 }
 
 func (l *lived) fresh() (err error) {
-	l.monitor, err = newMonitor(l.journal, l.rules, provenance.Key{1}, nil)
+	l.monitor, err = newMonitor(l.journal, l.rules, provenance.Key{1}, l.now, nil)
 	return err
 }
 

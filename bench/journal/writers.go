@@ -65,7 +65,7 @@ func newDecider(ctx context.Context, k keeper, m *mix, rules kernel.Rules, key p
 	if err != nil {
 		return nil, err
 	}
-	d.monitor, err = newMonitor(k, rules, key, func(o monitor.Observation) {
+	d.monitor, err = newMonitor(k, rules, key, slowLife(), func(o monitor.Observation) {
 		if o.Err == nil {
 			d.rows.Add(int64(len(o.Entries)))
 		}
@@ -112,9 +112,10 @@ func together(n int, f func() error) error {
 func (d *decider) refill(context.Context) error { return nil }
 
 func (d *decider) one(ctx context.Context, i int) error {
-	_, err := d.monitor.Handle(ctx, "", d.mix.question(sessionName(i), d.calls[i]))
+	ev := d.mix.question(sessionName(i), d.calls[i])
+	reply, err := d.monitor.Handle(ctx, "", ev)
 	d.calls[i]++
-	return err
+	return answered(ev, reply, err)
 }
 
 func (d *decider) flushes(ctx context.Context, settle bool) (int64, error) {
