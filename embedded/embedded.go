@@ -129,7 +129,7 @@ func watch(store journal.Journal, paths config.Paths, rules kernel.Rules, option
 		Erased: func(t journal.Tombstone) error {
 			return journal.CheckTombstone(keys.Signing.Verifiers(), t)
 		},
-		Now: time.Now, NewCode: newCode, NewTicket: newTicket,
+		Now: time.Now, NewCode: newCode, NewTicket: newTicket, SpillDir: paths.Spill(),
 	}
 	for _, o := range options {
 		o(&c)

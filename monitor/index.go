@@ -3,7 +3,9 @@ package monitor
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -20,7 +22,6 @@ import (
 type index struct {
 	asked  bool
 	places *postings.Memory
-	count  int64 // postings in it
 	// behind are contents that are not in it yet, bare those of which no
 	// postings were kept, with the nodes they stand at.
 	behind []placed
@@ -36,15 +37,12 @@ type placed struct {
 	postings provenance.Postings
 }
 
-// What a posting takes in an index, and a content that is not in it yet.
-const (
-	postingBytes = 20
-	placedBytes  = 64
-)
+// placedBytes is what a content takes that is not in an index yet.
+const placedBytes = 64
 
 // newIndex returns the index of a session, as yet unfilled.
-func newIndex(l *provenance.Ledger) *index {
-	ix := &index{places: postings.NewMemory(), bare: map[floodmark.Digest][]floodmark.NodeID{}}
+func (m *Monitor) newIndex(l *provenance.Ledger) *index {
+	ix := &index{places: postings.NewSpilling(m.cfg.Limits.IndexPlaces, m.spill), bare: map[floodmark.Digest][]floodmark.NodeID{}}
 	for src := range l.Sources() {
 		if !src.Digest.IsZero() {
 			ix.behind = append(ix.behind, placed{node: src.Node, digest: src.Digest})
@@ -53,12 +51,27 @@ func newIndex(l *provenance.Ledger) *index {
 	return ix
 }
 
+// spill makes a file without a name for what a long session has seen. Where there can be none,
+// all stays in memory.
+func (m *Monitor) spill() (postings.File, error) {
+	if m.cfg.SpillDir == "" {
+		return nil, os.ErrNotExist
+	}
+	f, err := os.CreateTemp(m.cfg.SpillDir, "index-")
+	if err == nil {
+		if err = os.Remove(f.Name()); err != nil { // on Windows it has to be closed first
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}
+	return f, err
+}
+
 // size is about what it takes in memory.
 func (ix *index) size() int64 {
 	if ix == nil {
 		return 0
 	}
-	return ix.count*postingBytes + int64(len(ix.behind)+len(ix.bare))*placedBytes
+	return ix.places.Bytes() + int64(len(ix.behind)+len(ix.bare))*placedBytes
 }
 
 // add notes content at a node. If its postings came with it, nodes that had
@@ -97,7 +110,9 @@ func (f *finder) Find(h provenance.Hash, from floodmark.NodeID, most int) []floo
 			return nil
 		}
 	}
-	return f.ix.places.Find(h, from, most)
+	spans := f.ix.places.Find(h, from, most)
+	f.err = f.ix.places.Err()
+	return spans
 }
 
 // also are the keys besides the session's own that values have to be looked up
@@ -186,7 +201,6 @@ func (ix *index) catchUp() {
 			ix.bare[p.digest] = append(ix.bare[p.digest], p.node)
 		default:
 			fresh = append(fresh, postings.Placed{Node: p.node, Postings: p.postings})
-			ix.count += int64(len(p.postings))
 		}
 	}
 	ix.places.AddAll(fresh)

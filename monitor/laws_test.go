@@ -241,12 +241,13 @@ func proved(t *rapid.T, j journal.Journal, s journal.Session) []journal.Entry {
 }
 
 // A monitor that is stopped and started again at any point, or has no room to
-// remember anything, answers and writes what one does that was never stopped.
+// remember anything, or keeps what was seen in files, answers and writes what one does that was never stopped.
 func TestRestartChangesNothing(t *testing.T) {
 	rules, err := auditRules()
 	if err != nil {
 		t.Fatal(err)
 	}
+	spilled := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := &life{now: time.Unix(1_800_000_000, 0)}
 		steady, other := journal.NewMemory(), journal.NewMemory()
@@ -257,6 +258,9 @@ func TestRestartChangesNothing(t *testing.T) {
 		cfg := lifeConfig(clock, other, rules)
 		if rapid.Bool().Draw(t, "no room") {
 			cfg.Limits.CacheBytes, cfg.Limits.ContentBytes = 1, 1
+		}
+		if rapid.Bool().Draw(t, "spills") {
+			cfg.SpillDir, cfg.Limits.IndexPlaces = spilled, 1
 		}
 		m := mustMonitor(t, cfg)
 		for i := range rapid.IntRange(1, 30).Draw(t, "events") {

@@ -70,6 +70,9 @@ type Config struct {
 	// Observe is optional: it sees what happened, after it was made durable. It
 	// must not block and must not call the monitor.
 	Observe func(Observation)
+	// SpillDir is optional: a folder for files without names, into which goes what does not fit
+	// into memory of the index of a long session. Without it all stays in memory.
+	SpillDir string
 	// Limits may be left zero.
 	Limits Limits
 }
@@ -77,7 +80,8 @@ type Config struct {
 // Limits bound what a monitor takes on. A zero field has the default.
 type Limits struct {
 	CacheBytes   int64         // states of sessions in memory, approximately: 1 GiB
-	ContentBytes int64         // indexes of contents in memory, approximately: 128 MiB
+	ContentBytes int64         // indexes of contents in memory, approximately: 16 MiB
+	IndexPlaces  int           // tokens of a session's index in one piece of memory, before it goes to SpillDir: 1,048,576
 	Waiting      int           // events that wait for their turn in one session: 64
 	InFlight     int           // events being worked on in all sessions, and as many that wait for an answer: 4096
 	Deadline     time.Duration // for judging and recording one event: 10 s
@@ -102,7 +106,8 @@ const (
 
 func (l Limits) filled() Limits {
 	fill(&l.CacheBytes, 1<<30)
-	fill(&l.ContentBytes, 128<<20)
+	fill(&l.ContentBytes, 16<<20)
+	fill(&l.IndexPlaces, 1<<20)
 	fill(&l.Waiting, 64)
 	fill(&l.InFlight, 4096)
 	fill(&l.Deadline, 10*time.Second)
@@ -122,7 +127,7 @@ func fill[T int | int64 | time.Duration](field *T, usual T) {
 
 func (l Limits) check() error {
 	for name, n := range map[string]int64{
-		"CacheBytes": l.CacheBytes, "ContentBytes": l.ContentBytes, "Waiting": int64(l.Waiting), "InFlight": int64(l.InFlight),
+		"CacheBytes": l.CacheBytes, "ContentBytes": l.ContentBytes, "Waiting": int64(l.Waiting), "IndexPlaces": int64(l.IndexPlaces), "InFlight": int64(l.InFlight),
 		"Deadline": int64(l.Deadline), "AuditTime": int64(l.AuditTime), "AskTime": int64(l.AskTime), "Poll": int64(l.Poll),
 		"SnapshotFrom": int64(l.SnapshotFrom), "Tries": int64(l.Tries),
 	} {

@@ -149,7 +149,7 @@ func (m *Monitor) recall(ctx context.Context, s *seat, ring provenance.Ring, o *
 		s.memory, s.basis = mem, basis
 	}
 	if s.index == nil {
-		s.index = newIndex(&s.state.Ledger)
+		s.index = m.newIndex(&s.state.Ledger)
 	}
 	if s.readings == nil {
 		s.readings = &kernel.Readings{}

@@ -59,6 +59,14 @@ type Paths struct {
 	Running string
 }
 
+// Spill is the folder for files without names, beside the store; empty if the store is a database.
+func (p Paths) Spill() string {
+	if p.Journal == "" {
+		return ""
+	}
+	return filepath.Dir(p.Journal)
+}
+
 // The folders of system mode, where the daemon has a user of its own.
 const (
 	systemConfig  = "/etc/floodmark"

@@ -207,7 +207,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	disk, files := d.disk()
 	d.monitor, err = monitor.New(monitor.Config{
-		Disk:    disk,
+		Disk: disk, SpillDir: d.opts.Paths.Spill(),
 		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.ring,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,

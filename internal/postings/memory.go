@@ -2,6 +2,7 @@ package postings
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -13,6 +14,11 @@ import (
 // of similar size, so that adding stays cheap and a look-up meets few of them.
 type Memory struct {
 	runs [][]place
+	// old are runs that were too large, in files that open makes; err is why one could not be read.
+	old  []*frozen
+	open func() (File, error)
+	most int // places of a run in memory
+	err  error
 }
 
 // A place is a posting of one node, in 16 bytes.
@@ -24,6 +30,25 @@ type place struct {
 
 // NewMemory returns one that holds nothing.
 func NewMemory() *Memory { return &Memory{} }
+
+// NewSpilling returns one that keeps runs of more places than most in files. Where a file cannot
+// be made or written, they stay in memory.
+func NewSpilling(most int, open func() (File, error)) *Memory { return &Memory{open: open, most: most} }
+
+// Err says that something could not be read again. What Find returned is not all then.
+func (ix *Memory) Err() error { return ix.err }
+
+// Bytes is about what it takes in memory.
+func (ix *Memory) Bytes() int64 {
+	n := int64(0)
+	for _, run := range ix.runs {
+		n += int64(cap(run)) * placeBytes
+	}
+	for _, f := range ix.old {
+		n += int64(len(f.filter))*8 + int64(cap(f.begins))*placeBytes
+	}
+	return n
+}
 
 // Add takes in the postings of node n.
 func (ix *Memory) Add(n floodmark.NodeID, p Postings) {
@@ -52,6 +77,24 @@ func (ix *Memory) AddAll(list []Placed) {
 		ix.runs = ix.runs[:last]
 	}
 	ix.runs = append(ix.runs, run)
+	if ix.open != nil && len(ix.runs[0]) > ix.most {
+		ix.spill()
+	}
+}
+
+// spill moves the largest run into a file.
+func (ix *Memory) spill() {
+	file, err := ix.open()
+	if err != nil {
+		ix.open = nil // it stays in memory, as do those after it
+		return
+	}
+	f, err := freeze(ix.runs[0], file)
+	if err != nil {
+		ix.open = nil
+		return
+	}
+	ix.old, ix.runs = append(ix.old, f), slices.Delete(ix.runs, 0, 1)
 }
 
 // sortedRun returns the n postings of contents in order. Hashes are spread
@@ -108,8 +151,25 @@ func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 			spans = append(spans, floodmark.Span{Node: floodmark.NodeID(p.node), Offset: int(p.offset)})
 		}
 	}
+	spans = ix.frozen(spans, h, from, most)
 	slices.SortFunc(spans, CompareSpans)
 	return spans[:min(len(spans), most)]
+}
+
+// frozen adds what the files have.
+func (ix *Memory) frozen(spans []floodmark.Span, h Hash, from floodmark.NodeID, most int) []floodmark.Span {
+	var found []place
+	for _, f := range ix.old {
+		var err error
+		if found, err = f.find(found[:0], place{hash: h, node: uint32(min(from, math.MaxUint32))}, most); err != nil {
+			ix.err = fmt.Errorf("read what was seen: %w", err)
+			return nil
+		}
+		for _, p := range found {
+			spans = append(spans, floodmark.Span{Node: floodmark.NodeID(p.node), Offset: int(p.offset)})
+		}
+	}
+	return spans
 }
 
 // behind returns how many places at the beginning of a run stand before p.
