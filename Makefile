@@ -6,10 +6,11 @@ FUZZTIME ?= 10s
 MUTANTS  ?= 50
 SEED     ?= 1
 BENCH    ?= .
+CALLS    ?= 100000
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check nightly debt test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet scale bench-hook bench-mcp mutate soak release image docs stories tools proto
+.PHONY: help check nightly debt test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-long bench-fleet scale bench-hook bench-mcp mutate soak release image docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,9 +41,12 @@ fmt: bin/gofumpt ## format everything
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@.ci/fuzz "$(FUZZTIME)"
 
-bench: ## compare with other policy engines, then run the benchmarks of kernel and policy that match BENCH (all)
+bench: ## compare with other policy engines, run the benchmarks of kernel and policy that match BENCH (all), then time both hooks of a tool call beside those of others
 	@go -C bench run . -seed $(SEED)
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./kernel ./policy
+	@mkdir -p .cache/hook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook
+	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -felt 100 -programs ../.cache/hook
 
 bench-journal: ## whole decisions beside prebuilt rows, bare INSERTs and a raw file, on SQLite and PostgreSQL
 	@go -C bench/journal run . -seed $(SEED)
@@ -54,6 +58,9 @@ bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memo
 
 bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
 	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
+
+bench-long: ## one session of CALLS (100000) calls of a coding agent: decisions, memory and disk at 1,000 and at the end
+	@go -C bench/journal run . -seed $(SEED) -long $(CALLS)
 
 # Eight PostgreSQL servers of Debian's packages on this machine, which it starts and stops.
 # With QUICK=1 it takes a minute or two and renews nothing.

@@ -24,18 +24,21 @@ type options struct {
 	seed     uint64
 	json     string
 	cold     string // this run is the first call, in this home
+	felt     int    // instead of all else: so many calls with the hooks around them
 }
 
 // evidence is what is kept of a run.
 type evidence struct {
 	figures.Run
-	Pairs   int            `json:"pairs"`
-	Allowed int            `json:"allowed"` // calls that were judged and allowed: all
-	Empty   figures.Spread `json:"empty_ms"`
-	Hook    figures.Spread `json:"hook_ms"`
-	Ratio   figures.Spread `json:"ratio"`   // of each pair
-	Cold    []float64      `json:"cold_ms"` // each the first call of an account, which starts the monitor
+	Pairs   int            `json:"pairs,omitempty"`
+	Allowed int            `json:"allowed,omitempty"` // calls that were judged and allowed: all
+	Empty   figures.Spread `json:"empty_ms,omitzero"`
+	Hook    figures.Spread `json:"hook_ms,omitzero"`
+	Ratio   figures.Spread `json:"ratio,omitzero"`    // of each pair
+	Cold    []float64      `json:"cold_ms,omitempty"` // each the first call of an account, which starts the monitor
 	Notes   []string       `json:"notes,omitempty"`
+	// Felt is what a call waits for in all, both hooks, by whose they are.
+	Felt map[string]figures.Spread `json:"both_hooks_ms,omitempty"`
 }
 
 func main() {
@@ -46,6 +49,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses who goes first in a pair")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.cold, "cold", "", "internal: time one first call in this home, and print it")
+	flag.IntVar(&o.felt, "felt", 0, "only measure so many tool calls with both hooks, beside the hooks of others")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -69,6 +73,14 @@ func run(ctx context.Context, o options) error {
 	}
 	defer func() { _ = home.Remove() }() // it is below the temporary folder
 	e := evidence{Run: figures.Begin(ctx, "hook", o.seed), Pairs: o.pairs}
+	if o.felt > 0 {
+		e.Pairs = 0
+		if e.Felt, err = felt(ctx, o, programs, home); err != nil {
+			return err
+		}
+		e.End()
+		return figures.Write(e, o.json)
+	}
 	if err := warm(ctx, o, programs, home, &e); err != nil {
 		return err
 	}

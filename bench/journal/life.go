@@ -100,7 +100,11 @@ const snapshotFrom = 16
 
 // newMonitor returns a monitor as the daemon makes one, with nobody to tell.
 func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, now func() time.Time, observe func(monitor.Observation)) (*monitor.Monitor, error) {
-	return monitor.New(monitor.Config{
+	return monitor.New(configured(j, rules, key, now, observe))
+}
+
+func configured(j journal.Journal, rules kernel.Rules, key provenance.Key, now func() time.Time, observe func(monitor.Observation)) monitor.Config {
+	return monitor.Config{
 		Journal:   j,
 		Rules:     func() kernel.Rules { return rules },
 		Key:       func(string) (provenance.Key, error) { return key, nil },
@@ -109,7 +113,7 @@ func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, now f
 		NewTicket: func() floodmark.TicketID { return floodmark.TicketID(rand.Text()) },
 		Observe:   observe,
 		Limits:    monitor.Limits{SnapshotFrom: snapshotFrom},
-	})
+	}
 }
 
 // slowLife is a clock on which events are a minute apart: a session that asks a person about a

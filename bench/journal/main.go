@@ -36,6 +36,10 @@ type options struct {
 	// stores stay in.
 	sizes, keep, program, plot string
 	only, precision            bool
+	// long is how many calls a session is to have that is measured instead, heap where its
+	// memory is written down.
+	long int
+	heap string
 	// fleet measures replicated databases, quick only tries whether that works.
 	fleet, quick bool
 }
@@ -62,6 +66,8 @@ func main() {
 	flag.BoolVar(&o.only, "generate", false, "with -million: make the stores, measure nothing")
 	flag.StringVar(&o.program, "program", "../../bin/floodmark", "with -million: the floodmark to start")
 	flag.BoolVar(&o.precision, "precision", false, "measure decisions with a megabyte of content seen, and the readers of text, instead")
+	flag.IntVar(&o.long, "long", 0, "measure one session of so many calls instead")
+	flag.StringVar(&o.heap, "heapprofile", "", "with -long: write a profile of the memory to this file")
 	flag.BoolVar(&o.fleet, "fleet", false, "measure one, two and four databases with a synchronous replica each, instead")
 	flag.BoolVar(&o.quick, "quick", false, "with -fleet: a minute or two, to see that it runs; too short for figures")
 	flag.StringVar(&o.plot, "plot", "", "with -million: draw the growth to this SVG file")
@@ -103,6 +109,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.precision {
 		return precision(ctx, o)
+	}
+	if o.long > 0 {
+		return longDay(ctx, o)
 	}
 	if o.fleet {
 		return fleet(ctx, o)

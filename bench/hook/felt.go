@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/floodmark/floodmark/bench/figures"
+)
+
+// The hooks that people write themselves: one that looks for a word with bash, one that reads
+// the message with node. Both say nothing, which allows.
+const (
+	bashHook = "#!/bin/bash\nmessage=$(cat)\ncommand=$(sed -n 's/.*\"command\":\"\\([^\"]*\\)\".*/\\1/p' <<<\"$message\")\ncase $command in *'rm -rf /'*) echo '{}' ;; esac\n"
+	nodeHook = "const m = JSON.parse(require('fs').readFileSync(0, 'utf8'))\nif (/rm -rf \\//.test((m.tool_input || {}).command || '')) console.log('{}')\n"
+)
+
+// A hook is started before and after a call and says nothing.
+type hook struct {
+	name string
+	argv []string
+}
+
+// felt measures what a tool call of an agent waits for in all: the hook before it and the one
+// behind it, of Floodmark beside those of others, in random order.
+func felt(ctx context.Context, o options, programs string, home figures.Home) (map[string]figures.Spread, error) {
+	empty, err := emptyProgram(ctx, home.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
+	stop, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if err := c.begin(ctx); err != nil {
+		return nil, err
+	}
+	hooks := []hook{{"a Go program that does nothing", []string{empty}}, {"floodmark", []string{c.hook, "codex"}}}
+	for _, own := range []struct{ program, text string }{{"bash", bashHook}, {"node", nodeHook}} {
+		found, err := exec.LookPath(own.program)
+		if err != nil {
+			continue // it is not shown
+		}
+		file := filepath.Join(home.Dir, "hook-"+own.program)
+		if err := os.WriteFile(file, []byte(own.text), 0o600); err != nil {
+			return nil, err
+		}
+		hooks = append(hooks, hook{"a hook in " + own.program, []string{found, file}})
+	}
+	random, times := rand.New(rand.NewPCG(o.seed, 1)), map[string][]float64{}
+	for n := range o.felt {
+		for _, i := range random.Perm(len(hooks)) {
+			var all time.Duration
+			for _, event := range []string{"PreToolUse", "PostToolUse"} {
+				message := c.call(event, n, nil)
+				if event == "PostToolUse" {
+					message = c.call(event, n, map[string]any{"tool_response": fmt.Sprintf("%d lines\n", n)})
+				}
+				argv := append(hooks[i].argv[1:len(hooks[i].argv):len(hooks[i].argv)], event)
+				took, said, err := timed(ctx, c.env, message, hooks[i].argv[0], argv...)
+				if err != nil || said != "" {
+					return nil, fmt.Errorf("%s, %s: it was not allowed: %w %s", hooks[i].name, event, err, said)
+				}
+				all += took
+			}
+			times[hooks[i].name] = append(times[hooks[i].name], figures.MS(all))
+		}
+	}
+	spreads := map[string]figures.Spread{}
+	for name, list := range times {
+		spreads[name] = figures.SpreadOf(list)
+	}
+	return spreads, nil
+}

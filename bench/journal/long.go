@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// How a long session is measured: from its first calls on, and as many at its end.
+const (
+	earlyCalls  = 1_000
+	windowCalls = 500
+	perMessage  = 200     // calls for each message of the owner
+	longGrowth  = 1.3     // of a decision at the end, of one at the beginning
+	longDisk    = 4 << 10 // for each call, when the log was moved into the store
+)
+
+// An aged is what a session of so many calls costs. Times are of the computing thread.
+type aged struct {
+	Name     string  `json:"name"`
+	Calls    int     `json:"calls"`
+	P50      float64 `json:"decision_cpu_p50_us"`
+	P99      float64 `json:"decision_cpu_p99_us"`
+	Result   float64 `json:"result_cpu_p50_us"`
+	Longest  float64 `json:"longest_ms"` // by the clock, of all so far
+	Heap     int64   `json:"heap_bytes"`
+	Resident int64   `json:"resident_bytes"`
+	Disk     int64   `json:"disk_bytes"`
+	PerCall  float64 `json:"disk_bytes_a_call"`
+	// Growth are the times of a decision as shares of those at the beginning.
+	Growth []float64 `json:"p50_p99_growth,omitempty"`
+	Met    *bool     `json:"growth_and_disk_met,omitempty"`
+}
+
+// codingRules are those of the profile for coding agents, but for the cap on rounds.
+func codingRules() (kernel.Rules, error) {
+	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte("version: 1\nprofile: coding\nmaxIterations: 10000\n")})
+	if problems.Failed() {
+		return kernel.Rules{}, problems
+	}
+	c, err := catalog.Shipped()
+	return kernel.NewRules(p, c), err
+}
+
+// A workday is one session of a coding agent that only reads and runs commands: all of it is
+// allowed. Each result has about two kilobytes, cut from another place of the texts.
+type workday struct {
+	texts   *texts
+	monitor *monitor.Monitor
+	calls   int
+	longest time.Duration
+}
+
+const daySession = "session-1"
+
+func (w *workday) call(k int) hook.Event {
+	name := fmt.Sprintf("c%06d", k)
+	if k%3 == 2 {
+		return toolCall(daySession, name, "exec", fmt.Sprintf(`{"command":"git log --oneline -n %06d"}`, k))
+	}
+	return toolCall(daySession, name, "read", fmt.Sprintf(`{"path":"internal/part%03d/notes%06d.go"}`, k%500, k))
+}
+
+func (w *workday) result(k int) string {
+	all := w.texts.kinds[k%len(w.texts.kinds)]
+	from := int(uint64(k) * 0x9e3779b97f4a7c15 >> 32 % uint64(len(all)-2*middleBytes))
+	from += strings.IndexByte(all[from:], '\n') + 1
+	return all[from:min(from+middleBytes, len(all))]
+}
+
+// step lives through one call and returns what the decision and its result computed.
+func (w *workday) step(ctx context.Context) (decision, result time.Duration, err error) {
+	if w.calls%perMessage == 0 {
+		owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "owner", IsOwner: true}
+		said := hook.Event{Agent: agent, Session: daySession, Point: hook.MessageReceived, Origin: owner, Text: fmt.Sprintf("go on with part %d: tidy up its tables and run its tests", w.calls/perMessage)}
+		if _, err := w.tell(ctx, said); err != nil {
+			return 0, 0, err
+		}
+	}
+	before := w.call(w.calls)
+	after := before
+	after.Point, after.Result = hook.AfterToolCall, hook.Result{Text: w.result(w.calls)}
+	w.calls++
+	if decision, err = w.tell(ctx, before); err != nil {
+		return 0, 0, err
+	}
+	result, err = w.tell(ctx, after)
+	return decision, result, err
+}
+
+func (w *workday) tell(ctx context.Context, ev hook.Event) (time.Duration, error) {
+	used, began := threadTime(), time.Now()
+	reply, err := w.monitor.Handle(ctx, "", ev)
+	took := threadTime() - used
+	w.longest = max(w.longest, time.Since(began))
+	return took, answered(ev, reply, err)
+}
+
+// longDay is the program: one session of so many calls.
+func longDay(ctx context.Context, o options) error {
+	e := newEvidence(ctx, "bench-long", o)
+	dir, err := os.MkdirTemp(o.dir, "bench-long-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	list, err := longSession(ctx, o, filepath.Join(dir, "journal.db"))
+	if err != nil {
+		return err
+	}
+	e.Figures = list
+	return e.write(o.json)
+}
+
+func longSession(ctx context.Context, o options, path string) (list []aged, err error) {
+	rules, err := codingRules()
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlitejournal.Open(ctx, path, sqlitejournal.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	w := &workday{texts: newTexts(o.seed)}
+	c := configured(store, rules, provenance.Key{1}, time.Now, nil)
+	c.SpillDir, c.Limits = filepath.Dir(path), monitor.Limits{}
+	if w.monitor, err = monitor.New(c); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.monitor.Close()) }()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if _, err := w.tell(ctx, hook.Event{Agent: agent, Session: daySession, Point: hook.SessionStart, Project: "/work/p", Home: "/home/u"}); err != nil {
+		return nil, err
+	}
+	for at := earlyCalls; ; at = min(at*10, o.long) {
+		g, err := w.until(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if g.Disk, err = store.Size(); err != nil {
+			return nil, err
+		}
+		if err := vacuum(ctx, path, path+".copy"); err != nil {
+			return nil, err
+		}
+		info, err := os.Stat(path + ".copy")
+		if err != nil {
+			return nil, err
+		}
+		g.PerCall = round(float64(info.Size()) / float64(at))
+		if err := os.Remove(path + ".copy"); err != nil {
+			return nil, err
+		}
+		if list = append(list, g); at > earlyCalls {
+			first := list[0]
+			g.Growth = []float64{round(g.P50 / first.P50), round(g.P99 / first.P99)}
+			met := g.Growth[0] <= longGrowth && g.Growth[1] <= longGrowth && g.PerCall <= longDisk
+			g.Met = &met
+			list[len(list)-1] = g
+		}
+		if err := json.NewEncoder(os.Stdout).Encode(g); err != nil {
+			return nil, err
+		}
+		if at == o.long {
+			return list, heapProfile(o.heap)
+		}
+	}
+}
+
+// until lives until there were so many calls, and measures the last of them.
+func (w *workday) until(ctx context.Context, calls int) (aged, error) {
+	var decisions, results []time.Duration
+	for w.calls < calls {
+		decision, result, err := w.step(ctx)
+		if err != nil {
+			return aged{}, err
+		}
+		if w.calls > calls-windowCalls {
+			decisions, results = append(decisions, decision), append(results, result)
+		}
+	}
+	runtime.GC()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	us := func(list []time.Duration, q float64) float64 {
+		return round(quantile(list, q) / float64(time.Microsecond))
+	}
+	resident, err := memoryOf(os.Getpid(), "VmRSS")
+	return aged{
+		Name: fmt.Sprintf("a session of %d calls", calls), Calls: calls, P50: us(decisions, 0.5), P99: us(decisions, 0.99), Result: us(results, 0.5),
+		Longest: round(float64(w.longest) / float64(time.Millisecond)), Heap: int64(mem.HeapAlloc), Resident: resident,
+	}, err
+}
+
+func heapProfile(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return pprof.WriteHeapProfile(f)
+}
