@@ -82,14 +82,14 @@ func (j *judge) line(r shellscan.Report, text string) {
 // server does for it is the server's, so it still counts as a change, but nothing runs here: only
 // what the settings of the client say does.
 func (j *judge) queries(r *shellscan.Report, text string) {
-	host, ok := looks.Asks(r, text)
+	host, port, ok := looks.Asks(r, text)
 	if !ok || j.decided {
 		return
 	}
 	j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Run })
 	j.add(floodmark.Change, floodmark.Fetch)
-	j.use.URLs, j.use.Looks.Database = append(j.use.URLs, "postgresql://"+host+"/"), host
-	j.use.Hooks = append(j.use.Hooks, j.at.Home+"/.psqlrc", j.at.Home+"/.pgpass")
+	j.use.Looks = j.use.Looks.At(host, port, len(j.use.URLs) == 0 && len(j.guards.placed()) == 0)
+	j.use.URLs, j.use.Hooks = append(j.use.URLs, "postgresql://"+host+"/"), append(j.use.Hooks, j.at.Home+"/.psqlrc", j.at.Home+"/.pgpass")
 }
 
 // parts joins what the entries of all parts say.

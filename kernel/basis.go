@@ -33,7 +33,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 // asksOwn takes a question to a database for a look at a service of the owner's: at a host for which
 // they keep a login at home, while no secret was read and none of theirs is in the statement.
 func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
-	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && slices.Contains(st.in.Disk.Databases(st.s.Home), use.Looks.Database)
+	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home))
 	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
 		askOwner(use)
 	}

@@ -29,7 +29,7 @@ type Disk interface {
 	// a path goes; zero if that is not known, or if a branch is named and known
 	// not to be the one that is checked out.
 	Pushes(path, branch string) floodmark.Digest
-	// Databases returns the hosts of databases for which the owner of a home keeps a login there.
+	// Databases returns the hosts and ports of databases for which the owner of a home keeps a login there.
 	Databases(home string) []string
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard

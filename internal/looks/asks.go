@@ -11,49 +11,66 @@ import (
 // maxHosts bounds the databases for which somebody keeps a login.
 const maxHosts = 1000
 
-// Asks returns the host of a line that puts statements to a database there which only read,
-// and does nothing else but show the answer. psql runs nothing by that but what its settings say, and
-// takes a statement of an option as one for the server. The host is told the statement.
-func Asks(r *shellscan.Report, line string) (host string, ok bool) {
+// Asks returns the host, and the port there, of a line that puts statements to a database which only
+// read, and does nothing else but show the answer or write it down. psql runs nothing by that but what its
+// settings say, and takes a statement of an option as one for the server. The host is told the statement.
+func Asks(r *shellscan.Report, line string) (host, port string, ok bool) {
 	const client = "psql"
-	if strings.ContainsAny(line, "$`\\<\n") || len(r.Parts) == 0 || len(r.Parts[0].Words) == 0 || r.Parts[0].Words[0] != client {
-		return "", false
+	if strings.ContainsAny(line, "$`\\<\n") || matches(line) || len(r.Parts) == 0 || len(r.Parts[0].Words) == 0 || r.Parts[0].Words[0] != client {
+		return "", "", false
 	}
 	if !r.Understood || r.Loops || r.Defines || r.NetworkIntoInterpreter || r.InteractiveShell || len(r.Sets) > 0 {
-		return "", false
+		return "", "", false
 	}
 	ran := 0
 	for i := range r.Effects {
 		switch e := &r.Effects[i]; e.Kind {
 		case shellscan.Execute:
 			if ran++; ran > 1 || e.Command != client {
-				return "", false
+				return "", "", false
 			}
 		case shellscan.Read, shellscan.Write:
 		default:
-			return "", false
+			return "", "", false
 		}
 	}
 	shows := func(e floodmark.Effect) bool { return e == floodmark.Observe || e == floodmark.Write }
 	for _, p := range r.Parts[1:] {
 		if len(p.Effects) == 0 || slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return !shows(e) }) {
-			return "", false
+			return "", "", false
 		}
 	}
 	words := r.Parts[0].Words
 	c, ok := find(words)
 	if !ok {
-		return "", false
+		return "", "", false
 	}
 	if _, _, ok = c.read(words[1:]); !ok {
-		return "", false
+		return "", "", false
 	}
 	return asked(words[1:])
 }
 
-// asked is the one host among the options of psql, if they hold a statement.
-func asked(words []string) (host string, ok bool) {
-	hosts, statements := 0, 0
+// matches reports a line in which a shell puts in names of files, or several words for one.
+func matches(line string) bool {
+	quote := rune(0)
+	for _, c := range line {
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote:
+			quote = 0
+		case quote == 0 && strings.ContainsRune("*?[{", c):
+			return true
+		}
+	}
+	return false
+}
+
+// asked is the one host among the options of psql, and the port, if they hold a statement.
+func asked(words []string) (host, port string, ok bool) {
+	hosts, ports, statements := 0, 0, 0
+	port = "5432"
 	for i, w := range words {
 		name, value, joined := strings.Cut(w, "=")
 		if !joined && i+1 < len(words) {
@@ -63,22 +80,43 @@ func asked(words []string) (host string, ok bool) {
 		case "-h", "--host":
 			host = value
 			hosts++
+		case "-p", "--port":
+			port = value
+			ports++
 		case "-c", "--command":
 			statements++
 		default:
 		}
 	}
-	return host, hosts == 1 && statements > 0
+	return host, port, hosts == 1 && ports <= 1 && statements > 0
 }
 
-// Databases are the hosts that the text of a password file of PostgreSQL names, one login to a line:
-// host:port:database:name:password. A host that is any, or no plain name, is none.
-func Databases(text string) (hosts []string) {
+// Databases are the hosts and ports that the text of a password file of PostgreSQL names, one login to a
+// line: host:port:database:name:password. A host that is any, or no plain name, is none.
+func Databases(text string) (list []string) {
 	for line := range strings.Lines(text) {
-		host, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if strings.Count(rest, ":") >= 3 && is("host", host) && !slices.Contains(hosts, host) && len(hosts) < maxHosts {
-			hosts = append(hosts, host)
+		f := strings.SplitN(strings.TrimSpace(line), ":", 5)
+		if len(f) < 5 || !is("host", f[0]) || f[1] != "*" && !is("number", f[1]) {
+			continue
+		}
+		if at := f[0] + ":" + f[1]; !slices.Contains(list, at) && len(list) < maxHosts {
+			list = append(list, at)
 		}
 	}
-	return hosts
+	return list
+}
+
+// At is what asks a database there. Alone says that the line reaches nothing else, and writes only where any
+// other line may.
+func (l Look) At(host, port string, alone bool) Look {
+	if alone {
+		l.Database = host + ":" + port
+	}
+	return l
+}
+
+// KeptIn reports whether it asks a database of a list of hosts and ports.
+func (l Look) KeptIn(list []string) bool {
+	host, _, _ := strings.Cut(l.Database, ":")
+	return host != "" && (slices.Contains(list, l.Database) || slices.Contains(list, host+":*"))
 }

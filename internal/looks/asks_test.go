@@ -26,9 +26,10 @@ func TestAsks(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"-h", "db.example", "-c", read, "ledger"}, "db.example"},
-		{[]string{"--host=db.example", "--command=" + read}, "db.example"},
-		{[]string{"-h", "db.example", "-p", "5433", "-U", "anna", "-d", "ledger", "-X", "-At", "-c", read}, "db.example"},
+		{[]string{"-h", "db.example", "-c", read, "ledger"}, "db.example:5432"},
+		{[]string{"--host=db.example", "--command=" + read}, "db.example:5432"},
+		{[]string{"-h", "db.example", "-p", "5433", "-U", "anna", "-d", "ledger", "-X", "-At", "-c", read}, "db.example:5433"},
+		{[]string{"-h", "db.example", "-p", "5433", "--port=5434", "-c", read}, ""},
 		{[]string{"-c", read, "ledger"}, ""}, // where that goes is said elsewhere
 		{[]string{"-h", "db.example", "ledger"}, ""},
 		{[]string{"-h", "db.example", "-h", "attacker.example", "-c", read}, ""},
@@ -47,8 +48,8 @@ func TestAsks(t *testing.T) {
 		{[]string{"-hdb.example", "-c", read}, ""},
 	} {
 		r := psql(c.words...)
-		if got, ok := Asks(&r, "psql"); got != c.want && ok || ok != (c.want != "") {
-			t.Errorf("%s: %q %v", strings.Join(c.words, " "), got, ok)
+		if host, port, ok := Asks(&r, "psql"); host+":"+port != c.want && ok || ok != (c.want != "") {
+			t.Errorf("%s: %q %q %v", strings.Join(c.words, " "), host, port, ok)
 		}
 	}
 }
@@ -61,36 +62,41 @@ func TestAsksAlone(t *testing.T) {
 		change func(*shellscan.Report)
 		want   bool
 	}{
-		"nothing":       {"psql", func(*shellscan.Report) {}, true},
-		"a filter":      {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Observe)) }, true},
-		"a file":        {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Write}) }, true},
-		"a run":         {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Run)) }, false},
-		"no effects":    {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part()) }, false},
-		"another psql":  {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, r.Effects[0]) }, false},
-		"code":          {"psql", func(r *shellscan.Report) { r.Effects[0].Command = "x" }, false},
-		"a request":     {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Fetch}) }, false},
-		"the first":     {"psql", func(r *shellscan.Report) { r.Parts = append([]shellscan.Part{part(floodmark.Observe)}, r.Parts...) }, false},
-		"a variable":    {"psql", func(r *shellscan.Report) { r.Sets = []string{"PGHOST"} }, false},
-		"a function":    {"psql", func(r *shellscan.Report) { r.Defines = true }, false},
-		"a loop":        {"psql", func(r *shellscan.Report) { r.Loops = true }, false},
-		"a shell":       {"psql", func(r *shellscan.Report) { r.InteractiveShell = true }, false},
-		"a doubt":       {"psql", func(r *shellscan.Report) { r.Understood = false }, false},
-		"nothing there": {"psql", func(r *shellscan.Report) { r.Parts = nil }, false},
-		"something put": {"psql -c \"select '$(cat .env)'\"", func(*shellscan.Report) {}, false},
-		"an input":      {"psql < x", func(*shellscan.Report) {}, false},
-		"two lines":     {"psql\nx", func(*shellscan.Report) {}, false},
+		"nothing":        {"psql", func(*shellscan.Report) {}, true},
+		"a filter":       {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Observe)) }, true},
+		"a file":         {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Write}) }, true},
+		"a run":          {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part(floodmark.Run)) }, false},
+		"no effects":     {"psql", func(r *shellscan.Report) { r.Parts = append(r.Parts, part()) }, false},
+		"another psql":   {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, r.Effects[0]) }, false},
+		"code":           {"psql", func(r *shellscan.Report) { r.Effects[0].Command = "x" }, false},
+		"a request":      {"psql", func(r *shellscan.Report) { r.Effects = append(r.Effects, shellscan.Effect{Kind: shellscan.Fetch}) }, false},
+		"the first":      {"psql", func(r *shellscan.Report) { r.Parts = append([]shellscan.Part{part(floodmark.Observe)}, r.Parts...) }, false},
+		"a variable":     {"psql", func(r *shellscan.Report) { r.Sets = []string{"PGHOST"} }, false},
+		"a function":     {"psql", func(r *shellscan.Report) { r.Defines = true }, false},
+		"a loop":         {"psql", func(r *shellscan.Report) { r.Loops = true }, false},
+		"a shell":        {"psql", func(r *shellscan.Report) { r.InteractiveShell = true }, false},
+		"a doubt":        {"psql", func(r *shellscan.Report) { r.Understood = false }, false},
+		"nothing there":  {"psql", func(r *shellscan.Report) { r.Parts = nil }, false},
+		"something put":  {"psql -c \"select '$(cat .env)'\"", func(*shellscan.Report) {}, false},
+		"an input":       {"psql < x", func(*shellscan.Report) {}, false},
+		"two lines":      {"psql\nx", func(*shellscan.Report) {}, false},
+		"stars quoted":   {"psql -c 'select *' \"?[{'\"", func(*shellscan.Report) {}, true},
+		"names of files": {"psql -c select*", func(*shellscan.Report) {}, false},
+		"one of a file":  {"psql -c 'select'?", func(*shellscan.Report) {}, false},
+		"letters":        {"psql -c select[1]", func(*shellscan.Report) {}, false},
+		"several words":  {"psql -h {a,b}", func(*shellscan.Report) {}, false},
 	} {
 		r := psql("-h", "db.example", "-c", "select 1")
 		c.change(&r)
-		if _, got := Asks(&r, c.line); got != c.want {
+		if _, _, got := Asks(&r, c.line); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
 func TestDatabases(t *testing.T) {
-	text := "# mine\ndb.example:5432:ledger:ann:s3cret\ndb.example:5433:*:ann:a:b\n *:*:*:ann:x\nDB.example:1:a:b:c\nshort:1:a\nhost with space:1:a:b:c\nother.example:*:*:ann:y\n"
-	if got := Databases(text); !slices.Equal(got, []string{"db.example", "other.example"}) {
+	text := "# mine\ndb.example:5432:ledger:ann:s3cret\ndb.example:5433:*:ann:a:b\n *:*:*:ann:x\nDB.example:1:a:b:c\nshort:1:a\nhost with space:1:a:b:c\nother.example:*:*:ann:y\nother.example:x:*:ann:y\n"
+	if got := Databases(text); !slices.Equal(got, []string{"db.example:5432", "db.example:5433", "other.example:*"}) {
 		t.Errorf("%q", got)
 	}
 	if got := Databases(strings.Repeat("a", 300) + ":1:a:b:c"); got != nil {
@@ -102,5 +108,14 @@ func TestDatabases(t *testing.T) {
 	}
 	if got := len(Databases(many.String())); got != maxHosts {
 		t.Errorf("%d hosts", got)
+	}
+}
+
+func TestKeptIn(t *testing.T) {
+	list := []string{"db.example:5432", "other.example:*"}
+	for at, want := range map[string]bool{"db.example:5432": true, "db.example:5433": false, "other.example:1": true, "x:1": false, "": false} {
+		if got := (Look{Database: at}).KeptIn(list); got != want {
+			t.Errorf("%q: %v", at, got)
+		}
 	}
 }

@@ -24,7 +24,7 @@ type Look struct {
 	// Own: it asks the service that the project came from, or one on this machine, and shows
 	// nobody else what it was asked.
 	Own bool
-	// Database is the host at which it asks a database, and does nothing else.
+	// Database is the host and port at which it asks a database, and does nothing else.
 	Database string
 }
 

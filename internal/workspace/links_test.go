@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -50,5 +51,29 @@ func TestLinks(t *testing.T) {
 	}
 	if got := d.Links(at("a"), true)[at("a/skills/x")]; got != at("dot/x") {
 		t.Errorf("it leads to %s", got)
+	}
+}
+
+// A file of logins that is a link, or that others may read, names no database of the owner's.
+func TestDatabases(t *testing.T) {
+	home := t.TempDir()
+	disk, name := workspace.New(workspace.Options{}), filepath.Join(home, ".pgpass")
+	put := func(at string, mode os.FileMode) {
+		if err := os.WriteFile(at, []byte("db.example:5432:a:b:c\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if put(name, 0o600); runtime.GOOS != "windows" && !slices.Equal(disk.Databases(home), []string{"db.example:5432"}) {
+		t.Errorf("%q", disk.Databases(home))
+	}
+	if err := os.Chmod(name, 0o640); err != nil || disk.Databases(home) != nil {
+		t.Errorf("others may read it: %q, %v", disk.Databases(home), err)
+	}
+	put(filepath.Join(home, "pgpass"), 0o600)
+	if err := os.Remove(name); err != nil || disk.Databases(home) != nil || disk.Databases("") != nil {
+		t.Errorf("it is not there: %q, %v", disk.Databases(home), err)
+	}
+	if err := os.Symlink("pgpass", name); err == nil && disk.Databases(home) != nil {
+		t.Errorf("it is a link: %q", disk.Databases(home))
 	}
 }

@@ -230,10 +230,16 @@ func (l *look) beside() {
 	}
 }
 
-// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names.
+// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names. One that others may
+// read is none to psql, and a link leads to where somebody else may have written.
 func (*Disk) Databases(home string) []string {
-	text, err := readSmall(filepath.Join(home, ".pgpass"))
-	if home == "" || err != nil {
+	name := filepath.Join(home, ".pgpass")
+	info, err := os.Lstat(name)
+	if home == "" || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil
+	}
+	text, err := readSmall(name)
+	if err != nil {
 		return nil
 	}
 	return looks.Databases(text)
