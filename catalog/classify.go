@@ -316,10 +316,10 @@ func (j *judge) path(value string) {
 }
 
 // away counts a path that is not known to lie on this machine as an address:
-// to look below /net is to look for a machine of that name. What a server's tool
-// takes for a path is the server's affair.
+// to look below /net is to look for a machine of that name. What a tool of another
+// machine takes for a path is that one's affair.
 func (j *judge) away(s *spot) {
-	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && len(j.use.Profile.servers) == 0 {
+	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && !j.use.Profile.remote {
 		j.use.URLs = append(j.use.URLs, s.text)
 		j.add(floodmark.Fetch)
 	}

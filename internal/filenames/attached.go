@@ -39,7 +39,7 @@ func Attached(text, word string) (whole, parts []string, torn bool) {
 		if at = next; at>>len(word)&1 == 0 || i < none {
 			continue
 		}
-		rest := line(text[i+1:])
+		rest, up := line(text[i+1:])
 		switch name := strings.Trim(rest, " \t\r`\"'[]{}(),\\"); {
 		case !names(rest):
 			none = i + 1 + len(rest)
@@ -47,7 +47,7 @@ func Attached(text, word string) (whole, parts []string, torn bool) {
 			return whole, parts, true
 		default:
 			whole, parts = append(whole, name), append(parts, ranges(rest)...)
-			torn = torn || len(parts) > maxParts
+			torn = torn || up || len(parts) > maxParts
 		}
 	}
 	return whole, parts, torn
@@ -56,11 +56,12 @@ func Attached(text, word string) (whole, parts []string, torn bool) {
 // goes reports a character with which something begins that programs take out of a text.
 func goes(r rune) bool { return r == '<' || r >= 0xE000 && r <= 0xF8FF }
 
-// line is the rest of a line. «\n» may be written out, because models do.
-func line(text string) string {
+// line is the rest of a line. «\n» may be written out, because models do; a program that leaves
+// it as it is may find a name in what follows that leads up and elsewhere.
+func line(text string) (rest string, up bool) {
 	text, _, _ = strings.Cut(text, "\n")
-	text, _, _ = strings.Cut(text, `\n`)
-	return text
+	rest, more, _ := strings.Cut(text, `\n`)
+	return rest, strings.Contains(more, "..")
 }
 
 // names reports whether a file or an address may stand in a text: «media: none» has none.

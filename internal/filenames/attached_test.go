@@ -38,7 +38,7 @@ func TestAttached(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"MEDIA:/tmp/<think>x</think>a.png", "MEDIA:\ue200cite\ue201/tmp/a.png", "MEDIA:[[audio_as_voice]]/tmp/a.png", "MEDIA:" + strings.Repeat(" /a", 50), strings.Repeat("MEDIA:/a\n", 17), "MEDIA:/a" + strings.Repeat(" b", 1<<20),
+		"MEDIA:/tmp/<think>x</think>a.png", "MEDIA:\ue200cite\ue201/tmp/a.png", "MEDIA:[[audio_as_voice]]/tmp/a.png", "MEDIA:" + strings.Repeat(" /a", 50), strings.Repeat("MEDIA:/a\n", 17), `MEDIA:/tmp/a.png\n/../../b`, `MEDIA:C:\x\n\..\b`, "MEDIA:/a" + strings.Repeat(" b", 1<<20),
 	} {
 		if _, _, torn := filenames.Attached(text, "media:"); !torn {
 			t.Errorf("%q can be read", text)

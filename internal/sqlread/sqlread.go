@@ -36,7 +36,7 @@ func ReadsOnly(text string) bool {
 	return !slices.ContainsFunc(tokens, writesSQL) && knownCalls(tokens)
 }
 
-// sqlTokens cuts a statement into words in lower case, brackets, and one token
+// sqlTokens cuts a statement into words in lower case, brackets, dots, and one token
 // for every quoted text. What is not plain has none.
 func sqlTokens(text string) []string {
 	if strings.Contains(text, `\`) {
@@ -60,12 +60,12 @@ func sqlTokens(text string) []string {
 			}
 			out = append(out, string(c))
 			i += end + 1
-		case c == '(' || c == ')':
+		case c == '(' || c == ')' || c == '.':
 			out = append(out, string(c))
 		case strings.HasPrefix(text[i:], "--"), strings.HasPrefix(text[i:], "/*"), strings.HasPrefix(text[i:], ":="):
 			return nil
 		case c == '$' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9': // a parameter
-		case strings.IndexByte(" \t\r\n.,*=<>!+-/%|:[]?", c) < 0:
+		case strings.IndexByte(" \t\r\n,*=<>!+-/%|:[]?", c) < 0:
 			return nil
 		}
 		i++
@@ -84,10 +84,11 @@ func writesSQL(word string) bool {
 }
 
 // knownCalls reports whether every bracket follows a word of the language or
-// a function that computes. Any other function may do more than its name says.
+// a function that computes. Any other function may do more than its name says, and so
+// may one of the same name in a schema.
 func knownCalls(tokens []string) bool {
 	for i, t := range tokens[1:] {
-		if before := tokens[i]; t == "(" && before != "(" && !sqlWord(before) && !sqlFunction(before) {
+		if before := tokens[i]; t == "(" && before != "(" && (i > 0 && tokens[i-1] == "." || !sqlWord(before) && !sqlFunction(before)) {
 			return false
 		}
 	}

@@ -20,6 +20,7 @@ func TestStatementsThatOnlyRead(t *testing.T) {
 		"SELECT a / b - c, d::text, $0, $9":      true,
 		"SELECT '', \"\", 1":                     true,
 		"SELECT ((b)) FROM t":                    true,
+		"SELECT a.x, 1.5 FROM s.t AS a JOIN s.u USING (id) WHERE a.x IN (1) AND lower(a.y) = 'z'": true,
 
 		"TABLE t UNION SELECT 1":         false,
 		"WITH t AS (VALUES (1)) TABLE t": false,
@@ -38,6 +39,8 @@ func TestStatementsThatOnlyRead(t *testing.T) {
 		"SELECT pg_read_file('/etc/passwd')":                        false,
 		"SELECT \"evil\"()":                                         false,
 		"SELECT public.evil (1)":                                    false,
+		"SELECT public.lower('x')":                                  false,
+		"SELECT public . count (1)":                                 false,
 		"SELECT query_to_xml('drop table x', true, true, '')":       false,
 		"SELECT 1 /*! ; DROP TABLE x */":                            false,
 		"SELECT 1 -- x":                                             false,
