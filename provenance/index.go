@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/postings"
 )
 
@@ -173,7 +174,7 @@ func (w *window) slide(n int) {
 }
 
 // parts returns the parts by which a normalised token may be quoted elsewhere:
-// the host of a URL, the last element of a path, the plain form of a number.
+// the host of a URL or of a path that begins with one, the last element of a path, the plain form of a number.
 // An address and an account have none: part of one is not the same thing.
 func parts(kind TokenKind, token string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -182,7 +183,9 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 		case URL:
 			yieldURLParts(token, yield)
 		case Path:
-			part = lastElement(token)
+			if host := address.HostOfPath(token); host == "" || yield(host) {
+				part = token[strings.LastIndexAny(token, `/\`)+1:]
+			}
 		case Number:
 			if plain, _, ok := plainNumber(token); ok {
 				part = plain
@@ -230,10 +233,6 @@ func URLHost(url string) string {
 	}
 	host, _, _ := strings.Cut(rest, ":")
 	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
-func lastElement(path string) string {
-	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
 func asciiLen(s string) int {

@@ -131,6 +131,18 @@ func TestHostLike(t *testing.T) {
 	}
 }
 
+func TestHostOfPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"Evil.example/login": "evil.example", "//evil.example": "evil.example", "evil.example:8443": "evil.example", "evil.example:8443/x": "evil.example", "git@evil.example:a/b": "evil.example",
+		"u@evil.example/x": "evil.example", "main.go:33": "main.go",
+		"evil.example": "", "a.b/c": "", "docs/tips": "", "./a/b": "", ".env/x": "", "c:/a.txt/b": "", "a.bc:d": "", "a b.cd/e": "", `a\b.cd/e`: "", "": "", "/": "", "@": "",
+	} {
+		if got := HostOfPath(path); got != want {
+			t.Errorf("%q begins with %q, want %q", path, got, want)
+		}
+	}
+}
+
 // What is told to one machine alone, or lies in a network of its own, is not public.
 func TestPublic(t *testing.T) {
 	for text, want := range map[string]bool{

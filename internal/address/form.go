@@ -37,3 +37,20 @@ func LikeHost(path string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	return dot > 0 && len(host)-dot > 2 && !strings.ContainsAny(host, " \\:") && len(path) > len(host)
 }
+
+// HostOfPath is the host, in lower case, of an address without a scheme: of «evil.example/login», «//evil.example»,
+// «evil.example:8443» and «git@evil.example:a/b». A path may begin with a file that is called so, too. Empty if there is none.
+func HostOfPath(path string) string {
+	rest := strings.TrimLeft(path, "/\\")
+	first, _, _ := strings.Cut(rest, "/")
+	_, host, login := strings.Cut(first, "@")
+	if !login {
+		host = first
+	}
+	host, port, _ := strings.Cut(host, ":")
+	dot := strings.LastIndexByte(host, '.')
+	if dot <= 0 || len(host)-dot <= 2 || len(path) == len(host) || !login && strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, " \\") {
+		return ""
+	}
+	return strings.ToLower(host)
+}

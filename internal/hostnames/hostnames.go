@@ -52,9 +52,11 @@ func named(tok provenance.Token, text string) string {
 		return word
 	case strings.HasPrefix(text[tok.End:], "("):
 		return ""
-	case tok.Kind == provenance.Path && address.LikeHost(tok.Text):
-		host, _, _ := strings.Cut(strings.TrimLeft(word, "/\\"), "/")
-		return host
+	case tok.Kind == provenance.Path && address.HostOfPath(word) != "":
+		if host := address.HostOfPath(word); strings.ContainsAny(strings.TrimLeft(word, "/\\"), "/@") || provenance.BareHost(host) { // else a line of a file
+			return host
+		}
+		return ""
 	case provenance.BareHost(tok.Text):
 		return word
 	}

@@ -53,10 +53,10 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 	case c.words[0] != "curl":
 		return Look{Own: len(urls) == 0}
 	}
-	other := func(u string) bool { return !slices.Contains(operands, u) }
+	alone := !slices.ContainsFunc(urls, func(u string) bool { return !slices.Contains(operands, u) })
 	return Look{
-		Plain: !slices.ContainsFunc(urls, other) && len(urls) == len(operands),
-		Own:   !follows && !slices.ContainsFunc(operands, func(u string) bool { return !onThisMachine(u) }),
+		Plain: alone && len(urls) == len(operands),
+		Own:   alone && !follows && !slices.ContainsFunc(operands, func(u string) bool { return !onThisMachine(u) }),
 	}
 }
 
