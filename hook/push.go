@@ -73,12 +73,16 @@ func (p *Push) Searched(secret func(text string) bool) *Push {
 
 type addedTo struct{ name, text string }
 
-// added are the lines that a person is shown as added, together and file by file.
+// added is what a person is shown as sent, together and file by file: lines that are added, the names of their
+// files, and what commits say.
 func (p *Push) added() (all string, files []addedTo) {
 	for _, line := range p.Body {
 		if name, titles := strings.CutPrefix(line, "file "); titles {
 			name, _, _ = strings.Cut(name, "» ")
 			files = append(files, addedTo{name: strings.TrimSuffix(name, "»") + "»"})
+			all += line + "\n"
+		} else if text, says := strings.CutPrefix(line, "  | "); says {
+			all += text + "\n"
 		} else if text, adds := strings.CutPrefix(line, "  + "); adds {
 			all += text + "\n"
 			if n := len(files); n > 0 {

@@ -21,6 +21,12 @@ func TestSearched(t *testing.T) {
 	if got := p.Searched(holds); got.Holds != "the commits" || len(p.Head) != 1 {
 		t.Errorf("%+v, and of what it was made %+v", got, p)
 	}
+	for _, body := range [][]string{{"commit 1", "  | s3cret", "file «a»"}, {"file «a»", "file «s3cret» (a program)"}} {
+		p.Body = body
+		if got := p.Searched(holds); got.Holds != "the commits" {
+			t.Errorf("%q: %q", body, got.Holds)
+		}
+	}
 	p.Body = []string{"file «a» (+1 -1)", "  + one", "  - s3cret", "    s3cret", "  +s3cret", "file «b c»", "  + s3", "  + s3cret", "file «d»", "  + s3cret"}
 	got := p.Searched(holds)
 	if got.Holds != "«b c»" || len(got.Head) != 2 || got.Digest != p.Digest {
