@@ -152,7 +152,7 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks, want.Repository, want.Patience = false, nil, false, nil, nil, nil, floodmark.Digest{}, 0 // nobody can say so from outside
+		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks, want.Repository, want.Patience, want.Remote = false, nil, false, nil, nil, nil, floodmark.Digest{}, 0, hook.Remote{} // nobody can say so from outside
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}
