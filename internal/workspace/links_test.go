@@ -66,6 +66,13 @@ func TestDatabases(t *testing.T) {
 	if put(name, 0o600); runtime.GOOS != "windows" && !slices.Equal(disk.Databases(home), []string{"db.example:5432"}) {
 		t.Errorf("%q", disk.Databases(home))
 	}
+	version := filepath.Join(home, ".psqlrc-16.2")
+	if put(version, 0o600); disk.Databases(home) != nil {
+		t.Errorf("psql runs settings of its version: %q", disk.Databases(home))
+	}
+	if err := os.Remove(version); err != nil || runtime.GOOS != "windows" && disk.Databases(home) == nil {
+		t.Errorf("%q, %v", disk.Databases(home), err)
+	}
 	if err := os.Chmod(name, 0o640); err != nil || disk.Databases(home) != nil {
 		t.Errorf("others may read it: %q, %v", disk.Databases(home), err)
 	}

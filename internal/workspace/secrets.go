@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -231,11 +232,16 @@ func (l *look) beside() {
 }
 
 // Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names. One that others may
-// read is none to psql, and a link leads to where somebody else may have written.
+// read is none to psql, and a link leads to where somebody else may have written. Settings for one version of psql
+// are commands that it runs under a name which nobody else knows.
 func (*Disk) Databases(home string) []string {
 	name := filepath.Join(home, ".pgpass")
 	info, err := os.Lstat(name)
 	if home == "" || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil
+	}
+	files, err := os.ReadDir(home)
+	if err != nil || slices.ContainsFunc(files, func(f os.DirEntry) bool { return strings.HasPrefix(strings.ToLower(f.Name()), ".psqlrc-") }) {
 		return nil
 	}
 	text, err := readSmall(name)
