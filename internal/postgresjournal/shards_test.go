@@ -219,11 +219,11 @@ func lastOf(t testing.TB, j journal.Journal, s journal.Session) (last journal.Li
 }
 
 // One of many wins, also where what they write lies in two databases and they
-// come from two sides.
+// come from two sides. Those who wait for each other in two databases try again, so all of them take a while.
 func TestOneWinnerInTwoDatabases(t *testing.T) {
 	t.Parallel()
 	ranges := testRanges(t, 2)
-	nodes := []*Journal{openShards(t, ranges, Options{}), openShards(t, ranges, Options{})}
+	nodes := []*Journal{openShards(t, ranges, Options{Timeout: busyTimeout}), openShards(t, ranges, Options{Timeout: busyTimeout})}
 	a, b := sessionIn(ranges[0], "a"), sessionIn(ranges[1], "b")
 	var lastA, lastB journal.Link
 	for round := range 5 {

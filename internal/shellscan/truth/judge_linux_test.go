@@ -38,10 +38,11 @@ func (j *judge) use(line string) catalog.Use {
 	return j.catalog.Classify(tool, []hook.Leaf{leaf}, nil, catalog.Places{Project: project, Home: home})
 }
 
-// weaker says how the catalog falls short of a word, or nothing.
+// weaker says how the catalog falls short of a word in a session that has read what
+// anybody writes, or nothing.
 func (j *judge) weaker(line, word string) string {
 	u := j.use(line)
-	switch most := slices.Min(u.Effects); {
+	switch most := slices.Min(slices.Concat(u.Effects, u.Placed)); {
 	case word == "" || word == "read":
 		return ""
 	case word == "secret" || word == "environment":
