@@ -56,13 +56,14 @@ func (p *Push) Searched(secret func(text string) bool) *Push {
 		return p
 	}
 	all, files := p.added()
-	if !secret(all) {
+	holds := func(lines []string) bool { return secret(strings.Join(lines, "\n") + "\n") }
+	if !holds(all) {
 		return p
 	}
 	found := *p
 	found.Holds = "the commits"
 	for _, f := range files {
-		if secret(f.text) {
+		if holds(f.lines) {
 			found.Holds = f.name
 			break
 		}
@@ -71,22 +72,25 @@ func (p *Push) Searched(secret func(text string) bool) *Push {
 	return &found
 }
 
-type addedTo struct{ name, text string }
+type addedTo struct {
+	name  string
+	lines []string
+}
 
 // added is what a person is shown as sent, together and file by file: lines that are added, the names of their
 // files, and what commits say.
-func (p *Push) added() (all string, files []addedTo) {
+func (p *Push) added() (all []string, files []addedTo) {
 	for _, line := range p.Body {
 		if name, titles := strings.CutPrefix(line, "file "); titles {
 			name, _, _ = strings.Cut(name, "» ")
 			files = append(files, addedTo{name: strings.TrimSuffix(name, "»") + "»"})
-			all += line + "\n"
+			all = append(all, line)
 		} else if text, says := strings.CutPrefix(line, "  | "); says {
-			all += text + "\n"
+			all = append(all, text)
 		} else if text, adds := strings.CutPrefix(line, "  + "); adds {
-			all += text + "\n"
+			all = append(all, text)
 			if n := len(files); n > 0 {
-				files[n-1].text += text + "\n"
+				files[n-1].lines = append(files[n-1].lines, text)
 			}
 		}
 	}

@@ -35,12 +35,13 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
 	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home))
 	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
-		askOwner(use)
+		staysHome(use)
 	}
 }
 
-func askOwner(use *catalog.Use) {
-	use.Looks.Own, use.URLs, use.Effects = true, nil, without(slices.Clone(use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Change })
+// staysHome makes a call one that asks a service of the owner's.
+func staysHome(use *catalog.Use) {
+	use.Looks.Own, use.URLs, use.Effects = true, nil, except(use.Effects, floodmark.Change)
 }
 
 // values notes what sort of values there are, never the values.

@@ -80,7 +80,7 @@ func (st *step) pinned(p string) bool {
 // letOut makes a call one that fetches nothing, or that sends to hosts and brings back what they say.
 func (st *step) letOut(j *judged) {
 	if j.basis.Mirror, j.basis.Tried = st.mirror, st.tried; st.mirror || st.tried {
-		j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Fetch })
+		j.use.Effects = except(j.use.Effects, floodmark.Fetch)
 	}
 	if len(st.hosts) == 0 {
 		return

@@ -133,11 +133,14 @@ func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.T
 // withoutAdmin leaves the other effects of writing a file that instructs an
 // agent: to the owner alone, in a context of his own, it is a file.
 func withoutAdmin(effects []floodmark.Effect) []floodmark.Effect {
-	rest := slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return e == floodmark.Admin })
-	if len(rest) == 0 {
-		return effects
+	if rest := except(effects, floodmark.Admin); len(rest) > 0 {
+		return rest
 	}
-	return rest
+	return effects
+}
+
+func except(effects []floodmark.Effect, gone floodmark.Effect) []floodmark.Effect {
+	return slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return e == gone })
 }
 
 // unreadable restricts a call whose arguments cannot be looked at one by one.

@@ -36,7 +36,7 @@ func (g *guess) reclassify(j *judged) string {
 	j.use.Effects = j.use.Settle(j.use.Effects, j.action.Arguments)
 	g.st.letOut(j)
 	if j.basis.Own && j.use.Looks.Database != "" {
-		askOwner(&j.use)
+		staysHome(&j.use)
 	}
 	var urls []string
 	for _, leaf := range j.leaves[n:] {

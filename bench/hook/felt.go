@@ -62,10 +62,9 @@ func felt(ctx context.Context, o options, programs string, home figures.Home) (m
 				if event == "PostToolUse" {
 					message = c.call(event, n, map[string]any{"tool_response": fmt.Sprintf("%d lines\n", n)})
 				}
-				argv := append(hooks[i].argv[1:len(hooks[i].argv):len(hooks[i].argv)], event)
-				took, said, err := timed(ctx, c.env, message, hooks[i].argv[0], argv...)
-				if err != nil || said != "" {
-					return nil, fmt.Errorf("%s, %s: it was not allowed: %w %s", hooks[i].name, event, err, said)
+				took, err := c.silent(ctx, event, message, hooks[i].argv[0], hooks[i].argv[1:]...)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %w", hooks[i].name, err)
 				}
 				all += took
 			}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/floodmark/floodmark/bench/figures"
@@ -69,7 +70,12 @@ func timed(ctx context.Context, env []string, stdin []byte, name string, args ..
 
 // ask calls the hook and wants a yes, which is silence.
 func (c caller) ask(ctx context.Context, event string, stdin []byte) (time.Duration, error) {
-	took, said, err := timed(ctx, c.env, stdin, c.hook, "codex", event)
+	return c.silent(ctx, event, stdin, c.hook, "codex")
+}
+
+// silent calls a hook with an event and wants silence.
+func (c caller) silent(ctx context.Context, event string, stdin []byte, name string, args ...string) (time.Duration, error) {
+	took, said, err := timed(ctx, c.env, stdin, name, append(slices.Clip(args), event)...)
 	if err == nil && said != "" {
 		err = errors.New("it was not allowed")
 	}

@@ -83,10 +83,13 @@ func answered(ev hook.Event, reply hook.Reply, err error) error {
 	return err
 }
 
-// shippedRules are what a new installation judges by, but for the cap on rounds: what is
-// measured is one turn with thousands.
-func shippedRules() (kernel.Rules, error) {
-	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte("version: 1\nprofile: assistant\nmaxIterations: 10000\n")})
+// shippedRules are what a new installation judges by, and codingRules those for coding agents,
+// but for the cap on rounds: what is measured is one turn with thousands.
+func shippedRules() (kernel.Rules, error) { return rulesOf("assistant") }
+func codingRules() (kernel.Rules, error)  { return rulesOf("coding") }
+
+func rulesOf(profile string) (kernel.Rules, error) {
+	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte("version: 1\nprofile: " + profile + "\nmaxIterations: 10000\n")})
 	if problems.Failed() {
 		return kernel.Rules{}, problems
 	}

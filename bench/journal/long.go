@@ -13,12 +13,9 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
-	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
-	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -46,16 +43,6 @@ type aged struct {
 	// Growth are the times of a decision as shares of those at the beginning.
 	Growth []float64 `json:"p50_p99_growth,omitempty"`
 	Met    *bool     `json:"growth_and_disk_met,omitempty"`
-}
-
-// codingRules are those of the profile for coding agents, but for the cap on rounds.
-func codingRules() (kernel.Rules, error) {
-	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte("version: 1\nprofile: coding\nmaxIterations: 10000\n")})
-	if problems.Failed() {
-		return kernel.Rules{}, problems
-	}
-	c, err := catalog.Shipped()
-	return kernel.NewRules(p, c), err
 }
 
 // A workday is one session of a coding agent that only reads and runs commands: all of it is

@@ -19,7 +19,7 @@ func Asks(r *shellscan.Report, line string) (host, port string, ok bool) {
 	if strings.ContainsAny(line, "$`\\<\n") || matches(line) || len(r.Parts) == 0 || len(r.Parts[0].Words) == 0 || r.Parts[0].Words[0] != client {
 		return "", "", false
 	}
-	if !r.Understood || r.Loops || r.Defines || r.NetworkIntoInterpreter || r.InteractiveShell || len(r.Sets) > 0 {
+	if !straight(r) {
 		return "", "", false
 	}
 	ran := 0

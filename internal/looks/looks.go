@@ -63,7 +63,7 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 // simple reports a line that is understood, and does nothing besides that could leave, run or
 // decide what its commands mean.
 func simple(r *shellscan.Report) bool {
-	if !r.Understood || r.Loops || r.Defines || r.NetworkIntoInterpreter || r.InteractiveShell || len(r.Sets) > 0 {
+	if !straight(r) {
 		return false
 	}
 	for i := range r.Effects {
@@ -78,6 +78,11 @@ func simple(r *shellscan.Report) bool {
 			return e != floodmark.Observe && e != floodmark.Fetch && e != floodmark.Write
 		})
 	})
+}
+
+// straight reports a line that is understood, and whose commands mean and run what stands there, once.
+func straight(r *shellscan.Report) bool {
+	return r.Understood && !r.Loops && !r.Defines && !r.NetworkIntoInterpreter && !r.InteractiveShell && len(r.Sets) == 0
 }
 
 func reaches(p shellscan.Part) bool { return slices.Contains(p.Effects, floodmark.Fetch) }

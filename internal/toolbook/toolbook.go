@@ -64,8 +64,8 @@ func Of(sessions []tally.Session, cat *catalog.Catalog, since time.Time) Book {
 		}
 		b.Tools = append(b.Tools, t)
 	}
+	described := map[bool]int{true: 1}
 	slices.SortFunc(b.Tools, func(x, y Tool) int {
-		described := map[bool]int{true: 1}
 		return cmp.Or(cmp.Compare(x.Agent, y.Agent), described[x.Described]-described[y.Described], cmp.Compare(x.Server, y.Server), y.Calls-x.Calls, cmp.Compare(x.Name, y.Name))
 	})
 	var unknown []string
