@@ -203,9 +203,9 @@ func completionUse(shell string) string {
 	return "source <(floodmark dev completion bash)"
 }
 
-// groupArgs refuses a word that is none of the group's commands.
+// groupArgs refuses a word that is none of the group's commands, and not "help".
 func groupArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	if len(args) == 0 || len(args) == 1 && args[0] == "help" {
 		return nil
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
