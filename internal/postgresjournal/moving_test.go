@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Shards move to a new database as docs/guide/fleet.md says: copied, compared by
+// Shards move to a new database as docs/reference/fleet-database.md says: copied, compared by
 // the heads of their chains, switched.
 func TestMovingShards(t *testing.T) {
 	ranges := testRanges(t, 2)

@@ -89,7 +89,7 @@ func placed(ctx context.Context, shards []*shard) error {
 		}
 		switch {
 		case p.first != s.first || p.last != s.last:
-			return fmt.Errorf("the database for shards %d to %d holds shards %d to %d: give every node the mapping that is recorded there, or move shards first (docs/guide/fleet.md)",
+			return fmt.Errorf("the database for shards %d to %d holds shards %d to %d: give every node the mapping that is recorded there, or move shards first (docs/reference/fleet-database.md)",
 				s.first, s.last, p.first, p.last)
 		case fleet != "" && p.fleet != fleet:
 			return fmt.Errorf("the database for shards %d to %d belongs to another fleet than the first one: name the databases of one fleet", s.first, s.last)
