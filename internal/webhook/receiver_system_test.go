@@ -59,7 +59,7 @@ func TestReceiverOfTheGuide(t *testing.T) {
 // where it listens.
 func receiver(t *testing.T, secret string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/guide/asking.md")
+	page, err := os.ReadFile("../../docs/guide/webhook.md")
 	if err != nil {
 		t.Fatal(err)
 	}
