@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the page of what works in a box")
 // The page that tells people what works in a box is held against testdata/works: what
 // is decided about each call here, what it does in a box by TestBox.
 const (
-	worksPage  = "../../docs/guide/works-in-the-box.md"
+	worksPage  = "../../docs/reference/works-in-the-box.md"
 	worksBegin = "<!-- rows: written by go generate from internal/box/testdata/works. Change those, not this. -->\n"
 	worksEnd   = "<!-- /rows -->\n"
 )
