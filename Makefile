@@ -41,11 +41,11 @@ fmt: bin/gofumpt ## format everything
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@.ci/fuzz "$(FUZZTIME)"
 
-bench: ## compare with other policy engines, run the benchmarks of kernel and policy that match BENCH (all), then time both hooks of a tool call beside those of others
+bench: ## compare with other policy engines, run the benchmarks of kernel and policy that match BENCH (all), then time both hooks of a tool call beside those of others, and a command in a box
 	@go -C bench run . -seed $(SEED)
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./kernel ./policy
 	@mkdir -p .cache/hook
-	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook ./cmd/floodmark-box
 	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -felt 100 -programs ../.cache/hook
 
 bench-journal: ## whole decisions beside prebuilt rows, bare INSERTs and a raw file, on SQLite and PostgreSQL

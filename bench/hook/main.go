@@ -39,6 +39,8 @@ type evidence struct {
 	Notes   []string       `json:"notes,omitempty"`
 	// Felt is what a call waits for in all, both hooks, by whose they are.
 	Felt map[string]figures.Spread `json:"both_hooks_ms,omitempty"`
+	// Boxed is what a command that does nothing takes, as it is and in a box.
+	Boxed map[string]figures.Spread `json:"command_ms,omitempty"`
 }
 
 func main() {
@@ -76,6 +78,9 @@ func run(ctx context.Context, o options) error {
 	if o.felt > 0 {
 		e.Pairs = 0
 		if e.Felt, err = felt(ctx, o, programs, home); err != nil {
+			return err
+		}
+		if e.Boxed, err = boxed(ctx, o, programs, home); err != nil {
 			return err
 		}
 		e.End()
