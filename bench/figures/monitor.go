@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -38,26 +40,65 @@ func NewHome() (Home, error) {
 // Remove takes it away.
 func (h Home) Remove() error { return os.RemoveAll(h.Dir) }
 
-// Monitor starts the real monitor with a policy, and returns what ends it.
-func (h Home) Monitor(ctx context.Context, floodmark, policy string) (stop func(), err error) {
+// A Monitor is a running one.
+type Monitor struct{ cmd *exec.Cmd }
+
+// Stop ends it at once.
+func (m Monitor) Stop() { _ = m.cmd.Process.Kill(); _ = m.cmd.Wait() }
+
+// End lets it end, as the system does at night.
+func (m Monitor) End() error {
+	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return m.cmd.Wait()
+}
+
+// Resident is the memory it holds, in bytes.
+func (m Monitor) Resident() (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	var all, resident int64
+	_, err = fmt.Sscan(string(data), &all, &resident)
+	return resident * int64(os.Getpagesize()), err
+}
+
+// Monitor starts the real monitor with a policy.
+func (h Home) Monitor(ctx context.Context, floodmark, policy string) (m Monitor, err error) {
 	path := filepath.Join(h.Dir, "policy.yaml")
 	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
-		return nil, err
+		return m, err
 	}
-	cmd := exec.CommandContext(ctx, floodmark, "serve", "--policy", path)
-	cmd.Env = h.Env
+	m.cmd = exec.CommandContext(ctx, floodmark, "serve", "--policy", path)
+	m.cmd.Env = h.Env
 	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	m.cmd.Stdout, m.cmd.Stderr = &said, &said
+	if err := m.cmd.Start(); err != nil {
+		return m, err
 	}
-	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 	socket := filepath.Join(h.Dir, ".local", "state", "floodmark", "run", "hook.sock")
 	for began := time.Now(); time.Since(began) < startWithin; time.Sleep(20 * time.Millisecond) {
 		if conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket); err == nil {
-			return stop, conn.Close()
+			return m, conn.Close()
 		}
 	}
-	stop()
-	return nil, errors.Join(fmt.Errorf("no monitor after %s: %s", startWithin, said.String()), ctx.Err())
+	m.Stop()
+	return m, errors.Join(fmt.Errorf("no monitor after %s: %s", startWithin, said.String()), ctx.Err())
+}
+
+// Kept is what monitors keep on disk below a home, in bytes.
+func (h Home) Kept() (n int64, err error) {
+	err = filepath.WalkDir(filepath.Join(h.Dir, ".local"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }

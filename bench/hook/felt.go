@@ -33,11 +33,11 @@ func felt(ctx context.Context, o options, programs string, home figures.Home) (m
 		return nil, err
 	}
 	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
-	stop, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
+	monitor, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
 	if err != nil {
 		return nil, err
 	}
-	defer stop()
+	defer monitor.Stop()
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}

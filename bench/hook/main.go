@@ -25,6 +25,7 @@ type options struct {
 	json     string
 	cold     string // this run is the first call, in this home
 	felt     int    // instead of all else: so many calls with the hooks around them
+	day      int    // with felt: so many calls are a day
 }
 
 // evidence is what is kept of a run.
@@ -41,6 +42,7 @@ type evidence struct {
 	Felt map[string]figures.Spread `json:"both_hooks_ms,omitempty"`
 	// Boxed is what a command that does nothing takes, as it is and in a box.
 	Boxed map[string]figures.Spread `json:"command_ms,omitempty"`
+	Day   daily                     `json:"day,omitzero"`
 }
 
 func main() {
@@ -52,6 +54,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.cold, "cold", "", "internal: time one first call in this home, and print it")
 	flag.IntVar(&o.felt, "felt", 0, "only measure so many tool calls with both hooks, beside the hooks of others")
+	flag.IntVar(&o.day, "day", 500, "with -felt: how many calls a day has, after which memory and disk are read")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -78,6 +81,9 @@ func run(ctx context.Context, o options) error {
 	if o.felt > 0 {
 		e.Pairs = 0
 		if e.Felt, err = felt(ctx, o, programs, home); err != nil {
+			return err
+		}
+		if e.Day, err = day(ctx, o, programs); err != nil {
 			return err
 		}
 		if e.Boxed, err = boxed(ctx, o, programs, home); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,16 +20,18 @@ import (
 
 // A caller plays Codex: it starts the hook program as Codex does.
 type caller struct {
-	hook string
-	env  []string
-	home string
+	hook    string
+	env     []string
+	home    string
+	session string // empty: the only one
 }
 
 // message is what Codex writes to its hook, as it was seen to.
 func (c caller) message(event string, more map[string]any) []byte {
+	session := cmp.Or(c.session, "01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df")
 	m := map[string]any{
-		"session_id": "01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df", "turn_id": "01a1dc4c-2867-7ca1-8fb6-35984d779710",
-		"transcript_path": filepath.Join(c.home, ".codex/sessions/2026/11/14/rollout-2026-11-14T23-02-20-01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df.jsonl"),
+		"session_id": session, "turn_id": "01a1dc4c-2867-7ca1-8fb6-35984d779710",
+		"transcript_path": filepath.Join(c.home, ".codex/sessions/2026/11/14/rollout-2026-11-14T23-02-20-"+session+".jsonl"),
 		"cwd":             filepath.Join(c.home, "project"), "hook_event_name": event, "model": "scripted", "permission_mode": "bypassPermissions",
 	}
 	maps.Copy(m, more)
@@ -101,11 +104,11 @@ func warm(ctx context.Context, o options, programs string, home figures.Home, e 
 		return err
 	}
 	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
-	stop, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
+	monitor, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer monitor.Stop()
 	if err := c.begin(ctx); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ tools:
 type bench struct {
 	figures.Home
 	floodmark, self string
-	stop            func()
+	monitor         figures.Monitor
 }
 
 func newBench(ctx context.Context, o options) (*bench, error) {
@@ -42,14 +42,14 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 		return nil, err
 	}
 	b := &bench{Home: home, floodmark: filepath.Join(programs, "floodmark"), self: self}
-	if b.stop, err = home.Monitor(ctx, b.floodmark, policy); err != nil {
+	if b.monitor, err = home.Monitor(ctx, b.floodmark, policy); err != nil {
 		return nil, errors.Join(err, home.Remove())
 	}
 	return b, nil
 }
 
 func (b *bench) close() {
-	b.stop()
+	b.monitor.Stop()
 	_ = b.Remove()
 }
 
