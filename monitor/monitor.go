@@ -80,8 +80,8 @@ type Config struct {
 // Limits bound what a monitor takes on. A zero field has the default.
 type Limits struct {
 	CacheBytes   int64         // states of sessions in memory, approximately: 1 GiB
-	ContentBytes int64         // indexes of contents in memory, approximately: 16 MiB
-	IndexPlaces  int           // tokens of a session's index in one piece of memory, before it goes to SpillDir: 1,048,576
+	ContentBytes int64         // indexes of contents in memory, approximately: 4 MiB
+	IndexPlaces  int           // tokens of a session's index in one piece of memory, before it goes to SpillDir: 262,144
 	Waiting      int           // events that wait for their turn in one session: 64
 	InFlight     int           // events being worked on in all sessions, and as many that wait for an answer: 4096
 	Deadline     time.Duration // for judging and recording one event: 10 s
@@ -106,8 +106,8 @@ const (
 
 func (l Limits) filled() Limits {
 	fill(&l.CacheBytes, 1<<30)
-	fill(&l.ContentBytes, 16<<20)
-	fill(&l.IndexPlaces, 1<<20)
+	fill(&l.ContentBytes, 4<<20)
+	fill(&l.IndexPlaces, 1<<18)
 	fill(&l.Waiting, 64)
 	fill(&l.InFlight, 4096)
 	fill(&l.Deadline, 10*time.Second)

@@ -3,6 +3,7 @@ package postings
 import (
 	"encoding/binary"
 	"io"
+	"iter"
 	"slices"
 )
 
@@ -28,29 +29,101 @@ type frozen struct {
 const (
 	placeBytes  = 16
 	blockPlaces = 256
+	writePlaces = 16 * blockPlaces // written, or read through, at once
 	filterBits  = 8
 	filterTries = 4
 )
 
-// freeze writes a run into a file.
-func freeze(run []place, file File) (*frozen, error) {
-	f := &frozen{file: file, n: len(run), filter: make([]uint64, len(run)*filterBits/64+1)}
-	buf := make([]byte, 0, blockPlaces*placeBytes)
-	for block := range slices.Chunk(run, blockPlaces) {
-		f.begins, buf = append(f.begins, block[0]), buf[:0]
-		for _, p := range block {
-			buf = binary.BigEndian.AppendUint64(buf, uint64(p.hash))
-			buf = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(buf, p.node), p.offset)
-			for i := range uint64(filterTries) {
-				word, bit := f.bit(p.hash, i)
-				f.filter[word] |= bit
-			}
-		}
-		if _, err := file.Write(buf); err != nil {
+// freeze writes so many places, which come in order, into a file.
+func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
+	f := &frozen{file: file, n: n, filter: make([]uint64, n*filterBits/64+1), begins: make([]place, 0, n/blockPlaces+1)}
+	buf, at := make([]byte, 0, writePlaces*placeBytes), 0
+	for p, err := range places {
+		if err != nil {
 			return nil, err
+		}
+		if at++; at%blockPlaces == 1 {
+			f.begins = append(f.begins, p)
+		}
+		buf = binary.BigEndian.AppendUint64(buf, uint64(p.hash))
+		buf = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(buf, p.node), p.offset)
+		for i := range uint64(filterTries) {
+			word, bit := f.bit(p.hash, i)
+			f.filter[word] |= bit
+		}
+		if len(buf) == cap(buf) || at == n {
+			if _, err := file.Write(buf); err != nil {
+				return nil, err
+			}
+			buf = buf[:0]
 		}
 	}
 	return f, nil
+}
+
+// inMemory are the places of a run.
+func inMemory(run []place) iter.Seq2[place, error] {
+	return func(yield func(place, error) bool) {
+		for _, p := range run {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// joined are the places of files in order. What cannot be read ends them with an error.
+func joined(files []*frozen) iter.Seq2[place, error] {
+	return func(yield func(place, error) bool) {
+		var open []*reading
+		for _, f := range files {
+			open = append(open, &reading{f: f})
+		}
+		for {
+			var first *reading
+			for _, r := range open {
+				if !r.here && r.at < r.f.n {
+					if err := r.read(); err != nil {
+						yield(place{}, err)
+						return
+					}
+				}
+				if r.here && (first == nil || comparePlaces(r.place, first.place) < 0) {
+					first = r
+				}
+			}
+			if first == nil || !yield(first.place, nil) {
+				return
+			}
+			first.here = false
+		}
+	}
+}
+
+// A reading goes through the places of a file once.
+type reading struct {
+	f     *frozen
+	at    int // of the next place
+	block []byte
+	place
+	here bool
+}
+
+func (r *reading) read() error {
+	from := r.at % writePlaces
+	if from == 0 {
+		r.block = slices.Grow(r.block[:0], writePlaces*placeBytes)[:placeBytes*min(writePlaces, r.f.n-r.at)]
+		if _, err := r.f.file.ReadAt(r.block, int64(r.at)*placeBytes); err != nil {
+			return err
+		}
+	}
+	r.place, r.here = readPlace(r.block[from*placeBytes:]), true
+	r.at++
+	return nil
+}
+
+func readPlace(b []byte) place {
+	return place{Hash(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])}
 }
 
 // bit is one of the bits that stand for a hash. Hashes are spread and keyed: their own bits do.
@@ -77,7 +150,7 @@ func (f *frozen) find(list []place, from place, most int) ([]place, error) {
 			return nil, err
 		}
 		for b := range slices.Chunk(block, placeBytes) {
-			p := place{Hash(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])}
+			p := readPlace(b)
 			switch {
 			case p.hash > from.hash || most == 0:
 				return list, nil

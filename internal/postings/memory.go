@@ -89,12 +89,35 @@ func (ix *Memory) spill() {
 		ix.open = nil // it stays in memory, as do those after it
 		return
 	}
-	f, err := freeze(ix.runs[0], file)
+	f, err := freeze(inMemory(ix.runs[0]), len(ix.runs[0]), file)
 	if err != nil {
 		ix.open = nil
 		return
 	}
 	ix.old, ix.runs = append(ix.old, f), slices.Delete(ix.runs, 0, 1)
+	ix.join()
+}
+
+// joinedFiles is how many small files become one: a look-up asks each file.
+const joinedFiles = 4
+
+// join makes one file of the newest ones, where those are small. If it cannot, they stay.
+func (ix *Memory) join() {
+	few, n := ix.old[max(0, len(ix.old)-joinedFiles):], 0
+	for _, f := range few {
+		n += f.n
+	}
+	if len(few) < joinedFiles || slices.ContainsFunc(few, func(f *frozen) bool { return f.n/joinedFiles >= ix.most }) {
+		return
+	}
+	file, err := ix.open()
+	if err != nil {
+		return
+	}
+	if f, err := freeze(joined(few), n, file); err == nil {
+		ix.old = append(ix.old[:len(ix.old)-len(few)], f)
+		clear(few[1:]) // nothing refers to their files any more
+	}
 }
 
 // sortedRun returns the n postings of contents in order. Hashes are spread

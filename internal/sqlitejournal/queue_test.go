@@ -176,6 +176,23 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
+// A log of appends that come one by one is no longer than it may be, though each of
+// them is little: a commit writes whole pages.
+func TestTheLogOfLoneAppends(t *testing.T) {
+	const most = 1 << 20
+	j := open(t, newPath(t), Options{LogBytes: most})
+	c := journaltest.NewChain("", "s1")
+	for range 6 * most / commitBytes {
+		if err := j.Append(t.Context(), journal.Batch{Records: []journal.Record{c.Next(t, "x")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size, err := j.Size(); err != nil || size > 2*most {
+		t.Errorf("%d bytes, %v", size, err)
+	}
+	c.Verify(t, j)
+}
+
 // TestCheckpoints writes more than the log may hold: it is moved, and does not
 // grow without end.
 func TestCheckpoints(t *testing.T) {

@@ -27,6 +27,9 @@ const (
 	// rowBytes is what a row costs in the log besides its body, nearly all of
 	// it the page of the index it is entered in.
 	rowBytes = 2 << 10
+	// commitBytes is what a commit costs besides, however little is in it: the pages that
+	// its first rows are entered in, and those that find them.
+	commitBytes = 12 << 10
 )
 
 // A writer is the one goroutine that writes. Nothing in it is shared.
@@ -201,7 +204,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	w.stats.batches.Add(int64(batches))
 	w.stats.entries.Add(int64(entries))
 	w.stats.flushes.Add(1)
-	w.logged += size
+	w.logged += commitBytes + size
 	return false, nil
 }
 
