@@ -7,6 +7,12 @@
 // shows is an allow-list: it begins empty, and what is not named is not there.
 // Whatever cannot be set up ends it with [Refused] and one line that says why;
 // then nothing has run.
+//
+// Everything of the machine is shown by overlays, also where nothing is written: a read-
+// only mount still lets a program connect to a socket that lies there. Overlays are
+// volatile, so nothing in a box waits for the disk: 500 changed files took 0.23 seconds in
+// place of 0.69. As root a control group bounds processes, because the kernel counts none
+// for root.
 package box
 
 // Refused is the exit code of a box that could not be made.

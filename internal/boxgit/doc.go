@@ -6,6 +6,9 @@
 // A commit is a way to carry files past the rules for the project's own: whoever
 // checks it out later gets them. So history is kept only if it brings no file that
 // the project would not keep, unless the project has it already.
+//
+// Packs are not looked into, so none is kept; git makes none in a box unless it is told
+// to.
 package boxgit
 
 import "strings"

@@ -2,6 +2,11 @@
 // hooks. It stands between their door and the monitor: it tells the monitor whether
 // the call's command can be run in a box, writes the ticket for one that has to, and
 // holds the result against what the box did.
+//
+// It does not make a box to find out whether one can be made: that would look through the
+// project for secrets at every call. A box that cannot be made is a refusal, and for ten
+// minutes the session's calls are questions. Boxes of an earlier start of the monitor are
+// ended, because which call they belong to was only in memory.
 package contain
 
 import (

@@ -2,6 +2,9 @@
 // order, tells what runs here, and fetches the rules that are meant for this
 // machine. It decides nothing, and no decision waits for it. A laptop that never
 // joined has none.
+//
+// The laptop keeps no note of how far it has uploaded. It asks the fleet at each start and
+// every hour, so neither a kill nor a fleet that lost what it confirmed leaves a hole.
 package fleetlink
 
 import (

@@ -1,6 +1,10 @@
 // Package instructions says where an agent finds instructions by itself: files that it
 // loads without a call, so that nobody is asked. What decides is where a file lies, seen
 // from the folders that the agent works in; which names instruct is the catalog's to say.
+//
+// In the project and above it the names of all agents count for each, because agents read
+// one another's files. At home only an agent's own folders count; an agent that is not on
+// the list reads all of them.
 package instructions
 
 import (

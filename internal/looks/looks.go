@@ -1,6 +1,12 @@
 // Package looks tells which command lines only look, and what they tell by that. A request
 // leaves the machine, so once private data was read it is a way out. But `gh issue view 12`
 // tells a number to where the project came from, and `curl -s URL` its address alone.
+//
+// The list is short because each word that a line may have is a channel. An operand or
+// variable can name another recipient, a branch or a search carries what the model wrote,
+// capitals in a host reach the server, some options start programs, and a condition or a
+// loop tells by whether and how often it asks. So a request comes first, once, and without
+// any of these.
 package looks
 
 import (

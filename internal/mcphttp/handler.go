@@ -3,6 +3,11 @@
 // a server. The SDK's transports speak the protocol; here stand the checks they
 // leave to others: who may come in, from where, with how much, for how long. It
 // reads no message beyond what it needs to carry it.
+//
+// The SDK's transports are made for its own clients and servers, so streams.go and wrap.go
+// take detours round them. A fork, or a protocol of our own, would be more to keep true.
+// Versions of MCP without sessions are refused with the versions there are, because
+// several servers with state behind one address are a session.
 package mcphttp
 
 import (

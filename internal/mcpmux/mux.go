@@ -3,6 +3,10 @@
 // a name (NAME__tool), merges lists and capabilities, and keeps servers apart:
 // one that dies, hangs or lies takes none of the others with it. It decides
 // nothing about calls, starts no program, opens no network.
+//
+// A message of a server that belongs to no call goes to the newest open call, because a
+// server on standard streams does not say to which it belongs. An address that two servers
+// claim is read from neither until the client writes the server's name before it.
 package mcpmux
 
 import (

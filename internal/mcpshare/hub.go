@@ -4,6 +4,8 @@
 // server says without a call reaches the client it belongs to where that is
 // certain, and nobody where it is not. It judges nothing and labels nothing: that
 // what one client wrote may come back to another is for whoever stands before it.
+//
+// Folders (roots) are not offered to the server: those of one client would be everybody's.
 package mcpshare
 
 import (

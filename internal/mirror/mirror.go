@@ -1,6 +1,9 @@
 // Package mirror keeps packages that a project has pinned and answers a box from them. It
 // has no way to any network: what is asked for and is not there stays so. Package
 // mirrorfetch fills it.
+//
+// Indexes are made here from the verified archives. That of npm names an archive's public
+// address, which npm writes into its lock file, so that the file stays as it is.
 package mirror
 
 import (

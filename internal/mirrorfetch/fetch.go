@@ -1,6 +1,9 @@
 // Package mirrorfetch fills a mirror with what a lock file pins, from registries that the
 // owner configured. What is asked for, and in which order, follows from the lock file and
 // from what the mirror has already: nothing that runs in a box has a say in it.
+//
+// Addresses are never taken from the lock file. What does not fit the configured registry
+// is left out, and a file of npm or pip with something left out is not used at all.
 package mirrorfetch
 
 import (

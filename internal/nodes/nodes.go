@@ -2,6 +2,11 @@
 // what it runs by as digests that tell nothing, and compares them with what others
 // say. Nothing is decided by it: whoever can write to the fleet's database can say
 // anything here.
+//
+// Settings that are not set do not count, so programs of two versions say the same of one
+// file. What is each node's own (addresses, certificates, paths, telemetry, the bot) and
+// secrets are not compared. Different programs are a note for an hour, because nodes are
+// upgraded one by one.
 package nodes
 
 import (

@@ -2,6 +2,11 @@
 // between the agents' door and the monitor: it tells the monitor what the push of a call
 // would send, and once a person has approved that, pushes it itself and refuses the
 // agent's own push. It never decides whether somebody is asked.
+//
+// The agent's own push is refused with "pushed for you" and not replaced by another
+// command: a refusal works with every agent. A line in which something else could change
+// the push is not reviewed, and is refused where it would be asked about. The review is in
+// memory only: after a restart a yes to it counts for nothing and the push is shown anew.
 package pushdoor
 
 import (

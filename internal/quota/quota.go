@@ -1,6 +1,10 @@
 // Package quota keeps one tenant from taking what others need: it bounds what a
 // tenant may send, and lets tenants in by turns where all want more than there
 // is. It judges nothing, and whoever it does not let in is refused.
+//
+// Quotas hold at one node: a count in the database would be a write, or a wait, for every
+// event. A refusal over quota is not in the journal, because writing it down is what a
+// flood would want; status and the agent's log have it.
 package quota
 
 import (

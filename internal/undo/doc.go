@@ -1,5 +1,10 @@
 // Package undo keeps what calls replaced in projects for some days, so that the owner can
 // have it given back. It lies below the monitor's own folder, which agents are kept from.
+//
+// What comes back has the labels that it had; they are kept with what was replaced, and
+// without them it is untrusted and secret. Of too much, what had little trust is dropped
+// first, the largest before others, so that a session that writes a gigabyte pushes out
+// nothing of the owner's.
 package undo
 
 import (
