@@ -15,7 +15,7 @@ import (
 // answered before its own facts and all before them are. Two flushes of a
 // session are never under way: what is judged while one is gathers for the next.
 // If one fails, so does what rests on it, and the session is read again. See
-// docs/decisions/0040-one-flush-for-what-comes-at-once.md.
+// docs/decisions/0002-journal-and-stores.md.
 
 // The bounds of what gathers for one flush. A large one keeps those who came
 // first waiting; an event that is larger goes alone.
