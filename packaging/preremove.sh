@@ -1,6 +1,6 @@
 #!/bin/sh
 # Before the package's files go, and only if they go for good: an upgrade
-# touches no agent. See docs/decisions/0014-what-uninstalling-does.md.
+# touches no agent. See docs/decisions/0006-agents-and-hooks.md.
 #
 # deb: «remove» against «upgrade». rpm: 0 against 1.
 case "$1" in
