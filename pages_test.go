@@ -51,6 +51,9 @@ func TestPagesHaveOneTitle(t *testing.T) {
 	}
 }
 
+// A page of decisions is read once, from top to bottom: this many words at most.
+const maxDecisionWords = 1500
+
 func TestPagesListEveryDecision(t *testing.T) {
 	const dir = "docs/decisions"
 	index, err := os.ReadFile(filepath.Join(dir, "README.md"))
@@ -72,7 +75,10 @@ func TestPagesListEveryDecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{"## Context", "## Choice", "## Price"} {
+		if n := len(strings.Fields(string(text))); n > maxDecisionWords {
+			t.Errorf("%s/%s has %d words, at most %d: drop what is history or plain in code", dir, e.Name(), n, maxDecisionWords)
+		}
+		for _, part := range []string{"## Context", "## Choice", "## Tried instead", "## Price", "## What would change our mind"} {
 			if !strings.Contains(string(text), "\n"+part+"\n") {
 				t.Errorf("%s/%s has no %q", dir, e.Name(), part)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // What comes of a question in each agent's own window, with the real agents at a terminal.
-// These are the canaries of docs/decisions/0083: where something other than a person's key
+// These are the canaries of docs/decisions/0005: where something other than a person's key
 // answers, our settings do not ask there. If one of them falls, the agent has changed.
 func TestAskingInTheWindow(t *testing.T) {
 	for name, canary := range map[string]func(*testing.T){

@@ -2,7 +2,7 @@
 -- Facts lie in one table for each month in which their sessions began, below
 -- facts by inheritance: who reads facts reads all of them. What was there before,
 -- and what an older program writes, lies in facts itself. A table goes as a whole
--- when no session lives in it any more. Why not PARTITION BY: decision 33.
+-- when no session lives in it any more. Why not PARTITION BY: docs/decisions/0002.
 
 -- A birth tells in which month's table the facts of a session lie: 202611, or 0
 -- for facts itself. A session has one at a time. It ends with the tombstone that
