@@ -136,6 +136,14 @@ func (o Origin) reading() Phrase {
 	return p.say(verb).quote(o.Said, maxShownName).say(o.writers(" (written by others)"))
 }
 
+// String is an origin as a card names it; empty if it is not known.
+func (o Origin) String() string {
+	if !o.known() {
+		return ""
+	}
+	return o.words().String()
+}
+
 // words name an origin, and who can have written it.
 func (o Origin) words() Phrase {
 	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"

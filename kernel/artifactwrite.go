@@ -65,7 +65,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 			w.Digest = t.digest
 		}
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(j, p) {
-			st.write(w, into, spares(p))
+			st.write(w, into, spares(p) || j.decision.Contained())
 		}
 	}
 	w.Digest = floodmark.Digest{}

@@ -54,7 +54,7 @@ func (x *Event) Hook() (hook.Event, error) {
 	ev := hook.Event{
 		Point: hook.Point(x.GetPoint()), Agent: x.GetAgent(), Session: floodmark.SessionID(x.GetSession()),
 		Cause: hook.Cause(x.GetCause()), ByPerson: x.GetByPerson(), Project: x.GetProject(), Home: x.GetHome(),
-		Origin: toOrigin(x.GetOrigin()), Text: x.GetText(), Typed: x.GetTyped(),
+		Origin: ToOrigin(x.GetOrigin()), Text: x.GetText(), Typed: x.GetTyped(),
 		Tools: list(x.GetTools(), toTool), Iteration: int(x.GetIteration()),
 		Calls: list(x.GetCalls(), toCall), Call: toCall(x.GetCall()),
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
@@ -112,7 +112,7 @@ func contents(field string, ws []*Content) ([]hook.Content, error) {
 			return nil, fmt.Errorf("read event: %s[%d]: %w", field, i, err)
 		}
 		all[i] = hook.Content{
-			Kind: floodmark.NodeKind(w.GetKind()), Origin: toOrigin(w.GetOrigin()), Text: w.GetText(), Digest: d, Trust: w.GetTrust(),
+			Kind: floodmark.NodeKind(w.GetKind()), Origin: ToOrigin(w.GetOrigin()), Text: w.GetText(), Digest: d, Trust: w.GetTrust(),
 		}
 	}
 	return all, nil

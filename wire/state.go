@@ -13,7 +13,8 @@ func FromOrigin(o floodmark.Origin) *Origin {
 	}
 }
 
-func toOrigin(w *Origin) floodmark.Origin {
+// ToOrigin takes an origin off the wire.
+func ToOrigin(w *Origin) floodmark.Origin {
 	return floodmark.Origin{
 		Kind: floodmark.OriginKind(w.GetKind()), Name: w.GetName(), Server: w.GetServer(), Place: w.GetPlace(),
 		Sender: w.GetSender(), IsOwner: w.GetIsOwner(), Group: w.GetGroup(),
@@ -35,6 +36,17 @@ func FromSource(s floodmark.Source) *Source {
 	return &Source{
 		Node: number(s.Node), Kind: text(string(s.Kind)), Origin: FromOrigin(s.Origin), Label: FromLabel(s.Label),
 		Digest: digest(s.Digest), Inputs: list(s.Inputs, number[floodmark.NodeID]), Whole: s.Whole, Call: text(string(s.Call)),
+	}
+}
+
+// Endorse gives sources that were vouched for since they came the trust that they have by that.
+func Endorse(list []*Source, by []floodmark.Endorsed) {
+	for _, e := range by {
+		for _, src := range list {
+			if src.GetDigest() == e.Digest.String() {
+				src.Label.Trust = e.Trust.String()
+			}
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequ
 	if err != nil {
 		return err
 	}
-	if !worded(q) {
+	if !cardscreen.Worded(q) {
 		return &failure{
 			code: exitNo, text: "it is not said what " + q.GetTicket() + " is about, and nobody should approve what is not shown",
 			hint: "try again when all nodes have the same version, or wait until the agent asks again; you can deny it",
@@ -84,21 +84,11 @@ func (c *console) questionAt(ctx context.Context, p place, ticket string) (found
 			c.passedOver(a.GetUnread())
 			return nil, noQuestion(ticket, p)
 		}
-		if worded(found) {
+		if cardscreen.Worded(found) {
 			break
 		}
 	}
 	return found, nil
-}
-
-// worded reports whether a question came with all its words.
-func worded(q *wire.Question) bool {
-	for _, call := range q.GetCalls() {
-		if len(call.GetCard()) == 0 {
-			return false
-		}
-	}
-	return len(q.GetCalls()) > 0
 }
 
 // confirm wants to hear yes.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,14 +52,7 @@ func hideCodes(list []*wire.Question) {
 // questionsText is a list of questions with how to answer each: those that an agent waits
 // for first.
 func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b *wire.Question) int {
-		if a.GetOver() != b.GetOver() {
-			return map[bool]int{false: -1, true: 1}[a.GetOver()]
-		}
-		return b.GetExpires().AsTime().Compare(a.GetExpires().AsTime())
-	})
-	for i, q := range list {
+	for i, q := range cardscreen.Listed(list) {
 		if i > 0 {
 			p.b.WriteByte('\n')
 		}
@@ -70,7 +62,7 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		if strings.HasPrefix(q.GetSession(), "laptop/") && where.fleet == "" {
 			approve = "on that laptop, or by somebody who is logged in here with --fleet"
 		}
-		if picks(q) {
+		if cardscreen.Picks(q) {
 			approve = "floodmark approve " + name + " --to ADDRESS"
 		}
 		p.line(4, "no:  floodmark deny "+name)
@@ -90,7 +82,7 @@ func cardText(p *sheet, q *wire.Question, now time.Time) {
 		p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
 	}
 	if q.GetTwo() {
-		p.line(4, twoText(q))
+		p.line(4, cardscreen.Two(q))
 	}
 	if len(q.GetCalls()) != 1 {
 		for _, call := range q.GetCalls() {
@@ -107,16 +99,3 @@ func cardText(p *sheet, q *wire.Question, now time.Time) {
 
 // listWidth is how wide a card is in a list.
 const listWidth = 76
-
-// twoText says how many of the two people have approved a question.
-func twoText(q *wire.Question) string {
-	if q.GetApprovedBy() == "" {
-		return "it takes two people; nobody has approved it yet"
-	}
-	return "one of two: " + q.GetApprovedBy() + " has approved it, and another person has to"
-}
-
-// picks reports whether an approval has to say where a call goes.
-func picks(q *wire.Question) bool {
-	return slices.ContainsFunc(q.GetCalls(), func(c *wire.AskedCall) bool { return c.GetPick() != nil })
-}

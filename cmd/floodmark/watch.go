@@ -25,9 +25,11 @@ watches, an agent that has to ask waits for the answer instead of being told no 
 once, as long as its own patience lasts.
 
 At a terminal you answer one call at a time, the newest first: y says yes to it, n says
-no, d shows all of it, 2 and 3 take a wider yes, up and down choose another question,
-q ends. A key answers the card that you see: not one that has just come, and a yes not
-before you have seen the whole call. Anywhere else each event is one line; with
+no, a always here, d shows every line of it, 2 and 3 take another wider yes, ? shows the
+keys. A key answers the card that you see: not one that has just come, and a yes not
+before you have seen the whole call. Where one source is why you are asked, and it is
+not from strangers or people outside, t trusts it as «floodmark trust» does, after it
+was shown in full and you pressed enter. Anywhere else each event is one line; with
 --output json one JSON object.`,
 		Example: `  floodmark watch
   floodmark watch --session codex:0199

@@ -19,6 +19,7 @@ type (
 		unread []string         // and where nobody knows
 	}
 	answered struct{ notice string }
+	vouched  struct{ a *wire.EndorseResponse }
 	ended    struct{ err error }
 	ticked   struct{}
 )
@@ -76,6 +77,9 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case answered:
 		w.cards.Notice = plain(msg.notice)
+		return w, w.pending
+	case vouched:
+		w.cards.Vouched(msg.a)
 		return w, w.pending
 	case ended:
 		w.err = msg.err
@@ -143,6 +147,17 @@ func answerBy(ctx context.Context, d *desk) func(*wire.AnswerRequest) tea.Cmd {
 			return answered{a.GetNotice()}
 		}
 	}
+}
+
+// vouchBy trusts a source, as «floodmark trust» does.
+func vouchBy(ctx context.Context, d *desk, r *wire.EndorseRequest) vouched {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	a, err := d.Endorse(ctx, r)
+	if err != nil {
+		a = &wire.EndorseResponse{Notice: d.unanswered(err).Error()}
+	}
+	return vouched{a}
 }
 
 // pendingBy asks a desk for what waits. What cannot be asked shows when the

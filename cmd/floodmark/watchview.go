@@ -26,6 +26,9 @@ func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest
 	w := &watcher{cards: cardscreen.Screen{Now: c.clock, Fleet: d.atFleet()}, pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
 	screen := tea.NewProgram(w, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(c.screen()))
 	var stream sync.WaitGroup
+	if c.stdinTerminal { // as for «floodmark trust»
+		w.cards.Vouch = func(r *wire.EndorseRequest) { stream.Go(func() { screen.Send(vouchBy(ctx, d, r)) }) }
+	}
 	stream.Go(func() {
 		err := d.follow(ctx, q, func(r *wire.WatchResponse) error {
 			screen.Send(happened{r})
@@ -88,7 +91,7 @@ func (w *watcher) text() string {
 			below = append([]string{w.st.yellow(cut(plain(pauseText(p)), width))}, below...)
 		}
 	}
-	head := "Floodmark watches. " + count(waiting, "question waits", "questions wait") + " for you."
+	head := "Floodmark watches. " + count(waiting, "question waits", "questions wait") + " for you. ? shows the keys."
 	if waiting > 1 {
 		head += " Up and down choose another."
 	}

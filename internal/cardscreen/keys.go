@@ -50,10 +50,19 @@ func Choices(q *wire.Question) []Choice {
 func (s *Screen) Key(key string) (answer *wire.AnswerRequest, taken bool) {
 	q := s.Question()
 	switch {
+	case s.help:
+		s.help = false
+		return nil, true
+	case q != nil && s.placing:
+		return s.place(q, key), true
+	case q != nil && s.trusting:
+		s.vouch(q, key)
+		return nil, true
+	case key == "?":
+		s.help = true
+		return nil, true
 	case q == nil:
 		return nil, false
-	case s.placing:
-		return s.place(q, key), true
 	case key == "up", key == "k":
 		s.move(-1)
 		return nil, true
@@ -65,6 +74,9 @@ func (s *Screen) Key(key string) (answer *wire.AnswerRequest, taken bool) {
 		return nil, true
 	case s.details && (key == "space" || key == "pgdown"), key == "d":
 		s.turn()
+		return nil, true
+	case key == "t" && s.trusts(q) != nil:
+		s.trusting = s.seen(q)
 		return nil, true
 	}
 	for _, c := range Choices(q) {
@@ -87,11 +99,19 @@ func (s *Screen) turn() {
 	}
 }
 
-// answer holds a key against what was on the screen when it was pressed.
-func (s *Screen) answer(q *wire.Question, c Choice) *wire.AnswerRequest {
+// seen holds a key against what was on the screen when it was pressed.
+func (s *Screen) seen(q *wire.Question) bool {
 	s.say("", "")
-	if s.drawn.name == "" || s.drawn.name != name(q) || s.Now().Sub(s.drawn.since) < Moment {
-		s.say("This card has only just come: read it first.", q.GetTicket())
+	if s.drawn.name == "" || s.drawn.name != name(q) || s.drawn.trusting != s.trusting || s.Now().Sub(s.drawn.since) < Moment {
+		s.say("This has only just come: read it first.", q.GetTicket())
+		return false
+	}
+	return true
+}
+
+// answer is what a key answers; nil if it cannot.
+func (s *Screen) answer(q *wire.Question, c Choice) *wire.AnswerRequest {
+	if !s.seen(q) {
 		return nil
 	}
 	if c.Verb == "deny" {
@@ -157,4 +177,17 @@ func (s *Screen) place(q *wire.Question, key string) *wire.AnswerRequest {
 		s.typed += key
 	}
 	return nil
+}
+
+// keys are the rows that say what each key does.
+func (s *Screen) keys(q *wire.Question) []string {
+	list := []string{"The keys. Any key goes back."}
+	if q == nil {
+		list = append(list, "No question waits now. When one does, y says yes to exactly that call and n says no.")
+	} else {
+		for _, c := range s.choices(q) {
+			list = append(list, c.Key+": "+map[string]string{"approve": "yes to ", "deny": "no: "}[c.Verb]+c.Effect)
+		}
+	}
+	return append(list, "up, down: another question", "q: end. Nobody is answered by that")
 }

@@ -28,6 +28,10 @@ type Row struct {
 // Card is a call in at most [MaxRows] rows: what it would do, why it is asked, and the
 // keys. What has no room is counted.
 func Card(q *wire.Question, width int, left time.Duration) []Row {
+	return card(q, width, left, Choices(q))
+}
+
+func card(q *wire.Question, width int, left time.Duration, choices []Choice) []Row {
 	one := call(q)
 	what, _ := whatRows(one, width)
 	var rows []Row
@@ -46,7 +50,7 @@ func Card(q *wire.Question, width int, left time.Duration) []Row {
 		rows = append(rows, Row{Text: headRows(quoted, width, 1)[0], Faint: true})
 	}
 	var keys []string
-	for _, c := range Choices(q) {
+	for _, c := range choices {
 		if c.Label != "" {
 			keys = append(keys, c.Key+" "+c.Label)
 		}
@@ -97,12 +101,15 @@ func (s *Screen) Draw(width, height int) []Row {
 	s.width = width
 	q := s.Question()
 	rows, now := s.rows(q, width, height), drawn{}
-	if q != nil && len(rows) <= height && width >= minWidth {
-		now = drawn{name: name(q), details: s.details, page: s.page}
-	} else if q != nil {
+	switch {
+	case s.help:
+		rows = rows[:min(len(rows), max(0, height))]
+	case q != nil && len(rows) <= height && width >= minWidth:
+		now = drawn{name: name(q), details: s.details, page: s.page, trusting: s.trusting}
+	case q != nil:
 		rows = []Row{{Text: "Make this window larger to answer."}}
 	}
-	if now.name != s.drawn.name {
+	if now.name != s.drawn.name || now.trusting != s.drawn.trusting {
 		now.since = s.Now()
 	} else {
 		now.since = s.drawn.since
@@ -129,6 +136,12 @@ func (s *Screen) rows(q *wire.Question, width, height int) (rows []Row) {
 			}
 		}
 	}
+	if s.help {
+		for _, text := range s.keys(q) {
+			note(text, false)
+		}
+		return rows
+	}
 	note(s.Notice, false)
 	if q == nil {
 		return rows
@@ -137,10 +150,14 @@ func (s *Screen) rows(q *wire.Question, width, height int) (rows []Row) {
 	switch {
 	case call(q) == nil:
 		note(fmt.Sprintf("%s asks about %d calls at once; n denies it", q.GetTicket(), len(q.GetCalls())), true)
+	case s.trusting:
+		for i, text := range trustRows(q, s.trusts(q), left) {
+			note(text, i == 0)
+		}
 	case s.details:
 		rows = append(rows, s.detailRows(q, width, height-len(rows))...)
 	default:
-		rows = append(rows, Card(q, width, left)...)
+		rows = append(rows, card(q, width, left, s.choices(q))...)
 	}
 	if s.placing {
 		note(PickText(call(q).GetPick()), false)
@@ -163,7 +180,7 @@ func (s *Screen) detailRows(q *wire.Question, width, height int) []Row {
 	for i, text := range part {
 		rows = append(rows, Row{Text: text, Strong: s.page == 0 && i == 0})
 	}
-	foot := "d: the card again · y yes · n no"
+	foot := "d: the card again · y yes · n no · ? all keys"
 	if s.page+1 < s.pages.count {
 		foot = fmt.Sprintf("page %d of %d · d or space: the next · esc: the card", s.page+1, s.pages.count)
 	}

@@ -22,6 +22,9 @@ type Screen struct {
 	Now func() time.Time
 	// Fleet says that a fleet is asked: it shows no codes, and the login proves who answers.
 	Fleet bool
+	// Vouch sends that the owner trusts a source, and comes back with [Screen.Vouched]; without
+	// it no key does.
+	Vouch func(*wire.EndorseRequest)
 	// Notice says how the last key was taken.
 	Notice string
 
@@ -37,14 +40,18 @@ type Screen struct {
 	offer   int
 	width   int
 	about   string // the question that the notice is about
+
+	help     bool // the keys are shown
+	trusting bool // it is asked whether a source is trusted
 }
 
 // drawn is what was drawn last, since when.
 type drawn struct {
-	name    string // of the question as it was; empty if no card was
-	details bool
-	page    int
-	since   time.Time
+	name     string // of the question as it was; empty if no card was
+	details  bool
+	trusting bool
+	page     int
+	since    time.Time
 }
 
 // paging is how the details were divided when they were drawn.
@@ -64,6 +71,7 @@ func (s *Screen) Put(q *wire.Question) {
 			s.say("The question has changed: look at it again.", "")
 		}
 		s.open[i] = q
+		s.trusting = s.trusting && s.trusts(s.Question()) != nil
 	} else {
 		s.open = append(s.open, q)
 	}
@@ -107,7 +115,7 @@ func (s *Screen) choose() {
 	if i := s.find(s.chosen); i >= 0 && !s.open[i].GetOver() {
 		return
 	}
-	if s.placing || s.details {
+	if s.placing || s.details || s.trusting {
 		s.say("The question has ended.", "")
 	}
 	s.leave()
@@ -121,7 +129,9 @@ func (s *Screen) choose() {
 }
 
 // leave ends what was begun with a card.
-func (s *Screen) leave() { s.details, s.page, s.placing, s.typed, s.offer = false, 0, false, "", 0 }
+func (s *Screen) leave() {
+	s.details, s.page, s.placing, s.typed, s.offer, s.trusting = false, 0, false, "", 0, false
+}
 
 func (s *Screen) say(notice, about string) { s.Notice, s.about = notice, about }
 

@@ -69,6 +69,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 			if words, ok := t.asked.question(o.ID, shown); ok {
 				words.Push, words.Remote = d.push(t.session, o, shown)
 				fill(call, words)
+				wire.Endorse(call.Sources, t.state.Ledger.Endorsements())
 			}
 			q.Calls = append(q.Calls, call)
 		}
