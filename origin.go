@@ -73,13 +73,19 @@ func DigestOf(text string) Digest { return sha256.Sum256([]byte(text)) }
 // IsZero reports whether no digest is known.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+func (d Digest) String() string {
+	var b [2 * len(d)]byte
+	hex.Encode(b[:], d[:])
+	return string(b[:])
+}
 
 // Short returns the first eight hex digits, for people.
 func (d Digest) Short() string { return d.String()[:8] }
 
 // MarshalText writes the digest in hex.
-func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d Digest) MarshalText() ([]byte, error) {
+	return hex.AppendEncode(make([]byte, 0, 2*len(d)), d[:]), nil
+}
 
 // UnmarshalText reads exactly 64 hex digits.
 func (d *Digest) UnmarshalText(b []byte) error {

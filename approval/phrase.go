@@ -43,7 +43,9 @@ func (p Phrase) String() string {
 			b.WriteString(part.Text)
 			continue
 		}
-		b.WriteString("“" + strings.NewReplacer("“", "⟨U+201C⟩", "”", "⟨U+201D⟩").Replace(part.Text) + "”")
+		b.WriteString("“")
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(part.Text, "“", "⟨U+201C⟩"), "”", "⟨U+201D⟩"))
+		b.WriteString("”")
 	}
 	return b.String()
 }

@@ -174,10 +174,10 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 // with a dot, unless nothing obeys what such a file says.
 func (ps *paths) placed(s *spot, at Places) guard {
 	found := ps.guards(s)
-	names := splitPath(s.text, nil)
+	names := splitPath(s.text, make([]string, 0, 24))
 	inside, from := at.Project == "" && !s.absolute && names[0] != "..", 0
 	if within(s.text, at.Project) {
-		inside, from = true, len(splitPath(path.Clean(at.Project), nil))
+		inside, from = true, len(splitPath(path.Clean(at.Project), make([]string, 0, 24)))
 	}
 	own := inside && s.home < max(from, 1) // and does not hold a home
 	if !inside {

@@ -240,7 +240,7 @@ func isAbsolute(v string) bool {
 }
 
 func splitPath(p string, buf []string) []string {
-	segs := buf[:0]
+	segs := slices.Grow(buf[:0], strings.Count(p, "/")+1)
 	for p != "" {
 		var seg string
 		seg, p, _ = strings.Cut(p, "/")

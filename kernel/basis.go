@@ -30,10 +30,11 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Plants = st.plants(j, tr)
 }
 
-// asksOwn takes a question to a database for a look at a service of the owner's: at a host for which
-// they keep a login at home, while no secret was read and none of theirs is in the statement.
+// asksOwn takes a question to a database for a look at a service of the owner's, at a host for which they keep a
+// login at home, while no secret was read; and one to docker for services that a file of the project tells of.
 func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
-	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home))
+	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home)) ||
+		use.Looks.Compose && len(st.s.Stands) == 0 && st.in.Disk != nil && st.in.Disk.Composes(st.s.Project)
 	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
 		staysHome(use)
 	}

@@ -24,6 +24,7 @@ func (linkedDisk) Starts(string, []string) []string       { return nil }
 func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
 func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
 func (linkedDisk) Databases(string) []string              { return nil }
+func (linkedDisk) Composes(string) bool                   { return false }
 func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }
 func (linkedDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
 

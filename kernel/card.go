@@ -19,9 +19,6 @@ func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, provenanc
 // name in it, and the call says nothing but who and where. A text or a file is
 // not sent to somebody of whom only a file speaks.
 func (l *licence) held(but int, leaf hook.Leaf) bool {
-	if !l.addressIn(leaf, provenance.Theirs) {
-		return false
-	}
 	for i, other := range l.j.leaves {
 		about := argument(l.j.use, other)
 		if i != but && other.Value != "" && (about.Role == floodmark.Content || !l.his(i, about)) {
@@ -30,13 +27,15 @@ func (l *licence) held(but int, leaf hook.Leaf) bool {
 	}
 	local, _, _ := strings.Cut(strings.ToLower(leaf.Value), "@")
 	parts := strings.FieldsFunc(local, func(r rune) bool { return r < 'a' || r > 'z' })
-	return slices.ContainsFunc(l.turn.Names(), func(name string) bool { return slices.Contains(parts, strings.ToLower(name)) })
+	called := func(name string) bool { return slices.Contains(parts, strings.ToLower(name)) }
+	return slices.ContainsFunc(l.turn.Names(), called) && l.addressIn(leaf, provenance.Theirs)
 }
 
 // addressIn reports whether a mail address stands, named as one, in a place that
 // the owner said is about somebody.
 func (l *licence) addressIn(leaf hook.Leaf, whose provenance.Whose) bool {
-	if !strings.Contains(leaf.Value, "@") {
+	saysWhere := func(text string) bool { return strings.ContainsAny(text, "/~") } // such a place is a path
+	if !strings.Contains(leaf.Value, "@") || !slices.ContainsFunc(l.said, saysWhere) {
 		return false
 	}
 	return slices.ContainsFunc([]string{"email", "e-mail", "mail"}, func(label string) bool {

@@ -59,7 +59,7 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 	names := loadNames(&j.basis)
 	for _, n := range nodes {
 		src, ok := st.s.Ledger.Source(n)
-		if !ok {
+		if !ok || len(names) > 2 {
 			continue
 		}
 		l := st.s.Ledger.Effective(n)
@@ -151,8 +151,9 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 	}
 }
 
-func (st *step) blamed(d floodmark.Decision) []floodmark.Source {
-	var list []floodmark.Source
+// blamed adds the sources that a decision blames to a list.
+func (st *step) blamed(list []floodmark.Source, d floodmark.Decision) []floodmark.Source {
+	list = slices.Grow(list, len(d.Blame))
 	for _, n := range d.Blame {
 		if src, ok := st.s.Ledger.Source(n); ok {
 			list = append(list, src)

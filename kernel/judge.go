@@ -118,25 +118,15 @@ func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.T
 			effects = append(effects, b.Placed...)
 		}
 	}
-	if !b.Instructs || b.SelfProtected {
+	rest := except(effects, floodmark.Admin)
+	switch {
+	case !b.Instructs || b.SelfProtected || trust >= floodmark.Owner && len(rest) == 0:
 		return effects
-	}
-	if trust >= floodmark.Owner {
-		return withoutAdmin(effects)
-	}
-	if slices.Contains(effects, floodmark.Admin) {
-		return effects
-	}
-	return append(slices.Clip(effects), floodmark.Admin)
-}
-
-// withoutAdmin leaves the other effects of writing a file that instructs an
-// agent: to the owner alone, in a context of his own, it is a file.
-func withoutAdmin(effects []floodmark.Effect) []floodmark.Effect {
-	if rest := except(effects, floodmark.Admin); len(rest) > 0 {
+	case trust >= floodmark.Owner:
 		return rest
+	default:
+		return addNew(slices.Clip(effects), floodmark.Admin)
 	}
-	return effects
 }
 
 func except(effects []floodmark.Effect, gone floodmark.Effect) []floodmark.Effect {

@@ -47,10 +47,11 @@ func TestVisible(t *testing.T) {
 // To the owner alone a file that instructs is a file, unless that is all.
 func TestWithoutAdmin(t *testing.T) {
 	only, both := []floodmark.Effect{floodmark.Admin}, []floodmark.Effect{floodmark.Admin, floodmark.Write}
-	if got := withoutAdmin(only); !slices.Equal(got, only) {
+	alone := &floodmark.Basis{Instructs: true}
+	if got := effectsAt(only, alone, floodmark.Owner); !slices.Equal(got, only) {
 		t.Errorf("only admin: %v", got)
 	}
-	if got := withoutAdmin(both); !slices.Equal(got, []floodmark.Effect{floodmark.Write}) || both[0] != floodmark.Admin {
+	if got := effectsAt(both, alone, floodmark.Owner); !slices.Equal(got, []floodmark.Effect{floodmark.Write}) || both[0] != floodmark.Admin {
 		t.Errorf("a file: %v of %v", got, both)
 	}
 }

@@ -34,6 +34,7 @@ func (pushDisk) Repository(string) (dir, common string) { return "", "" }
 func (pushDisk) Resolve(p string) string                { return p }
 func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
 func (pushDisk) Databases(string) []string              { return nil }
+func (pushDisk) Composes(string) bool                   { return false }
 
 func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	if d == "" || branch == "other" {

@@ -35,7 +35,7 @@ func (g *guess) reclassify(j *judged) string {
 	g.st.hosts, g.st.hostsBy, g.st.mirror, g.st.tried = j.basis.Hosts, j.basis.HostsBy, j.basis.Mirror, j.basis.Tried && j.use.Offline
 	j.use.Effects = j.use.Settle(j.use.Effects, j.action.Arguments)
 	g.st.letOut(j)
-	if j.basis.Own && j.use.Looks.Database != "" {
+	if j.basis.Own && (j.use.Looks.Database != "" || j.use.Looks.Compose) {
 		staysHome(&j.use)
 	}
 	var urls []string

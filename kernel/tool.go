@@ -14,7 +14,7 @@ import (
 // it is going to bring back: we do not depend on an after-hook arriving.
 func (st *step) beforeTool() {
 	st.openTurn()
-	if st.letBefore() || st.followed() {
+	if st.letBefore() || st.ev.Gateway && st.followed() {
 		return
 	}
 	st.finish(st.judgeCall(st.ev.Call))
@@ -188,7 +188,7 @@ func (st *step) ask(j *judged) {
 		asked = false
 	}
 	q := approval.Question{
-		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
+		Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(loadedFrom(&j.basis), j.decision), Pattern: shown.Pattern,
 		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Remote: st.ev.Remote, Whole: shown.Whole,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)

@@ -31,6 +31,8 @@ type Disk interface {
 	Pushes(path, branch string) floodmark.Digest
 	// Databases returns the hosts and ports of databases for which the owner of a home keeps a login there.
 	Databases(home string) []string
+	// Composes reports that docker compose, in a folder, reads one file that names no other.
+	Composes(folder string) bool
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard
 	// Repository returns where git, standing at a clean path, finds its files, and

@@ -181,6 +181,7 @@ type aDisk struct {
 }
 
 func (*aDisk) Databases(string) []string           { return nil }
+func (*aDisk) Composes(string) bool                { return false }
 func (*aDisk) Pushes(_, _ string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }

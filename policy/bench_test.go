@@ -43,22 +43,34 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
-	over := *q
-	over.Sources = policy.Sources{Ledger: &provenance.Ledger{}, Counts: &provenance.Counts{}}
+}
+
+// BenchmarkSources is one call, ten rules that ask about the sources, and 10,000 of those.
+func BenchmarkSources(b *testing.B) {
+	q := ask("exec", floodmark.Run, floodmark.External)
+	q.Leaves = []hook.Leaf{{Path: "command", Top: "command", Value: "go test ./..."}}
+	q.Sources = policy.Sources{Ledger: &provenance.Ledger{}, Counts: &provenance.Counts{}}
 	for n := range floodmark.NodeID(10_000) {
-		if err := over.Sources.Ledger.Add(floodmark.Source{Node: n, Label: q.Mark}); err != nil {
+		if err := q.Sources.Ledger.Add(floodmark.Source{Node: n, Label: q.Mark, Origin: floodmark.Origin{Place: fmt.Sprint("https://p", n, ".example")}}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for name, when := range map[string]string{
-		"one rule over 10,000 sources": `sources.exists(s, s.trust == system)`,
-		"one rule for the library":     `size(sources) + 1 == 1`,
+		"of each alone":     `sources.exists(s, s.place == "https://evil%d.example")`,
+		"of all of them":    `sources.exists(s, s.trust == system) || !sources.all(s, s.place != "https://evil%d.example")`,
+		"beside the call":   `sources.exists(s, s.place == call.args["command"] || s.place == "https://evil%d.example")`,
+		"by CEL's own walk": `sources.exists_one(s, s.place == "https://evil%d.example")`,
 	} {
-		p := load(b, user("rules: [{name: r, tools: [exec], when: '"+when+"', action: {verdict: restrict}}]"))
+		var rules strings.Builder
+		rules.WriteString("rules:\n")
+		for i := range 10 {
+			fmt.Fprintf(&rules, "  - {name: r%d, tools: [exec], when: '%s', action: {verdict: restrict}}\n", i, fmt.Sprintf(when, i))
+		}
+		p := load(b, user(rules.String()))
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := p.Decide(&over); got.Verdict != floodmark.Confirm {
+				if got := p.Decide(q); got.Verdict != floodmark.Confirm {
 					b.Fatal(got)
 				}
 			}

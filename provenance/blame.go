@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/believed"
 )
 
 // Levels is a set of trust levels.
@@ -24,24 +25,27 @@ func LevelsOf(levels ...floodmark.Trust) Levels {
 func (ls Levels) Has(t floodmark.Trust) bool { return ls&level(t) != 0 }
 
 // MaxBlame bounds the sources named in an explanation: a person reads no more.
-const MaxBlame = 5
+const MaxBlame = believed.Most
 
 // Blame returns the sources because of which live content is believed at most
 // at limit, the least believed first, then the oldest. Content that was made
 // from others is followed back to what it was made from, even if that is no
 // longer live itself.
 func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
+	if n := len(l.entries); n == 0 || !l.entries[n-1].heirs {
+		return l.live.Roots(limit)
+	}
 	var asked []bool    // made when something is asked
 	everything := false // a live summary of all older content was passed
-	var roots worst
-	for i := len(l.entries) - 1; i >= 0; i-- {
-		e := &l.entries[i]
-		if e.effective.Trust > limit || (e.dead && !everything && (asked == nil || !asked[i])) {
+	var roots believed.Worst
+	for i, stands := range slices.Backward(l.stands) {
+		if floodmark.Trust(stands&^deadBit) > limit || (stands&deadBit != 0 && !everything && (asked == nil || !asked[i])) {
 			continue
 		}
+		e := &l.entries[i]
 		own := l.own(&e.source).Trust
 		if own <= limit {
-			roots.add(floodmark.NodeID(i), own)
+			roots.Add(floodmark.NodeID(i), own)
 		}
 		if own == e.effective.Trust { // nothing it was made from is worse
 			continue
@@ -54,56 +58,20 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 			asked[in] = true
 		}
 	}
-	if roots.n == 0 {
-		return nil
-	}
-	return slices.Clone(roots.nodes[:roots.n])
-}
-
-// worst are the least believed of the nodes it was given, the older ones first
-// among equals. Nodes come from the newest to the oldest.
-type worst struct {
-	n     int
-	nodes [MaxBlame]floodmark.NodeID
-	trust [MaxBlame]floodmark.Trust
-}
-
-func (w *worst) add(n floodmark.NodeID, t floodmark.Trust) {
-	at := 0
-	for at < w.n && w.trust[at] < t {
-		at++
-	}
-	if at == MaxBlame {
-		return
-	}
-	w.n = min(w.n+1, MaxBlame)
-	copy(w.nodes[at+1:w.n], w.nodes[at:])
-	copy(w.trust[at+1:w.n], w.trust[at:])
-	w.nodes[at], w.trust[at] = n, t
+	return roots.Nodes()
 }
 
 // NewBelow reports whether a source believed less than limit is live now that
 // was not when from was the next node: a newer one, or one that came back.
 func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
-	for i := range l.entries {
-		e := &l.entries[i]
-		if !e.dead && e.effective.Trust < limit && (floodmark.NodeID(i) >= from || e.since > from) && (but == nil || !but(floodmark.NodeID(i))) {
-			return true
-		}
-	}
-	return false
+	since := func(n floodmark.NodeID) floodmark.NodeID { return l.entries[n].since }
+	return l.live.Newer(from, limit, since, but)
 }
 
 // Within reports whether nothing that is here would lower a mark. What was
 // announced and has not arrived is not here: nobody has read it.
 func (l *Ledger) Within(mark floodmark.Label) bool {
-	for i := range l.entries {
-		e := &l.entries[i]
-		if !e.dead && mark.Join(e.effective) != mark && !slices.Contains(l.pending, floodmark.NodeID(i)) {
-			return false
-		}
-	}
-	return true
+	return len(l.entries) == 0 || mark.AtLeastAsSafe(l.entries[len(l.entries)-1].here)
 }
 
 // Export returns what another session must know to have the same mark: the

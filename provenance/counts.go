@@ -94,10 +94,13 @@ func (k *count) look(i int, stands byte, holds func() bool) {
 // Size is about what they take in memory.
 func (c *Counts) Size() int64 { return int64(c.bytes) }
 
+// deadBit is set in the [entry.standing] of a dead source.
+const deadBit = 1 << 7
+
 // standing is what of a source may change that a rule may look at.
 func (e *entry) standing() byte {
 	if e.dead {
-		return 1<<7 | byte(e.effective.Trust)
+		return deadBit | byte(e.effective.Trust)
 	}
 	return byte(e.effective.Trust)
 }

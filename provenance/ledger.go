@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/believed"
 )
 
 // MaxSources bounds the sources of one session. A loop that runs day and night
@@ -33,6 +34,7 @@ type Ledger struct {
 	pending  []floodmark.NodeID // oldest first
 	apart    []floodmark.NodeID // what [Ledger.Set] keeps apart of all
 	stands   []byte             // see [entry.standing]
+	live     believed.Book
 }
 
 // An entry is one source and the state of the session after it.
@@ -51,7 +53,9 @@ type entry struct {
 type upTo struct {
 	all, mark floodmark.Label // join of all effective labels, and of those of live ones
 	levels    Levels          // of live ones
+	here      floodmark.Label // join of those of live ones that have arrived
 	cleared   bool            // one is dead
+	heirs     bool            // what lowers the trust of a live one may be dead
 	apart     uint8           // how many of [Ledger.apart] there are, and the join of the
 	rest      floodmark.Label // others' own labels
 }
@@ -126,6 +130,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	l.settle(f.Node)
 	if e.effective.Trust < was {
 		e.since = floodmark.NodeID(len(l.entries)) // it is new to whoever was shown something better
+		l.settle(f.Node)
 	}
 	return nil
 }
@@ -250,24 +255,33 @@ func (l *Ledger) revive(e *entry) {
 // settle brings everything that follows from the sources up to date, from node
 // n on: nothing older depends on it.
 func (l *Ledger) settle(n floodmark.NodeID) {
-	at := upTo{all: floodmark.Clean(), mark: floodmark.Clean(), rest: floodmark.Clean()}
+	at := upTo{all: floodmark.Clean(), mark: floodmark.Clean(), here: floodmark.Clean(), rest: floodmark.Clean()}
 	if n > 0 {
 		at = l.entries[n-1].upTo
 	}
 	l.apart, l.stands = orNil(l.apart[:at.apart]), orNil(l.stands[:n])
+	l.live.Cut(n)
 	for i := int(n); i < len(l.entries); i++ {
 		e := &l.entries[i]
-		e.effective = l.own(&e.source)
+		own := l.own(&e.source)
+		heir := e.source.Whole && at.cleared
+		e.effective = own
 		if e.source.Whole {
 			e.effective = e.effective.Join(at.all)
 		}
 		for _, in := range e.source.Inputs {
 			e.effective = e.effective.Join(l.entries[in].effective)
+			heir = heir || l.entries[in].dead
 		}
 		at.all = at.all.Join(e.effective)
 		if at.cleared = at.cleared || e.dead; !e.dead {
 			at.mark = at.mark.Join(e.effective)
 			at.levels |= level(e.effective.Trust)
+			at.heirs = at.heirs || heir && e.effective.Trust < own.Trust
+			l.live.Add(floodmark.NodeID(i), e.since, own.Trust, e.effective.Trust)
+			if e.source.Call == "" {
+				at.here = at.here.Join(e.effective)
+			}
 		}
 		at.rest = l.part(&e.source, at.rest)
 		at.apart = uint8(len(l.apart))

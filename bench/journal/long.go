@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
-	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -26,6 +27,9 @@ const (
 	perMessage  = 200     // calls for each message of the owner
 	longGrowth  = 1.3     // of a decision at the end, of one at the beginning
 	longDisk    = 4 << 10 // for each call, when the log was moved into the store
+
+	residentCalls = 20_000 // up to which a session takes no more
+	residentBytes = 150_000_000
 )
 
 // An aged is what a session of so many calls costs. Times are of the computing thread.
@@ -38,17 +42,22 @@ type aged struct {
 	Longest  float64 `json:"longest_ms"` // by the clock, of all so far
 	Heap     int64   `json:"heap_bytes"`
 	Resident int64   `json:"resident_bytes"`
+	Most     int64   `json:"most_resident_bytes"`    // ever
+	Resting  int64   `json:"resting_resident_bytes"` // when nothing was done for some minutes
 	Disk     int64   `json:"disk_bytes"`
 	PerCall  float64 `json:"disk_bytes_a_call"`
 	// Growth are the times of a decision as shares of those at the beginning.
 	Growth []float64 `json:"p50_p99_growth,omitempty"`
 	Met    *bool     `json:"growth_and_disk_met,omitempty"`
+	Memory *bool     `json:"memory_met,omitempty"`
 }
 
 // A workday is one session of a coding agent that only reads and runs commands: all of it is
-// allowed. Each result has about two kilobytes, cut from another place of the texts.
+// allowed. Each result has about two kilobytes, cut from another place of the texts, which
+// lie in a file: what is measured is the monitor's memory.
 type workday struct {
-	texts   *texts
+	texts   *os.File
+	sizes   []int64 // of each kind of text
 	monitor *monitor.Monitor
 	calls   int
 	longest time.Duration
@@ -64,11 +73,31 @@ func (w *workday) call(k int) hook.Event {
 	return toolCall(daySession, name, "read", fmt.Sprintf(`{"path":"internal/part%03d/notes%06d.go"}`, k%500, k))
 }
 
-func (w *workday) result(k int) string {
-	all := w.texts.kinds[k%len(w.texts.kinds)]
-	from := int(uint64(k) * 0x9e3779b97f4a7c15 >> 32 % uint64(len(all)-2*middleBytes))
-	from += strings.IndexByte(all[from:], '\n') + 1
-	return all[from:min(from+middleBytes, len(all))]
+func newWorkday(seed uint64, path string) (*workday, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &workday{texts: file}
+	for _, all := range newTexts(seed).kinds {
+		if _, err := file.WriteString(all); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		w.sizes = append(w.sizes, int64(len(all)))
+	}
+	return w, nil
+}
+
+func (w *workday) result(k int) (string, error) {
+	kind := k % len(w.sizes)
+	at := int64(uint64(k) * 0x9e3779b97f4a7c15 >> 32 % uint64(w.sizes[kind]-2*middleBytes))
+	for _, size := range w.sizes[:kind] {
+		at += size
+	}
+	text := make([]byte, 2*middleBytes)
+	_, err := w.texts.ReadAt(text, at)
+	_, text, _ = bytes.Cut(text, []byte("\n"))
+	return string(text[:min(middleBytes, len(text))]), err
 }
 
 // step lives through one call and returns what the decision and its result computed.
@@ -82,7 +111,11 @@ func (w *workday) step(ctx context.Context) (decision, result time.Duration, err
 	}
 	before := w.call(w.calls)
 	after := before
-	after.Point, after.Result = hook.AfterToolCall, hook.Result{Text: w.result(w.calls)}
+	text, err := w.result(w.calls)
+	if err != nil {
+		return 0, 0, err
+	}
+	after.Point, after.Result = hook.AfterToolCall, hook.Result{Text: text}
 	w.calls++
 	if decision, err = w.tell(ctx, before); err != nil {
 		return 0, 0, err
@@ -125,7 +158,11 @@ func longSession(ctx context.Context, o options, path string) (list []aged, err 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	w := &workday{texts: newTexts(o.seed)}
+	w, err := newWorkday(o.seed, path+".texts")
+	if err != nil {
+		return nil, err
+	}
+	defer w.texts.Close()
 	c := configured(store, rules, provenance.Key{1}, time.Now, nil)
 	c.SpillDir, c.Limits = filepath.Dir(path), monitor.Limits{}
 	if w.monitor, err = monitor.New(c); err != nil {
@@ -156,13 +193,10 @@ func longSession(ctx context.Context, o options, path string) (list []aged, err 
 		if err := os.Remove(path + ".copy"); err != nil {
 			return nil, err
 		}
-		if list = append(list, g); at > earlyCalls {
-			first := list[0]
-			g.Growth = []float64{round(g.P50 / first.P50), round(g.P99 / first.P99)}
-			met := g.Growth[0] <= longGrowth && g.Growth[1] <= longGrowth && g.PerCall <= longDisk
-			g.Met = &met
-			list[len(list)-1] = g
+		if at > earlyCalls {
+			g.grownFrom(list[0])
 		}
+		list = append(list, g)
 		if err := json.NewEncoder(os.Stdout).Encode(g); err != nil {
 			return nil, err
 		}
@@ -170,6 +204,13 @@ func longSession(ctx context.Context, o options, path string) (list []aged, err 
 			return list, heapProfile(o.heap)
 		}
 	}
+}
+
+// grownFrom compares the end of a session with its beginning.
+func (a *aged) grownFrom(first aged) {
+	a.Growth = []float64{round(a.P50 / first.P50), round(a.P99 / first.P99)}
+	met := a.Growth[0] <= longGrowth && a.Growth[1] <= longGrowth && a.PerCall <= longDisk
+	a.Met = &met
 }
 
 // until lives until there were so many calls, and measures the last of them.
@@ -184,17 +225,24 @@ func (w *workday) until(ctx context.Context, calls int) (aged, error) {
 			decisions, results = append(decisions, decision), append(results, result)
 		}
 	}
-	runtime.GC()
+	resident, err := memoryOf(os.Getpid(), "VmRSS")
+	most, more := memoryOf(os.Getpid(), "VmHWM")
+	debug.FreeOSMemory()
+	resting, rest := memoryOf(os.Getpid(), "VmRSS")
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	us := func(list []time.Duration, q float64) float64 {
 		return round(quantile(list, q) / float64(time.Microsecond))
 	}
-	resident, err := memoryOf(os.Getpid(), "VmRSS")
-	return aged{
+	a := aged{
 		Name: fmt.Sprintf("a session of %d calls", calls), Calls: calls, P50: us(decisions, 0.5), P99: us(decisions, 0.99), Result: us(results, 0.5),
-		Longest: round(float64(w.longest) / float64(time.Millisecond)), Heap: int64(mem.HeapAlloc), Resident: resident,
-	}, err
+		Longest: round(float64(w.longest) / float64(time.Millisecond)), Heap: int64(mem.HeapAlloc), Resident: resident, Most: most, Resting: resting,
+	}
+	if calls <= residentCalls {
+		met := resident <= residentBytes
+		a.Memory = &met
+	}
+	return a, errors.Join(err, more, rest)
 }
 
 func heapProfile(file string) error {

@@ -18,10 +18,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/heap"
 )
 
 type options struct {
@@ -47,10 +48,6 @@ type options struct {
 // busy reports whether a node that knows many sessions is to take in results.
 func (o options) busy() bool { return strings.Contains(o.mixes, "real") }
 
-// heapGrowth is how the program sets its garbage collector (TuneHeap of
-// internal/daemon, which would bring too much along).
-const heapGrowth = 300
-
 func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 15, "how often everything is measured, at least 9")
@@ -73,9 +70,7 @@ func main() {
 	flag.StringVar(&o.plot, "plot", "", "with -million: draw the growth to this SVG file")
 	flag.Parse()
 	o.rounds = max(o.rounds, leastRounds)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
-	}
+	heap.TuneMonitor(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, o); err != nil {

@@ -155,9 +155,9 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 // replayBench is protection.Replay with a bar.
 func (c *console) replayBench(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
 	bar := c.newProgress("replaying")
-	opt.Progress = bar.update
+	opt.Progress = bar.Update
 	res, err := protection.Replay(ctx, data, deciders, opt)
-	bar.end()
+	bar.End()
 	if err != nil && ctx.Err() != nil {
 		return nil, refuse("", "interrupted")
 	}

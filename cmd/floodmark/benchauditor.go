@@ -121,8 +121,8 @@ func (c *console) benchAuditor(ctx context.Context, opt auditorOptions, form str
 		}
 	}
 	bar := c.newProgress("gathering")
-	all, both, err := protection.Cases(ctx, data, rules, sets, bar.update)
-	bar.end()
+	all, both, err := protection.Cases(ctx, data, rules, sets, bar.Update)
+	bar.End()
 	if err != nil {
 		return stopped(ctx, err)
 	}
@@ -214,7 +214,7 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	bar := c.newProgress("asking")
-	defer bar.end()
+	defer bar.End()
 	list := make([]audit.Answer, len(cases))
 	var (
 		work sync.WaitGroup
@@ -232,7 +232,7 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 				mu.Lock()
 				list[i] = says
 				done++
-				bar.update(done, len(cases))
+				bar.Update(done, len(cases))
 				mu.Unlock()
 			}
 		})

@@ -81,8 +81,8 @@ func (c *console) benchCoding(ctx context.Context, opt codingOptions, form strin
 		list = append(list, p)
 	}
 	bar := c.newProgress("replaying")
-	res, err := codingday.Replay(ctx, traces, list, bar.update)
-	bar.end()
+	res, err := codingday.Replay(ctx, traces, list, bar.Update)
+	bar.End()
 	if err != nil {
 		if ctx.Err() != nil {
 			return refuse("", "interrupted")

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/daemon"
+	"github.com/floodmark/floodmark/internal/heap"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/mcplogin"
@@ -104,7 +104,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if err != nil {
 		return err
 	}
-	daemon.TuneShared(c.getenv)
+	heap.TuneShared(c.getenv)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	judge, err := client.Dial(paths.HookSocket, client.Options{})

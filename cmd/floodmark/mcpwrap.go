@@ -18,7 +18,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/daemon"
+	"github.com/floodmark/floodmark/internal/heap"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcppins"
@@ -110,7 +110,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 	} else {
 		c.say("floodmark: %s: %s", name, err)
 	}
-	daemon.TuneGateway(c.getenv)
+	heap.TuneGateway(c.getenv)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	judge, err := client.Dial(paths.HookSocket, client.Options{})

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/linetext"
 )
 
 // A choice is a flag that takes one of a few words.
@@ -71,38 +73,15 @@ func (c *console) json(v any) error {
 	return enc.Encode(v)
 }
 
-// barWidth is how many characters a bar has.
-const barWidth = 30
-
-// A progress shows how far a long command is, on a terminal's standard error.
-// Anywhere else it shows nothing: logs do not need it.
-type progress struct {
-	c     *console
-	label string
-	shown int // the last percentage; -1: nothing yet
+// newProgress shows how far a long command is.
+func (c *console) newProgress(label string) *linetext.Bar {
+	return &linetext.Bar{To: c.stderr, Terminal: c.stderrTerminal, Label: label}
 }
 
-func (c *console) newProgress(label string) *progress {
-	return &progress{c: c, label: label, shown: -1}
-}
-
-// update is called with how much is done, as often as one likes.
-func (p *progress) update(done, total int) {
-	if !p.c.stderrTerminal || total == 0 {
-		return
+// steps say what a command does meanwhile; to a program nothing.
+func (c *console) steps(form string) *linetext.Steps {
+	if form == asJSON {
+		return &linetext.Steps{}
 	}
-	percent := 100 * done / total
-	if percent == p.shown {
-		return
-	}
-	p.shown = percent
-	full := barWidth * done / total
-	fmt.Fprintf(p.c.stderr, "\r%s [%s%s] %3d %%", p.label, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), percent)
-}
-
-// end takes the bar away.
-func (p *progress) end() {
-	if p.shown >= 0 {
-		fmt.Fprint(p.c.stderr, "\r\x1b[K")
-	}
+	return &linetext.Steps{To: c.stderr, InPlace: c.stderrTerminal && c.getenv("TERM") != "dumb"}
 }

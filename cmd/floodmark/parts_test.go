@@ -9,20 +9,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestProgressOnlyOnATerminal(t *testing.T) {
-	for _, terminal := range []bool{false, true} {
-		var b bytes.Buffer
-		p := (&console{stderr: &b, stderrTerminal: terminal}).newProgress("x")
-		p.update(0, 0)
-		p.update(1, 2)
-		p.update(1, 2)
-		p.end()
-		if got := strings.Count(b.String(), "50 %"); got > 1 || (got == 1) != terminal {
-			t.Errorf("terminal %v: %q", terminal, b.String())
-		}
-	}
-}
-
 func TestReportNeverShowsAStack(t *testing.T) {
 	var b bytes.Buffer
 	c := &console{stderr: &b, getenv: func(string) string { return "" }}

@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/daemon"
+	"github.com/floodmark/floodmark/internal/heap"
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
@@ -110,7 +111,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: level}))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	daemon.TuneHeap(c.getenv)
+	heap.TuneMonitor(c.getenv)
 	d, err := daemon.Open(ctx, daemon.Options{
 		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: clock(), Fault: fault(), LogBytes: faultLogBytes(),
 		SelfCheck: c.selfCheck(f.place, paths), Agents: c.fleetAgents(f.place), FleetEvery: fleetEvery(), Box: filepath.Join(filepath.Dir(c.program), boxName),
@@ -126,8 +127,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	return nil
 }
 
-// selfCheck is what the monitor tries every day: nothing in system mode, where
-// the agents and their settings are other people's.
+// selfCheck is what the monitor tries every day: nothing in system mode, where agents are other people's.
 func (c *console) selfCheck(p place, paths config.Paths) func(context.Context, time.Time) ([]floodmark.IncidentSeen, error) {
 	if p.system || c.program == "" {
 		return nil

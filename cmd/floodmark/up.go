@@ -27,8 +27,9 @@ func newUp(c *console) *cobra.Command {
 		Use:   "up [AGENT…]",
 		Short: "Start the monitor, protect the agents it finds, and prove that they obey",
 		Long: `Find the agents on this machine, or those you name, show what will change, and ask
-once. Then start the monitor, connect the agents, and try each of them: an agent that
-does not obey is given its settings back. «floodmark down» undoes all of it.
+once. Then start the monitor, connect the agents, and try each of them, saying which
+step is under way: an agent that does not obey is given its settings back. The last
+lines say who is protected and what comes next. «floodmark down» undoes all of it.
 
 The monitor is started by systemd or launchd, now and at each login. Where neither
 answers, and with --dir, it runs in the background until the machine is restarted.`,
@@ -112,9 +113,11 @@ func (c *console) up(ctx context.Context, f protectFlags, names []string) error 
 	if err := c.upAgreed(f, plan, rules, by, runs); err != nil {
 		return err
 	}
-	report := upReport{Agents: []prove.Result{}}
+	report, steps := upReport{Agents: []prove.Result{}}, c.steps(f.form)
+	defer steps.End()
 	undo := func() string { return "nothing was changed" }
 	if !runs {
+		steps.Begin("Starting the monitor")
 		report.Started = by.Name
 		if err := within(ctx, by.Start); err != nil {
 			return step("start the monitor", err, "look at «floodmark logs"+f.flags()+"», then try again; nothing was changed")
@@ -127,12 +130,16 @@ func (c *console) up(ctx context.Context, f protectFlags, names []string) error 
 		}
 	}
 	_ = c.reload(ctx, f.place, true) // else the monitor takes it for somebody else's change
+	for _, title := range changed(plan) {
+		steps.Begin("Protecting " + title)
+	}
 	if err := applied(plan, rules); err != nil {
 		return step("protect", protectError(err), undo())
 	}
 	c.remember(ctx, f, m, plan)
 	_ = c.reload(ctx, f.place, false)
-	report.Agents = c.tryAgents(ctx, f.place, m, plan)
+	report.Agents = c.tryAgents(ctx, f.place, m, plan, steps)
+	steps.End()
 	return c.upDone(ctx, f, m, plan, report, undo)
 }
 
@@ -156,23 +163,19 @@ func step(name string, err error, hint string) error {
 }
 
 // tryAgents proves the agents of a plan, and the box if one can be made.
-func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, plan *protect.Plan) (list []prove.Result) {
+func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
+	list := prove.Planned(ctx, m, plan, c.clock().UTC(), steps.Begin)
 	paths, err := c.paths(p)
-	for _, a := range plan.Agents {
-		f, _, err := m.Find(ctx, a.Name)
-		if err != nil {
-			f = a
-		}
-		list = append(list, prove.Agent(ctx, m, f, c.clock().UTC()))
-	}
 	if err == nil {
 		err = prove.KeepAll(ctx, paths.Proofs, m, list)
 	}
 	if err != nil {
+		steps.End()
 		c.say("what was seen could not be kept: %s", reason(err))
 	}
 	if why, todo := c.noBox(ctx, p); why != "" && todo == proveBox {
 		if program, err := c.boxProgram(p); err == nil {
+			steps.Begin("Trying to get out of the sandbox")
 			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC()) // «floodmark status --all» says what it found
 		}
 	}
@@ -228,8 +231,8 @@ func (c *console) upText(f protectFlags, report upReport, good []string) {
 		proved = strings.Replace(proved, "they were", "it was", 1)
 	}
 	fmt.Fprintln(c.stdout, st.green(plain(fmt.Sprintf("%s protected%s: %s.", count(len(good), "agent is", "agents are"), proved, strings.Join(good, ", ")))))
-	c.say("Restart agents that run already. Next: «floodmark watch%s» shows what they do and takes your answers", f.flags())
-	c.say("«floodmark down%s» takes all of this back", f.flags())
+	c.say("Restart agents that run already. «floodmark down%s» takes all of this back", f.flags())
+	c.say("Next: «floodmark watch%s» shows what they do and takes your answers", f.flags())
 }
 
 // giveBack unprotects agents, and says how that went.
@@ -299,19 +302,23 @@ func (c *console) sayYes(f protectFlags, plan *protect.Plan, rules *rulesChange)
 	}
 }
 
-// planLine says in one line what a plan changes.
-func planLine(plan *protect.Plan, rules *rulesChange) string {
+// changed are the agents whose settings a plan changes.
+func changed(plan *protect.Plan) (list []string) {
 	files := map[string]int{}
 	for _, ch := range plan.Changes {
 		files[ch.Agent]++
 	}
-	var list []string
 	for _, a := range plan.Agents {
 		if n := files[a.Name]; n > 0 {
 			list = append(list, a.Title+" ("+count(n, "file", "files")+")")
 		}
 	}
-	text := "changes the settings of " + strings.Join(list, ", ")
+	return list
+}
+
+// planLine says in one line what a plan changes.
+func planLine(plan *protect.Plan, rules *rulesChange) string {
+	text := "changes the settings of " + strings.Join(changed(plan), ", ")
 	if rules != nil {
 		text += "; the policy file " + rules.Path + " is " + rules.What
 	}

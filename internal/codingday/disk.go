@@ -80,6 +80,9 @@ func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 // Databases are not known: what is in files was not recorded.
 func (d *pastDisk) Databases(string) []string { return nil }
 
+// Composes implements [kernel.Disk]: nobody looked.
+func (d *pastDisk) Composes(string) bool { return false }
+
 // Secrets returns the files that hold secrets by their names. What is in files was
 // not recorded, but for the remotes in git's settings.
 func (d *pastDisk) Secrets(s kernel.Search) kernel.Hoard {

@@ -138,6 +138,11 @@ func (d *tapedDisk) Databases(home string) (list []string) {
 	return list
 }
 
+func (d *tapedDisk) Composes(folder string) (alone bool) {
+	d.answer(&alone, "composes", folder)
+	return alone
+}
+
 func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
 	var h tape.Hoard
 	d.answer(&h, "secrets", s.Folder)

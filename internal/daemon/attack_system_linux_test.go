@@ -40,11 +40,17 @@ const (
 	saysPossible = "POSSIBLE" // it was done
 )
 
+// trustKey is the action that needs a question because of what others share.
+const trustKey = "trust key in watch"
+
 // attack is what the attacker's process does.
 func attack(dir, action string) {
 	try := actions()[action]
-	if action == "prepare" {
+	switch action {
+	case "prepare":
 		try = prepare
+	case "prepare shared":
+		try = prepareShared
 	}
 	if err := try(context.Background(), config.DirPaths(dir)); err != nil {
 		fmt.Println(saysRefused, err)
@@ -155,11 +161,15 @@ func as(user int) *syscall.SysProcAttr {
 }
 
 // prepare has another agent ask a question, from outside every family here.
-func (p *play) prepare() {
+func (p *play) prepare(action string) {
 	p.t.Helper()
+	what := "prepare"
+	if action == trustKey {
+		what += " shared"
+	}
 	cmd := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "attacker"))
 	cmd.SysProcAttr = as(ownerUser)
-	cmd.Env = []string{attackVariable + "=" + p.dir + "|prepare"}
+	cmd.Env = []string{attackVariable + "=" + p.dir + "|" + what}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), saysPossible) {
 		p.t.Fatalf("prepare: %v\n%s", err, out)
 	}
@@ -274,7 +284,7 @@ func (p *play) tryAll(mode string) (table []cell) {
 	p.t.Helper()
 	for _, way := range slices.Sorted(maps.Keys(ways())) {
 		for _, action := range slices.Sorted(maps.Keys(actions())) {
-			p.prepare()
+			p.prepare(action)
 			before := p.incidents()
 			said := p.agent(ways()[way], action)
 			c := cell{way, action, mode, result(said), said}

@@ -30,6 +30,10 @@ type Look struct {
 	// Own: it asks the service that the project came from, or one on this machine, and shows
 	// nobody else what it was asked.
 	Own bool
+	// Compose: it asks docker for the services that a file of the folder tells of.
+	Compose bool
+	// Cluster: it asks the cluster that the owner's settings name.
+	Cluster bool
 	// Database is the host and port at which it asks a database, and does nothing else.
 	Database string
 }
@@ -56,13 +60,28 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 	switch {
 	case !ok:
 		return Look{}
+	case c.words[0] == "docker":
+		whole, _, _ := command(line)
+		return Look{Compose: len(urls) == 0 && slices.Equal(whole, words)}
 	case c.words[0] != "curl":
-		return Look{Own: len(urls) == 0}
+		return Look{Own: len(urls) == 0, Cluster: c.words[0] == "kubectl"}
 	}
 	alone := !slices.ContainsFunc(urls, func(u string) bool { return !slices.Contains(operands, u) })
 	return Look{
 		Plain: alone && len(urls) == len(operands),
 		Own:   alone && !follows && !slices.ContainsFunc(operands, func(u string) bool { return !onThisMachine(u) }),
+	}
+}
+
+// Obeys are the files at a home that say where it asks: whoever had a hand in them runs programs by it.
+func (l Look) Obeys(home string) []string {
+	switch {
+	case l.Compose:
+		return []string{home + "/.docker/config.json"}
+	case l.Cluster:
+		return []string{home + "/.kube/config"}
+	default:
+		return nil
 	}
 }
 
@@ -244,6 +263,15 @@ func is(kind, word string) bool {
 		return match(`[a-z0-9][a-z0-9.-]{0,252}`)
 	case "name":
 		return match(`[A-Za-z][A-Za-z0-9_]{0,62}`)
+	case "service":
+		return match(`[a-z0-9][a-z0-9_.-]{0,62}`)
+	case "objects":
+		kind, name, one := strings.Cut(word, "/")
+		return slices.Contains(wordsOf(clusterKinds), kind) && (!one || is("service", name))
+	case "object":
+		return is("service", word) || strings.Contains(word, "/") && is("objects", word)
+	case "span":
+		return match(`[1-9][0-9]{0,4}[smh]?|all`)
 	case "reads":
 		return sqlread.ReadsOnly(word)
 	case "file":

@@ -22,6 +22,11 @@ func TestListed(t *testing.T) {
 		"gh issue view": false, "gh issue view 012": false, "gh issue view 12 13": false, "gh issue view 1234567890123": false, "gh issue view main": false, "gh issue list 4": false,
 		"gh issue view 12 -R a/b": false, "gh issue view 12 -cw": false, "gh issue view 12 --": false, "gh issue view 12 -": false, "gh issue view 12 --json": false,
 		"gh issue view 12 --json a_b": false, "gh issue list -s mine": false, "gh issue list -L=5": false, "gh issue list -L -s": false, "gh issue view 12 --comments=x": false,
+		"kubectl get pods": true, "kubectl get pods web-1 -A -o wide": true, "kubectl get pod/web-1 --namespace=shop": true, "kubectl get": false, "kubectl get secrets": false, "kubectl get pods,secrets": false, "kubectl get secret/a": false,
+		"kubectl get pods -s x": false, "kubectl get pods -o jsonpath={}": false, "kubectl get -f x.yaml": false, "kubectl get pods/": false, "kubectl get pods A": false, "kubectl -n a get pods": false,
+		"kubectl logs web-1 -p --tail=100": true, "kubectl logs deploy/web -f": true, "kubectl logs secret/web": false, "kubectl logs a b": false, "kubectl logs": false, "kubectl logs a --since=1h": true, "kubectl logs a --since=1y": false,
+		"kubectl describe pod web": true, "kubectl describe secret web": false, "kubectl rollout status deploy/web": true, "kubectl rollout undo deploy/web": false, "kubectl diff -f a": false, "kubectl exec web": false,
+		"docker compose ps": false, "docker compose logs": false, // these are own where the kernel has seen the file
 		"gh pr": false, "gh": false, "gh api user": false, "git fetch origin main": true, "git pull -q --rebase": true, "git pull origin master": true, "git pull origin": true, "git fetch origin secret": false, "git pull origin main:x": false, "git pull origin +main": false,
 		"git pull main origin": false, "git pull origin main main": false, "git pull origin main topic": false, "git pull --rebase=interactive": false, "git pull -s x": false, "git pull -X theirs": false, "git pull https://a.example main": false, "git pull -S": false, "git fetch a/b": false, "git fetch host:x": false, "git fetch .": false, "git fetch -j 4": false,
 	} {
@@ -112,5 +117,22 @@ func TestCurl(t *testing.T) {
 	}
 	if got := of("curl -s https://a.example", []string{"https://b.example"}, "curl", "-s", "https://a.example"); got.Plain {
 		t.Error("another address")
+	}
+}
+
+// A question to docker compose is a look at this machine if a file of the folder says no more.
+func TestComposes(t *testing.T) {
+	for line, want := range map[string]bool{
+		"docker compose ps": true, "docker compose ps web -a": true, "docker compose logs -f --tail 50 web db": true, "docker compose logs --since=10m": true, "docker compose top": true, "docker compose images -q": true, "docker compose ls": true,
+		"docker compose": false, "docker compose up": false, "docker compose config": false, "docker compose -f x logs": false, "docker compose -p x ps": false, "docker compose ps -f x": false, "docker compose logs --tail x": false,
+		"docker compose logs Web": false, "docker compose logs ../x": false, "docker compose exec web": false, "docker-compose logs": false, "cd /a && docker compose ps": false, "docker compose ps --format={{.}}": false,
+	} {
+		words := strings.Fields(strings.TrimPrefix(line, "cd /a && "))
+		if got := of(line, nil, words...); got.Compose != want || got.Own || got.Plain || want != (len(got.Obeys("/h")) > 0) {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+	if of("docker compose ps", []string{"https://a.example"}, "docker", "compose", "ps").Compose {
+		t.Error("a line with an address")
 	}
 }

@@ -83,6 +83,20 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 	return r
 }
 
+// Planned tries the agents of a plan as they are now, after it was applied. Before each it
+// says what is done.
+func Planned(ctx context.Context, m protect.Machine, plan *protect.Plan, now time.Time, say func(string)) (list []Result) {
+	for _, a := range plan.Agents {
+		say("Trying " + a.Title + ": what is forbidden must not run")
+		f, _, err := m.Find(ctx, a.Name)
+		if err != nil {
+			f = a
+		}
+		list = append(list, Agent(ctx, m, f, now))
+	}
+	return list
+}
+
 func (r *Result) adapter(ctx context.Context, m protect.Machine) {
 	starts, err := ask(ctx, m, r.Agent)
 	if err == nil && !starts {

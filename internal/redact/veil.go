@@ -2,6 +2,7 @@ package redact
 
 import (
 	_ "embed"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,9 +38,19 @@ const insideAddress = `(://[^/\s:@]*:)[^/\s@]+(@)`
 
 // What a text must hold, in lower case, for each shape to be looked for. Looking
 // costs far more than this, and the usual argument holds none of it.
-func keySigns() []string { return strings.Fields(signsOfKeys) }
+func keySigns() iter.Seq[string] { return strings.FieldsSeq(signsOfKeys) }
 
-func nameSigns() []string { return strings.Fields(signsOfNames) }
+func nameSigns() iter.Seq[string] { return strings.FieldsSeq(signsOfNames) }
+
+// holds reports whether a text holds one of the signs.
+func holds(lower string, signs iter.Seq[string]) bool {
+	for sign := range signs {
+		if strings.Contains(lower, sign) {
+			return true
+		}
+	}
+	return false
+}
 
 // The same in a command line, where hiding too much would hide a command: what a
 // shell acts upon ends a credential, a word behind an empty «TOKEN=» is a
@@ -97,15 +108,14 @@ func (v *Veils) Line(d *Detector, text string) string {
 // cover puts the veil where the shapes are found, but for their groups.
 func (s looks) cover(text string) string {
 	lower := strings.ToLower(text)
-	holds := func(sign string) bool { return strings.Contains(lower, sign) }
-	if slices.ContainsFunc(keySigns(), holds) {
+	if holds(lower, keySigns()) {
 		for _, at := range slices.Backward(s.keys.FindAllStringIndex(text, -1)) {
 			if !inHost(text, at[0], at[1]) {
 				text = text[:at[0]] + veil + text[at[1]:]
 			}
 		}
 	}
-	if slices.ContainsFunc(nameSigns(), holds) {
+	if holds(lower, nameSigns()) {
 		text = s.named.ReplaceAllString(text, "${1}"+veil)
 	}
 	if strings.Contains(text, "://") && strings.Contains(text, "@") {

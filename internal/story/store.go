@@ -121,6 +121,14 @@ func (s *store) Pushes(path, _ string) floodmark.Digest {
 // Databases implements [kernel.Disk]: a story says what is in a file.
 func (s *store) Databases(home string) []string { return looks.Databases(s.files[home+"/.pgpass"]) }
 
+// Composes implements [kernel.Disk] likewise.
+func (s *store) Composes(folder string) bool {
+	return looks.Composed(func(name string) (text string, there, ok bool) {
+		text, there = s.files[folder+"/"+name]
+		return text, there, true
+	})
+}
+
 // Revisions implements [kernel.Disk]: a story tells of a branch as of a checkout below git's
 // own folder.
 func (s *store) Revisions(path string, words []string) (list []kernel.Checkout) {

@@ -140,6 +140,12 @@ func (d *watched) Pushes(path, branch string) floodmark.Digest {
 	return to
 }
 
+func (d *watched) Composes(folder string) bool {
+	is := d.Disk.Composes(folder)
+	d.saw(false, is, "composes", folder)
+	return is
+}
+
 func (d *watched) Databases(home string) []string {
 	list := d.Disk.Databases(home)
 	d.saw(false, list, "databases", home)

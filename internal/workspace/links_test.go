@@ -84,3 +84,24 @@ func TestDatabases(t *testing.T) {
 		t.Errorf("it is a link: %q", disk.Databases(home))
 	}
 }
+
+// A file for docker compose that is no file of the folder's own is none to look through.
+func TestComposes(t *testing.T) {
+	folder, disk := t.TempDir(), workspace.New(workspace.Options{})
+	name := filepath.Join(folder, "compose.yaml")
+	if disk.Composes(folder) || disk.Composes("") {
+		t.Error("there is none")
+	}
+	if err := os.WriteFile(name, []byte("services: {db: {image: a}}"), 0o600); err != nil || !disk.Composes(folder) {
+		t.Errorf("it is there: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, ".env"), make([]byte, 17<<20), 0o600); err != nil || disk.Composes(folder) {
+		t.Errorf("nobody reads all settings: %v", err)
+	}
+	if err := os.Rename(name, filepath.Join(folder, "x.yaml")); err != nil || disk.Composes(folder) {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(folder, ".env")); err != nil || os.Symlink("x.yaml", name) == nil && disk.Composes(folder) {
+		t.Errorf("it is a link: %v", err)
+	}
+}

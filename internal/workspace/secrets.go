@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -249,4 +250,17 @@ func (*Disk) Databases(home string) []string {
 		return nil
 	}
 	return looks.Databases(text)
+}
+
+// Composes implements [kernel.Disk]. A link leads to where somebody else may have written.
+func (*Disk) Composes(folder string) bool {
+	return filepath.IsAbs(folder) && looks.Composed(func(name string) (text string, there, ok bool) {
+		at := filepath.Join(folder, name)
+		info, err := os.Lstat(at)
+		if err != nil || !info.Mode().IsRegular() {
+			return "", false, errors.Is(err, fs.ErrNotExist)
+		}
+		text, err = readSmall(at)
+		return text, true, err == nil
+	})
 }

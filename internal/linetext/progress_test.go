@@ -1,0 +1,44 @@
+package linetext_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/linetext"
+)
+
+func TestABarOnlyOnATerminal(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		var b bytes.Buffer
+		p := &linetext.Bar{To: &b, Terminal: terminal, Label: "x"}
+		p.Update(0, 0)
+		p.Update(1, 2)
+		p.Update(1, 2)
+		p.End()
+		if got := strings.Count(b.String(), "50 %"); got > 1 || (got == 1) != terminal {
+			t.Errorf("terminal %v: %q", terminal, b.String())
+		}
+	}
+}
+
+// Where nobody sees a line change, each step keeps its own; on a terminal nothing is left.
+func TestSteps(t *testing.T) {
+	var b bytes.Buffer
+	for _, s := range []*linetext.Steps{{}, {To: &b}, {To: &b, InPlace: true}} {
+		s.End()
+		s.Begin("one\x1b[2J")
+		s.Begin("two " + strings.Repeat("long ", 40))
+		s.End()
+		s.End()
+	}
+	want := "one\ntwo " + strings.Repeat("long ", 40)
+	lines, place, _ := strings.Cut(strings.ReplaceAll(b.String(), "[2J", ""), "\n\r")
+	if strings.TrimSpace(lines) != strings.TrimSpace(want) {
+		t.Errorf("lines: %q", lines)
+	}
+	parts := strings.Split("\r"+place, "\r\x1b[K")
+	if len(parts) != 4 || parts[1] != "one" || !strings.HasPrefix(parts[2], "two long") || len(parts[2]) > 72 || parts[3] != "" {
+		t.Errorf("in place: %q", parts)
+	}
+}
