@@ -130,21 +130,7 @@ func (st *step) have(s floodmark.Source, fresh []floodmark.Source) (floodmark.No
 			return o.Node, true
 		}
 	}
-	if !s.Digest.IsZero() {
-		n, ok := st.s.Ledger.Find(s.Digest)
-		if !ok {
-			return 0, false
-		}
-		if o, _ := st.s.Ledger.Source(n); provenance.SameSource(&o, &s) {
-			return n, true
-		}
-	}
-	for o := range st.s.Ledger.Sources() {
-		if provenance.SameSource(&o, &s) {
-			return o.Node, true
-		}
-	}
-	return 0, false
+	return st.s.Ledger.Same(&s)
 }
 
 // trusted writes down where the owner vouched for what comes in.

@@ -49,9 +49,9 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 	if len(j.decision.Reasons) > 0 {
 		switch j.decision.Reasons[0].Code {
 		case floodmark.FlowSecret, floodmark.Undescribed:
-			nodes = append(nodes, st.guardedBy(floodmark.Secret)...)
+			nodes = append(nodes, st.s.Ledger.Guarded(floodmark.Secret)...)
 		case floodmark.FlowPrivate:
-			nodes = append(nodes, st.guardedBy(floodmark.Private)...)
+			nodes = append(nodes, st.s.Ledger.Guarded(floodmark.Private)...)
 		default:
 		}
 	}
@@ -64,7 +64,7 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 		}
 		l := st.s.Ledger.Effective(n)
 		name := meaning.Source(src, l.Trust)
-		if l.Secrecy <= floodmark.Private && slices.Contains(st.guardedBy(l.Secrecy), n) && l.Trust >= floodmark.Local {
+		if l.Secrecy <= floodmark.Private && slices.Contains(st.s.Ledger.Guarded(l.Secrecy), n) && l.Trust >= floodmark.Local {
 			name = meaning.Source(src, l.Trust) + " [" + l.Secrecy.String() + "]"
 		}
 		names = addNew(names, name)
@@ -73,16 +73,6 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 		return strings.Join(names[:2], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
-}
-
-// guardedBy returns the first live source that is exactly so secret.
-func (st *step) guardedBy(s floodmark.Secrecy) []floodmark.NodeID {
-	for src := range st.s.Ledger.Sources() {
-		if st.s.Ledger.Live(src.Node) && st.s.Ledger.Effective(src.Node).Secrecy == s {
-			return []floodmark.NodeID{src.Node}
-		}
-	}
-	return nil
 }
 
 func refusal(v floodmark.Verdict) string {

@@ -79,10 +79,7 @@ const (
 // that were seen is followed, and what was composed. What the owner stated and
 // where a result is kept here tell nothing.
 func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
-	seen := 0
-	for src := range st.s.Ledger.Sources() {
-		seen += src.Links
-	}
+	seen := st.s.Ledger.Links()
 	for i, leaf := range j.leaves {
 		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
 		switch {

@@ -178,13 +178,10 @@ func (st *step) guard(f *floodmark.ContentSeen, text string) {
 	}
 }
 
-// secretsSeen are the secrets that were found in this session, and where. A source
-// with one is secret, so that most sessions need not be looked through.
+// secretsSeen are the secrets that were found in this session, and where. A source with one is secret.
 func (st *step) secretsSeen() (nodes []floodmark.NodeID, secrets []floodmark.SecretSpan) {
-	if st.s.Ledger.Lowest().Secrecy > floodmark.Secret {
-		return nil, nil
-	}
-	for src := range st.s.Ledger.Sources() {
+	for _, n := range st.s.Ledger.Secret() {
+		src, _ := st.s.Ledger.Source(n)
 		for _, s := range src.Secrets {
 			if s.Print != "" {
 				nodes, secrets = append(nodes, src.Node), append(secrets, s)
@@ -223,7 +220,8 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 // withSecrets adds the sources in which secrets were found.
 func withSecrets(s *State, nodes []floodmark.NodeID) []floodmark.NodeID {
 	nodes = slices.Clone(nodes)
-	for src := range s.Ledger.Sources() {
+	for _, n := range s.Ledger.Secret() {
+		src, _ := s.Ledger.Source(n)
 		if len(src.Secrets) > 0 && !slices.Contains(nodes, src.Node) {
 			nodes = append(nodes, src.Node)
 		}
@@ -314,8 +312,9 @@ func (st *step) undescribed(b *floodmark.Basis) (tools []string) {
 	if other || st.s.Ledger.Lowest().Secrecy > floodmark.Secret {
 		return nil
 	}
-	for src := range st.s.Ledger.Sources() {
-		if !st.s.Ledger.Live(src.Node) || src.Own().Secrecy > floodmark.Secret {
+	for _, n := range st.s.Ledger.Secret() {
+		src, _ := st.s.Ledger.Source(n)
+		if !st.s.Ledger.Live(src.Node) {
 			continue
 		}
 		if src.Because != floodmark.Undescribed || len(src.Secrets) > 0 {

@@ -32,7 +32,7 @@ const MaxBlame = believed.Most
 // from others is followed back to what it was made from, even if that is no
 // longer live itself.
 func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
-	if n := len(l.entries); n == 0 || !l.entries[n-1].heirs {
+	if !l.before(len(l.entries)).heirs {
 		return l.live.Roots(limit)
 	}
 	var asked []bool    // made when something is asked
@@ -68,10 +68,13 @@ func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func
 	return l.live.Newer(from, limit, since, but)
 }
 
+// Guarded returns the first live source that is exactly so secret; none if no one is.
+func (l *Ledger) Guarded(s floodmark.Secrecy) []floodmark.NodeID { return l.live.First(s) }
+
 // Within reports whether nothing that is here would lower a mark. What was
 // announced and has not arrived is not here: nobody has read it.
 func (l *Ledger) Within(mark floodmark.Label) bool {
-	return len(l.entries) == 0 || mark.AtLeastAsSafe(l.entries[len(l.entries)-1].here)
+	return mark.AtLeastAsSafe(l.before(len(l.entries)).here)
 }
 
 // Export returns what another session must know to have the same mark: the

@@ -50,8 +50,41 @@ func walkedBlame(l *Ledger, limit floodmark.Trust) (roots []floodmark.NodeID) {
 	return roots[:min(len(roots), MaxBlame)]
 }
 
+// walkedSources holds what is listed of the sources to all of them.
+func walkedSources(t *testing.T, seed uint64, l *Ledger) {
+	t.Helper()
+	all, links, secret := slices.Collect(l.Sources()), 0, []floodmark.NodeID(nil)
+	first := map[floodmark.Secrecy][]floodmark.NodeID{}
+	for i := range all {
+		s := &all[i]
+		if links += s.Links; s.Own().Secrecy == floodmark.Secret {
+			secret = append(secret, s.Node)
+		}
+		if e := l.Effective(s.Node).Secrecy; l.Live(s.Node) && first[e] == nil {
+			first[e] = []floodmark.NodeID{s.Node}
+		}
+		for _, other := range []floodmark.Digest{s.Digest, {}, floodmark.DigestOf("nobody has it")} {
+			asked := *s
+			asked.Digest = other
+			want := slices.IndexFunc(all, func(o floodmark.Source) bool { return SameSource(&o, &asked) })
+			if got, ok := l.Same(&asked); ok != (want >= 0) || ok && int(got) != want {
+				t.Fatalf("seed %d: the same as %d is %d, %v, want %d", seed, i, got, ok, want)
+			}
+		}
+	}
+	if l.Links() != links || !slices.Equal(l.Secret(), secret) {
+		t.Fatalf("seed %d: %d links, want %d; %v are secret, want %v", seed, l.Links(), links, l.Secret(), secret)
+	}
+	for s := range floodmark.Public + 1 {
+		if got := l.Guarded(s); !slices.Equal(got, first[s]) {
+			t.Fatalf("seed %d: the first that is %v is %v, want %v", seed, s, got, first[s])
+		}
+	}
+}
+
 func holdToWalk(t *testing.T, seed uint64, l *Ledger, rng *rand.Rand) {
 	t.Helper()
+	walkedSources(t, seed, l)
 	for limit := range floodmark.System + 1 {
 		if got, want := l.Blame(limit), walkedBlame(l, limit); !slices.Equal(got, want) || len(got) == 0 && got != nil {
 			t.Fatalf("seed %d: %d sources: blame of %v is %v, want %v", seed, l.Len(), limit, got, want)

@@ -54,6 +54,7 @@ type upTo struct {
 	all, mark floodmark.Label // join of all effective labels, and of those of live ones
 	levels    Levels          // of live ones
 	here      floodmark.Label // join of those of live ones that have arrived
+	links     int             // in all of them
 	cleared   bool            // one is dead
 	heirs     bool            // what lowers the trust of a live one may be dead
 	apart     uint8           // how many of [Ledger.apart] there are, and the join of the
@@ -166,28 +167,13 @@ func (l *Ledger) Clear() {
 
 // Mark returns the join of the effective labels of all live sources. That of
 // no source is clean.
-func (l *Ledger) Mark() floodmark.Label {
-	if len(l.entries) == 0 {
-		return floodmark.Clean()
-	}
-	return l.entries[len(l.entries)-1].mark
-}
+func (l *Ledger) Mark() floodmark.Label { return l.before(len(l.entries)).mark }
 
 // Lowest returns the join of the effective labels of all sources, live or not.
-func (l *Ledger) Lowest() floodmark.Label {
-	if len(l.entries) == 0 {
-		return floodmark.Clean()
-	}
-	return l.entries[len(l.entries)-1].all
-}
+func (l *Ledger) Lowest() floodmark.Label { return l.before(len(l.entries)).all }
 
 // Levels returns the trust levels present among the live sources.
-func (l *Ledger) Levels() Levels {
-	if len(l.entries) == 0 {
-		return 0
-	}
-	return l.entries[len(l.entries)-1].levels
-}
+func (l *Ledger) Levels() Levels { return l.before(len(l.entries)).levels }
 
 // Len returns the number of sources, which is the next node.
 func (l *Ledger) Len() int { return len(l.entries) }
@@ -233,6 +219,21 @@ func (l *Ledger) Pending(c floodmark.CallID) (floodmark.NodeID, bool) {
 // Endorsements returns what the owner vouched for and did not withdraw.
 func (l *Ledger) Endorsements() []floodmark.Endorsed { return slices.Clone(l.endorsed) }
 
+// Same returns the oldest source that is the same as s.
+func (l *Ledger) Same(s *floodmark.Source) (floodmark.NodeID, bool) {
+	n, ok := l.Find(s.Digest)
+	if ok && SameSource(&l.entries[n].source, s) || !ok && !s.Digest.IsZero() {
+		return n, ok
+	}
+	return l.live.Twin(func(n floodmark.NodeID) bool { return SameSource(&l.entries[n].source, s) })
+}
+
+// Links returns how many links are in all sources.
+func (l *Ledger) Links() int { return l.before(len(l.entries)).links }
+
+// Secret returns the sources that are secret by themselves, oldest first, live or not.
+func (l *Ledger) Secret() []floodmark.NodeID { return slices.Clone(l.live.Secret) }
+
 // Sources returns all sources, oldest first, live or not.
 func (l *Ledger) Sources() iter.Seq[floodmark.Source] {
 	return func(yield func(floodmark.Source) bool) {
@@ -252,18 +253,25 @@ func (l *Ledger) revive(e *entry) {
 	}
 }
 
+// before returns what follows from the sources before a node.
+func (l *Ledger) before(n int) upTo {
+	if n == 0 {
+		return upTo{all: floodmark.Clean(), mark: floodmark.Clean(), here: floodmark.Clean(), rest: floodmark.Clean()}
+	}
+	return l.entries[n-1].upTo
+}
+
 // settle brings everything that follows from the sources up to date, from node
 // n on: nothing older depends on it.
 func (l *Ledger) settle(n floodmark.NodeID) {
-	at := upTo{all: floodmark.Clean(), mark: floodmark.Clean(), here: floodmark.Clean(), rest: floodmark.Clean()}
-	if n > 0 {
-		at = l.entries[n-1].upTo
-	}
+	at := l.before(int(n))
 	l.apart, l.stands = orNil(l.apart[:at.apart]), orNil(l.stands[:n])
 	l.live.Cut(n)
 	for i := int(n); i < len(l.entries); i++ {
 		e := &l.entries[i]
-		own := l.own(&e.source)
+		own, id := l.own(&e.source), floodmark.NodeID(i)
+		l.live.Note(id, e.source.Own().Secrecy == floodmark.Secret, e.source.Digest.IsZero() || l.digests[e.source.Digest] != id)
+		at.links += e.source.Links
 		heir := e.source.Whole && at.cleared
 		e.effective = own
 		if e.source.Whole {
@@ -278,7 +286,7 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 			at.mark = at.mark.Join(e.effective)
 			at.levels |= level(e.effective.Trust)
 			at.heirs = at.heirs || heir && e.effective.Trust < own.Trust
-			l.live.Add(floodmark.NodeID(i), e.since, own.Trust, e.effective.Trust)
+			l.live.Add(id, e.since, own.Trust, e.effective)
 			if e.source.Call == "" {
 				at.here = at.here.Join(e.effective)
 			}

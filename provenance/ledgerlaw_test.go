@@ -21,7 +21,7 @@ func history(t *testing.T, seed uint64, steps int, check func(l *Ledger, dead []
 		case pick < 12 || n == 0:
 			s := source(n, label(floodmark.Trust(rng.IntN(6)), floodmark.Secrecy(rng.IntN(4))))
 			s.Digest = floodmark.DigestOf(fmt.Sprint(rng.IntN(8)))
-			s.Whole = rng.IntN(12) == 0
+			s.Whole, s.Links = rng.IntN(12) == 0, rng.IntN(3)
 			for range rng.IntN(3) {
 				if n > 0 {
 					s.Inputs = append(s.Inputs, floodmark.NodeID(rng.IntN(n)))
@@ -34,7 +34,10 @@ func history(t *testing.T, seed uint64, steps int, check func(l *Ledger, dead []
 			dead = append(dead, false)
 		case pick < 14:
 			node := floodmark.NodeID(rng.IntN(n))
-			f := floodmark.ContentArrived{Node: node, Digest: floodmark.DigestOf(fmt.Sprint(rng.IntN(8))), Label: label(floodmark.Trust(rng.IntN(6)), floodmark.Secrecy(rng.IntN(4)))}
+			f := floodmark.ContentArrived{Node: node, Digest: floodmark.DigestOf(fmt.Sprint(rng.IntN(8))), Label: label(floodmark.Trust(rng.IntN(6)), floodmark.Secrecy(rng.IntN(4))), Links: rng.IntN(3)}
+			if rng.IntN(4) == 0 {
+				f.Secrets = []floodmark.SecretSpan{{Rule: "r"}}
+			}
 			if l.Arrive(f) == nil {
 				dead[node] = false
 			}
@@ -65,7 +68,7 @@ func revive(l *Ledger, n floodmark.NodeID) {
 // slowEffective follows the definition and nothing else.
 func slowEffective(l *Ledger, n floodmark.NodeID) floodmark.Label {
 	s, _ := l.Source(n)
-	got := s.Label
+	got := s.Own()
 	for _, e := range l.Endorsements() {
 		if s.Call == "" && e.Digest == s.Digest && got.Trust < floodmark.Local {
 			got.Trust = max(got.Trust, min(e.Trust, floodmark.Local))

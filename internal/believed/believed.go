@@ -3,14 +3,23 @@
 // is in one.
 package believed
 
-import "github.com/floodmark/floodmark"
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
 
 // Most is how many sources are named: a person reads no more.
 const Most = 5
 
-// A Book holds the live sources of a session. Its zero value holds none.
+// A Book holds the sources of a session, above all the live ones. Its zero value holds none.
 type Book struct {
 	levels [floodmark.System + 1]level
+	first  [floodmark.Public + 1][]floodmark.NodeID // the oldest that is so secret, if one is
+
+	// These hold of all sources, live or not, in order: those that are secret by themselves,
+	// and those whose content an older one has, or is not known.
+	Secret, twins []floodmark.NodeID
 }
 
 // A level is what is believed as much, oldest first.
@@ -26,11 +35,16 @@ type comeback struct{ node, since floodmark.NodeID }
 
 // Cut forgets the sources from a node on.
 func (b *Book) Cut(n floodmark.NodeID) {
+	newer := func(m floodmark.NodeID) bool { return m >= n }
+	b.Secret, b.twins = cut(b.Secret, newer), cut(b.twins, newer)
 	for t := range b.levels {
 		l := &b.levels[t]
-		l.live = cut(l.live, func(m floodmark.NodeID) bool { return m >= n })
+		l.live = cut(l.live, newer)
 		l.back = cut(l.back, func(c comeback) bool { return c.node >= n })
-		l.roots = cut(l.roots, func(m floodmark.NodeID) bool { return m >= n })
+		l.roots = cut(l.roots, newer)
+	}
+	for s := range b.first {
+		b.first[s] = cut(b.first[s], newer)
 	}
 }
 
@@ -46,9 +60,9 @@ func cut[T any](list []T, goes func(T) bool) []T {
 }
 
 // Add takes in a live source that is newer than all that are here: since when it was new again,
-// or 0, how much it is believed by itself, and with what it was made from.
-func (b *Book) Add(n, since floodmark.NodeID, own, effective floodmark.Trust) {
-	l := &b.levels[effective]
+// or 0, how much it is believed by itself, and its label with what it was made from.
+func (b *Book) Add(n, since floodmark.NodeID, own floodmark.Trust, effective floodmark.Label) {
+	l := &b.levels[effective.Trust]
 	l.live = append(l.live, n)
 	if since > 0 {
 		if len(l.back) > 0 {
@@ -59,6 +73,32 @@ func (b *Book) Add(n, since floodmark.NodeID, own, effective floodmark.Trust) {
 	if r := &b.levels[own].roots; len(*r) < Most {
 		*r = append(*r, n)
 	}
+	if first := &b.first[effective.Secrecy]; len(*first) == 0 {
+		*first = append(*first, n)
+	}
+}
+
+// First returns the oldest that is exactly so secret, and none if no one is.
+func (b *Book) First(s floodmark.Secrecy) []floodmark.NodeID { return slices.Clone(b.first[s]) }
+
+// Note takes in a source that is newer than all that are here, live or not.
+func (b *Book) Note(n floodmark.NodeID, secret, twin bool) {
+	if secret {
+		b.Secret = append(b.Secret, n)
+	}
+	if twin {
+		b.twins = append(b.twins, n)
+	}
+}
+
+// Twin returns the oldest twin that is the same.
+func (b *Book) Twin(same func(floodmark.NodeID) bool) (floodmark.NodeID, bool) {
+	for _, n := range b.twins {
+		if same(n) {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // Newer reports whether one that is believed less than limit is new to who was told of all when

@@ -14,6 +14,7 @@ import (
 type one struct {
 	node, since    floodmark.NodeID
 	own, effective floodmark.Trust
+	secrecy        floodmark.Secrecy
 }
 
 // What a book answers is what looking at all that was added and not cut would say, and a book
@@ -30,18 +31,18 @@ func TestLawABookAnswersAsItsListWould(t *testing.T) {
 				book.Cut(next)
 				list = slices.DeleteFunc(list, func(o one) bool { return o.node >= next })
 			}
-			o := one{node: next, effective: floodmark.Trust(rng.IntN(6))}
+			o := one{node: next, effective: floodmark.Trust(rng.IntN(6)), secrecy: floodmark.Secrecy(rng.IntN(4))}
 			if o.own = max(o.effective, floodmark.Trust(rng.IntN(6))); rng.IntN(4) == 0 {
 				o.since = next + 1 + floodmark.NodeID(rng.IntN(9))
 			}
 			next += 1 + floodmark.NodeID(rng.IntN(3)) // what is between is dead
-			book.Add(o.node, o.since, o.own, o.effective)
+			book.Add(o.node, o.since, o.own, floodmark.Label{Trust: o.effective, Secrecy: o.secrecy})
 			list = append(list, o)
 			compare(t, rng, &book, list)
 		}
 		var anew Book
 		for _, o := range list {
-			anew.Add(o.node, o.since, o.own, o.effective)
+			anew.Add(o.node, o.since, o.own, floodmark.Label{Trust: o.effective, Secrecy: o.secrecy})
 		}
 		if !reflect.DeepEqual(anew, book) {
 			t.Fatalf("round %d: %+v, made anew %+v", round, book, anew)
@@ -61,6 +62,12 @@ func compare(t *testing.T, rng *rand.Rand, book *Book, list []one) {
 	})
 	if got := book.Newer(from, limit, since, but); got != want {
 		t.Fatalf("newer than %d below %v: %v\n%+v", from, limit, got, list)
+	}
+	for s := range floodmark.Public + 1 {
+		at := slices.IndexFunc(list, func(o one) bool { return o.secrecy == s })
+		if got := book.First(s); (at >= 0) != (len(got) == 1) || at >= 0 && got[0] != list[at].node {
+			t.Fatalf("%v: the first of %+v is %v", s, list, got)
+		}
 	}
 	var worst Worst
 	for _, o := range slices.Backward(list) {
