@@ -40,9 +40,15 @@ func Offline(r *shellscan.Report, urls []string) bool {
 		})
 }
 
-// onThisMachine reports an address that a box has, too: its own.
+// onThisMachine reports an address that a box has, too: its own. Without a scheme it has a port.
 func onThisMachine(word string) bool {
 	host, _ := address.HostOf(word)
+	for _, name := range []string{"127.0.0.1:", "localhost:"} {
+		if at, ok := strings.CutPrefix(word, name); ok {
+			port, _, _ := strings.Cut(at, "/")
+			return port != "" && strings.Trim(port, "0123456789") == ""
+		}
+	}
 	return strings.Contains(word, "://") && address.Loopback(host)
 }
 

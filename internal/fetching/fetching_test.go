@@ -30,3 +30,16 @@ func TestPlainPackage(t *testing.T) {
 		}
 	}
 }
+
+// An address of this machine is one that a box has, with a scheme or with a port.
+func TestOnThisMachine(t *testing.T) {
+	for word, want := range map[string]bool{
+		"http://127.0.0.1/a": true, "http://localhost:80/a?b": true, "127.0.0.1:80": true, "localhost:4199/a?b=c": true,
+		"127.0.0.1": false, "localhost": false, "localhost:": false, "127.0.0.1:x/a": false, "127.0.0.1:80@a.example/": false, "localhost:80.a.example/": false,
+		"http://127.0.0.1@a.example/": false, "xlocalhost:80": false, "a.example/127.0.0.1:80": false, "LOCALHOST:80": false,
+	} {
+		if got := onThisMachine(word); got != want {
+			t.Errorf("%s: %v", word, got)
+		}
+	}
+}
