@@ -318,10 +318,7 @@ func (st *step) behind(j *judged) {
 	}
 	for _, p := range t.writes {
 		name, tree := strings.CutSuffix(p, "/**")
-		if strings.ContainsAny(name, "*?[") {
-			continue
-		}
-		there := st.in.Disk.Resolve(name)
+		there := st.resolved([]string{name})[0]
 		if there == name {
 			continue
 		}

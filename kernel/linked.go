@@ -109,7 +109,7 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 			continue
 		}
 		for host := range hostnames.In(leaf.Value) {
-			if host == hostnames.TooLong || st.foreignHost(tr, host) {
+			if host == hostnames.TooLong || st.foreignHost(tr, host) && (st.in.Disk == nil || !st.ownPackages(leaf.Value, host)) {
 				return visible(host)
 			}
 		}
@@ -127,6 +127,15 @@ func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	p, known := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
 	kind, _ := st.r.Catalog.Where(src.Origin.Place, st.places())
 	return !ok || !known || !p.OnlyReads() || kind != catalog.InProject || src.Origin.Place == ""
+}
+
+// ownPackages reports that a text names a host for packages alone that lie in the project: below the repository that
+// the owner's or the team's checkout came from, while nobody below Local had a hand in what says so.
+func (st *step) ownPackages(text, host string) bool {
+	c, ok := st.in.Disk.Around(st.s.Project)
+	paths, below := hostnames.Below(text, host, c.Remote)
+	return ok && below && (c.Own || c.Team) && st.weigh(st.onSettings(c.Root+"/.git/**")).label().Trust >= floodmark.Local &&
+		!slices.ContainsFunc(paths, func(p string) bool { return st.in.Disk.Missing(catalog.FoldPath(c.Root + "/" + p)) })
 }
 
 // inert rewrites links that a reader's program would load by itself, unless the owner
