@@ -59,8 +59,8 @@ bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memo
 bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
 	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
 
-bench-long: ## one session of CALLS (100000) calls of a coding agent: decisions, memory and disk at 1,000 and at the end
-	@go -C bench/journal run . -seed $(SEED) -long $(CALLS)
+bench-long: ## one session of CALLS (100000) calls of a coding agent: decisions, memory and disk at 1,000, 10,000 and the end; renews docs/evidence/long.json
+	@go -C bench/journal run . -seed $(SEED) -long $(CALLS) -json ../../docs/evidence/long.json
 
 # Eight PostgreSQL servers of Debian's packages on this machine, which it starts and stops.
 # With QUICK=1 it takes a minute or two and renews nothing.

@@ -106,6 +106,28 @@ func TestHouseFiguresOfSpeed(t *testing.T) {
 		fmt.Sprintf("| ratio of a pair, median | %.1f |", hook.Ratio.Median), fmt.Sprintf("| ratio of a pair, p99 | %.1f |", hook.Ratio.P99))
 }
 
+func TestHouseFiguresOfALongSession(t *testing.T) {
+	var file struct {
+		Figures []struct {
+			Calls    int
+			P50      float64 `json:"decision_cpu_p50_us"`
+			P99      float64 `json:"decision_cpu_p99_us"`
+			Heap     float64 `json:"heap_bytes"`
+			Resident float64 `json:"resident_bytes"`
+			Most     float64 `json:"most_resident_bytes"`
+			Resting  float64 `json:"resting_resident_bytes"`
+			Disk     float64 `json:"disk_bytes"`
+			PerCall  float64 `json:"disk_bytes_a_call"`
+		}
+	}
+	evidence(t, "long", &file)
+	for _, f := range file.Figures {
+		const mb = 1e6
+		says(t, "docs/performance.md", fmt.Sprintf("| %s | %d, %d µs | %d MB | %d, %d, %d MB | %d MB | %.1f kB |", thousands(f.Calls), round(f.P50), round(f.P99),
+			round(f.Heap/mb), round(f.Resident/mb), round(f.Most/mb), round(f.Resting/mb), round(f.Disk/mb), f.PerCall/1000))
+	}
+}
+
 func TestHouseFiguresOfTheGateway(t *testing.T) {
 	var f struct {
 		Direct median `json:"direct_ms"`
