@@ -35,12 +35,18 @@ func inWords(name string) string {
 // urlOfCommand is what an address inside a command line is called.
 const urlOfCommand = "url of the command"
 
-// commonNames are arguments whose usual names say little to people.
-func commonNames() map[string]string {
-	return map[string]string{
-		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", urlOfCommand: "address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
-		"path": "file", "file path": "file", "filename": "file", "file name": "file", "cwd": "folder", "msg": "message",
+// commonName is what people call an argument whose usual name says little to them.
+func commonName(words string) (string, bool) {
+	for _, c := range [...]struct{ name, usual string }{
+		{"to", "recipient"}, {"cc", "copy to"}, {"bcc", "hidden copy to"}, {urlOfCommand, "address in it"}, {"url", "web address"},
+		{"uri", "web address"}, {"id", "number"}, {"cmd", "command"}, {"path", "file"}, {"file path", "file"}, {"filename", "file"},
+		{"file name", "file"}, {"cwd", "folder"}, {"msg", "message"},
+	} {
+		if c.name == words {
+			return c.usual, true
+		}
 	}
+	return "", false
 }
 
 // A named is an argument's name in words. Its one is how one value of a list is
@@ -93,7 +99,7 @@ func nameOf(path string, declared bool) named {
 // person words one name.
 func person(name string) string {
 	words := inWords(name)
-	if usual, ok := commonNames()[words]; ok {
+	if usual, ok := commonName(words); ok {
 		return usual
 	}
 	for _, end := range []string{" id", " ids"} {

@@ -211,15 +211,15 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 // program may load (a link, an address, an account) that the owner did not
 // write, and whether it carries an identifier seen in private content.
 func (st *step) active(tr *provenance.Tracer, text string) (active, private bool) {
-	n := 0
+	n, open := 0, st.s.Ledger.Lowest().Secrecy > floodmark.Private // nothing was seen in private content
 	active = inert.Acts(text)
 	for tok := range provenance.Tokens(text) {
 		if n++; n > maxContentTokens {
 			return true, true // too long to look through: not inert
 		}
-		acts := tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
-			tok.Kind == provenance.Path && address.LikeHost(tok.Text) || provenance.BareHost(tok.Text)
-		if !acts && (tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
+		acts := (!active || !open && !private) && (tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
+			tok.Kind == provenance.Path && address.LikeHost(tok.Text) || provenance.BareHost(tok.Text))
+		if !acts && (open || private || tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
 			continue
 		}
 		value := text[tok.Start:tok.End]

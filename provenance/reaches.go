@@ -16,10 +16,10 @@ func Reaches(value string) bool {
 // reader or a program may open it: «login.bank.example». The name of a file and
 // «e.g.» are none.
 func BareHost(word string) bool {
-	labels := strings.Split(strings.ToLower(strings.TrimSuffix(word, ".")), ".")
-	if len(labels) < 2 {
+	if word = strings.TrimSuffix(word, "."); !strings.Contains(word, ".") { // as most
 		return false
 	}
+	labels := strings.Split(strings.ToLower(word), ".")
 	for _, l := range labels {
 		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) && r != '-' }) {
 			return false
