@@ -19,17 +19,17 @@ func BareHost(word string) bool {
 	if word = strings.TrimSuffix(word, "."); !strings.Contains(word, ".") { // as most
 		return false
 	}
-	labels := strings.Split(strings.ToLower(word), ".")
-	for _, l := range labels {
+	count, last := 0, ""
+	for l := range strings.SplitSeq(strings.ToLower(word), ".") {
 		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) && r != '-' }) {
 			return false
 		}
+		count, last = count+1, l
 	}
-	last := labels[len(labels)-1]
 	if len(last) < 2 || strings.ContainsAny(last, "0123456789-") {
 		return false
 	}
-	return len(labels) > 2 || commonEnding(last)
+	return count > 2 || commonEnding(last)
 }
 
 // commonEnding reports whether names of hosts often end so and names of files

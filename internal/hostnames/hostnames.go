@@ -44,6 +44,9 @@ func Any(text string) bool {
 
 // named is what one word names; empty if that is no host, or looks like a chain of names in code.
 func named(tok provenance.Token, text string) string {
+	if tok.Kind != provenance.URL && tok.Kind != provenance.Address && !strings.Contains(tok.Text, ".") {
+		return "" // as most
+	}
 	word := strings.ToLower(tok.Text)
 	switch {
 	case tok.Kind == provenance.URL:
