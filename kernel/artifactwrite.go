@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// minText is from how many bytes a text that is handed on is known again:
-// anybody may say something shorter.
+// minText is from how many bytes a text that is handed on is known again: anybody may say something shorter.
 const minText = 16
 
 // An Altered is what was found on the disk after a call.
@@ -132,8 +131,7 @@ func (st *step) lies(at string) floodmark.Label {
 	return l
 }
 
-// guessedTarget reports whether a word of a command that writes could be a file
-// it writes.
+// guessedTarget reports whether a word of a command that writes could be a file it writes.
 func guessedTarget(j *judged, p string) bool {
 	return strings.Contains(path.Base(p), ".") && !slices.Contains(j.action.Effects, floodmark.Run)
 }
@@ -238,14 +236,12 @@ func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 	return l.Trust < floodmark.Local || l.Secrecy < least
 }
 
-// vouches reports whether a file is worth more because a session wrote it as a
-// whole than because of where it lies.
+// vouches reports whether a file is worth more because a session wrote it as a whole than because of where it lies.
 func (st *step) vouches(w floodmark.ArtifactWritten) bool {
 	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && st.pathLabel(w.Artifact.Name).Trust < floodmark.Local
 }
 
-// enter notes an artifact with the folders above it, so that who reads a folder
-// finds it.
+// enter notes an artifact with the folders above it, so that who reads a folder finds it.
 func (st *step) enter(ref floodmark.ArtifactRef) {
 	if ref.Kind != floodmark.FileArtifact && ref.Kind != floodmark.TreeArtifact {
 		return
@@ -258,21 +254,25 @@ func (st *step) enter(ref floodmark.ArtifactRef) {
 	for _, dir := range dirs {
 		refs = append(refs, folderRef(dir))
 	}
-	mine := map[floodmark.ArtifactRef][]floodmark.ArtifactRef{}
-	for _, k := range st.find(slices.Clone(refs)...) {
-		if k.Version.Session == st.ev.Session {
-			mine[k.Ref] = k.Below
-		}
+	mine := map[floodmark.ArtifactRef]Kept{}
+	for _, k := range st.ours(slices.Clone(refs)...) {
+		mine[k.Ref] = k
 	}
 	for _, folder := range refs {
 		st.enterIn(folder, mine[folder], ref)
 	}
 }
 
-// enterIn adds an artifact to this session's list of a folder. A list that is
-// too long says that anything below may be one.
-func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.ArtifactRef, ref floodmark.ArtifactRef) {
+// ours are the words of this session.
+func (st *step) ours(refs ...floodmark.ArtifactRef) []Kept {
+	return slices.DeleteFunc(slices.Clone(st.find(refs...)), func(k Kept) bool { return k.Version.Session != st.ev.Session })
+}
+
+// enterIn adds an artifact to this session's list of a folder. A list that is too long says that anything below
+// may be one: of all that is here, and of what was forgotten, whose sources a cleared context may not hold any more.
+func (st *step) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.ArtifactRef) {
 	at := slices.IndexFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
+	listed, all := mine.Below, mine.Sources
 	if at >= 0 {
 		listed = st.out.Artifacts[at].Below
 	}
@@ -280,11 +280,12 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.Artifac
 		return
 	}
 	list := append(slices.Clone(listed), ref)
-	var all []floodmark.Source
 	if len(list) > maxBelow { // what instructs an agent is forgotten last
 		i := max(0, slices.IndexFunc(list, func(r floodmark.ArtifactRef) bool { return !st.instructs(r.Name) }))
-		list = slices.Delete(list, i, i+1)
-		all = st.s.Ledger.Set(math.MaxInt)
+		for _, k := range st.ours(list[i]) {
+			all = provenance.MergeSets(all, k.Sources)
+		}
+		list, all = slices.Delete(list, i, i+1), provenance.MergeSets(all, st.s.Ledger.Set(math.MaxInt))
 	}
 	if at < 0 {
 		st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: folder})
@@ -346,11 +347,9 @@ func (st *step) alone(folder floodmark.ArtifactRef) bool {
 // spare leaves what git keeps for itself out of this session's word on a folder: what its run changed
 // there is known, and has words of its own.
 func (st *step) spare(folder floodmark.ArtifactRef) {
-	for _, k := range st.find(folder) {
-		if k.Version.Session == st.ev.Session {
-			k.Spares = true
-			st.out.Artifacts = append(st.out.Artifacts, k.Artifact)
-		}
+	for _, k := range st.ours(folder) {
+		k.Spares = true
+		st.out.Artifacts = append(st.out.Artifacts, k.Artifact)
 	}
 }
 
@@ -369,18 +368,15 @@ func (st *step) runsIn(folder floodmark.ArtifactRef) int {
 	return n
 }
 
-// altered notes what a run was found to have changed, and reports whether that
-// is all.
+// altered notes what a run was found to have changed, and reports whether that is all.
 func (st *step) altered(w floodmark.ArtifactWritten) bool {
 	c := st.in.Altered
 	if c == nil || len(c.Paths) > maxArtifactPaths {
 		return false
 	}
 	set := st.s.Ledger.Set(w.Nodes)
-	for _, k := range st.find(w.Artifact) {
-		if k.Version.Session == st.ev.Session {
-			set = provenance.MergeSets(set, k.Sources)
-		}
+	for _, k := range st.ours(w.Artifact) {
+		set = provenance.MergeSets(set, k.Sources)
 	}
 	for _, p := range c.Paths {
 		ref := fileRef(p)

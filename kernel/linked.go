@@ -13,11 +13,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// follows notes that a call only reads a link which the owner asked to follow.
-// Such a link is whole as somebody put it there, before the agent knew anything,
-// so that it carries nothing away but that it was followed; what comes back is
-// believed as little as any page. With private data in the context it is asked
-// about all the same: which of several links is followed can tell something.
+// follows notes that a call only reads a link which the owner asked to follow. Such a link is whole as somebody put
+// it there, before the agent knew anything, so that it carries nothing away but that it was followed; what comes
+// back is believed as little as any page. With private data in the context it is asked about all the same: which of
+// several links is followed can tell something.
 func (st *step) follows(j *judged, tr *provenance.Tracer) {
 	if !slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return
@@ -37,12 +36,10 @@ func (st *step) follows(j *judged, tr *provenance.Tracer) {
 	}
 }
 
-// pointedAt reports whether a URL is one of the links that the owner asked to
-// read: it stands, whole, in a record of a service of his own that has every
-// name he called it by. If he spoke of one link and there are two, nobody can
-// tell which he meant, and somebody may have put the other one there. With one
-// set only a link of which he spoke as one counts: «all the links posted here»
-// asks to read what anybody put there, not to pass it on.
+// pointedAt reports whether a URL is one of the links that the owner asked to read: it stands, whole, in a record
+// of a service of his own that has every name he called it by. If he spoke of one link and there are two, nobody
+// can tell which he meant, and somebody may have put the other one there. With one set only a link of which he
+// spoke as one counts: «all the links posted here» asks to read what anybody put there, not to pass it on.
 func (st *step) pointedAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
 	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
 		return false
@@ -62,9 +59,8 @@ func (st *step) pointedAt(tr *provenance.Tracer, url string, a floodmark.Argumen
 	return false
 }
 
-// linksTo reports whether a reading is about a URL that was seen at these
-// places. The first of them must be a link it speaks of: whoever brought it in
-// earlier, elsewhere, must not have it read by posting it again.
+// linksTo reports whether a reading is about a URL that was seen at these places. The first of them must be a link
+// it speaks of: whoever brought it in earlier, elsewhere, must not have it read by posting it again.
 func (st *step) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
 	links := st.linksOf(tr, reading.Names)
 	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {
@@ -138,9 +134,8 @@ func (st *step) ownPackages(text, host string) bool {
 		!slices.ContainsFunc(paths, func(p string) bool { return st.in.Disk.Missing(catalog.FoldPath(c.Root + "/" + p)) })
 }
 
-// inert rewrites links that a reader's program would load by itself, unless the owner
-// stated them: a picture's address can carry away what the model has read. It reports
-// whether there was something to rewrite.
+// inert rewrites links that a reader's program would load by itself, unless the owner stated them: a picture's
+// address can carry away what the model has read. It reports whether there was something to rewrite.
 func (st *step) inert(text string) (string, bool) {
 	if st.mark.Trust >= floodmark.Local {
 		return "", false

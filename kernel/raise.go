@@ -33,5 +33,5 @@ func (st *step) tidies(use *catalog.Use) bool {
 
 // made reports whether this session had a hand in one of some artifacts.
 func (st *step) made(refs ...floodmark.ArtifactRef) bool {
-	return slices.ContainsFunc(st.find(refs...), func(k Kept) bool { return k.Version.Session == st.ev.Session })
+	return len(st.ours(refs...)) > 0
 }
