@@ -13,6 +13,8 @@ type Push struct {
 	// Head says in words of ours what would be sent and where to, Body shows it: what others
 	// wrote stands there behind two spaces and a sign.
 	Head, Body []string
+	// Rest are added lines, and what commits say, for which there was no room in Body.
+	Rest []string
 	// Sent is the same in short, for a card.
 	Sent Sent
 	// Unseen says why it cannot be shown. A person is asked all the same, and told.
@@ -77,8 +79,8 @@ type addedTo struct {
 	lines []string
 }
 
-// added is what a person is shown as sent, together and file by file: lines that are added, the names of their
-// files, and what commits say.
+// added is what is sent, together and, as far as it is shown, file by file: lines that are added, the names of
+// their files, and what commits say.
 func (p *Push) added() (all []string, files []addedTo) {
 	for _, line := range p.Body {
 		if name, titles := strings.CutPrefix(line, "file "); titles {
@@ -94,7 +96,7 @@ func (p *Push) added() (all []string, files []addedTo) {
 			}
 		}
 	}
-	return all, files
+	return append(all, p.Rest...), files
 }
 
 // In is what is known of the push of a call that pushes, and of no other.

@@ -27,6 +27,11 @@ func TestSearched(t *testing.T) {
 			t.Errorf("%q: %q", body, got.Holds)
 		}
 	}
+	p.Body, p.Rest = []string{"file «a» (+1 -1)"}, []string{"x", "s3cret"}
+	if got := p.Searched(holds); got.Holds != "the commits" {
+		t.Errorf("beyond what is shown: %q", got.Holds)
+	}
+	p.Rest = nil
 	p.Body = []string{"file «a» (+1 -1)", "  + one", "  - s3cret", "    s3cret", "  +s3cret", "file «b c»", "  + s3", "  + s3cret", "file «d»", "  + s3cret"}
 	got := p.Searched(holds)
 	if got.Holds != "«b c»" || len(got.Head) != 2 || got.Digest != p.Digest {

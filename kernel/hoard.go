@@ -20,8 +20,7 @@ type Hoard struct {
 	Beside []Keeper
 }
 
-// A Keeper is a file that holds secrets, with prints that recognise them; without
-// any, all of it is one.
+// A Keeper is a file that holds secrets, with prints that recognise them; without any, all of it is one.
 type Keeper struct {
 	Path   string
 	Prints []floodmark.SecretSpan
@@ -112,17 +111,30 @@ func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	return most, found
 }
 
-// kept returns the secrets of the project and of the owner's home that stand in a
-// text.
+// kept returns the secrets of the project and of the owner's home that stand in a text.
 func (st *step) kept(text string) []floodmark.SecretSpan {
+	p := st.printer()
+	return p.Stand(text, st.hoarded(text), maxSecrets)
+}
+
+// sends reports whether one of them stands in a text, or in what that may be an encoding of.
+func (st *step) sends(text string) bool {
+	all := st.hoarded(text)
+	if len(all) == 0 {
+		return false
+	}
+	p := st.printer()
+	return len(p.Holds(strings.Join(redact.Readings(text), " "), all)) > 0
+}
+
+// hoarded are prints of all of them; none for an empty text.
+func (st *step) hoarded(text string) (all []floodmark.SecretSpan) {
 	if text == "" || st.in.Disk == nil || st.s.Project == "" {
 		return nil
 	}
 	h := st.hoard(st.s.Project)
-	var all []floodmark.SecretSpan
 	for _, k := range slices.Concat(h.Files, h.Beside) {
 		all = append(all, k.Prints...)
 	}
-	p := st.printer()
-	return p.Stand(text, all, maxSecrets)
+	return all
 }

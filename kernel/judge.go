@@ -67,7 +67,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Effects = j.use.Settle(j.action.Effects, j.action.Arguments)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
-	st.ev.Push = st.ev.Push.In(j.use.PushesToo).Searched(func(text string) bool { return len(st.kept(text)) > 0 })
+	st.ev.Push = st.ev.Push.In(j.use.PushesToo).Searched(st.sends)
 	j.basis.SecretInArgs = j.basis.SecretInArgs || st.ev.Push != nil && st.ev.Push.Holds != ""
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
@@ -108,9 +108,8 @@ func (st *step) rule(j *judged, ctx Context) {
 	st.conclude(j)
 }
 
-// effectsAt are the effects in a context: to the owner alone, in a context of
-// his own, a file that instructs an agent is a file, and to his own work it does not
-// matter where it writes.
+// effectsAt are the effects in a context: to the owner alone, in a context of his own, a file that instructs an
+// agent is a file, and to his own work it does not matter where it writes.
 func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) []floodmark.Effect {
 	if len(b.Placed) > 0 {
 		effects = slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return slices.Contains(b.Placed, e) })
@@ -147,8 +146,7 @@ func (st *step) unreadable(j *judged) {
 	j.question.Trust = floodmark.Untrusted
 }
 
-// arguments says of every value where it came from, and which sources it was
-// seen in.
+// arguments says of every value where it came from, and which sources it was seen in.
 func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf) ([]floodmark.Argument, []floodmark.NodeID) {
 	if len(leaves) == 0 {
 		return nil, nil
@@ -188,9 +186,8 @@ func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
 	return use.Arg(leaf.Top)
 }
 
-// authorise lowers the trust of a call whose critical arguments were seen only
-// in content believed less than they need, and raises it where the owner named
-// everything that matters and asked for such an effect.
+// authorise lowers the trust of a call whose critical arguments were seen only in content believed less than they
+// need, and raises it where the owner named everything that matters and asked for such an effect.
 func (st *step) authorise(j *judged) {
 	q := &j.question
 	for i, a := range q.Args {
@@ -203,9 +200,8 @@ func (st *step) authorise(j *judged) {
 	}
 }
 
-// conclude turns the policy's ruling into the decision: an opinion only where
-// an auditor may give one, and a person's earlier yes where it still covers
-// what is asked.
+// conclude turns the policy's ruling into the decision: an opinion only where an auditor may give one, and a
+// person's earlier yes where it still covers what is asked.
 func (st *step) conclude(j *judged) {
 	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reach: j.ruling.Reach, Reasons: j.ruling.Reasons, Verifiers: gates(j)}
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
@@ -302,9 +298,8 @@ func (j *judged) origin() floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
 }
 
-// behind looks where the links lead through which a call writes. The catalog
-// knows names only, and a link that somebody put into a checkout may lead from a
-// harmless one to the settings of an agent.
+// behind looks where the links lead through which a call writes. The catalog knows names only, and a link that
+// somebody put into a checkout may lead from a harmless one to the settings of an agent.
 func (st *step) behind(j *judged) {
 	if st.in.Disk == nil || j.use.Profile == nil || j.use.SelfProtected || !writes(j.action.Effects) && !j.use.Commands() {
 		return

@@ -199,7 +199,7 @@ func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpu
 	if err != nil {
 		return nil, without(err), remote
 	}
-	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body, Sent: c.Review.Sent}
+	p := &hook.Push{Head: c.Review.Head, Body: c.Review.Body, Rest: c.Review.Rest, Sent: c.Review.Sent}
 	if at.Hook != "" {
 		p.Head = append(slices.Clip(p.Head), "(the project's hook pre-push does not run)")
 	}

@@ -41,6 +41,7 @@ const (
 	MaxCommits = 500     // that are sent
 	MaxEntries = 5000    // files that change in them
 	MaxBody    = 1 << 20 // bytes of a file that is compared by lines; commits and trees have no more
+	MaxRest    = 1 << 20 // bytes that are looked through and not shown
 	maxLines   = 1500    // of a review
 	maxOfFile  = 250     // lines of one file
 	maxText    = 240     // letters of a line

@@ -19,6 +19,8 @@ type Review struct {
 	// Body is the rest: the commits and what they change. What others wrote stands behind
 	// two spaces and a sign.
 	Body []string
+	// Rest is what is sent and has no room in Body, up to [MaxRest] bytes: to be looked through, not shown.
+	Rest []string
 	// Sent is the same in short.
 	Sent hook.Sent
 	// Names are the hosts that files name afterwards and did not before.
@@ -79,7 +81,7 @@ func Make(objects Objects, p Plan) (*Review, error) {
 	if r.Body, err = s.body(list, whole, between); err != nil {
 		return nil, err
 	}
-	r.Head, r.Sent, r.Names = s.head(p, list, whole), s.inShort(p, list, whole), s.names
+	r.Rest, r.Head, r.Sent, r.Names = s.rest, s.head(p, list, whole), s.inShort(p, list, whole), s.names
 	r.Set = Set{Send: slices.Sorted(maps.Keys(w.send)), Edges: slices.Sorted(maps.Keys(edges))}
 	for id := range edges {
 		w.have[id] = true

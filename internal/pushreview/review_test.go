@@ -182,6 +182,41 @@ func TestMakeCountsWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
+// What has no room is kept to be looked through: whatever is sent, as it is, and nothing that is taken away.
+func TestMakeKeepsWhatItDoesNotShow(t *testing.T) {
+	const value = "MAP_TOKEN=Tr0ub4dor&3"
+	for name, c := range map[string]struct{ path, text, message string }{
+		"a late line":       {"a", strings.Repeat("x\n", 250) + value + "\n", "x"},
+		"a long line":       {"a", strings.Repeat("x", 240) + value + "\n", "x"},
+		"no text":           {"a", strings.Repeat("\x00\x01a", 100) + value, "x"},
+		"spaces in it":      {"a", "MAP_TOKEN=Tr0ub4dor" + strings.Repeat(" ", 30) + "&3", "x"},
+		"the end of a word": {"a", "x\n", strings.Repeat("x\n", 250) + value},
+		"a name":            {strings.Repeat("x", 240) + value, "x\n", "x"},
+	} {
+		s := store{}
+		base := s.commit(s.tree("100644 a was\n"), "x")
+		id := s.commit(s.tree("100644 "+c.path+" "+c.text), c.message, base)
+		r, err := pushreview.Make(s, pushreview.Plan{Commit: id, New: []string{id}, Old: base, Base: base})
+		if err != nil || !strings.Contains(strings.ReplaceAll(strings.Join(r.Rest, "\n"), " ", ""), value) {
+			t.Errorf("%s: %v, %.300q", name, err, r.Rest)
+		}
+		back := s.commit(s.tree("100644 a was\n"), "x", id)
+		if r, err = pushreview.Make(s, pushreview.Plan{Commit: back, New: []string{back}, Old: id, Base: id}); err != nil || strings.Contains(strings.Join(r.Rest, ""), "Tr0ub4dor") {
+			t.Errorf("%s: taken away, it is %v, %.300q", name, err, r.Rest)
+		}
+	}
+	s := store{}
+	many := []string{}
+	for i := range 3 {
+		many = append(many, fmt.Sprintf("100644 a%d %s", i, strings.Repeat("\x00\x01\x02", pushreview.MaxBody/3)))
+	}
+	id := s.commit(s.tree(many...), "x")
+	r, err := pushreview.Make(s, pushreview.Plan{Commit: id, New: []string{id}})
+	if size := len(strings.Join(r.Rest, "")); err != nil || size != pushreview.MaxRest {
+		t.Errorf("%v, %d bytes", err, size)
+	}
+}
+
 // What is read of a repository is foreign: nothing of it makes a line of its own.
 func FuzzMake(f *testing.F) {
 	f.Add([]byte("tree x"), []byte("100644 a\x00"), []byte("a\nb"), []byte("a\r\n"))

@@ -22,6 +22,14 @@ type stats struct {
 	extra                             int // files that are only in between
 	alike                             []string
 	names                             []Named
+	rest                              []string // what is sent and was not shown, as far as it is looked through
+	restSize                          int
+}
+
+// keep notes what is sent and has no room, so that it can be looked through all the same.
+func (s *stats) keep(text string) {
+	text = text[:min(len(text), MaxRest-s.restSize)]
+	s.rest, s.restSize = append(s.rest, text), s.restSize+len(text)
 }
 
 // A shower words a review.
@@ -41,6 +49,9 @@ func (s *shower) quote(sign, text string) {
 	if short := floodmark.Shorten(shown, maxText); short != shown {
 		s.tooLong++
 		shown = short
+	}
+	if shown != text && (sign == "+" || sign == "|") {
+		s.keep(text)
 	}
 	s.lines = append(s.lines, "  "+sign+" "+shown)
 }
@@ -85,6 +96,11 @@ func (s *shower) body(list []commit, whole []change, between [][]change) ([]stri
 	}
 	if len(s.lines) > maxLines {
 		s.unseenLines += len(s.lines) - maxLines
+		for _, line := range s.lines[maxLines:] {
+			if !strings.HasPrefix(line, "  - ") && !strings.HasPrefix(line, "    ") {
+				s.keep(line)
+			}
+		}
 		s.lines = s.lines[:maxLines]
 	}
 	return s.lines, nil
@@ -100,6 +116,7 @@ func (s *shower) commitLines(c commit) {
 		if signature := strings.HasPrefix(line, " ") && len(c.more) > 4; signature && i > 1 {
 			s.say("  (%d more lines of its head: a signature or the like)", len(c.more)-i)
 			s.unseenLines += len(c.more) - i
+			s.keep(strings.Join(c.more[i:], "\n"))
 			break
 		}
 		s.quote("|", line)
@@ -112,6 +129,7 @@ func (s *shower) commitLines(c commit) {
 		if i == room {
 			s.say("  (%d more lines)", len(text)-i)
 			s.unseenLines += len(text) - i
+			s.keep(strings.Join(text[i:], "\n"))
 			break
 		}
 		s.quote("|", line)
@@ -136,6 +154,9 @@ func (s *shower) folded(whole []change) {
 // file shows one file that changes.
 func (s *shower) file(c change, counts bool) error {
 	var what []string
+	if c.now != (entry{}) && name(c.path) != "«"+c.path+"»" {
+		s.keep(c.path)
+	}
 	switch {
 	case c.was == (entry{}):
 		what = append(what, "new")
@@ -212,6 +233,7 @@ func (s *shower) sides(c change, what []string) error {
 		title(fmt.Sprintf("%d bytes become %d: too large to be shown", was.Size, now.Size))
 	case binary(now.Body), binary(was.Body):
 		s.binaries++
+		s.keep(string(now.Body))
 		title(fmt.Sprintf("not text: %d bytes become %d, which are not shown", was.Size, now.Size))
 	case c.was.id == c.now.id:
 		title("the same content")
@@ -232,6 +254,9 @@ func (s *shower) hunk(lines []line) {
 			left := 0
 			for _, rest := range lines[i:] {
 				left += one(rest.sign == "+" || rest.sign == "-")
+				if rest.sign == "+" {
+					s.keep(rest.text)
+				}
 			}
 			if left > 0 {
 				s.say("  (%d more changed lines of this file are not shown)", left)
