@@ -59,10 +59,11 @@ func (p *Push) Searched(secret func(text string) bool) *Push {
 	}
 	all, files := p.added()
 	holds := func(lines []string) bool { return secret(strings.Join(lines, "\n") + "\n") }
-	if !holds(all) {
-		return p
-	}
 	found := *p
+	found.Rest = nil // a question that waits keeps only what it shows
+	if !holds(all) {
+		return &found
+	}
 	found.Holds = "the commits"
 	for _, f := range files {
 		if holds(f.lines) {

@@ -15,7 +15,7 @@ func TestSearched(t *testing.T) {
 		t.Errorf("of what cannot be shown it says %+v", got)
 	}
 	p.Digest = floodmark.DigestOf("x")
-	if got := p.Searched(func(string) bool { return false }); got != p || (*hook.Push)(nil).Searched(holds) != nil {
+	if got := p.Searched(func(string) bool { return false }); got.Holds != "" || (*hook.Push)(nil).Searched(holds) != nil {
 		t.Errorf("%+v", got)
 	}
 	if got := p.Searched(holds); got.Holds != "the commits" || len(p.Head) != 1 {
@@ -28,6 +28,9 @@ func TestSearched(t *testing.T) {
 		}
 	}
 	p.Body, p.Rest = []string{"file «a» (+1 -1)"}, []string{"x", "s3cret"}
+	if got := p.Searched(func(string) bool { return false }); got.Rest != nil || len(p.Rest) != 2 {
+		t.Errorf("a question keeps %q", got.Rest)
+	}
 	if got := p.Searched(holds); got.Holds != "the commits" {
 		t.Errorf("beyond what is shown: %q", got.Holds)
 	}
