@@ -126,7 +126,7 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 	if trust < floodmark.Owner {
 		d.Blame = st.s.Ledger.Blame(trust)
 	}
-	asked, refused := "Approve it, deny it, or endorse the source if you vouch for it.", "Endorse the source if you vouch for it, or change the policy."
+	asked, refused := "Approve it, deny it, or trust the source («floodmark trust») if you vouch for it.", "Trust the source («floodmark trust») if you vouch for it, or change the policy."
 	if len(d.Blame) == 0 && !st.loading {
 		asked, refused = "Approve it or deny it.", "Change the policy if you want it."
 	}

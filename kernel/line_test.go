@@ -13,8 +13,8 @@ import (
 // The line of a refusal, word for word: source, argument, action, way out.
 func TestLines(t *testing.T) {
 	const (
-		approve  = "Approve it, deny it, or endorse the source if you vouch for it."
-		hopeless = "It cannot be approved here. Endorse the source if you vouch for it, or change the policy."
+		approve  = "Approve it, deny it, or trust the source («floodmark trust») if you vouch for it."
+		hopeless = "It cannot be approved here. Trust the source («floodmark trust») if you vouch for it, or change the policy."
 	)
 	for name, c := range map[string]struct {
 		reads      [][2]string

@@ -134,7 +134,7 @@ func TestBlockedTurn(t *testing.T) {
 		if !got.BlockTurn || got.Decision.Verdict != floodmark.Restrict || !strings.HasPrefix(got.Line, begin) || got.Warning != "" || len(got.Decision.Blame) != 1 {
 			t.Errorf("%s: %+v", point, got)
 		}
-		if !strings.HasSuffix(got.Line, ". It cannot be approved here. Endorse the source if you vouch for it, or change the policy.") {
+		if !strings.HasSuffix(got.Line, ". It cannot be approved here. Trust the source («floodmark trust») if you vouch for it, or change the policy.") {
 			t.Errorf("%s: %s", point, got.Line)
 		}
 		if f := decided(t, out); f.Action.Iteration != 2 || f.Mark.String() != "untrusted/internal" || f.Trust != floodmark.Untrusted {

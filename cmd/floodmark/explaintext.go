@@ -225,7 +225,7 @@ func (e *explanation) advice() []string {
 		if row.Trust > e.Context.Trust && row.Verdicts[e.Context.Secrecy.String()] == floodmark.Allow.String() {
 			way := "begin a new session for it."
 			if row.Trust <= floodmark.Local { // as far as an endorsement raises content
-				way = "endorse what you vouch for, or begin a new session for it."
+				way = "trust what you vouch for («floodmark trust»), or begin a new session for it."
 			}
 			list = append(list, fmt.Sprintf("It would be allowed with nothing below %s in the context: %s", row.Trust, way))
 			break
