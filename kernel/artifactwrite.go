@@ -305,7 +305,8 @@ func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
 // settle looks at what a call that is done has written as a whole: nothing
 // older is left in it, unless somebody else wrote to it since.
 func (st *step) settle(call floodmark.CallID) {
-	failed := st.ev.Result.Error // it may have written half of a file, and run on; of a box nothing runs on
+	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran
+	failed := st.ev.Result.Error && !refused                               // it may have written half of a file, and run on; of a box nothing runs on
 	if st.in.Artifacts == nil || failed && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
 		return
 	}
@@ -317,7 +318,7 @@ func (st *step) settle(call floodmark.CallID) {
 		}
 		set := st.s.Ledger.Set(w.Nodes)
 		if looked = looked || tree; tree {
-			if !st.altered(w) {
+			if !refused && !st.altered(w) {
 				continue
 			}
 			switch {

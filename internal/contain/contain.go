@@ -76,8 +76,8 @@ type Door struct {
 	// known says of sessions whether a box is believed in. In one in which a command
 	// ran without its box it no longer is.
 	known map[journal.Session]belief
-	// refused are calls that nobody judged, because they were refused here.
-	refused map[call]time.Time
+	// refused are calls that were refused here, whatever the monitor said, and with which line.
+	refused map[call]string
 	// repeated are the sessions of which the journal has that they repeated a box's command.
 	repeated map[journal.Session]bool
 	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
@@ -146,7 +146,7 @@ const (
 // their calls may still give a result.
 func New(cfg Config) (*Door, error) {
 	d := &Door{
-		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]time.Time{},
+		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]string{},
 		repeated: map[journal.Session]bool{}, late: map[journal.Session][]ticket{}, edited: map[call]editing{}, where: map[journal.Session]Where{},
 	}
 	if cfg.Desk == nil {
@@ -202,7 +202,8 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	c := call{s, ev.Call.ID}
 	line, is := commandOf(ev)
 	if is && repeats(line) {
-		if d.refuse(c) {
+		d.refuse(c, repeatedLine)
+		if d.firstRepeat(s) {
 			return hook.Reply{Line: repeatedLine}, d.cfg.Note(ctx, s, floodmark.IncidentSeen{Kind: Repeated, Call: c.id, Text: repeatedNote})
 		}
 		return hook.Reply{Line: repeatedLine}, nil
@@ -232,8 +233,8 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	command, err := d.ticket(ctx, s, ev, line, reach, replaces)
 	if err != nil {
 		d.unfit(s)
-		return hook.Reply{Line: "nothing runs, because there is no box for it: " + floodmark.OneLine(err.Error(), maxWhy) +
-			". Make the call again: then a person is asked instead."}, nil
+		return d.didNotRun(ctx, s, ev, "nothing runs, because there is no box for it: "+floodmark.OneLine(err.Error(), maxWhy)+
+			". Make the call again: then a person is asked instead.")
 	}
 	reply.Command = command
 	return reply, nil
@@ -280,7 +281,7 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 // result is the monitor's; what is wrong with the box is added here.
 func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	c := call{s, ev.Call.ID}
-	if d.wasRefused(c) && agents.GaveBack(ev.Result, repeatedLine) {
+	if line := d.wasRefused(c); line != "" && agents.GaveBack(ev.Result, line) {
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
 	d.wasEdited(ctx, call{s, kernel.CallID(ev.Call)})

@@ -123,29 +123,35 @@ func (d *Door) giveBack(c call, list []ticket) {
 	}
 }
 
-// refuse notes that a call was refused here, and reports the first one of a session.
-func (d *Door) refuse(c call) bool {
+// refuse notes that a call was refused here, and with which line.
+func (d *Door) refuse(c call, line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.refused) >= maxOpen {
+		clear(d.refused)
+	}
+	d.refused[c] = line
+}
+
+// wasRefused is the line with which a call was refused here, once; empty if it was not.
+func (d *Door) wasRefused(c call) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	line := d.refused[c]
+	delete(d.refused, c)
+	return line
+}
+
+// firstRepeat reports the first call of a session that repeats the command of a box.
+func (d *Door) firstRepeat(s journal.Session) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.repeated) >= maxKnown {
 		clear(d.repeated)
 	}
-	first := !d.repeated[c.session]
-	d.repeated[c.session] = true
-	if len(d.refused) >= maxOpen {
-		clear(d.refused)
-	}
-	d.refused[c] = d.cfg.Now()
+	first := !d.repeated[s]
+	d.repeated[s] = true
 	return first
-}
-
-// wasRefused reports whether a call was refused here, once.
-func (d *Door) wasRefused(c call) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, was := d.refused[c]
-	delete(d.refused, c)
-	return was
 }
 
 // ended tells that a session is over, if none of its calls is under way.

@@ -55,8 +55,8 @@ func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line
 // didNotRun tells the monitor that a call which it allowed was not made, so that nothing it
 // could have written counts, and tells the agent why.
 func (d *Door) didNotRun(ctx context.Context, s journal.Session, ev hook.Event, line string) (hook.Reply, error) {
-	// A failure would leave all of the project as what the call may have changed.
-	ev.Point, ev.Locks, ev.Result = hook.AfterToolCall, nil, hook.Result{Text: line}
+	d.refuse(call{s, ev.Call.ID}, line)
+	ev.Point, ev.Locks, ev.Result, ev.Box = hook.AfterToolCall, nil, hook.Result{Text: line}, &hook.BoxEnd{State: floodmark.BoxRefused}
 	_, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	return hook.Reply{Line: line}, err
 }
