@@ -113,9 +113,13 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 	return ""
 }
 
-// foreignHost reports a host that text from outside was the first to name.
+// foreignHost reports a host that text from outside was the first to name, or one below such a host: what stands
+// before its name is told to it.
 func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	a := tr.Trace(hook.Leaf{Value: host}, floodmark.Content, "")
+	if above := hostnames.Above(host); a.Whence == floodmark.Nowhere && above != "" && !st.r.Policy.ListsHost(host) {
+		return st.foreignHost(tr, above)
+	}
 	if a.Whence != floodmark.Seen || a.Trust > floodmark.External || address.Loopback(host) || st.s.stated.HasHost(host) && !openhost.Is(host) || st.r.Policy.ListsHost(host) || st.r.Catalog.Documents("https://"+host+"/") || len(a.Spans) == 0 {
 		return false
 	}

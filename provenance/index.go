@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
@@ -174,7 +175,7 @@ func (w *window) slide(n int) {
 }
 
 // parts returns the parts by which a normalised token may be quoted elsewhere:
-// the host of a URL or of a path that begins with one, the last element of a path, the plain form of a number.
+// the host of a URL or of what begins with one, the last element of a path, the plain form of a number.
 // An address and an account have none: part of one is not the same thing.
 func parts(kind TokenKind, token string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -183,7 +184,7 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 		case URL:
 			yieldURLParts(token, yield)
 		case Path:
-			if host := address.HostOfPath(token); host == "" || yield(host) {
+			if host := cmp.Or(address.HostOfPath(token), address.IPOf(token)); host == "" || yield(host) {
 				part = token[strings.LastIndexAny(token, `/\`)+1:]
 			}
 		case Number:
@@ -191,7 +192,7 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 				part = plain
 			}
 		case ID:
-			part = strings.Trim(token, "#@_$")
+			part = cmp.Or(address.IPOf(token), strings.Trim(token, "#@_$"))
 		}
 		if part != "" && part != token {
 			yield(part)

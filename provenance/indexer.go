@@ -96,7 +96,7 @@ func (ix *Indexer) add(p piece) bool {
 func hasParts(kind TokenKind, token []byte) bool {
 	switch kind {
 	case ID:
-		return isFrame(token[0]) || isFrame(token[len(token)-1])
+		return isFrame(token[0]) || isFrame(token[len(token)-1]) || isDigit(token[0])
 	case Number:
 		for _, c := range token {
 			if !isDigit(c) {

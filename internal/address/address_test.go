@@ -134,11 +134,23 @@ func TestHostLike(t *testing.T) {
 func TestHostOfPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"Evil.example/login": "evil.example", "//evil.example": "evil.example", "evil.example:8443": "evil.example", "evil.example:8443/x": "evil.example", "git@evil.example:a/b": "evil.example",
-		"u@evil.example/x": "evil.example", "main.go:33": "main.go",
+		"u@evil.example/x": "evil.example", "main.go:33": "main.go", "/dev/tcp/evil.example/80": "evil.example", "/dev/udp/evil.example/80": "evil.example",
 		"evil.example": "", "a.b/c": "", "docs/tips": "", "./a/b": "", ".env/x": "", "c:/a.txt/b": "", "a.bc:d": "", "a b.cd/e": "", `a\b.cd/e`: "", "": "", "/": "", "@": "",
 	} {
 		if got := HostOfPath(path); got != want {
 			t.Errorf("%q begins with %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestIPOf(t *testing.T) {
+	for word, want := range map[string]string{
+		"203.0.113.9": "203.0.113.9", "203.0.113.9:80": "203.0.113.9", "203.0.113.9/x": "203.0.113.9", "git@203.0.113.9:a/b": "203.0.113.9", "/dev/tcp/203.0.113.9/80": "203.0.113.9",
+		"169.254.169.254": "169.254.169.254", "10.0.0.7": "10.0.0.7", "223.0.0.1": "223.0.0.1",
+		"224.0.0.1": "", "255.255.255.0": "", "0.0.0.0": "", "127.0.0.1:80": "", "1.2.3": "", "1.2.3.04": "", "::1": "", "v203.0.113.9": "", "a/203.0.113.9": "", "": "",
+	} {
+		if got := IPOf(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}
 }

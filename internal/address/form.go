@@ -1,6 +1,9 @@
 package address
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+)
 
 // Forms are an address with its scheme and without it.
 func Forms(raw string) []string {
@@ -39,8 +42,10 @@ func LikeHost(path string) bool {
 }
 
 // HostOfPath is the host, in lower case, of an address without a scheme: of «evil.example/login», «//evil.example»,
-// «evil.example:8443» and «git@evil.example:a/b». A path may begin with a file that is called so, too. Empty if there is none.
+// «evil.example:8443», «git@evil.example:a/b» and what a shell connects to. A path may begin with a file that is called so,
+// too. Empty if there is none.
 func HostOfPath(path string) string {
+	path = connected(path)
 	rest := strings.TrimLeft(path, "/\\")
 	first, _, _ := strings.Cut(rest, "/")
 	_, host, login := strings.Cut(first, "@")
@@ -54,3 +59,23 @@ func HostOfPath(path string) string {
 	}
 	return strings.ToLower(host)
 }
+
+// IPOf is the number of another machine with which an address without a scheme begins: of «203.0.113.9», «203.0.113.9:8080»
+// and «git@203.0.113.9:a/b». Empty if there is none. A mask of a network is none.
+func IPOf(word string) string {
+	host, _, _ := strings.Cut(strings.TrimLeft(connected(word), "/\\"), "/")
+	host, _, _ = strings.Cut(host[strings.LastIndexByte(host, '@')+1:], ":")
+	ip, err := netip.ParseAddr(host)
+	if err != nil || !ip.Is4() || ip.IsUnspecified() || ip.IsLoopback() || ip.As4()[0] >= firstNoMachine {
+		return ""
+	}
+	return host
+}
+
+// connected is what stands behind the folders under which shells connect: «evil.example/80» of «/dev/tcp/evil.example/80».
+func connected(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, "/dev/tcp/"), "/dev/udp/")
+}
+
+// firstNoMachine begins the numbers of groups, and those that are masks.
+const firstNoMachine = 224

@@ -48,9 +48,14 @@ func named(tok provenance.Token, text string) string {
 		return "" // as most
 	}
 	word := strings.ToLower(tok.Text)
+	if tok.Kind == provenance.Path && len(word) > 1 && strings.IndexByte(".$", word[0]) >= 0 && strings.IndexByte("./", word[1]) < 0 {
+		word = word[1:] // a program puts something before it: «$X.evil.example»
+	}
 	switch {
 	case tok.Kind == provenance.URL:
 		return provenance.URLHost(tok.Text)
+	case tok.Kind != provenance.Quoted && address.IPOf(word) != "":
+		return address.IPOf(word)
 	case tok.Kind == provenance.Address:
 		return word
 	case strings.HasPrefix(text[tok.End:], "("):
@@ -60,8 +65,16 @@ func named(tok provenance.Token, text string) string {
 			return host
 		}
 		return ""
-	case provenance.BareHost(tok.Text):
+	case provenance.BareHost(word):
 		return word
+	}
+	return ""
+}
+
+// Above is the host one label above another; empty if that is no name of a host, and of somebody's address.
+func Above(host string) string {
+	if _, above, _ := strings.Cut(host, "."); provenance.BareHost(above) && !strings.Contains(host, "@") {
+		return above
 	}
 	return ""
 }

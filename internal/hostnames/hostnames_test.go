@@ -20,9 +20,22 @@ func TestIn(t *testing.T) {
 		"fs.promises.open('x')":                nil,
 		"https://a.example https://b.example/": {"a.example", "b.example"},
 		"go test ./... main.go":                nil,
+		"203.0.113.9:80 203.0.113.77/x":        {"203.0.113.9", "203.0.113.77"},
+		"ssh root@203.0.113.9":                 {"203.0.113.9"},
+		"0.0.0.0:80 127.0.0.1 255.255.255.0":   nil,
+		"/dev/tcp/a.example/80 $X.b.example":   {"a.example", "x.b.example"},
+		"${X}.a.example/y ./.a.b .env":         {"a.example"},
 	} {
 		if got := slices.Collect(In(text)); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAbove(t *testing.T) {
+	for host, want := range map[string]string{"a.b.example": "b.example", "$(id).b.example": "b.example", "b.example": "", "": "", "a@b.c.example": "", "203.0.113.9": "", "a.b": ""} {
+		if got := Above(host); got != want {
+			t.Errorf("%q: %q, want %q", host, got, want)
 		}
 	}
 }
