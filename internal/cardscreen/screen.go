@@ -70,8 +70,9 @@ func (s *Screen) Put(q *wire.Question) {
 			s.leave()
 			s.say("The question has changed: look at it again.", "")
 		}
+		shown := s.trusts(s.Question()).GetDigest()
 		s.open[i] = q
-		s.trusting = s.trusting && s.trusts(s.Question()) != nil
+		s.trusting = s.trusting && shown != "" && s.trusts(s.Question()).GetDigest() == shown
 	} else {
 		s.open = append(s.open, q)
 	}

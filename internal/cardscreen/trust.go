@@ -66,7 +66,7 @@ func trustRows(q *wire.Question, src *wire.Source, left time.Duration) []string 
 	text := "That is, from: " + o.GetKind()
 	for _, part := range [][2]string{{"server", o.GetServer()}, {"name", o.GetName()}, {"sender", o.GetSender()}, {"group", o.GetGroup()}, {"place", o.GetPlace()}} {
 		if part[1] != "" {
-			text += fmt.Sprintf(", %s “%s”", part[0], floodmark.Visible(part[1]))
+			text += ", " + part[0] + " " + quoted(part[1])
 		}
 	}
 	return []string{
@@ -76,6 +76,11 @@ func trustRows(q *wire.Question, src *wire.Source, left time.Duration) []string 
 		"It holds until you take it back: «floodmark trust --withdraw " + floodmark.Visible(q.GetSession()) + " " + digest[:min(len(digest), shownDigits)] + "»",
 		fmt.Sprintf("enter: trust it · esc: do not · %s left", left.Round(time.Second)),
 	}
+}
+
+// quoted is a name that others chose, between quotation marks which it cannot close.
+func quoted(name string) string {
+	return "“" + strings.NewReplacer("“", "⟨U+201C⟩", "”", "⟨U+201D⟩").Replace(floodmark.Visible(name)) + "”"
 }
 
 // shownDigits is how much of a digest people are shown.

@@ -70,6 +70,19 @@ func TestASourceIsTrustedByTwoKeys(t *testing.T) {
 // Draw80 draws without anybody looking.
 func (d *desk) Draw80() string { return join(d.Draw(80, 24)) }
 
+// A name that others chose ends at its own quotation mark.
+func TestANameEndsWhereItEnds(t *testing.T) {
+	d, _ := newTrusting()
+	q := ledTo()
+	q.GetCalls()[0].Sources[0].Origin.Group = "x”, sender “boss"
+	d.Put(q)
+	d.draws(80, 24)
+	d.press(t, "t")
+	if got := strings.NewReplacer("\n↳ ", "").Replace(d.draws(160, 24)); strings.Contains(got, "sender “boss") || !strings.Contains(got, "x⟨U+201D⟩, sender ⟨U+201C⟩boss") {
+		t.Errorf("a name says more than it is:\n%s", got)
+	}
+}
+
 // No other key than enter trusts, and none answers the card behind the confirmation.
 func TestOneKeyTrustsNothing(t *testing.T) {
 	for _, key := range []string{"t", "y", "n", "a", "2", "esc", "q", "space", "d", "?", "up"} {
@@ -108,6 +121,16 @@ func TestOneKeyTrustsNothing(t *testing.T) {
 	d.draws(80, 24)
 	if d.press(t, "enter"); len(*sent) != 0 {
 		t.Error("trusted again")
+	}
+	d.Put(changed)
+	d.draws(80, 24)
+	d.press(t, "t")
+	d.draws(80, 24)
+	another := ledTo() // the same question says now that something else led to it
+	another.Seen, another.GetCalls()[0].Sources[0].Digest = "other", strings.Repeat("a", len(told))
+	d.Put(another)
+	if d.press(t, "enter"); len(*sent) != 0 {
+		t.Error("trusted what was not shown")
 	}
 	d.Put(changed)
 	d.draws(80, 24)
