@@ -73,13 +73,13 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 	}
 }
 
-// Obeys are the files at a home that say where it asks: whoever had a hand in them runs programs by it.
+// Obeys are the files at a home that say where it asks and what it is: whoever had a hand in them runs programs by it.
 func (l Look) Obeys(home string) []string {
 	switch {
 	case l.Compose:
-		return []string{home + "/.docker/config.json"}
+		return []string{home + "/.docker/config.json", home + "/.docker/contexts/**", home + "/.docker/cli-plugins/**"}
 	case l.Cluster:
-		return []string{home + "/.kube/config"}
+		return []string{home + "/.kube/config", home + "/.kube/kuberc"}
 	default:
 		return nil
 	}
