@@ -96,6 +96,8 @@ func (s *store) Starts(path string, hooks []string) (list []string) {
 			list = append(list, file)
 		case strings.HasPrefix(rest, ".husky/") && boxgit.Runs(hooks, "*"):
 			list = append(list, c.Root+"/.husky/*")
+		case strings.HasPrefix(rest, ".husky/") && boxgit.Runs(hooks, strings.TrimPrefix(rest, ".husky/")):
+			list = append(list, file)
 		}
 	}
 	return list

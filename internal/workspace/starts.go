@@ -25,8 +25,7 @@ func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	for _, folder := range append(named.Folders, filepath.Join(commonDir(dir), "hooks")) {
 		at := d.Resolve(folder)
 		if within(at, d.Resolve(root)) && !within(at, d.Resolve(commonDir(dir))) {
-			list = append(list, filepath.ToSlash(filepath.Join(folder, "*")))
-			continue
+			list = append(list, filepath.ToSlash(filepath.Join(folder, "*"))) // and those that run with any command, if they are there
 		}
 		list = append(list, hooksIn(folder)...)
 	}

@@ -361,7 +361,10 @@ func TestStarts(t *testing.T) {
 		}
 	}
 	write("plain/.git/hooks/post-index-change", "", 0o700)
-	if got := disk().Starts(filepath.Join(dir, "plain"), nil); len(got) != 1 {
-		t.Errorf("a hook that every command may run: %q", got)
+	write("husky/.husky/_/post-index-change", "", 0o700)
+	for _, at := range []string{"plain", "husky"} {
+		if got := disk().Starts(filepath.Join(dir, at), nil); len(got) != 1 {
+			t.Errorf("%s: a hook that every command may run: %q", at, got)
+		}
 	}
 }
