@@ -38,6 +38,8 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	t := st.touched(j)
 	if p := st.roams(j); p != "" && (j.decision.Reach == floodmark.Boxed || under(t.runs, st.s.Project)) {
 		t.runs = p // wherever in the project it stands, it may write anywhere there
+	} else if t.runs != "" {
+		t.runs = st.resolved([]string{t.runs})[0]
 	}
 	others := append(st.remembered(j, true), handedOn(j)...)
 	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {

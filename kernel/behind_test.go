@@ -84,6 +84,16 @@ func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 	}
 }
 
+// A tree, or what a shell matches, lies where the link before it leads.
+func TestTreesBehindLinks(t *testing.T) {
+	st := checkedStep(t, "profile: coding")
+	st.in.Disk = linkedDisk{"/p/tree": "/srv/tree", "/p/top": "/"}
+	got := st.resolved([]string{"/p/tree/**", "/p/tree/*.js", "/p/tree", "/p/t*/x", "/p/top/**", "/p/top", "/", "/**", "*", "", "/p/tree/[a]/b"})
+	if want := []string{"/srv/tree/**", "/srv/tree/*.js", "/srv/tree", "/p/t*/x", "/**", "/", "/", "/**", "*", "", "/srv/tree/[a]/b"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Below Local it counts where a link leads, also the one that is the project.
 func TestLinksThatLeadOutOfTheProject(t *testing.T) {
 	disk := linkedDisk{"/p": "/data/p", "/p/a": "/data/p/a", "/p/out": "/data/x", "/p/dot": "/data/p/.foo", "/p/tmp": "/tmp/x"}

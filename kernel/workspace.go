@@ -64,8 +64,11 @@ func (st *step) resolved(paths []string) []string {
 	}
 	out := make([]string, len(paths))
 	for i, p := range paths {
-		if out[i] = p; !strings.ContainsAny(p, "*?[") {
+		out[i] = p
+		if at := strings.IndexAny(p, "*?["); at < 0 {
 			out[i] = st.in.Disk.Resolve(p)
+		} else if end := strings.LastIndexByte(p[:at], '/'); end > 0 { // a link may stand before what a shell matches
+			out[i] = strings.TrimSuffix(st.in.Disk.Resolve(p[:end]), "/") + p[end:]
 		}
 	}
 	return out
