@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -308,31 +307,16 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange)
 		return false, nil
 	}
 	home := c.getenv("HOME")
-	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home)+uncoveredText(c.outStyle(), plan)+rules.text(c.outStyle(), home))
+	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home, false)+uncoveredText(c.outStyle(), plan)+rules.text(c.outStyle(), home))
 	c.say("In all this %s", planLine(plan, rules))
 	for _, n := range append(takenAway(plan), plan.Notes...) {
 		c.say("%s", n)
 	}
-	switch {
-	case f.dry:
+	if f.dry {
 		c.say("nothing was changed")
 		return false, nil
-	case f.yes:
-		return true, nil
-	case !c.stdinTerminal:
-		c.say("nothing was changed: nobody can be asked here. Run it at a terminal, or with --yes")
-		return false, nil
 	}
-	fmt.Fprint(c.stderr, "Apply these changes? [y/N] ")
-	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
-		return true, nil
-	}
-	if err != nil {
-		fmt.Fprintln(c.stderr)
-	}
-	c.say("nothing was changed")
-	return false, nil
+	return c.sayYes(f, plan, rules)
 }
 
 func (c *console) sayNothing(f protectFlags, plan *protect.Plan) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"path/filepath"
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/linetext"
@@ -38,7 +40,7 @@ func planReport(plan *protect.Plan, rules *rulesChange, applied bool) protectRep
 		r.Uncovered = append(r.Uncovered, serverReportOf(u.Agent.Name, u.Server))
 	}
 	for _, ch := range plan.Changes {
-		r.Changes = append(r.Changes, protectChange{ch.Agent, ch.Path, whatChanges(ch), ch.Note, linetext.Diff(string(ch.Before), string(ch.After))})
+		r.Changes = append(r.Changes, protectChange{ch.Agent, ch.Path, whatChanges(ch), noteOf(ch), linetext.Diff(string(ch.Before), string(ch.After))})
 	}
 	return r
 }
@@ -53,12 +55,25 @@ func whatChanges(ch protect.Change) string {
 	return "changed"
 }
 
-// maxShown is how many lines of a file that is new or goes are shown: it is
-// ours, and long.
+// lockNote stands beside the change of opencode's list of providers, which reads as if they
+// were switched off.
+const lockNote = "This switches no provider off. The word «floodmark:» is a lock that our plugin opens whenever opencode starts: your providers and models stay as they are, and only without the plugin opencode finds none. One thing changes: «opencode auth login» lists no provider. To add a key, take the word out for that moment."
+
+// noteOf is what people should know about a change.
+func noteOf(ch protect.Change) string {
+	word := []byte(`"floodmark:`)
+	if ch.Agent == "opencode" && strings.HasPrefix(filepath.Ext(ch.Path), ".json") && bytes.Count(ch.After, word) > bytes.Count(ch.Before, word) {
+		return lockNote
+	}
+	return ch.Note
+}
+
+// maxShown is how many lines of a file that is new or goes are shown before
+// somebody wants all: it is ours, and long.
 const maxShown = 12
 
-// planText shows what would change, as a diff.
-func planText(st style, plan *protect.Plan, home string) string {
+// planText shows what would change, as a diff: with all every line of it.
+func planText(st style, plan *protect.Plan, home string, all bool) string {
 	p := &sheet{st: st}
 	title := map[string]string{}
 	for _, a := range append(protect.Agents(), protect.Clients()...) {
@@ -73,12 +88,12 @@ func planText(st style, plan *protect.Plan, home string) string {
 			head += " is removed"
 		}
 		p.title(head)
-		if ch.Note != "" {
-			p.line(2, ch.Note)
+		if note := noteOf(ch); note != "" {
+			p.line(2, note)
 		}
 		list := linetext.Diff(string(ch.Before), string(ch.After))
 		rest := 0
-		if (ch.Made || ch.Gone) && len(list) > maxShown {
+		if !all && (ch.Made || ch.Gone) && len(list) > maxShown {
 			rest = len(list) - maxShown
 			list = list[:maxShown]
 		}
@@ -95,7 +110,7 @@ func planText(st style, plan *protect.Plan, home string) string {
 			p.b.WriteString("  " + paint(strings.TrimRight(strings.ReplaceAll(printable(line), "\t", "    "), " \n")) + "\n")
 		}
 		if rest > 0 {
-			p.line(2, "and "+count(rest, "more line", "more lines")+" like these")
+			p.line(2, "and "+count(rest, "more line", "more lines")+" of our own, left out here")
 		}
 	}
 	if p.b.Len() > 0 {

@@ -62,7 +62,7 @@ func pages() map[string]string {
 	all := map[string]string{
 		"status":   status.String(),
 		"agents":   agents.String(),
-		"protect":  planText(st, &protect.Plan{Changes: []protect.Change{{Path: nasty, Note: nasty, Before: []byte(nasty), After: []byte("\t" + nasty)}}}, "/home"),
+		"protect":  planText(st, &protect.Plan{Changes: []protect.Change{{Path: nasty, Note: nasty, Before: []byte(nasty), After: []byte("\t" + nasty)}}}, "/home", true),
 		"sessions": sessionsText(st, &wire.SessionsResponse{Sessions: []*wire.Session{nastyShow().GetSession()}}),
 		"show":     showText(st, nastyShow(), place{dir: nasty}, now),
 		"why": whyText(st, &wire.WhyResponse{Explanations: []*wire.Explanation{{

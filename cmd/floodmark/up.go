@@ -292,10 +292,13 @@ func (c *console) sayYes(f protectFlags, plan *protect.Plan, rules *rulesChange)
 		case "y", "yes":
 			return true, nil
 		case "d":
-			fmt.Fprint(c.stdout, planText(c.outStyle(), plan, c.getenv("HOME"))+rules.text(c.outStyle(), c.getenv("HOME")))
+			fmt.Fprint(c.stdout, planText(c.outStyle(), plan, c.getenv("HOME"), true)+rules.text(c.outStyle(), c.getenv("HOME")))
 			if err == nil {
 				continue
 			}
+		}
+		if err != nil {
+			fmt.Fprintln(c.stderr)
 		}
 		c.say("nothing was changed")
 		return false, nil
