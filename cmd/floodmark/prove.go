@@ -64,15 +64,14 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	if err != nil {
 		return err
 	}
-	if form != asJSON {
-		c.say("trying to get out of a box")
-	}
 	paths, err := c.paths(p)
 	if err != nil {
 		return err
 	}
 	begun := c.clock()
-	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC())
+	steps := c.steps(form)
+	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC(), steps.Count("Trying to get out of a box"))
+	steps.End()
 	next := ""
 	if agents, err := c.agents(ctx, p); err == nil && r.Verified {
 		next = prove.Next(true, boxable(agents))

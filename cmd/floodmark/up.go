@@ -175,8 +175,8 @@ func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, pla
 	}
 	if why, todo := c.noBox(ctx, p); why != "" && todo == proveBox {
 		if program, err := c.boxProgram(p); err == nil {
-			steps.Begin("Trying to get out of the sandbox")
-			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC()) // «floodmark status --all» says what it found
+			made := steps.Count("Trying to get out of the sandbox")
+			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC(), made) // «floodmark status --all» says what it found
 		}
 	}
 	return list

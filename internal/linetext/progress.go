@@ -34,6 +34,17 @@ func (s *Steps) Begin(text string) {
 	}
 }
 
+// Count is Begin for a step of many parts. What it returns is told how many are done: in place
+// that is shown as it grows, and elsewhere once, when all are.
+func (s *Steps) Count(text string) func(done, total int) {
+	s.Begin(text)
+	return func(done, total int) {
+		if s.InPlace || done == total {
+			s.Begin(fmt.Sprintf("%s: %d of %d", text, done, total))
+		}
+	}
+}
+
 // End takes the last step away if it does not stay. Something else may be written then.
 func (s *Steps) End() {
 	if s.shown {

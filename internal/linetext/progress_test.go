@@ -42,3 +42,22 @@ func TestSteps(t *testing.T) {
 		t.Errorf("in place: %q", parts)
 	}
 }
+
+// What has many parts is counted in place; elsewhere only its begin and its end are lines.
+func TestStepsCount(t *testing.T) {
+	for inPlace, want := range map[bool]string{
+		false: "x\nx: 2 of 2\n",
+		true:  "\r\x1b[Kx\r\x1b[Kx: 1 of 2\r\x1b[Kx: 2 of 2\r\x1b[K",
+	} {
+		var b bytes.Buffer
+		s := &linetext.Steps{To: &b, InPlace: inPlace}
+		made := s.Count("x")
+		made(1, 2)
+		made(2, 2)
+		s.End()
+		if b.String() != want {
+			t.Errorf("in place %v: %q", inPlace, b.String())
+		}
+	}
+	new(linetext.Steps).Count("x")(1, 1)
+}

@@ -12,8 +12,8 @@ import (
 )
 
 // Box tries to get out of a box that a program makes on this machine, and adds to the
-// proofs in a file whether nothing did.
-func Box(ctx context.Context, proofs, program string, at time.Time) (escape.Report, error) {
+// proofs in a file whether nothing did. made is told after each attempt how many were made.
+func Box(ctx context.Context, proofs, program string, at time.Time, made func(done, total int)) (escape.Report, error) {
 	known, err := catalog.Shipped()
 	if err != nil {
 		return escape.Report{}, err
@@ -22,7 +22,7 @@ func Box(ctx context.Context, proofs, program string, at time.Time) (escape.Repo
 	if err != nil {
 		return escape.Report{}, err
 	}
-	r, err := escape.Prove(ctx, program, boxspec.Rules(known))
+	r, err := escape.Prove(ctx, program, boxspec.Rules(known), made)
 	if err != nil {
 		return escape.Report{}, err
 	}

@@ -83,7 +83,7 @@ func (w *world) provedRun(a agent) {
 		if err := prove.KeepAll(w.t.Context(), paths.Proofs, m, []prove.Result{r}); err != nil || !r.Rewrites {
 			w.t.Fatalf("%v, %+v", err, r)
 		}
-		held, err := prove.Box(w.t.Context(), paths.Proofs, filepath.Join(filepath.Dir(*program), "floodmark-box"), time.Now())
+		held, err := prove.Box(w.t.Context(), paths.Proofs, filepath.Join(filepath.Dir(*program), "floodmark-box"), time.Now(), func(int, int) {})
 		if err != nil || !held.Verified {
 			w.t.Fatalf("%v, %+v", err, held)
 		}

@@ -33,7 +33,7 @@ func TestNothingGetsOut(t *testing.T) {
 		here(t)
 		nothingLeft(t)
 	}
-	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list)
+	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list, func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -58,8 +59,9 @@ func Summary(list []Outcome) Report {
 	return r
 }
 
-// Prove makes all attempts with a floodmark-box, in a folder that it removes.
-func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) {
+// Prove makes all attempts with a floodmark-box, in a folder that it removes. made is told
+// after each how many were.
+func Prove(ctx context.Context, program string, rules box.Spec, made func(done, total int)) (Report, error) {
 	folder, err := os.MkdirTemp("", "floodmark-prove-")
 	if err != nil {
 		return Report{}, err
@@ -73,7 +75,7 @@ func Prove(ctx context.Context, program string, rules box.Spec) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	outcomes, err := Try(ctx, in, folder, list)
+	outcomes, err := Try(ctx, in, folder, list, made)
 	if no := (*NoBoxError)(nil); errors.As(err, &no) && ctx.Err() == nil {
 		r := Summary(nil)
 		r.Why, r.Hint = no.Error(), box.Advice(no.Said)
@@ -99,6 +101,16 @@ func removeAll(folder string) {
 	}
 	close(next)
 	all.Wait()
+	if os.RemoveAll(folder) == nil {
+		return
+	}
+	// A box that was stopped leaves folders that only root may enter as they are.
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
 	_ = os.RemoveAll(folder)
 }
 

@@ -1,6 +1,8 @@
 package escape
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,5 +50,21 @@ func TestAttempts(t *testing.T) {
 		if _, err := parse([]byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+}
+
+// A folder that nobody may enter does not stay behind.
+func TestRemoveAll(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "worlds")
+	shut := filepath.Join(folder, "0", "boxed", "work", "work")
+	if err := os.MkdirAll(filepath.Join(shut, "incompat"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	removeAll(folder)
+	if _, err := os.Lstat(folder); err == nil {
+		t.Error("it is still there")
 	}
 }

@@ -53,8 +53,8 @@ func Box(program string, rules box.Spec) (Enclosure, error) {
 func atOnce() int { return max(4, 2*runtime.NumCPU()) }
 
 // Try makes every attempt, free and enclosed, in worlds below a folder. They are left
-// there until the last is made: see spread.
-func Try(ctx context.Context, in Enclosure, folder string, list []Attempt) ([]Outcome, error) {
+// there until the last is made: see spread. made is told after each how many were.
+func Try(ctx context.Context, in Enclosure, folder string, list []Attempt, made func(done, total int)) ([]Outcome, error) {
 	spread(folder)
 	from, err := newPattern(ctx, filepath.Join(folder, "pattern"))
 	if err != nil {
@@ -69,10 +69,19 @@ func Try(ctx context.Context, in Enclosure, folder string, list []Attempt) ([]Ou
 	errs := make([]error, len(list))
 	work := make(chan int)
 	var all sync.WaitGroup
+	var mu sync.Mutex
+	done := 0 // guarded by mu
 	for range atOnce() {
 		all.Go(func() {
 			for i := range work {
+				if errs[i] = ctx.Err(); errs[i] != nil {
+					continue
+				}
 				out[i], errs[i] = try(ctx, in, from, filepath.Join(folder, fmt.Sprint(i)), list[i])
+				mu.Lock()
+				done++
+				made(done, len(list))
+				mu.Unlock()
 			}
 		})
 	}

@@ -20,6 +20,6 @@ func nothing(context.Context, string, string) error {
 }
 
 // Try makes no attempt.
-func Try(context.Context, Enclosure, string, []Attempt) ([]Outcome, error) {
+func Try(context.Context, Enclosure, string, []Attempt, func(done, total int)) ([]Outcome, error) {
 	return nil, &NoBoxError{Said: "boxes are made of what only Linux has"}
 }
