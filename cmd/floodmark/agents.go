@@ -114,10 +114,12 @@ func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error,
 		return "whether it was proved cannot be read; " + again + " tries it"
 	case last == nil:
 		return "it was never proved here; " + again + " tries it"
-	case last.Version != f.Version && f.Version != "":
-		return "it was updated since it was proved; " + again + " tries it again"
 	case last.At.Before(since):
 		return "it was protected anew since it was proved; " + again + " tries it again"
+	case last.Version == "" && f.Version != "":
+		return "its version was not known when it was proved; " + again + " tries it again"
+	case last.Version != f.Version && f.Version != "":
+		return "it was updated since it was proved; " + again + " tries it again"
 	case last.Grade != prove.HostVerified && last.Grade != prove.AdapterVerified:
 		return "its last proof failed; " + again + " tries it again"
 	}

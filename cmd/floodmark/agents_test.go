@@ -3,9 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/prove"
 )
 
 // What was measured is about one version: others are warned about.
@@ -55,5 +57,26 @@ func TestEveryAgentSaysWhatIsCovered(t *testing.T) {
 	}
 	for name := range covers {
 		t.Errorf("%s cannot be protected", name)
+	}
+}
+
+// Why a proof does not speak for the agent that is here is said as it was: one that was
+// never updated is not called so.
+func TestWhyAProofDoesNotCount(t *testing.T) {
+	then := time.Unix(100, 0)
+	for want, c := range map[string]struct {
+		proof *prove.Proof
+		since time.Time
+	}{
+		"it was never proved here; ":                     {nil, then},
+		"it was protected anew since it was proved; ":    {&prove.Proof{Version: "1", Grade: prove.HostVerified, At: then}, then.Add(1)},
+		"its version was not known when it was proved; ": {&prove.Proof{Grade: prove.HostVerified, At: then}, then},
+		"it was updated since it was proved; ":           {&prove.Proof{Version: "1", Grade: prove.HostVerified, At: then}, then},
+		"its last proof failed; ":                        {&prove.Proof{Version: "2", Grade: prove.Failed, At: then}, then},
+	} {
+		f := protect.Found{Version: "2", State: protect.Protected}
+		if got := unproved(f, c.since, c.proof, nil, place{}); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

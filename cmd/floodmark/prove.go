@@ -113,8 +113,11 @@ func (c *console) boxProgram(p place) (string, error) {
 	return c.besides(m, boxName)
 }
 
-// proveBox is what to do where a box was never tried.
-const proveBox = "floodmark prove --box"
+// untried says that a box was never tried here, and proveBox what to do then.
+const (
+	untried  = "nobody tried whether this floodmark-box holds on this kernel"
+	proveBox = "floodmark prove --box"
+)
 
 // noBox says in one line why no box can be made here, and what to do about it; nothing
 // if one can.
@@ -133,7 +136,7 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	}
 	paths, err := c.paths(p)
 	if r := (&prove.Rewrites{Proofs: paths.Proofs, Box: program}); err != nil || !r.BoxHolds() {
-		return "nobody tried whether this floodmark-box holds on this kernel", proveBox
+		return untried, proveBox
 	}
 	return "", ""
 }

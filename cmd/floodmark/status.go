@@ -156,6 +156,9 @@ func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where pl
 			look = append(look, w)
 		}
 	}
+	if report.Box == untried && len(held) > 0 {
+		look = append(look, "no command runs in the sandbox yet, so you are asked instead: «"+proveBox+"» tries whether it holds here")
+	}
 	if s.GetPolicy().GetDryRun() {
 		look = append(look, "the policy decides and enforces nothing")
 	}

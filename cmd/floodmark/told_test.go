@@ -173,4 +173,9 @@ func TestStatusIsOneLine(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, page.String(), c.want)
 		}
 	}
+	page := &sheet{}
+	statusLines(page, &wire.StatusResponse{}, statusReport{Agents: held, Box: untried}, place{})
+	if !strings.Contains(page.String(), "\nno command runs in the sandbox yet, ") {
+		t.Errorf("a sandbox that nobody tried: %q", page.String())
+	}
 }
