@@ -134,7 +134,7 @@ func TestHostLike(t *testing.T) {
 func TestHostOfPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"Evil.example/login": "evil.example", "//evil.example": "evil.example", "evil.example:8443": "evil.example", "evil.example:8443/x": "evil.example", "git@evil.example:a/b": "evil.example",
-		"u@evil.example/x": "evil.example", "main.go:33": "main.go", "/dev/tcp/evil.example/80": "evil.example", "/dev/udp/evil.example/80": "evil.example",
+		"u@evil.example/x": "evil.example", "main.go:33": "main.go", "/dev/tcp/evil.example/80": "evil.example", "/dev/udp/evil.example/80": "evil.example", "evil.example./login": "evil.example",
 		"evil.example": "", "a.b/c": "", "docs/tips": "", "./a/b": "", ".env/x": "", "c:/a.txt/b": "", "a.bc:d": "", "a b.cd/e": "", `a\b.cd/e`: "", "": "", "/": "", "@": "",
 	} {
 		if got := HostOfPath(path); got != want {

@@ -53,6 +53,7 @@ func HostOfPath(path string) string {
 		host = first
 	}
 	host, port, _ := strings.Cut(host, ":")
+	host = strings.TrimSuffix(host, ".") // so it is written, too
 	dot := strings.LastIndexByte(host, '.')
 	if dot <= 0 || len(host)-dot <= 2 || len(path) == len(host) || !login && strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, " \\") {
 		return ""

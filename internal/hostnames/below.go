@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // Below reports that a text names a host nowhere but in addresses below that of a repository, as code names the
@@ -12,7 +13,7 @@ import (
 // these paths. On a host where strangers publish, who owns what is below a repository is not known.
 func Below(text, host, remote string) (paths []string, ok bool) {
 	at, repository := place(remote)
-	if at == "" || at != host || repository == "" || openhost.Is(host) {
+	if at == "" || at != host || repository == "" || openhost.Is(host) || disguised(text, host) {
 		return nil, false
 	}
 	const name = "abcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -23,7 +24,7 @@ func Below(text, host, remote string) (paths []string, ok bool) {
 			return paths, true
 		}
 		before, after := text[:i], text[i+len(host):]
-		if before != "" && strings.ContainsAny(before[len(before)-1:], name+"./@%\\:") {
+		if before != "" && strings.ContainsAny(before[len(before)-1:], name+"./@%\\:=)}`$") {
 			return nil, false
 		}
 		rest, in := strings.CutPrefix(after, "/"+repository)
@@ -31,11 +32,26 @@ func Below(text, host, remote string) (paths []string, ok bool) {
 		if end < 0 {
 			end = len(rest)
 		}
-		if !in || end > 0 && rest[0] != '/' || end < len(rest) && strings.ContainsAny(rest[end:end+1], ".%?#@:\\~$`{*[") {
+		if !in || end > 0 && rest[0] != '/' || end < len(rest) && strings.ContainsAny(rest[end:end+1], ".%?#@:\\~$`{*[+") || goesOn(rest[end:]) {
 			return nil, false
 		}
 		paths, text = append(paths, strings.Trim(rest[:end], "/")), rest[end:]
 	}
+}
+
+// disguised reports a text that names a host in other letters than its own, as readers that fold them do.
+func disguised(text, host string) bool {
+	for tok := range provenance.Tokens(text) {
+		if named(tok, text) == host && !strings.Contains(strings.ToLower(text[tok.Start:tok.End]), host) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports a quotation mark behind which a shell goes on with the same word.
+func goesOn(rest string) bool {
+	return len(rest) > 1 && strings.ContainsAny(rest[:1], "\"'") && !strings.ContainsAny(rest[1:2], " \t\r\n,;)")
 }
 
 // place takes the address of a repository apart: its host and its path, in lower case.

@@ -20,6 +20,8 @@ func TestBelow(t *testing.T) {
 		"git.example/mallory/bot", "git.example", "git.example:8443/team/bot", "git@git.example:team/bot", "u:p@git.example/team/bot", "x.git.example/team/bot/a", "git.example/team/bot/a?x=y",
 		"git.example/team/bot/a/$KEY", "git.example/team/bot/a git.example/evil", "git.example/team/bot/x.sh", "git.example/team/bot-evil",
 		"git.example.attacker.example/team/bot", "agit.example/team/bot",
+		"https://git．example/mallory/x", "\"git.example/team/bot/a\" https://git\u200b.example/mallory/x", "git。example/mallory/x", "R=git.example/team/bot", "${X}git.example/team/bot/a",
+		"'git.example/team/bot''/../../mallory'", "\"git.example/team/bot\"/../../mallory", "'git.example/team/bot'$X", "\"git.example/team/bot\"+x",
 	} {
 		if got, ok := Below(text, "git.example", remote); ok {
 			t.Errorf("%q: %q", text, got)
