@@ -38,9 +38,20 @@ const urlOfCommand = "url of the command"
 // commonName is what people call an argument whose usual name says little to them.
 func commonName(words string) (string, bool) {
 	for _, c := range [...]struct{ name, usual string }{
-		{"to", "recipient"}, {"cc", "copy to"}, {"bcc", "hidden copy to"}, {urlOfCommand, "address in it"}, {"url", "web address"},
-		{"uri", "web address"}, {"id", "number"}, {"cmd", "command"}, {"path", "file"}, {"file path", "file"}, {"filename", "file"},
-		{"file name", "file"}, {"cwd", "folder"}, {"msg", "message"},
+		{"to", "recipient"},
+		{"cc", "copy to"},
+		{"bcc", "hidden copy to"},
+		{urlOfCommand, "address in it"},
+		{"url", "web address"},
+		{"uri", "web address"},
+		{"id", "number"},
+		{"cmd", "command"},
+		{"path", "file"},
+		{"file path", "file"},
+		{"filename", "file"},
+		{"file name", "file"},
+		{"cwd", "folder"},
+		{"msg", "message"},
 	} {
 		if c.name == words {
 			return c.usual, true
