@@ -31,8 +31,10 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 }
 
 // asksOwn takes a question to a database for a look at a service of the owner's, at a host for which they keep a
-// login at home, while no secret was read; and one to docker for services that a file of the project tells of.
+// login at home, while no secret was read; and one to docker for services that a file of the project tells of. A cluster
+// is told names that the model chose, so a look at one is none once a secret was read.
 func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
+	use.Looks.Own = use.Looks.Own && (!use.Looks.Cluster || mark.Secrecy > floodmark.Secret)
 	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home)) ||
 		use.Looks.Compose && len(st.s.Stands) == 0 && st.in.Disk != nil && st.in.Disk.Composes(st.s.Project)
 	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
