@@ -307,9 +307,9 @@ func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
 // settle looks at what a call that is done has written as a whole: nothing
 // older is left in it, unless somebody else wrote to it since.
 func (st *step) settle(call floodmark.CallID) {
-	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran
-	failed := st.ev.Result.Error && !refused                               // it may have written half of a file, and run on; of a box nothing runs on
-	if st.in.Artifacts == nil || failed && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
+	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran, so a file is what it was
+	failed := st.ev.Result.Error || refused                                // it may have written half of a file, and run on; of a box nothing runs on
+	if st.in.Artifacts == nil || failed && !refused && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
 		return
 	}
 	looked := false
