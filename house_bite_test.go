@@ -68,7 +68,7 @@ func TestSizeRulesBite(t *testing.T) {
 	wantComplaint(t, parseText(t, "a/wire/p.go", long).checkSizes(), "")
 	wantComplaint(t, parseText(t, "a/wire/p.go", long).checkHeader(), "")
 	wantComplaint(t, parseText(t, "a/other/p.go", long).checkSizes(), "502 lines")
-	wantComplaint(t, parseText(t, "a/other/p.go", long).checkHeader(), "files only in wire")
+	wantComplaint(t, parseText(t, "a/other/p.go", long).checkHeader(), "files only in wire, factjson")
 }
 
 func TestTableRulesBite(t *testing.T) {

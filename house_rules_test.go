@@ -77,16 +77,17 @@ func (s source) say(n ast.Node, format string, args ...any) string {
 
 func (s source) hasPackageComment() bool { return s.file.Doc != nil }
 
-// generated reports whether this file was written from api/; nobody reads it then.
+// generated reports whether a program wrote this file; it is not read by people then.
 func (s source) generated() bool {
-	return ast.IsGenerated(s.file) && filepath.Base(filepath.Dir(s.fset.File(s.file.FileStart).Name())) == writtenFromAPI
+	folder := filepath.Base(filepath.Dir(s.fset.File(s.file.FileStart).Name()))
+	return ast.IsGenerated(s.file) && slices.Contains(written(), folder)
 }
 
 // checkHeader complains of files that say they are written by a program, which linters
 // and mutants then leave alone.
 func (s source) checkHeader() []string {
 	if ast.IsGenerated(s.file) && !s.generated() {
-		return []string{s.say(s.file, "a program writes files only in %s", writtenFromAPI)}
+		return []string{s.say(s.file, "a program writes files only in %s", strings.Join(written(), ", "))}
 	}
 	return nil
 }
@@ -136,9 +137,9 @@ func (s source) checkPurity() (complaints []string) {
 	return complaints
 }
 
-// writtenFromAPI is the folder of the code that is written from api/. Its
-// plugins bring an init and package variables of their own; nobody else may.
-const writtenFromAPI = "wire"
+// written are the folders of the code that programs write: from api/, and from the types
+// of the facts. The plugins of the first bring an init and package variables.
+func written() []string { return []string{"wire", "factjson"} }
 
 // checkDeclarations looks at what stands at the top level of a file.
 func (s source) checkDeclarations(pure bool) (complaints []string) {

@@ -1,7 +1,6 @@
 package floodmark_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -76,32 +75,5 @@ func TestDigestKeepsItsValue(t *testing.T) {
 	}
 	if text, err := d.MarshalText(); err != nil || string(text) != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
 		t.Errorf("hello is written as %s, %v", text, err)
-	}
-}
-
-// A fact may be as large as its limit and not larger, on the way out and in.
-func TestFactAtItsLimit(t *testing.T) {
-	if floodmark.MaxFactBytes != 4194304 || floodmark.MaxSpans != 3 {
-		t.Errorf("limits: %d bytes, %d spans", floodmark.MaxFactBytes, floodmark.MaxSpans)
-	}
-	const rest = len(`{"agent":""}`)
-	fact := floodmark.SessionOpened{Agent: strings.Repeat("x", floodmark.MaxFactBytes-rest)}
-	kind, body, err := floodmark.EncodeFact(fact)
-	if err != nil || len(body) != floodmark.MaxFactBytes {
-		t.Fatalf("at the limit: %d bytes, %v", len(body), err)
-	}
-	if back, err := floodmark.DecodeFact(kind, body); err != nil || back != floodmark.Fact(fact) {
-		t.Errorf("at the limit: %v", err)
-	}
-	if _, err := floodmark.DecodeFact(kind, append(bytes.Clone(body), ' ')); err == nil {
-		t.Error("one byte more is read")
-	}
-	fact.Agent += "x"
-	if kind, body, err := floodmark.EncodeFact(fact); err == nil || kind != "" || body != nil {
-		t.Error("one byte more is written")
-	}
-	bad := floodmark.ContentArrived{Label: floodmark.Label{Trust: 9}}
-	if kind, body, err := floodmark.EncodeFact(bad); err == nil || !strings.HasPrefix(err.Error(), "encode content-arrived: ") || kind != "" || body != nil {
-		t.Errorf("a level that does not exist: %q, %q, %v", kind, body, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 )
 
 // A Hash commits to an entry and, through its predecessor's, to all before it.
@@ -42,7 +43,7 @@ func (e Entry) Time() time.Time { return time.Unix(0, e.At).UTC() }
 
 // Fact returns what happened.
 func (e Entry) Fact() (floodmark.Fact, error) {
-	f, err := floodmark.DecodeFact(e.Kind, e.Body)
+	f, err := factjson.Decode(e.Kind, e.Body)
 	if err != nil {
 		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
@@ -89,7 +90,7 @@ func (e *Entry) seal(room []byte, f floodmark.Fact) ([]byte, error) {
 	begin := len(room)
 	room = e.head(room)
 	body := len(room)
-	room, err := floodmark.AppendFact(room, f)
+	room, err := factjson.Append(room, f)
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,12 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 )
 
 // MaxExportLine bounds one line of an export: the largest fact in base64, with
 // names around it.
-const MaxExportLine = floodmark.MaxFactBytes*3/2 + 64<<10
+const MaxExportLine = factjson.MaxBytes*3/2 + 64<<10
 
 // An exportLine is one line: an entry, or the tombstone that stands before the
 // first one.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 )
 
 func (b *bench) export(ids ...string) string {
@@ -131,7 +131,7 @@ func TestExportLineLimit(t *testing.T) {
 	b := newBench(t)
 	b.write("s1", 1)
 	e := &b.entries("s1")[0]
-	e.Body = bytes.Repeat([]byte{0xff}, floodmark.MaxFactBytes)
+	e.Body = bytes.Repeat([]byte{0xff}, factjson.MaxBytes)
 	e.Hash, _ = e.sum(nil)
 	text := b.export("s1")
 	if _, err := CheckExport(strings.NewReader(text), nil); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -67,7 +68,7 @@ func TestFoundSecret(t *testing.T) {
 				t.Errorf("other words of it: %+v", rest.Decision)
 			}
 			for _, fact := range d.facts {
-				if _, body, err := floodmark.EncodeFact(fact); err != nil || strings.Contains(string(body), canary[17:]) {
+				if _, body, err := factjson.Encode(fact); err != nil || strings.Contains(string(body), canary[17:]) {
 					t.Errorf("a fact holds the secret: %s %v", body, err)
 				}
 			}

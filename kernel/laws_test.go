@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -237,7 +238,7 @@ func (h *history) codeStaysSecret(in kernel.Input, out kernel.Output) error {
 	}
 	text := string(reply)
 	for _, f := range out.Facts {
-		_, body, err := floodmark.EncodeFact(f)
+		_, body, err := factjson.Encode(f)
 		if err != nil {
 			return err
 		}
@@ -275,11 +276,11 @@ func (h *history) replay() error {
 }
 
 func roundTrip(f floodmark.Fact) (floodmark.Fact, error) {
-	kind, body, err := floodmark.EncodeFact(f)
+	kind, body, err := factjson.Encode(f)
 	if err != nil {
 		return nil, err
 	}
-	g, err := floodmark.DecodeFact(kind, body)
+	g, err := factjson.Decode(kind, body)
 	if err == nil && !reflect.DeepEqual(f, g) {
 		return nil, fmt.Errorf("fact changed on the way: %+v, %+v", f, g)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -51,7 +52,7 @@ func (s *State) Snapshot() ([]byte, error) {
 	}
 	var room []byte
 	for _, f := range facts {
-		if room, err = floodmark.AppendFact(room[:0], f); err != nil {
+		if room, err = factjson.Append(room[:0], f); err != nil {
 			return nil, err
 		}
 		out = appendPart(out, room)
@@ -140,7 +141,7 @@ func readParts(data []byte) (parts [][]byte, err error) {
 }
 
 func readPart[F floodmark.Fact](kind string, part []byte) (f F, err error) {
-	read, err := floodmark.DecodeFact(kind, part)
+	read, err := factjson.Decode(kind, part)
 	if err != nil {
 		return f, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -17,7 +18,7 @@ func kinds(t testing.TB, facts []floodmark.Fact) string {
 	t.Helper()
 	var words []string
 	for _, f := range facts {
-		kind, _, err := floodmark.EncodeFact(f)
+		kind, _, err := factjson.Encode(f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/transcript"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -197,7 +197,7 @@ func take(r *transcript.Record, e *wire.Entry) error {
 	if r.Opened.IsZero() {
 		r.Opened = time.Unix(0, e.GetAt())
 	}
-	f, err := floodmark.DecodeFact(e.GetKind(), []byte(e.GetBody()))
+	f, err := factjson.Decode(e.GetKind(), []byte(e.GetBody()))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/tally"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -110,7 +111,7 @@ func (r *replay) entry(e *wire.Entry) error {
 	if err := r.begin(e.GetSession()); err != nil {
 		return err
 	}
-	f, err := floodmark.DecodeFact(e.GetKind(), []byte(e.GetBody()))
+	f, err := factjson.Decode(e.GetKind(), []byte(e.GetBody()))
 	if err != nil {
 		return refuse("check the journal with «floodmark journal verify»", "%s#%d: %s", e.GetSession(), e.GetSeq(), err)
 	}

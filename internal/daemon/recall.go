@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/fleetlink"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -64,7 +65,7 @@ func (j *joined) recall(ctx context.Context) error {
 			unread = true
 			break
 		}
-		fact, err := floodmark.DecodeFact(e.Kind, e.Body)
+		fact, err := factjson.Decode(e.Kind, e.Body)
 		if seen, is := fact.(floodmark.IncidentSeen); err == nil && is && (seen.Kind == joinedKind || seen.Kind == leftKind) {
 			last = seen
 		}

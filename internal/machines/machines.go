@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -128,7 +129,7 @@ const (
 	// MaxEntries and MaxBytes bound one upload. One entry alone may be as large as
 	// a fact can be.
 	MaxEntries = 512
-	MaxBytes   = floodmark.MaxFactBytes + 1<<20
+	MaxBytes   = factjson.MaxBytes + 1<<20
 	// MaxHeads is how many sessions are asked about at once.
 	MaxHeads = 1000
 	// MaxPage is how many machines are listed at once: with their reports 4 MiB.

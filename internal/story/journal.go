@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 )
 
 // journal writes all sessions' facts, one a line, without times and hashes:
@@ -24,7 +25,7 @@ func (w *world) journal() string {
 // Describe says a fact in one line that a person can read and a test can
 // compare.
 func Describe(f floodmark.Fact) string {
-	kind, body, err := floodmark.EncodeFact(f)
+	kind, body, err := factjson.Encode(f)
 	if err != nil {
 		return err.Error()
 	}

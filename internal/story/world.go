@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -278,11 +279,11 @@ func (w *world) take(out kernel.Output) error {
 
 func (w *world) record(s *session, facts []floodmark.Fact) error {
 	for _, f := range facts {
-		kind, body, err := floodmark.EncodeFact(f)
+		kind, body, err := factjson.Encode(f)
 		if err != nil {
 			return err
 		}
-		f, err = floodmark.DecodeFact(kind, body)
+		f, err = factjson.Decode(kind, body)
 		if err != nil {
 			return err
 		}

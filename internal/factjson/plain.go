@@ -1,4 +1,4 @@
-package floodmark
+package factjson
 
 import (
 	"bytes"
@@ -6,15 +6,17 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/floodmark/floodmark"
 )
 
 // A plain writes and reads the JSON of facts without looking types up: byte for
 // byte what encoding/json writes, and of what it reads only that very form. One
-// description of a type, in factplain.go, serves both directions.
+// description of a type, in described.go, serves both directions.
 //
-// Whatever is not plain is odd and left to encoding/json: an unknown level, a
-// null, another order of fields. So nothing is accepted or refused here that
-// would not be there; TestPlainIsJSON holds one against the other.
+// What is not plain is odd and left to encoding/json: an unknown level, a null,
+// another order of fields. So this reader accepts and refuses nothing that
+// encoding/json would not; TestPlainIsJSON holds one against the other.
 type plain struct {
 	out     []byte // what was written
 	in      []byte // what is read
@@ -232,7 +234,16 @@ func levelValue[E ~uint8](c *plain, ws words, v *E) {
 	c.odd = true
 }
 
-func (c *plain) digestValue(v *Digest) {
+// words are those of an ordered type's values.
+type words []string
+
+func (c *plain) digest(name string, v *floodmark.Digest, omit bool) {
+	if c.field(name, omit) {
+		c.digestValue(v)
+	}
+}
+
+func (c *plain) digestValue(v *floodmark.Digest) {
 	if !c.reading {
 		c.out = append(c.out, '"')
 		c.out = hex.AppendEncode(c.out, v[:])

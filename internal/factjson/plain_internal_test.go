@@ -1,4 +1,4 @@
-package floodmark
+package factjson
 
 import (
 	"encoding/json"
@@ -8,30 +8,32 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/floodmark/floodmark"
 )
 
-// plainFacts are the facts that are described in factplain.go, empty.
-func plainFacts() []Fact {
-	return []Fact{
-		ActionDecided{},
-		ContentSeen{},
-		ContentArrived{},
-		ModelAnswered{},
-		ChildEnded{},
-		TicketOpened{},
-		TicketExtended{},
-		SessionOpened{},
-		RulesLoaded{},
-		TurnOpened{},
+// plainFacts are the facts that are described in described.go, empty.
+func plainFacts() []floodmark.Fact {
+	return []floodmark.Fact{
+		floodmark.ActionDecided{},
+		floodmark.ContentSeen{},
+		floodmark.ContentArrived{},
+		floodmark.ModelAnswered{},
+		floodmark.ChildEnded{},
+		floodmark.TicketOpened{},
+		floodmark.TicketExtended{},
+		floodmark.SessionOpened{},
+		floodmark.RulesLoaded{},
+		floodmark.TurnOpened{},
 	}
 }
 
 // drawnFact returns a fact of the same kind with any fields set, rarely to what
 // no encoder takes.
-func drawnFact(r *rand.Rand, like Fact) Fact {
+func drawnFact(r *rand.Rand, like floodmark.Fact) floodmark.Fact {
 	v := reflect.New(reflect.TypeOf(like)).Elem()
 	fill(r, v)
-	f, _ := reflect.TypeAssert[Fact](v)
+	f, _ := reflect.TypeAssert[floodmark.Fact](v)
 	return f
 }
 
@@ -86,7 +88,7 @@ func TestPlainIsJSON(t *testing.T) {
 		for range 4000 {
 			f := drawnFact(r, like)
 			want, wrong := json.Marshal(f)
-			got, err := AppendFact([]byte("before "), f)
+			got, err := Append([]byte("before "), f)
 			if (err != nil) != (wrong != nil) || err == nil && string(got) != "before "+string(want) {
 				t.Fatalf("%#v\n got %s %v\nwant %s %v", f, got, err, want, wrong)
 			}
@@ -107,7 +109,7 @@ func TestPlainReadsAsJSONDoes(t *testing.T) {
 	for _, like := range plainFacts() {
 		plainly := 0
 		for range 2000 {
-			kind, body, err := EncodeFact(drawnFact(r, like))
+			kind, body, err := Encode(drawnFact(r, like))
 			if err != nil {
 				continue
 			}
@@ -153,9 +155,9 @@ func sameReading(t *testing.T, kind string, body []byte) bool {
 	if !ok {
 		return false
 	}
-	want, known, err := read(kind, body)
-	if !known || err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s %s\n%v %v\n%s", kind, body, known, err, cmp.Diff(want, got))
+	want, err := read(kind, body)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s %s\n%v\n%s", kind, body, err, cmp.Diff(want, got))
 	}
 	return true
 }
@@ -164,7 +166,7 @@ func FuzzPlain(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, like := range plainFacts() {
 		for range 3 {
-			if kind, body, err := EncodeFact(drawnFact(r, like)); err == nil {
+			if kind, body, err := Encode(drawnFact(r, like)); err == nil {
 				f.Add(kind, body)
 			}
 		}
@@ -173,28 +175,28 @@ func FuzzPlain(f *testing.F) {
 }
 
 func BenchmarkFact(b *testing.B) {
-	f := Fact(ActionDecided{
-		Action: Action{
-			Kind: CallTool, Call: "c000001", Tool: ToolRef{Agent: "openclaw", Name: "read"}, Effects: []Effect{Observe}, ArgsDigest: DigestOf("x"),
-			Arguments: []Argument{{Path: "path", Role: Critical, Shown: "/work/notes.md"}},
+	f := floodmark.Fact(floodmark.ActionDecided{
+		Action: floodmark.Action{
+			Kind: floodmark.CallTool, Call: "c000001", Tool: floodmark.ToolRef{Agent: "openclaw", Name: "read"}, Effects: []floodmark.Effect{floodmark.Observe}, ArgsDigest: floodmark.DigestOf("x"),
+			Arguments: []floodmark.Argument{{Path: "path", Role: floodmark.Critical, Shown: "/work/notes.md"}},
 		},
-		Decision: Decision{Verdict: Allow, Reasons: []Reason{{Code: "rule", Text: "the table says so", Verdict: Allow}}},
-		Basis:    &Basis{Returns: Label{Trust: Local, Secrecy: Private}, Location: "project", Own: true},
+		Decision: floodmark.Decision{Verdict: floodmark.Allow, Reasons: []floodmark.Reason{{Code: "rule", Text: "the table says so", Verdict: floodmark.Allow}}},
+		Basis:    &floodmark.Basis{Returns: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}, Location: "project", Own: true},
 	})
-	kind, body, err := EncodeFact(f)
+	kind, body, err := Encode(f)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _, _ = EncodeFact(f)
+			_, _, _ = Encode(f)
 		}
 	})
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _ = DecodeFact(kind, body)
+			_, _ = Decode(kind, body)
 		}
 	})
 	b.Run("write with encoding/json", func(b *testing.B) {
@@ -206,7 +208,7 @@ func BenchmarkFact(b *testing.B) {
 	b.Run("read with encoding/json", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _, _ = read(kind, body)
+			_, _ = read(kind, body)
 		}
 	})
 }
