@@ -28,6 +28,8 @@ func newRepo(t *testing.T) repo {
 		"apart/apart.go":       "package apart\n",
 		"apart/apart_test.go":  "package apart\n\nimport _ \"" + module + "/beside\"\n",
 		"beside/beside.go":     "package beside\n",
+		"lab/go.mod":           "module " + module + "/lab\n\ngo 1.26\n\nrequire " + module + " v0.0.0\n\nreplace " + module + " => ../\n",
+		"lab/far/far.go":       "package far\n\nimport _ \"" + module + "/beside\"\n",
 		"docs/page.md":         "a page\n",
 		".ci/run":              "\n",
 		".ci/must-run":         "unit\nheavy\nown\n",
@@ -108,12 +110,13 @@ func TestWhatAChangeReaches(t *testing.T) {
 		{"low/new.go", "./high ./low", "./low", "low changed", "error: unchanged"},
 		{"words.go", "./ ./high ./low", "./", ". changed", "error: unchanged"},
 		{"high/high.go", "./high", "./high", "high changed", "high changed"},
-		{"beside/beside.go", "./apart ./beside", "./beside", "error: unchanged", "error: unchanged"},
+		{"beside/beside.go", "./apart ./beside ./lab/far", "./beside", "error: unchanged", "error: unchanged"},
+		{"lab/far/testdata/x.txt", "./lab/far", "./lab/far", "error: unchanged", "error: unchanged"},
 		{"docs/page.md", "", "", "error: unchanged", "docs/page.md changed"},
 		{"README.md", "", "", "error: unchanged", "error: unchanged"},
-		{"go.mod", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", "go.mod changed", "go.mod changed"},
-		{".ci/run", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", ".ci/run changed", ".ci/run changed"},
-		{".golangci.yml", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", ".golangci.yml changed", ".golangci.yml changed"},
+		{"go.mod", "./ ./apart ./beside ./high ./lab/far ./low", "./ ./apart ./beside ./high ./lab/far ./low", "go.mod changed", "go.mod changed"},
+		{".ci/run", "./ ./apart ./beside ./high ./lab/far ./low", "./ ./apart ./beside ./high ./lab/far ./low", ".ci/run changed", ".ci/run changed"},
+		{".golangci.yml", "./ ./apart ./beside ./high ./lab/far ./low", "./ ./apart ./beside ./high ./lab/far ./low", ".golangci.yml changed", ".golangci.yml changed"},
 	} {
 		for _, committed := range []bool{false, true} {
 			r := newRepo(t)
@@ -171,7 +174,7 @@ func TestEverything(t *testing.T) {
 		if got := r.says("suite", "heavy"); got != c.why {
 			t.Errorf("%q, want %q", got, c.why)
 		}
-		if got := r.says("packages"); got != "./ ./apart ./beside ./high ./low" {
+		if got := r.says("packages"); got != "./ ./apart ./beside ./high ./lab/far ./low" {
 			t.Errorf("%s: %s", c.why, got)
 		}
 	}

@@ -63,7 +63,7 @@ func gateItself() []string {
 	return []string{
 		"go.mod", "go.sum", "go.work", "go.work.sum", ".gitattributes",
 		".ci/run", ".ci/memory", ".ci/closures", ".ci/must-run", ".ci/each-module", ".ci/fuzz", ".ci/not-raced",
-		"tools/changed/", "tools/go.mod", "tools/go.sum", ".golangci.yml",
+		"tools/changed/", "tools/go.mod", "tools/go.sum", "lab/go.mod", "lab/go.sum", ".golangci.yml",
 	}
 }
 

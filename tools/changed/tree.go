@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -16,7 +17,11 @@ import (
 
 const module = "github.com/floodmark/floodmark"
 
-// A tree is the packages of the main module and what they import of each other.
+// lab is the folder of the module that measures the product. Its packages are called as
+// those of the product are, so that they stand in the same tree.
+const lab = "lab"
+
+// A tree is the packages of the product and of lab, and what they import of each other.
 type tree map[string]pkg // by folder, "." for the root
 
 type pkg struct {
@@ -26,22 +31,33 @@ type pkg struct {
 
 // listTree asks the go command, which knows build tags.
 func listTree(root string) (tree, error) {
+	t := tree{}
+	if err := t.list(root); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(root, lab, "go.mod")); errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	return t, t.list(filepath.Join(root, lab))
+}
+
+// list adds the packages of one module.
+func (t tree) list(dir string) error {
 	cmd := exec.CommandContext(context.Background(), "go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")
-	cmd.Dir, cmd.Stderr = root, os.Stderr
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
+		return fmt.Errorf("go list in %s: %w", dir, err)
 	}
-	t := tree{}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
 			ImportPath                         string
 			Imports, TestImports, XTestImports []string
 		}
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return t, nil
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 		t[folder(p.ImportPath)] = pkg{imports: ours(p.Imports), tests: ours(slices.Concat(p.TestImports, p.XTestImports))}
 	}
@@ -108,7 +124,7 @@ func (t tree) closure(dir string) map[string]bool {
 	return seen
 }
 
-// dirs lists changed packages as the go command wants them.
+// dirs lists changed packages, as the go command wants those of the product.
 func (t tree) dirs(d diff, own bool) (list []string) {
 	touched := t.touched(d)
 	for dir := range t {
