@@ -128,8 +128,8 @@ func kill(ctx context.Context, root string, seed uint64, tickets int) (json.RawM
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r := run{pack: "./internal/soak", tests: "^TestTicketsSurviveKilling$", args: []string{"-tickets", strconv.Itoa(tickets), "-seed", strconv.FormatUint(seed, 10), "-evidence", dir}}
-	if _, err := r.run(ctx, root); err != nil {
+	r := run{pack: "./soak", tests: "^TestTicketsSurviveKilling$", args: []string{"-tickets", strconv.Itoa(tickets), "-seed", strconv.FormatUint(seed, 10), "-evidence", dir}}
+	if _, err := r.run(ctx, filepath.Join(root, "lab")); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "asking.json"))

@@ -74,10 +74,10 @@ var programs = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	for name, args := range map[string][]string{
-		"floodmark":      {"-tags", "faults", "../../cmd/floodmark"},
-		"floodmark-hook": {"../../cmd/floodmark-hook"},
+		"floodmark":      {"-tags", "faults", "./cmd/floodmark"},
+		"floodmark-hook": {"./cmd/floodmark-hook"},
 	} {
-		cmd := exec.Command("go", append([]string{"build", "-o", filepath.Join(dir, name)}, args...)...)
+		cmd := exec.Command("go", append([]string{"-C", "../..", "build", "-o", filepath.Join(dir, name)}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
