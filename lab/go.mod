@@ -6,6 +6,7 @@ require github.com/floodmark/floodmark v0.0.0
 
 require (
 	connectrpc.com/connect v1.21.1
+	github.com/google/go-cmp v0.7.0
 	github.com/jackc/pgx/v5 v5.11.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	golang.org/x/sys v0.49.0

@@ -26,7 +26,7 @@ func words() []string {
 
 // readCorpus reads a file of samples.
 func readCorpus(name string) ([]sample, error) {
-	f, err := os.Open(filepath.Join("../testdata", name+".txt"))
+	f, err := os.Open(filepath.Join("../../internal/shellscan/testdata", name+".txt"))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func plain(text string) string { return strings.NewReplacer("⏎", "\n", "␍", 
 // «generated » texts of generated ones.
 // The list may only get shorter.
 func readKnown() (map[string]bool, error) {
-	data, err := os.ReadFile("../testdata/known.txt")
+	data, err := os.ReadFile("../../internal/shellscan/testdata/known.txt")
 	if err != nil {
 		return nil, err
 	}
