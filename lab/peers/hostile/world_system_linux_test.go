@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "floodmark")
-	out, err := exec.Command("go", "build", "-o", path, "../../../../cmd/floodmark").CombinedOutput()
+	out, err := exec.Command("go", "-C", "../../..", "build", "-o", path, "./cmd/floodmark").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build floodmark: %v\n%s", err, out)
 	}

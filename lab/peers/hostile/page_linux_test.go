@@ -8,7 +8,7 @@ import (
 )
 
 // page is where people find the list.
-const page = "../../../../docs/reference/hostile-servers.md"
+const page = "../../../docs/reference/hostile-servers.md"
 
 // The page says what the cases do. With -update it is written.
 func TestPage(t *testing.T) {
@@ -22,7 +22,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	want := "# Servers that mean harm\n\n" +
-		fmt.Sprintf("These %d MCP servers are played behind the real `floodmark mcp wrap` by\n`internal/mcpgateway/peers/hostile`, from which this page is written. Each ends as the table\nsays, with a line that says so, while an honest server beside it goes on working; no process\nis left behind.\n", n) + b.String()
+		fmt.Sprintf("These %d MCP servers are played behind the real `floodmark mcp wrap` by\n`lab/peers/hostile`, from which this page is written. Each ends as the table\nsays, with a line that says so, while an honest server beside it goes on working; no process\nis left behind.\n", n) + b.String()
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
