@@ -80,3 +80,31 @@ func TestGoodPolicies(t *testing.T) {
 		}
 	}
 }
+
+func FuzzLoad(f *testing.F) {
+	for _, dir := range []string{"testdata/good/*.yaml", "testdata/wrong/*.yaml", "profiles/*.yaml"} {
+		for _, path := range files(f, dir) {
+			f.Add(layerOf(f, path).Data, false)
+			f.Add(layerOf(f, path).Data, true)
+		}
+	}
+	base := load(f)
+	f.Fuzz(func(t *testing.T, data []byte, isProject bool) {
+		p, problems := policy.Load(policy.Layer{Name: "f", Data: data, Project: isProject})
+		if (p == nil) != problems.Failed() {
+			t.Fatalf("policy %v with %v", p != nil, problems)
+		}
+		if p == nil {
+			return
+		}
+		for _, e := range allEffects() {
+			for _, trust := range allTrusts() {
+				q := ask("unnamed", e, trust)
+				v := p.Decide(q).Verdict
+				if isProject && v > base.Decide(q).Verdict {
+					t.Fatalf("a project loosened %s at %s to %s", e, trust, v)
+				}
+			}
+		}
+	})
+}

@@ -18,7 +18,6 @@
 //	named.go      the tools a policy speaks about
 //	load.go       layers; build.go joins them
 //	schema.go     the language for editors
-//	importer.go   the seeds' configuration in our language
 package policy
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/internal/oldconfig"
 )
 
 func newPolicyImport(c *console) *cobra.Command {
@@ -50,7 +50,7 @@ func (c *console) importPolicy(name, out string, force bool) error {
 	if err != nil {
 		return err
 	}
-	text, notes, err := policy.Import(name, data)
+	text, notes, err := oldconfig.Import(name, data)
 	if problems, ok := errors.AsType[floodmark.Problems](err); ok {
 		printProblems(c.stderr, c.errStyle(), checked{sources: map[string][]byte{name: data}, problems: problems})
 		return refuse("mend the places shown above", "%s cannot be imported", name)
@@ -69,7 +69,7 @@ func (c *console) importPolicy(name, out string, force bool) error {
 }
 
 // notePlace says what a note is about: a line of the file, or all of it.
-func notePlace(name string, n policy.Note) string {
+func notePlace(name string, n oldconfig.Note) string {
 	if n.Line == 0 {
 		return name + ": note:"
 	}

@@ -1,4 +1,4 @@
-package policy
+package oldconfig
 
 import (
 	"fmt"
@@ -102,6 +102,14 @@ func (m *importer) taintPolicy(v *json5.Value) {
 	}
 }
 
+func levelWords() []string {
+	words := make([]string, trusts)
+	for t := range trusts {
+		words[trusts-1-t] = floodmark.Trust(t).String()
+	}
+	return words
+}
+
 // safeTools are those the old program always allowed to be called.
 func safeTools() []string {
 	return []string{
@@ -113,7 +121,7 @@ func safeTools() []string {
 func (m *importer) toolOverrides(v *json5.Value) {
 	if m.mapping(v, "toolOverrides") {
 		for _, k := range v.Members {
-			if name := parseTool(k.Name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.Name) == "" || len(k.Name) > maxKey {
+			if strings.HasSuffix(k.Name, "/") || k.Name == "*" || strings.TrimSpace(k.Name) == "" || len(k.Name) > maxKey {
 				m.fault(k.Value, "this override names no tool", "name a tool, or use taintPolicy for all of them")
 				continue
 			}

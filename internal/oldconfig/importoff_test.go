@@ -1,4 +1,4 @@
-package policy_test
+package oldconfig_test
 
 import (
 	"strings"

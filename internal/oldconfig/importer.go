@@ -1,4 +1,6 @@
-package policy
+// Package oldconfig turns an agent's old configuration into a policy. What it writes asks and
+// refuses at least where the old program did; it knows nothing of how a policy is judged.
+package oldconfig
 
 import (
 	"cmp"
@@ -10,6 +12,13 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/json5"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// The levels of trust, and the most bytes of one text in a policy file.
+const (
+	trusts  = int(floodmark.System) + 1
+	maxText = 4096
 )
 
 // A Note says in plain words what an import changed, and where the old file
@@ -43,7 +52,7 @@ func Import(name string, data []byte) ([]byte, []Note, error) {
 		return nil, nil, m.problems
 	}
 	out := m.write()
-	if _, problems := Load(Layer{Name: "floodmark.yaml", Data: out}); problems.Failed() {
+	if _, problems := policy.Load(policy.Layer{Name: "floodmark.yaml", Data: out}); problems.Failed() {
 		return nil, nil, fmt.Errorf("policy: import %s: %w", name, problems)
 	}
 	slices.SortStableFunc(m.notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
@@ -129,7 +138,7 @@ func (m *importer) word(v *json5.Value, what string, words ...string) (string, b
 		return "", false
 	}
 	if v.Kind != json5.String || !slices.Contains(words, v.Text) {
-		m.fault(v, fmt.Sprintf("%s is not one of %s", what, oneOf(words)), "write one of "+oneOf(words))
+		m.fault(v, fmt.Sprintf("%s is not one of %s", what, oneLine(words, " or ")), "write one of "+oneLine(words, " or "))
 		return "", false
 	}
 	return v.Text, true
@@ -335,6 +344,7 @@ func namesIn(v *json5.Value) []string {
 	return out
 }
 
+// oneLine lists a few words.
 func oneLine(words []string, last string) string {
 	if len(words) > maxNotRead {
 		words = append(slices.Clone(words[:maxNotRead]), "others")
