@@ -80,9 +80,8 @@ func (m *Monitor) askAgain(ctx context.Context, s journal.Session, id floodmark.
 		if !errors.Is(err, kernel.ErrUndecided) {
 			return out, err
 		}
-		// Its agent has gone on since they were read, and added a call. Nobody
-		// adds another one during this turn, and what asks is durable before the
-		// next: now the journal has them all.
+		// The agent added a call after the journal was read. No call is added during this turn, and
+		// a call that asks is durable before the next one starts, so this read finds all of them.
 		if decided, err = m.decided(ctx, s); err == nil {
 			out, tickets, err = kernel.Again(st, r, in, id, decided)
 		}

@@ -35,8 +35,8 @@ type Answered struct {
 	Link  journal.Link
 }
 
-// Answer takes in an owner's command through a channel that has proved who
-// speaks: whoever calls it vouches for that, in cmd.By and cmd.Channel.
+// Answer carries out an owner's command. The caller has authenticated the owner and vouches for
+// cmd.By and cmd.Channel.
 func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Command) (Answered, error) {
 	if err := checkNames(s, ""); err != nil {
 		return Answered{}, err
@@ -61,9 +61,9 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 	return Answered{Notice: m.told(ctx, s, w.out.Late, w.out.Reply.Notice), Facts: w.out.Facts, Link: w.state.link}, nil
 }
 
-// Note writes an incident down: in the session it belongs to, or in
-// [Incidents] if nobody opened that one or its chain is broken. An incident opens no
-// agent's session, whose past would then look known. Words of the session may go with it.
+// Note records an incident in its session, or in [Incidents] if that session was never opened or
+// its chain is broken. An incident never opens an agent's session: its past would then look known.
+// The same write can erase words of the session.
 func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...kernel.Gone) error {
 	seen.Text = cut(seen.Text)
 	if s.ID != "" && s.ID != Incidents {
@@ -86,8 +86,8 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 	})
 }
 
-// OnFiles writes down what an owner does about files that sessions left; what sees their
-// words in its input. Whoever calls it vouches for who wants that.
+// OnFiles records an owner's command about files that sessions left; the input of what holds their
+// recorded words. The caller vouches for the owner's identity.
 func (m *Monitor) OnFiles(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
 	return m.note(ctx, journal.Session{Tenant: tenant, ID: Files}, what)
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// What sessions left behind is kept beside the journal, looked up by key when a
-// call names it, and remembered here for the time of one judgement only: another
-// node may have written since. A journal that nobody else writes to remembers
-// what was asked for, and what was not there, by itself.
+// Artifacts that sessions leave are stored beside the journal and looked up by key when a call
+// names one. The result is cached for one judgement only, because another node may write in
+// between. A journal with a single writer does its own caching, of misses too.
 
 // left are the artifacts of one tenant for the time of one judgement. The rules
 // cannot be told that reading failed, so it is remembered and looked at
@@ -49,7 +48,7 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 		if _, ok := l.known[ref]; ok {
 			continue
 		}
-		for _, k := range l.keys.Keys { // whoever left it had one of them
+		for _, k := range l.keys.Keys { // it was stored under one of these keys
 			want, of = append(want, l.m.artifactKey(k.Key, ref)), append(of, ref)
 		}
 		l.known[ref] = nil
@@ -112,8 +111,8 @@ func (l *left) take(k kernel.Kept) {
 	}
 }
 
-// artifactKey is under which key an artifact is kept: a name nobody can guess
-// without the tenant's key. Files are those of one machine.
+// artifactKey returns the key an artifact is stored under; it cannot be guessed without the
+// tenant's key. The key of a file depends on its machine.
 func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) floodmark.Digest {
 	machine := ""
 	switch ref.Kind {

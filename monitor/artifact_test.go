@@ -70,7 +70,7 @@ func TestWhatASessionLeavesBehindIsKnownEverywhere(t *testing.T) {
 	if got := reads(t, elsewhere, "d", "/work/notes.md"); got.Trust != floodmark.Local {
 		t.Errorf("the file of another machine is worth %s", got)
 	}
-	// What a session was told is in its facts: nobody needs the store again.
+	// The session's facts hold what it was told, so replaying does not need the store.
 	state, err := kernel.Replay(facts(t, j, session("b")))
 	if err != nil || state.Mark().Trust != floodmark.Untrusted {
 		t.Errorf("replayed it is at %s, %v", state.Mark(), err)
@@ -243,8 +243,8 @@ func TestARunLeavesWhatItChanged(t *testing.T) {
 	}
 }
 
-// A run that wrote git's settings and left what they say leaves no word on them; one that changed
-// it does, and so does one before which nobody knew what they said.
+// A run that writes git's settings without changing their content leaves no record. A run that
+// changes the content does, and so does one whose earlier content is unknown.
 func TestARunThatLeavesWhatGitObeys(t *testing.T) {
 	some, other := floodmark.DigestOf("some"), floodmark.DigestOf("other")
 	for name, c := range map[string]struct {

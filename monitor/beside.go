@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Beside makes a mark count for a session: that of other sessions whose words
-// this one may act on, where nobody can tell them apart. It writes one source if
-// the session's own mark is not as low already, and opens no session.
+// Beside lowers a session's mark to that of other sessions whose words it may act on, where the two
+// cannot be told apart. It records one source if the mark is not that low already, and opens no
+// session.
 func (m *Monitor) Beside(ctx context.Context, s journal.Session, mark floodmark.Label) error {
 	if err := m.begin(); err != nil {
 		return refuse(err)

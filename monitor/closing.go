@@ -63,8 +63,8 @@ func (m *Monitor) closeOne(c approval.Closer, s journal.Session, t floodmark.Tic
 	return nil
 }
 
-// outlives waits until a question that was asked here has run out of time, and
-// then says so. Whoever answers it before is told of by the answer.
+// outlives waits until a question asked by this node expires, and then announces that. A question
+// answered earlier is announced by its answer.
 func (m *Monitor) outlives(s journal.Session, t approval.Ticket) {
 	if len(m.cfg.Approvers) == 0 || m.join() != nil {
 		return
@@ -83,8 +83,8 @@ func (m *Monitor) outlives(s journal.Session, t approval.Ticket) {
 	}()
 }
 
-// told adds to a notice when a question was answered that somebody answers late.
-// It is only looked up then, and only in that session.
+// told adds to the notice of a late answer when the question was already answered. The time is
+// looked up only then, and only in that session.
 func (m *Monitor) told(ctx context.Context, s journal.Session, late floodmark.TicketID, notice string) string {
 	if late == "" {
 		return notice

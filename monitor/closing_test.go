@@ -68,7 +68,7 @@ func letter(id, call, to string) hook.Event {
 	return calls(id, call, "send_email", `{"to":"`+to+`","body":"hello"}`)
 }
 
-// A channel is told how a question ended: by whom, or that nobody answered.
+// A channel learns how a question ended: who answered it, or that it expired.
 func TestChannelsAreToldTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &phone{}
@@ -105,7 +105,7 @@ func TestChannelsAreToldTheEnd(t *testing.T) {
 	})
 }
 
-// Whoever answers late is told who was faster, and when.
+// A late answer is told which answer came first, and when.
 func TestLateAnswersAreTold(t *testing.T) {
 	d := newDesk(t, journal.NewMemory())
 	poisoned(t, d, "s")

@@ -65,8 +65,8 @@ func (m *Monitor) nothing(ctx context.Context, s *seat, at time.Time) ([]journal
 	return nil, passed{flush: f, at: at}, err
 }
 
-// alone reports whether a job has to be durable before anybody else is judged: it
-// asks a person, or begins a session, or questions are open that it may close.
+// alone reports whether a job must be durable before the next event is judged: it asks a person,
+// begins a session, or may close an open question.
 func (m *Monitor) alone(s *seat, out *kernel.Output) bool {
 	return out.Ask != nil || len(out.Forks) > 0 || m.asked.any(s.session)
 }

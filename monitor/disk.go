@@ -18,8 +18,8 @@ type Disk interface {
 	kernel.Disk
 	// Changed returns which files below a folder were changed since a time.
 	Changed(ctx context.Context, folder string, since time.Time) kernel.Altered
-	// Steers returns where git's settings for a folder stand, and a digest of all that they
-	// say but for which branch of a known remote each branch follows; zero if nobody knows.
+	// Steers returns where git's settings for a folder stand, and a digest of their content without
+	// the remote branch each branch follows. The digest is zero if the content is unknown.
 	Steers(folder string) (file string, says floodmark.Digest)
 }
 
@@ -74,7 +74,7 @@ func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
 // systems round times.
 const watchMargin = 2 * time.Second
 
-// altered is what a call has changed on the disk; nil if nobody looked.
+// altered returns what a call changed on the disk; nil if the disk was not watched.
 func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event) *kernel.Altered {
 	if m.cfg.Disk == nil || ev.Point != hook.AfterToolCall {
 		return nil

@@ -53,7 +53,7 @@ func (m *Monitor) Cached() (int, int64) {
 	return len(m.seats.all), m.seats.bytes
 }
 
-// Listening returns how many sessions somebody waits for.
+// Listening returns the number of sessions with a waiting listener.
 func (m *Monitor) Listening() int {
 	m.news.mu.Lock()
 	defer m.news.mu.Unlock()

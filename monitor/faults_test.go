@@ -35,8 +35,8 @@ func once(fail func(next func() error) error) func(context.Context, journal.Batc
 	}
 }
 
-// Whatever an append fails with, the event gets the zero reply, and the session
-// goes on from what is really there.
+// After any append error the event gets the zero reply, and the session continues from what the
+// journal holds.
 func TestFailedAppendIsRefusedAndForgotten(t *testing.T) {
 	for name, c := range map[string]struct {
 		fail  func(next func() error) error
@@ -72,8 +72,8 @@ func TestFailedAppendIsRefusedAndForgotten(t *testing.T) {
 	}
 }
 
-// A conflict means that somebody else wrote: the event is judged again by what
-// is there then. One that never ends is refused.
+// A conflict means that another node wrote first: the event is judged again on the new entries. An
+// endless conflict is refused.
 func TestConflictIsJudgedAgain(t *testing.T) {
 	mem := journal.NewMemory()
 	other := newDesk(t, mem)

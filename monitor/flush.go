@@ -33,8 +33,8 @@ func unfounded() error {
 // errPanicked stands for what a journal would have said.
 var errPanicked = errors.New("the journal panicked")
 
-// A flush is what one session writes at once. The lock of the seats guards it
-// until it is being written; then it belongs to whoever writes it.
+// A flush is what one session writes at once. The lock of the seats guards it until its write
+// starts; from then on it belongs to the writing goroutine.
 type flush struct {
 	batch journal.Batch
 	bytes int
@@ -80,8 +80,8 @@ func (f *flush) leaves(keys []floodmark.Digest) bool {
 	return slices.ContainsFunc(f.batch.Artifacts, func(a journal.Artifact) bool { return slices.Contains(keys, a.Key) })
 }
 
-// gather hands what whoever holds s has judged to the next flush. lead says that
-// the caller has to write it.
+// gather adds a batch, judged while holding s, to the next flush. lead means that the caller must
+// write that flush.
 func (t *seats) gather(ctx context.Context, s *seat, b journal.Batch) (f *flush, lead bool, err error) {
 	bytes := bytesOf(b)
 	for {
@@ -115,7 +115,7 @@ func (t *seats) gather(ctx context.Context, s *seat, b journal.Batch) (f *flush,
 	}
 }
 
-// stall waits, for whoever holds s and has noted that, until something is closed.
+// stall waits until a channel is closed, and then clears the stalled flag that the holder of s set.
 func (t *seats) stall(ctx context.Context, s *seat, until <-chan struct{}) (err error) {
 	select {
 	case <-until:
@@ -135,8 +135,8 @@ func (s *seat) begin(f *flush) {
 	close(f.begun)
 }
 
-// settled notes how a flush went and tells those who wait. It returns the next
-// one if nobody else is left to write it.
+// settled records how a flush ended and wakes its waiters. It returns the next flush if the caller
+// must write that one too.
 func (t *seats) settled(s *seat, f *flush, err error) (mine *flush) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,7 +180,7 @@ func (t *seats) abandon(f *flush) bool {
 	return true
 }
 
-// drain waits, for whoever holds s, until nothing is under way there.
+// drain waits, for the holder of s, until no flush of it is under way.
 func (t *seats) drain(ctx context.Context, s *seat) error {
 	for {
 		t.mu.Lock()
@@ -224,8 +224,7 @@ func (t *seats) failures(s *seat) uint64 {
 	return s.broken
 }
 
-// founded reports whether what whoever holds s remembers is still what will be
-// written.
+// founded reports whether no flush of s has failed since the caller, which holds s, read its memory.
 func (t *seats) founded(s *seat) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -239,8 +238,8 @@ func (t *seats) leaving(s *seat, keys []floodmark.Digest) bool {
 	return s.flushing.leaves(keys) || s.next.leaves(keys)
 }
 
-// settle waits until a flush is durable, and writes it where nobody else does.
-// Whoever gives up while others write learns nothing.
+// settle waits until a flush is durable, and writes it itself if no other goroutine does. If ctx
+// ends while another goroutine writes, the outcome stays unknown.
 func (m *Monitor) settle(ctx context.Context, s *seat, f *flush, lead bool) error {
 	if !lead {
 		select {

@@ -41,7 +41,7 @@ func (s *slowly) begin() {
 	}
 }
 
-// An outcome is what somebody was told.
+// An outcome is what one caller received.
 type outcome struct {
 	reply hook.Reply
 	err   error
@@ -160,8 +160,7 @@ func TestWhatRestsOnAFailedWriteIsRefused(t *testing.T) {
 	}
 }
 
-// Where somebody else wrote first, all that rests on it is judged again and
-// written once.
+// After a conflict, every event that rests on the failed write is judged again and written once.
 func TestAConflictIsJudgedAgainByAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newSlowly()
@@ -173,7 +172,7 @@ func TestAConflictIsJudgedAgainByAll(t *testing.T) {
 				j.say <- nil
 			}
 		}()
-		j.say <- nil // which finds that somebody else wrote
+		j.say <- nil // finds that another node wrote first
 		for _, c := range append(others, first) {
 			if o := <-c; o.err != nil {
 				t.Error(o.err)
@@ -187,8 +186,7 @@ func TestAConflictIsJudgedAgainByAll(t *testing.T) {
 	})
 }
 
-// Whoever does not wait for the answer leaves what he said behind, and somebody
-// writes it.
+// An event whose caller gives up waiting is still written by another goroutine.
 func TestWhatSomebodyLeftIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newSlowly()

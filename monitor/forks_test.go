@@ -50,7 +50,7 @@ func TestChildIsNeverCleaner(t *testing.T) {
 	}
 }
 
-// A session that exists is not begun again as somebody's child.
+// An existing session cannot be started again as the child of another.
 func TestChildThatExistsIsRefused(t *testing.T) {
 	mem := journal.NewMemory()
 	d, other := newDesk(t, mem), newDesk(t, mem)
@@ -91,7 +91,7 @@ func TestParentDoesNotWaitForItsChild(t *testing.T) {
 	<-done
 }
 
-// Tenants do not see each other, whatever their sessions are called.
+// Tenants do not see each other, even if their sessions have the same names.
 func TestTenantsAreApart(t *testing.T) {
 	d := newDesk(t, journal.NewMemory())
 	poisoned(t, d, "s")

@@ -91,8 +91,8 @@ func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event,
 	}})
 }
 
-// opinion returns what the auditor says. If that is nothing, whoever watches is
-// told why, unless the policy does not mind.
+// opinion returns the auditor's opinion. If there is none, observers are told why, unless the
+// policy ignores that.
 func (m *Monitor) opinion(ctx context.Context, s journal.Session, ev hook.Event, c audit.Case) audit.Opinion {
 	if m.cfg.Auditor == nil || !c.Fits() {
 		return audit.Opinion{}
@@ -124,11 +124,10 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 	return o, err
 }
 
-// ask sends a question on its way, in its session's turn: each call that joins a
-// question brings a new code for all of it, so they are told in the order in which
-// they were written. Whoever only keeps questions has it before anybody hears of it.
-// The reply waits for nobody else, and a channel that fails changes nothing: the
-// question stands in the journal.
+// ask sends a question to the approvers within its session's turn: each call that joins a question
+// brings a new code for all of it, so the codes go out in the order in which they were written.
+// Keepers get it before it is announced to people. The reply does not wait for the other approvers.
+// A failing channel changes nothing: the journal has the question.
 func (m *Monitor) ask(s journal.Session, t approval.Ticket, at time.Time) {
 	t.Tenant = s.Tenant // the kernel knows of none
 	if m.asked.add(s, t, at) {

@@ -25,8 +25,8 @@ type heldKey struct {
 
 func newHeld() *held { return &held{wait: map[heldKey][]approval.Ticket{}} }
 
-// add puts a question behind what waits of the same one. It reports whether nothing
-// does: then somebody has to tell it.
+// add queues a question behind earlier ones of the same ticket. It reports whether the queue was
+// empty: then the caller must start telling them.
 func (h *held) add(k heldKey, t approval.Ticket) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,7 +79,7 @@ func (m *Monitor) quiet(k heldKey, until time.Time) bool {
 	return true
 }
 
-// apart are the approvers that ring nobody, and the others.
+// apart returns the approvers that notify no person, and the others.
 func (m *Monitor) apart() (keepers, others []approval.Approver) {
 	for _, a := range m.cfg.Approvers {
 		if _, ok := a.(approval.Keeper); ok {

@@ -14,7 +14,7 @@ import (
 
 const nightly = plain + "approvals: {quiet: {from: \"22:00\", to: \"07:00\", zone: UTC, do: hold}}\n"
 
-// shelf keeps questions and rings nobody.
+// shelf keeps questions and notifies no person.
 type shelf struct{ phone }
 
 func (*shelf) Keeps() {}
@@ -34,8 +34,8 @@ func (d *desk) looks() {
 	synctest.Wait()
 }
 
-// At night nobody is rung; whoever only keeps questions has them at once. In the
-// morning each call is told, with a code of its own.
+// In quiet hours no person is notified, but keepers get each question at once. In the morning each
+// call is announced with a code of its own.
 func TestHeldQuestionsRingInTheMorning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, s := &phone{}, &shelf{}
@@ -73,8 +73,8 @@ func TestHeldQuestionsRingInTheMorning(t *testing.T) {
 	})
 }
 
-// What is answered at night rings nobody, and a clock that is set back does not
-// ring early.
+// A question answered in quiet hours is never announced, and a clock that is set back does not
+// announce one early.
 func TestHeldQuestionsThatAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, s := &phone{}, &shelf{}

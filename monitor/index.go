@@ -15,10 +15,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// An index says where values were seen in one session. It is filled when it is
-// first asked: many events ask nothing. From then on it is kept filled, so that
-// the next call need not wait for what came since. It belongs to whoever holds
-// the seat.
+// An index says where values were seen in one session. It is built on the first lookup, because
+// many events need none, and from then on kept up to date, so that the next call need not wait for
+// it. It belongs to the holder of the seat.
 type index struct {
 	asked  bool
 	places *postings.Memory
@@ -226,8 +225,8 @@ func (m *Monitor) postings(ctx context.Context, tenant string, want []floodmark.
 	return got, nil
 }
 
-// contents are the postings of contents, whatever session they were seen in,
-// within a bound of bytes: a page that many sessions read is indexed once.
+// contents caches the postings of contents across sessions, within a bound of bytes: a page that
+// many sessions read is indexed once.
 type contents struct {
 	limit int64
 
@@ -267,7 +266,7 @@ func (c *contents) get(tenant string, d floodmark.Digest) (provenance.Postings, 
 	return found.postings, true
 }
 
-// put keeps the postings of a content. Nobody may change them from then on.
+// put stores the postings of a content. They must not be changed afterwards.
 func (c *contents) put(tenant string, d floodmark.Digest, ps provenance.Postings) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

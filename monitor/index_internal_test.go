@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// What a long session has seen goes into files that nobody else can open.
+// The index of a long session spills into unlinked files that no other process can open.
 func TestIndexFilesHaveNoName(t *testing.T) {
 	dir := t.TempDir()
 	m := &Monitor{cfg: Config{SpillDir: dir, Limits: Limits{IndexPlaces: 1}.filled()}}

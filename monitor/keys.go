@@ -10,9 +10,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A tenant may change its key. A session keeps the one it was born with; what it
-// reads of others is recognised under all of them, so that a change of keys makes
-// nobody forget anything.
+// A tenant may change its key. A session keeps the key it was created with. What it reads of other
+// sessions is recognised under all keys, so a change of keys loses no memory.
 
 // ErrNoKey says that a session was born with a key that is not here.
 var ErrNoKey = errors.New("monitor: the key this session was born with is not here")
@@ -23,7 +22,7 @@ type keys struct {
 	own provenance.RingKey
 }
 
-// ring is a tenant's, or an error for one that nobody has a key for.
+// ring returns a tenant's keys, or an error if it has none.
 func (m *Monitor) ring(tenant string) (r provenance.Ring, err error) {
 	if m.cfg.Ring != nil {
 		r, err = m.cfg.Ring(tenant)
@@ -62,10 +61,9 @@ func (k keys) seals() provenance.RingKey {
 	return k.own
 }
 
-// places are the keys under whose names a word is kept that was sealed with one of
-// them: that key, and all older ones that are not former. A node that has not got
-// the newer key finds the word under an older name, cannot open it, and refuses.
-// Whoever can open a word knows all names it is kept under.
+// places returns the keys under whose names a word is stored: the key that sealed it, and all older
+// ones that are not former. A node without the newer key finds the word under an older name, cannot
+// open it, and refuses. A node that can open a word knows all its names.
 func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
 	list := []provenance.RingKey{sealed}
 	for _, o := range k.Keys {
@@ -79,9 +77,8 @@ func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
 	return list
 }
 
-// postingsName is under which name the index of a content is kept that was made
-// under a key. Only whoever has the key can make it: a text whose digest is
-// another's name would take that one's place.
+// postingsName returns the name of a content's index made under a key. It takes the key to compute:
+// otherwise a text whose digest equals that name could take the index's place.
 func postingsName(key provenance.RingKey, d floodmark.Digest) floodmark.Digest {
 	if key.Name == "" {
 		return d

@@ -126,8 +126,8 @@ func ticketIn(t *rapid.T, entries []journal.Entry) floodmark.TicketID {
 	return "none"
 }
 
-// Whatever several nodes are told at once, the facts are those of one node that
-// was told the same one after the other, and every chain holds.
+// Events sent to several nodes at once give the facts of one node that got them one after the
+// other, and every chain holds.
 func TestAnyInterleavingIsSomeOrder(outer *testing.T) {
 	rules, err := lawRules()
 	if err != nil {

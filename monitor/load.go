@@ -11,9 +11,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// read folds a session from the journal, without taking its seat. Every entry
-// is held against the chain. A break may be somebody else erasing while we
-// read, so it is looked at twice.
+// read folds a session from the journal without taking its seat, and checks every entry against the
+// chain. A broken chain is read twice: the session may be erased during the first read.
 func (m *Monitor) read(ctx context.Context, s journal.Session, ring provenance.Ring) (memory, error) {
 	mem, err := m.readOnce(ctx, s, ring)
 	if errors.Is(err, journal.ErrBroken) {

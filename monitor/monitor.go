@@ -1,7 +1,6 @@
-// Package monitor is the reference monitor around the pure kernel: one writer
-// per session, no answer before its facts are durable, and the zero reply,
-// which restricts, whenever anything goes wrong. It decides nothing itself,
-// opens no file and no connection, and gives a question's code to nobody but
+// Package monitor is the reference monitor around the pure kernel: one writer per session, no
+// answer before its facts are durable, and the zero reply, which restricts, after any error. It
+// makes no decisions itself, opens no file and no connection, and gives a question's code only to
 // the approvers.
 package monitor
 
@@ -26,7 +25,7 @@ import (
 // A Config is all a monitor is made of. What is not said to be optional must
 // be there.
 type Config struct {
-	// Journal keeps the facts. Whoever opened it closes it, after the monitor.
+	// Journal keeps the facts. The caller closes it after the monitor.
 	Journal journal.Journal
 	// Rules returns the current ones. They may be others at the next event.
 	Rules func() kernel.Rules
@@ -39,7 +38,7 @@ type Config struct {
 	// Ring is optional and asked instead of Key: all keys of a tenant that may
 	// have changed its key.
 	Ring func(tenant string) (provenance.Ring, error)
-	// Approvers carry questions to people; none means that nobody is told.
+	// Approvers carry questions to people; with none, questions are not announced.
 	Approvers []approval.Approver
 	// Auditor is optional: without one a person is asked instead.
 	Auditor audit.Auditor
@@ -60,8 +59,8 @@ type Config struct {
 	// answer here; zero means any number. A call that would ask one more is
 	// refused.
 	Questions func(tenant string) int
-	// MayAnswer is optional: whether somebody in some groups may answer a question
-	// of a session's agent about these tools; none means about any.
+	// MayAnswer is optional: whether a member of some groups may answer a question of a session's
+	// agent about these tools; no tools means about any.
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
 	Now       func() time.Time
@@ -152,12 +151,12 @@ type Monitor struct {
 	pauses   *pausebook.Book
 	held     *held
 	slots    chan struct{} // one for every event being worked on
-	waits    chan struct{} // one for everybody who waits for an answer
+	waits    chan struct{} // bounds the callers that wait for an answer
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
 
-	mu     sync.Mutex // guards closed, and that nobody is added to work after it
+	mu     sync.Mutex // guards closed: work.Add is only called under mu while it is false
 	closed bool
 	work   sync.WaitGroup
 }
@@ -205,8 +204,8 @@ func New(c Config) (*Monitor, error) {
 	return m, nil
 }
 
-// Close refuses what comes from now on, wakes whoever waits for an answer, and
-// returns when all that was begun has ended. The journal stays open.
+// Close refuses new events, wakes all callers that wait for an answer, and returns when all running
+// work has ended. The journal stays open.
 func (m *Monitor) Close() error {
 	m.mu.Lock()
 	m.closed = true
@@ -216,7 +215,7 @@ func (m *Monitor) Close() error {
 	return nil
 }
 
-// begin takes a place for one event. Whoever got nil calls done.
+// begin takes a slot for one event. After a nil error the caller must call done.
 func (m *Monitor) begin() error { return m.take(m.slots) }
 
 func (m *Monitor) done() { m.give(m.slots) }

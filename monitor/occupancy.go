@@ -8,7 +8,7 @@ type Occupancy struct {
 	Waiters  int   // those who wait for a person's answer
 }
 
-// Occupancy says how full m is. It costs one lock, whatever is in there.
+// Occupancy returns how full m is, in constant time under one lock.
 func (m *Monitor) Occupancy() Occupancy {
 	m.seats.mu.Lock()
 	n, bytes := len(m.seats.all), m.seats.bytes

@@ -23,9 +23,9 @@ const maxPauses = 256
 // ErrPause says that a pause cannot be as it was wanted.
 var ErrPause = errors.New("no such pause")
 
-// Pause leaves decisions of one session unenforced for a time, or, without a
-// session, those of all of a tenant. A pause that was there is replaced. Whoever
-// calls it vouches, in by and channel, for who wants that.
+// Pause stops enforcing decisions for a time: in one session, or in all of a tenant's if s.ID is
+// empty. It replaces an earlier pause. The caller has authenticated the owner and vouches for by
+// and channel.
 func (m *Monitor) Pause(ctx context.Context, s journal.Session, length time.Duration, by, channel string) (floodmark.Pause, error) {
 	return m.pause(ctx, s, floodmark.Pause{By: by, Channel: channel}, length)
 }
@@ -81,8 +81,8 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 	return err
 }
 
-// Paused returns the pauses of a tenant that were not ended, those that are over
-// among them: somebody has to say what they let through.
+// Paused returns the pauses of a tenant that were not ended, including expired ones: what those let
+// through must still be reported.
 func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause, error) {
 	if err := m.begin(); err != nil {
 		return nil, refuse(err)
@@ -99,8 +99,8 @@ func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause,
 	return list, nil
 }
 
-// PauseHolds reports whether a pause that was read here holds now. One that was
-// once seen to be over is over, whatever the clock says afterwards.
+// PauseHolds reports whether a pause that was read here holds now. A pause once seen expired stays
+// expired, even if the clock is set back.
 func (m *Monitor) PauseHolds(tenant string, p floodmark.Pause) bool {
 	now := m.cfg.Now()
 	return m.pauses.Holds(tenant, p, now.Round(0).UTC(), now)
@@ -163,8 +163,8 @@ const (
 	clockDrift  = 2 * time.Minute // a clock that was corrected by less was not set back
 )
 
-// setBack reports a clock that shows an earlier time than what was written last: also
-// across restarts nobody observes longer because a clock was set back.
+// setBack reports whether the clock is behind the time of the last write, so that setting a clock
+// back does not extend observation, even across restarts.
 func (m *Monitor) setBack(ctx context.Context, tenant string) (bool, error) {
 	latest, n := m.cfg.Now().Add(clockDrift).UnixNano(), 0
 	for h, err := range m.cfg.Journal.Recent(ctx, tenant) {
@@ -178,13 +178,13 @@ func (m *Monitor) setBack(ctx context.Context, tenant string) (bool, error) {
 	return false, nil
 }
 
-// Once in a while a tenant's pauses have to be read again, and then everybody who
-// is judged at that moment finds so. One of them reads, the others wait for it:
-// a busy node would ask its database hundreds of times for the same.
+// A tenant's pauses expire from the cache for all its concurrent events at once. One event reads
+// them and the others wait: a busy node would otherwise send its database hundreds of identical
+// queries.
 
-// refreshPauses reads a tenant's pauses, or waits for whoever does. A reading that
-// began before something was written here does not count, and one that failed is
-// tried again by each of those who waited for it.
+// refreshPauses reads a tenant's pauses, or waits for a read already under way. A read that began
+// before the latest write here does not count. After a failed read, every waiter tries again
+// itself.
 func (m *Monitor) refreshPauses(ctx context.Context, tenant string, ring provenance.Ring) error {
 	r, mine := m.pauses.Begin(tenant)
 	if !mine {

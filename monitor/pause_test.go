@@ -166,8 +166,7 @@ func (c *countsPauses) Begin(ctx context.Context, s journal.Session) (journal.St
 	return c.Journal.Begin(ctx, s)
 }
 
-// Whoever is judged while pauses are being read waits for that one reading, and
-// goes by what it found.
+// Events that arrive while pauses are being read wait for that one read and use its result.
 func TestPausesAreReadOnceForAllWhoAreJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := &countsPauses{Journal: journal.NewMemory(), may: make(chan struct{})}
@@ -252,8 +251,7 @@ func TestAnotherTenantsFailureKeepsNoPauseAlive(t *testing.T) {
 	})
 }
 
-// Nobody observes longer because a clock was set back, also not if that was while
-// nothing ran.
+// Setting a clock back does not extend observation, not even while the monitor is stopped.
 func TestNoClockMakesObservingLonger(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem)

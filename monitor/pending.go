@@ -67,7 +67,7 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool
 		same := func(o approval.Question) bool {
 			return o.Action.Tool == t.Call.Action.Tool && o.Action.ArgsDigest == t.Call.Action.ArgsDigest
 		}
-		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // nobody else has this list
+		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // this list is not shared
 		p.Calls, p.Seen, p.Expires = t.Calls, t.Seen, t.Expires
 		return false
 	}
@@ -102,9 +102,8 @@ func (q *questions) expire(s journal.Session, t floodmark.TicketID, at time.Time
 	return q.count < before
 }
 
-// makeRoom forgets what has expired, or else those that expire first, an eighth
-// of all: looking through all of them for every new one would keep everybody
-// waiting on a busy node. The journal still has them.
+// makeRoom drops the expired questions, or else the eighth that expires first: scanning all of them
+// for every new one would block other sessions on a busy node. The journal still has them.
 func (q *questions) makeRoom(at time.Time) {
 	q.forgetUntil(at)
 	if q.count < maxPending {

@@ -41,8 +41,8 @@ workspace: ["/work/**"]
 	}
 }
 
-// Whatever was recorded is judged again as it was: every decision, every reason
-// and every question, from the bytes of the journal alone.
+// Judging a recorded session again, from the journal's bytes alone, gives every decision, every
+// reason and every question as they were.
 func TestRecordedSessionsAreJudgedAgainTheSame(t *testing.T) {
 	n := *sessions
 	switch {

@@ -52,7 +52,7 @@ func TestRetrySeesTheLatestMark(t *testing.T) {
 	}
 }
 
-// Two tries at the same moment, on two nodes, are one decision, whoever is first.
+// Two concurrent tries on two nodes are one decision, in either order.
 func TestRetriesRace(t *testing.T) {
 	for range 50 {
 		j := journal.NewMemory()

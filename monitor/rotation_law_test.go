@@ -106,10 +106,9 @@ func (w *world) restart(t *rapid.T) {
 	w.m = mustMonitor(t, w.cfg)
 }
 
-// Whatever happens while a tenant's keys change, in the middle of lives, with
-// restarts and what sessions leave behind, with secrets, endorsements and
-// withdrawals: every answer, every mark and every fact is what it is if the key never
-// changes, but for what is made with a key.
+// A change of keys changes no answer, no mark and no fact, except values made with a key. That
+// holds in the middle of sessions, across restarts, and with artifacts, secrets, endorsements and
+// withdrawals.
 func TestAChangeOfKeysChangesNothingElse(t *testing.T) {
 	rules, err := loadRules(codingPolicy)
 	if err != nil {

@@ -168,11 +168,11 @@ func TestANodeWithoutTheNewKeyRefuses(t *testing.T) {
 	reads(t, behind, "mine", "/work/other.md")
 	leaks(t, ahead, "theirs", "/work/notes.md")
 	refused(t, behind, says("theirs", "go on"), monitor.ErrNoKey)
-	// It goes on with what nobody with the new key has touched.
+	// It continues with what no node with the new key has touched.
 	behind.tell(t, says("mine", "go on"))
 	refused(t, behind, calls("mine", "r2", "read", `{"path":"/work/notes.md"}`), journal.ErrBroken)
 	refused(t, behind, calls("mine", "r3", "exec", `{"command":"sh /work/notes.md"}`), journal.ErrBroken)
-	// Nor does it say anything about a content that somebody with the key spoke of.
+	// Nor does it endorse a content that a node with the new key has already endorsed.
 	poisoned(t, behind, "also")
 	word := approval.Command{Verb: approval.Endorse, Digest: floodmark.DigestOf(page).String(), By: "owner"}
 	if _, err := ahead.Answer(t.Context(), session("theirs"), word); err != nil {
@@ -181,7 +181,7 @@ func TestANodeWithoutTheNewKeyRefuses(t *testing.T) {
 	if _, err := behind.Answer(t.Context(), session("also"), word); !errors.Is(err, journal.ErrBroken) {
 		t.Errorf("it vouches over a word it cannot read: %v", err)
 	}
-	// Whoever has both answers for everybody.
+	// A node with both keys serves all sessions.
 	for _, id := range []string{"mine", "also", "theirs"} {
 		ahead.tell(t, says(id, "go on"))
 	}
@@ -294,9 +294,8 @@ func TestAKeyThatIsGone(t *testing.T) {
 	}
 }
 
-// The names under which indexes of later keys are kept are nobody's to choose: a
-// page whose digest were such a name would be taken for another page's index, and
-// what that one said would pass for unseen.
+// The index names under later keys cannot be chosen: otherwise a page whose digest equals such a
+// name would be taken for another page's index, and that page's values would pass as unseen.
 func TestNoPageTakesThePlaceOfAnothersIndex(t *testing.T) {
 	j := journal.NewMemory()
 	read := func(d *desk, id, call, text string) {

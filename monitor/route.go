@@ -17,13 +17,13 @@ var ErrNotYours = errors.New("monitor: another group answers this")
 
 type groupsKey struct{}
 
-// AsMember says in which groups whoever gives a command is. Only what has proved
-// it may say so. Who says nothing is in none.
+// AsMember adds the groups of the person giving a command to ctx. Only a caller that has proved
+// them may do so; without it the person is in no group.
 func AsMember(ctx context.Context, groups ...string) context.Context {
 	return context.WithValue(ctx, groupsKey{}, groups)
 }
 
-// groupsOf are the groups of whoever gives a command.
+// groupsOf returns the groups that [AsMember] stored.
 func groupsOf(ctx context.Context) []string {
 	groups, _ := ctx.Value(groupsKey{}).([]string)
 	return groups
@@ -43,9 +43,9 @@ func (m *Monitor) step(st *kernel.State, r kernel.Rules, in kernel.Input, s jour
 	return kernel.Step(st, r, in)
 }
 
-// route refuses an answer of somebody whom the settings do not let answer. It
-// looks at the question as it stands in the very state that the answer is
-// judged by. What only takes something back is anybody's.
+// route refuses an answer that the settings do not let these groups give. It looks at the question
+// in the same state that the answer is judged by. Commands that only withdraw something need no
+// group.
 func (m *Monitor) route(groups []string, s journal.Session, st *kernel.State, in kernel.Input, cmd approval.Command) error {
 	if m.cfg.MayAnswer == nil {
 		return nil

@@ -10,9 +10,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A code that is typed into a conversation answers a question as well. Whoever
-// types there is in no group, though the code may have become known before a call
-// was added that a group answers for.
+// A code typed into a conversation answers a question as well. Its author is in no group, although
+// the code may have become known before a call was added that needs one.
 func TestATypedCodeIsRouted(t *testing.T) {
 	routed, code := true, make(chan string, 1)
 	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) {
@@ -31,7 +30,7 @@ func TestATypedCodeIsRouted(t *testing.T) {
 	if r := d.tell(t, mail("s", "c1")); r.Decision.Verdict != floodmark.Confirm {
 		t.Errorf("after a stranger's code: %v", r.Decision.Verdict)
 	}
-	d.tell(t, says("s", "and what else?")) // ordinary words are anybody's
+	d.tell(t, says("s", "and what else?")) // ordinary words need no group
 	routed = false
 	d.tell(t, typed)
 	if r := d.tell(t, mail("s", "c1")); r.Decision.Verdict != floodmark.Allow {

@@ -12,14 +12,14 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A seat is a session being worked on or remembered. Whoever holds it is the
-// session's one writer here.
+// A seat is a session being worked on or remembered. The goroutine that holds it is the session's
+// only writer in this process.
 type seat struct {
 	session journal.Session
 
 	// These belong to the seats, and their lock guards them.
 	held    bool
-	stalled bool            // whoever holds it waits for what is being written
+	stalled bool            // the holder waits for a flush
 	waiting []chan struct{} // who comes next, in order
 	charged int64           // what the cache counts for it
 	place   *list.Element   // among the seats, the last used first
@@ -28,7 +28,7 @@ type seat struct {
 	flushing, next *flush
 	broken         uint64
 
-	// These belong to whoever holds the seat.
+	// These belong to the holder of the seat.
 	memory
 	index    *index
 	readings *kernel.Readings // of the owner's words
@@ -90,9 +90,8 @@ func newSeats(limit int64, queue int) *seats {
 	return &seats{limit: limit, queue: queue, all: map[journal.Session]*seat{}, order: list.New()}
 }
 
-// enter waits for a session's turn, first come first served. Whoever got a
-// seat gives it back with leave. One who was here already, and has to come
-// again, finds room.
+// enter waits for a session's turn, first come first served. The caller gives the seat back with
+// leave. A retry (again) after a conflict bypasses the queue limit.
 func (t *seats) enter(ctx context.Context, id journal.Session, again bool) (*seat, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (t *seats) giveUp(s *seat, turn chan struct{}) {
 	}
 }
 
-// leave gives a seat to whoever waits, or remembers it, or forgets it.
+// leave hands a seat to the next waiter, or else keeps or drops its memory.
 func (t *seats) leave(s *seat) {
 	size := s.size()
 	t.mu.Lock()

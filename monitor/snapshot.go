@@ -9,13 +9,12 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A sealed snapshot is its format, a MAC under the tenant's key, and the state
-// as the kernel writes it. The MAC covers the session and the entry the state
-// follows, so that nobody without the key can change one, nor put one session's
-// in another's place, nor an old one behind a newer entry.
+// A sealed snapshot is its format, a MAC under the tenant's key, and the state as the kernel writes
+// it. The MAC covers the session and the entry the state follows: without the key a snapshot cannot
+// be changed, moved to another session, or put behind a newer entry.
 //
-// A change of how a state is written takes another format: a snapshot in another
-// format is left unused, and the session read from its entries.
+// Changing how a state is written takes a new format. A snapshot in another format is ignored, and
+// the session is read from its entries.
 const (
 	snapshotFormat = 5
 	formerFormat   = 4 // without the turns of what was said; 3 without how rounds are counted

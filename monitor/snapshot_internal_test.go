@@ -36,7 +36,7 @@ func TestSnapshotPlace(t *testing.T) {
 	}
 }
 
-// Nobody without the key makes a snapshot that opens.
+// A snapshot made without the key does not open.
 func FuzzOpenSnapshot(f *testing.F) {
 	key, s, link := provenance.Key{1}, journal.Session{ID: "s"}, journal.Link{Seq: 1}
 	whole := sealSnapshot(key, s, link, []byte(`{"opened":true}`))

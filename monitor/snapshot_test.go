@@ -235,8 +235,7 @@ func TestErasedSession(t *testing.T) {
 	}
 }
 
-// A monitor that alone goes on with a session somebody erased forgets it, too,
-// the next time it would write it down as a whole.
+// A monitor also forgets a session that another process erased: at the next snapshot at the latest.
 func TestErasureElsewhereIsLearned(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem, often)

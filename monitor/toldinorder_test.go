@@ -20,9 +20,9 @@ func asks(o monitor.Observation) bool {
 	return slices.ContainsFunc(o.Entries, func(e journal.Entry) bool { return e.Kind == "ticket-opened" || e.Kind == "ticket-extended" })
 }
 
-// A call is asked about, and again as it stands after more was read. Whoever wrote the
-// first may be held up after it is durable, for as long as the second takes: people are
-// told of the first one first, or they would be left with a code that answers nothing.
+// A question is asked, and asked again with a new code as its call changes. Even if the goroutine
+// that wrote the first version is delayed past the second write, people get the first one first:
+// the older code would otherwise arrive last and answer nothing.
 func TestCallsOfAQuestionAreToldInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &phone{}
@@ -99,8 +99,8 @@ func TestASlowChannelKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// Whoever keeps the codes has the one that counts before anybody hears of the
-// question, when it is asked as when it is asked anew, and after a restart.
+// Keepers have the valid code before people are told of the question: when it is asked, when it is
+// asked again, and after a restart.
 func TestKeepersHaveTheCodeFirst(t *testing.T) {
 	mem := journal.NewMemory()
 	var s *shelf

@@ -109,8 +109,7 @@ func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
 	})
 }
 
-// Whoever has to go alone keeps the session while something is written, and is one
-// of those who wait.
+// A job that must be written alone keeps the session during another write, and counts as a waiter.
 func TestWhoeverGoesAloneIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
@@ -126,8 +125,8 @@ func TestWhoeverGoesAloneIsCounted(t *testing.T) {
 	})
 }
 
-// Whoever gives up while waiting leaves the queue, and the rest go on. A session
-// that begins another one keeps its turn until that is written.
+// A waiter that gives up leaves the queue, and the rest go on. A session that begins another one
+// keeps its turn until that is written.
 func TestGivingUpLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blockedBy(t, spawns("s", "child"), func(c *monitor.Config) { c.Limits.Waiting = 2 })

@@ -14,9 +14,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// verify asks the gates about a call, while others may write to the session, and
-// judges the call again with their answers. That it waits for them is durable
-// before anybody outside learns of it.
+// verify asks the gates about a call while other events may write to the session, then judges the
+// call again with their answers. The wait is durable before anything outside learns of it.
 func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
 	h.Asked, h.Answers = asking, m.gather(ctx, s, asking)
 	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
@@ -71,15 +70,15 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// A flight is one gate being asked. It goes on if whoever asked could not wait:
-// then its answer counts once, for the same call tried again.
+// A flight is one request to a gate. It continues after its caller ran out of time: its answer then
+// counts once, for a retry of the same call.
 type flight struct {
 	key     flightKey
 	request verify.Request
 	done    chan struct{} // closed when answer is there
 	answer  kernel.GateAnswer
 	stop    context.CancelFunc
-	left    time.Time // when nobody waited any more
+	left    time.Time // when the last waiter left
 }
 
 // A flightKey is whom an answer can be for: one session's call with exactly
@@ -91,8 +90,7 @@ type flightKey struct {
 	args    floodmark.Digest
 }
 
-// fly asks a gate, or joins the asking about the same call that nobody waits for
-// any more.
+// fly asks a gate, or joins an abandoned request about the same call.
 func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *flight {
 	key := flightKey{session: s, gate: g.Name, tool: r.Tool, args: r.Digest}
 	if f := m.flights.take(key, r, m.cfg.Now()); f != nil {
@@ -150,8 +148,8 @@ func (f *flight) ask(ctx, life context.Context, v verify.Verifier, limit time.Du
 	}
 }
 
-// stopped is no answer that failMode may excuse: whoever can stop the monitor
-// could get everything past it.
+// stopped is a failure that failMode cannot excuse: otherwise stopping the monitor would let any
+// call pass.
 func stopped() *verify.Failure {
 	return &verify.Failure{Kind: verify.Stopped, Text: "the monitor is being stopped"}
 }
@@ -161,8 +159,7 @@ func (f *flight) fail(why *verify.Failure) {
 	close(f.done)
 }
 
-// flights are the askings nobody waits for, and how many there are of each session
-// at each gate.
+// flights are the abandoned requests, and the number of requests under way per session and gate.
 type flights struct {
 	mu   sync.Mutex // guards the maps
 	open map[flightKey]*flight
@@ -173,8 +170,8 @@ func newFlights() *flights {
 	return &flights{open: map[flightKey]*flight{}, busy: map[flightKey]int{}}
 }
 
-// begin makes room for one more asking, if there is any: a gate that may be silent
-// is not to be drowned by whoever wants it to be.
+// begin reserves room for one more request, if there is any: flooding a gate must not be a way to
+// silence it.
 func (fs *flights) begin(key flightKey) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -216,8 +213,8 @@ func (fs *flights) take(key flightKey, r verify.Request, now time.Time) *flight 
 	return f
 }
 
-// leave keeps an asking for whoever comes again. There is one of a kind, and not
-// too many in all: others are given up.
+// leave keeps an abandoned request for a retry: one per key and at most maxFlights in all; any
+// more are cancelled.
 func (fs *flights) leave(f *flight, now time.Time) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -105,8 +105,8 @@ func TestVerifiersAnswer(t *testing.T) {
 	}
 }
 
-// That a call waits is durable before anybody outside is asked, and the answers
-// before the agent has its own.
+// The waiting call is durable before a gate is asked, and the gate's answers before the agent gets
+// its own.
 func TestVerifierAnswersAreWrittenDown(t *testing.T) {
 	var d *desk
 	d = gated(t, "verifiers: [{name: webhook}]\n", nil, webgate{"webhook", func(_ context.Context, r verify.Request) (verify.Answer, error) {
@@ -207,9 +207,8 @@ func TestVerifiersAfterTheAuditor(t *testing.T) {
 	}
 }
 
-// Somebody who takes longer than the agent's hook has: the agent is told in
-// time, whatever failMode says, and the answer counts for the same call tried
-// again, once.
+// A gate that takes longer than the agent's hook: under each failMode the agent is told in time,
+// and the late answer counts once for a retry of the same call.
 func TestLateAnswers(t *testing.T) {
 	for _, failMode := range []string{"deny", "allow"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -248,7 +247,7 @@ func TestLateAnswers(t *testing.T) {
 			}
 			mu.Unlock()
 			answer <- verify.Answer{Allow: true}
-			synctest.Wait() // it is taken before anybody asks again
+			synctest.Wait() // taken before the retry
 			if reply := tell(calls("s", "c9", "ls", `{"path":"/other"}`)); reply.Decision.Verdict != floodmark.Restrict {
 				t.Errorf("another call got the answer: %+v", reply.Decision)
 			}
@@ -295,7 +294,7 @@ func lateAnswer(t *testing.T, after time.Duration, want floodmark.Verdict) {
 	}
 	tell()
 	answer <- verify.Answer{Allow: true}
-	synctest.Wait() // it is taken before anybody asks again
+	synctest.Wait() // taken before the retry
 	d.clock.Add(int64(after))
 	if got := tell(); got != want {
 		t.Errorf("after %v: %v", after, got)
@@ -387,7 +386,7 @@ func TestVerifiersOfTheSettings(t *testing.T) {
 	}
 }
 
-// Whoever is asked ends when the monitor does.
+// Closing the monitor cancels requests to gates.
 func TestCloseEndsAsking(t *testing.T) {
 	began := make(chan struct{})
 	d := gated(t, "verifiers: [{name: webhook, failMode: allow}]\n", nil, webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
@@ -449,8 +448,8 @@ func TestVerifiersAreAskedAtOnce(t *testing.T) {
 	})
 }
 
-// A session that asks a gate too much at once is refused, also where silence would let
-// a call pass: nobody gets past a gate by drowning it. Others are not kept waiting.
+// A session with too many requests at one gate is refused, even where silence would let a call
+// pass: flooding a gate does not bypass it. Other sessions do not wait.
 func TestAGateIsNotDrowned(t *testing.T) {
 	const most = 8
 	var in sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A View is a session as it stands in the journal. It belongs to whoever asked.
+// A View is a session as it stands in the journal. It belongs to the caller.
 type View struct {
 	Session journal.Session
 	State   *kernel.State
@@ -48,7 +48,7 @@ func (m *Monitor) MarkAt(ctx context.Context, s journal.Session, at journal.Link
 	return v.State.Mark(), nil
 }
 
-// look reads a session that somebody opened.
+// look reads a session that was opened.
 func (m *Monitor) look(ctx context.Context, s journal.Session) (memory, error) {
 	ring, err := m.ring(s.Tenant)
 	if err != nil {
@@ -64,8 +64,8 @@ func (m *Monitor) look(ctx context.Context, s journal.Session) (memory, error) {
 	return mem, nil
 }
 
-// Forget drops what is remembered of a session, so that the next event reads it
-// again. Whoever erases a session calls it. It does nothing to the journal.
+// Forget drops what is remembered of a session, so that the next event reads it again. Call it
+// after erasing a session. It does not touch the journal.
 func (m *Monitor) Forget(ctx context.Context, s journal.Session) error {
 	seat, err := m.seats.enter(ctx, s, false)
 	if err != nil {

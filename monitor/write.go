@@ -28,7 +28,7 @@ type job struct {
 	alone bool
 	// again are questions that judging finds to be asked once more; usually nil.
 	again *[]approval.Ticket
-	// altered is what a call has changed on the disk, if somebody looked.
+	// altered is what a call changed on the disk; nil if the disk was not watched.
 	altered *kernel.Altered
 }
 
@@ -45,8 +45,8 @@ type seatView struct {
 	mark floodmark.Label
 }
 
-// write does a job in the session's turn. If somebody else wrote to the session
-// first, it is judged again by what is there now.
+// write does a job in the session's turn. If another node wrote to the session first, the job is
+// judged again on its new entries.
 func (m *Monitor) write(ctx context.Context, j job) (written, error) {
 	o := Observation{Session: j.session, Agent: j.event.Agent, Point: j.event.Point}
 	clock := m.stopwatch()
@@ -267,7 +267,7 @@ func (m *Monitor) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Ru
 	return m.cfg.Rules()
 }
 
-// panicPlace names the function that panicked, for whoever mends it.
+// panicPlace returns the name of the function that panicked, for the log.
 func panicPlace() string {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
