@@ -38,7 +38,7 @@ type apart struct {
 	closed bool
 	under  int // statements
 	of     map[string]*alone
-	turns  []string // the tenants of whom somebody waits, the next first
+	turns  []string // the tenants with waiting requests, the next first
 }
 
 // alone is what is asked of one tenant.
@@ -53,7 +53,7 @@ func newApart(l look, timeout time.Duration, readers int) *apart {
 	return &apart{look: l, timeout: timeout, most: most, of: map[string]*alone{}}
 }
 
-// close refuses those who wait. Whoever closes waits for the workers.
+// close refuses the waiting requests. The caller waits for the workers.
 func (p *apart) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *apart) own(tenant string) *alone {
 	return p.of[tenant]
 }
 
-// add lets somebody wait for a statement of its tenant's own.
+// add queues a request for a statement of its tenant's own.
 func (p *apart) add(a *asking) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

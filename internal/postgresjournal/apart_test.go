@@ -63,7 +63,7 @@ func TestLargeWordsAreTheirTenantsAlone(t *testing.T) {
 			}
 		}
 	}
-	// Whatever they share, no statement brings large words to others.
+	// A shared statement never brings one tenant's large words to another.
 	s := j.shards[0]
 	both := []*asking{{tenant: "large", keys: []floodmark.Digest{key}}, {tenant: "small", keys: []floodmark.Digest{key}}}
 	took, err := s.lookUp(busyTimeout, both, true)
@@ -89,8 +89,8 @@ func TestLargeWordsAreTheirTenantsAlone(t *testing.T) {
 	}
 }
 
-// A tenant whose statement does not end, for whatever reason, keeps no other from an
-// answer: not the one who shared a statement with it, and not those who come later.
+// A tenant whose statement does not end keeps no other tenant from an answer: neither one in the
+// same statement nor a later one.
 func TestASlowTenantIsSlowAlone(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	dsn := testDSN(t)
@@ -113,7 +113,7 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 		}
 		return err
 	}
-	// Both ask while nobody is answered, so they share the next statement.
+	// Both requests are queued before either is answered, so they share the next statement.
 	held := lock(t, admin, schema+".artifacts")
 	var first sync.WaitGroup
 	for range lookers {
@@ -161,7 +161,7 @@ func lock(t *testing.T, c *pgx.Conn, table string) pgx.Tx {
 	return held
 }
 
-// A noticed is a context that tells when somebody begins to wait for its end.
+// A noticed is a context that signals the first wait for its end.
 type noticed struct {
 	context.Context
 	once  sync.Once
@@ -173,8 +173,8 @@ func (c *noticed) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// readSlowly makes words of the tenant «slow» take half a minute to be read: longer than anybody waits, and
-// not so long that what is left of it holds up the end of the test.
+// readSlowly makes reading words of tenant "slow" take 30 seconds: longer than any timeout, and
+// short enough not to delay the end of the test.
 func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 	t.Helper()
 	admin := connect(t, dsn)
@@ -347,8 +347,8 @@ func TestTenantsTakeTurnsApart(t *testing.T) {
 	})
 }
 
-// If a shared statement fails, each tenant is tried apart in the rest of the time.
-// One alone is not: it would fail again. Nobody waits for ever.
+// If a shared statement fails, each tenant is retried apart in the remaining time. A single tenant
+// is not: it would fail again. No request waits for ever.
 func TestAfterAFailureEachIsTriedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")

@@ -61,7 +61,7 @@ func ofB(t *testing.T, g guarded) string {
 	return all
 }
 
-// said is all that a statement gives, whatever it is, and its error.
+// said returns all output of a statement and its error.
 func said(t *testing.T, c *pgx.Conn, sql string) (string, error) {
 	t.Helper()
 	var b bytes.Buffer
@@ -80,9 +80,9 @@ func said(t *testing.T, c *pgx.Conn, sql string) (string, error) {
 	return b.String(), err
 }
 
-// Whoever has a login and acts for one tenant learns nothing of another's rows:
-// not from the tables, not from what the server notes of them, not by functions
-// of their own that look at rows before the rules do.
+// A login that acts for one tenant learns nothing of another's rows: not from the tables, not from
+// the server's statistics, not through functions of its own that see rows before the policies
+// filter them.
 func TestLoginsLearnNothingOfOthers(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	plant(t, g)
@@ -138,7 +138,7 @@ func TestLoginsLearnNothingOfOthers(t *testing.T) {
 	}
 }
 
-// changes are statements that nobody may get through with.
+// changes are statements that must fail for every role.
 func changes(schema string, r Roles) []string {
 	zero := "decode(repeat('00', 32), 'hex')"
 	return []string{
@@ -197,7 +197,7 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 					changed += one.CommandTag.RowsAffected()
 				}
 			}
-			harmless := strings.HasPrefix(sql, "SELECT sweep('b'") || strings.Contains(sql, "tenant = 'b'") // nobody's rows, which is fine
+			harmless := strings.HasPrefix(sql, "SELECT sweep('b'") || strings.Contains(sql, "tenant = 'b'") // matches no rows, which is fine
 			if err == nil && (!harmless || changed > 0) {
 				t.Errorf("%s: %s: %d rows, no error", who, sql, changed)
 			}

@@ -7,8 +7,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Whoever may only write cannot hide what was there before months were by saying
-// that its session lies in one.
+// The writer's login cannot hide a session from before months existed by recording a month for it.
 func TestWritersHideNothingByABirth(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.writer, Options{Schema: g.schema})

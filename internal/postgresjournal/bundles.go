@@ -115,8 +115,7 @@ func (b bundles) rollout(ctx context.Context, tenant, sql string, args ...any) (
 	return r, err
 }
 
-// add inserts one row of a tenant. A number that is taken, or not the next, is
-// somebody else's.
+// add inserts one row of a tenant. It fails with a conflict if the number is taken or not the next.
 func (b bundles) add(ctx context.Context, tenant, sql string, args ...any) error {
 	if b.j.closed.Load() {
 		return journal.ErrClosed

@@ -34,8 +34,8 @@ func TestBundlesWithRoles(t *testing.T) {
 	}, again)
 }
 
-// Whoever has the database cannot change what was published, skip a number, or
-// see and add what is another tenant's.
+// A database login cannot change what was published, skip a number, or see or add rows of another
+// tenant.
 func TestNobodyChangesBundles(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	store := open(t, g.writer, Options{Schema: g.schema}).Bundles()
@@ -82,7 +82,7 @@ func TestNobodyChangesBundles(t *testing.T) {
 			t.Errorf("%s: acme sees %d rows", table, n)
 		}
 	}
-	// What somebody put there by hand is no rollout.
+	// A row inserted by hand is not accepted as a rollout.
 	if _, err := c.Exec(t.Context(), `INSERT INTO rollouts (tenant, serial, body) VALUES ('acme', 3, '{"tenant":"beta","floor":5,"serial":3,"by":"x","at":"2026-05-04T12:00:00Z","stable":6,"next":0,"share":0}')`); err != nil {
 		t.Fatal(err)
 	}

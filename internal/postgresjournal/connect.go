@@ -56,8 +56,8 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 	return pool, nil
 }
 
-// prepare makes a connection find the primary by its role, whatever the DSN
-// says, and hear what the server says besides its answers.
+// prepare makes a connection find the primary by its role, regardless of the DSN, and listen to the
+// server's notices.
 func prepare(config *pgx.ConnConfig, p *primary) {
 	config.ValidateConnect = p.validate
 	if config.ConnectTimeout == 0 {
@@ -104,9 +104,9 @@ func (n *notices) warning() error {
 	return fmt.Errorf("the server warned: %s", n.heard.Message)
 }
 
-// The settings are looked at and then pinned, so that they hold as long as the
-// connection does. Every statement is a handful of look-ups by key, whatever the
-// planner believes of tables that were empty when it looked.
+// The settings are read and then pinned for the life of the connection. Every statement is a
+// handful of look-ups by key, also when the planner's statistics still say that the tables are
+// empty.
 const checkSQL = `
 SELECT current_setting('fsync'), current_setting('full_page_writes'),
     current_setting('synchronous_commit'), pg_is_in_recovery(),

@@ -27,7 +27,7 @@ type crowd struct {
 type counter struct {
 	mu   sync.Mutex // guards n and more
 	n    int64
-	more chan struct{} // closed with the next one; nil if nobody waits for it
+	more chan struct{} // closed with the next one; nil without a waiter
 }
 
 func (c *counter) add() {
@@ -84,8 +84,8 @@ func (c *crowd) work(i int) {
 			r := record(c.t, s, c.acked[i], 1+i%3, "work")
 			pending = &r
 		}
-		// After an error the same is tried again: it must work, whatever became
-		// of it the first time.
+		// After an error the same append is retried: it must succeed whether or not the first one
+		// was committed.
 		err := c.j.Append(context.Background(), batch(*pending))
 		switch {
 		case err == nil:
@@ -163,7 +163,7 @@ func TestLateBackendCannotOverwrite(t *testing.T) {
 	if _, err := j.shards[0].writing([]*request{newRequest(batch(mine))}, nil).insert(t.Context(), tx.Conn()); err != nil {
 		t.Fatal(err)
 	}
-	// While it is not known whether the late one commits, nobody gets an answer.
+	// While the outcome of the late commit is unknown, no append is answered.
 	for _, r := range []journal.Record{mine, other} {
 		if err := j.Append(t.Context(), batch(r)); err == nil || errors.Is(err, journal.ErrConflict) {
 			t.Errorf("got %v before the late backend had ended", err)
@@ -210,7 +210,7 @@ func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	}
 }
 
-// An impatient is a context whose deadline comes when somebody begins to wait.
+// An impatient is a context that expires when its end is first waited for.
 type impatient struct {
 	context.Context
 	once sync.Once

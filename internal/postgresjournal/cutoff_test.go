@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// However many words one tenant has under however many keys, who shares a statement
-// with it finds all of its own: a word that is missed is a source that nobody sees.
+// Too many words of one tenant do not cut off those of another in the same statement: a missed word
+// is an unseen source.
 func TestWhatOneTenantHasTooMuchIsNotMissingAtAnother(t *testing.T) {
 	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
 	const each = maxSharedWords / (maxShared + 2) // under one key of such a statement

@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A batch in several databases has a name: the schema, the first shard of the
-// database that decides, and something nobody else has.
+// The name of a batch in several databases is the schema, the first shard of the deciding database,
+// and a unique suffix.
 const namePrefix = "floodmark:"
 
 func (s *shard) newName() string {
@@ -39,8 +39,8 @@ func (s *shard) prepared(name string) string {
 	return "'" + strings.ReplaceAll(name+":"+strconv.Itoa(s.first), "'", "''") + "'"
 }
 
-// decision returns what became of a batch. If nobody has decided, it never will
-// be committed: that is decided now.
+// decision returns whether a batch was committed. If that is undecided, it decides now that the
+// batch never will be.
 func (s *shard) decision(ctx context.Context, name string) (committed bool, err error) {
 	err = s.write(ctx, func(c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, "INSERT INTO decisions (batch, committed) VALUES ($1, false) ON CONFLICT DO NOTHING", name); err != nil {
@@ -76,9 +76,8 @@ func (s *shard) finish(ctx context.Context, name string, commit bool) error {
 	}
 }
 
-// What is found prepared is left alone so long: whoever prepared it is probably
-// about to end it. Nothing depends on the number but how long a session waits
-// whose node died.
+// Prepared transactions are left alone for this long: the node that prepared them is probably about
+// to end them. The number only affects how long the session of a dead node waits.
 const (
 	abandonedAfter = "3 seconds"
 	mendEvery      = 2 * time.Second
@@ -88,7 +87,7 @@ const preparedSQL = `
 SELECT gid FROM pg_prepared_xacts
 WHERE database = current_database() AND owner = current_user AND starts_with(gid, $1) AND prepared < now() - interval '` + abandonedAfter + `'`
 
-// anyPreparedSQL and forgetSQL drop decisions nobody can ask for any more.
+// anyPreparedSQL and forgetSQL drop decisions that are no longer needed.
 const (
 	anyPreparedSQL = `SELECT EXISTS (SELECT FROM pg_prepared_xacts WHERE database = current_database() AND starts_with(gid, $1))`
 	forgetSQL      = `DELETE FROM decisions WHERE at < now() - interval '1 hour'`
@@ -133,8 +132,8 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 	})
 }
 
-// abandoned returns what waits here for somebody to end it, and whether anything
-// is prepared at all.
+// abandoned returns the prepared transactions that their node did not end, and whether anything is
+// prepared at all.
 func (s *shard) abandoned(ctx context.Context) (names []string, some bool, err error) {
 	prefix := namePrefix + s.schema + ":"
 	err = s.write(ctx, func(c *pgx.Conn) error {

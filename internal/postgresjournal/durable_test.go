@@ -47,7 +47,7 @@ func TestUnloggedTablesAreRefused(t *testing.T) {
 	wantNotDurable(t, dsn, schema, "unlogged: contents")
 }
 
-// Whoever is refused hears why, also if there was no time left for the last try.
+// A refusal names its reason, even if the last try ran out of time.
 func TestTheReasonIsNotThatTimeRanOut(t *testing.T) {
 	off := notDurable("fsync is off", "set it")
 	cut := fmt.Errorf("%w: %w", errPool, context.DeadlineExceeded)

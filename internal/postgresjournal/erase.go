@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// buriesSQL sets a tombstone if it names its session's last entry, in whatever
-// month that lies, or the tombstone that is already there.
+// buriesSQL sets a tombstone if it names its session's last entry, in any month, or the tombstone
+// that is already there.
 const buriesSQL = `
 INSERT INTO tombstones AS old (tenant, session, seq, hash, trust, secrecy, at, why, note)
 SELECT r.tenant, r.session, r.after, r.hash, $5::text, $6::text, $7::bigint, $8::text, $9::bytea
@@ -53,10 +53,9 @@ func isDenied(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "42501"
 }
 
-// erase sets the tombstone behind the barrier, so that no append that has not
-// seen it can still be on its way; from then on it hides what it stands for.
-// Deleting that takes longer and holds up nobody. Erasing twice is erasing
-// once, so doubt is settled by trying again.
+// erase sets the tombstone behind the barrier, so that no append that has not seen it can still be
+// under way. From then on the tombstone hides the entries; deleting them takes longer and blocks
+// nothing. Erasing is idempotent, so a doubtful outcome is retried.
 func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	if t.Link.Seq == 0 || t.Link.Seq > math.MaxInt64 {
 		return journal.ErrConflict
@@ -67,7 +66,7 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := s.begun(ctx) // half an erasure helps nobody
+	ctx, cancel := s.begun(ctx) // half an erasure is useless
 	defer cancel()
 	doubt := false
 	var why error
@@ -95,8 +94,8 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	}
 }
 
-// bury sets a tombstone and deletes what it hides. In doubt it may be there from
-// an earlier try, before somebody went on behind it.
+// bury sets a tombstone and deletes what it hides. With doubt, an earlier try may have set it
+// already, and the session may have gone on since.
 func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) error {
 	k := stoneKey{[]byte(t.Session.Tenant), []byte(t.Session.ID), int64(t.Link.Seq)}
 	if err := actsAs(ctx, c, tenantList(t.Session.Tenant)); err != nil {
@@ -153,7 +152,7 @@ func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// sweepAll deletes what was hidden by somebody who died before deleting it.
+// sweepAll deletes what is hidden by tombstones of nodes that died before deleting it.
 func (s *shard) sweepAll(ctx context.Context) error {
 	return s.write(ctx, func(c *pgx.Conn) error { return sweepFound(ctx, c, unsweptSQL) })
 }

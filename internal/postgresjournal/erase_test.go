@@ -115,8 +115,8 @@ func TestErase(t *testing.T) {
 	wantErr(t, j.Erase(t.Context(), tomb), journal.ErrConflict)
 }
 
-// A node that died between setting a tombstone and deleting leaves facts that
-// nobody sees, and that the next one deletes.
+// A node that dies between setting a tombstone and deleting leaves facts that are hidden, and that
+// the next node deletes.
 func TestHalfErasedIsErased(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)

@@ -9,8 +9,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// forge adds entries to a copy as somebody would who has the writer's login and no
-// monitor.
+// forge adds entries to a copy with the writer's login alone, without a monitor.
 func forge(kind string, machine string, seqs ...int) string {
 	rows := ""
 	for i, n := range seqs {
@@ -22,9 +21,8 @@ func forge(kind string, machine string, seqs ...int) string {
 	return "INSERT INTO mirror (tenant, machine, session, seq, at, hash, kind, body) VALUES " + rows
 }
 
-// Where a laptop's copy ends follows from what was added to it: whoever has the
-// writer's login moves it nowhere else, puts nothing into what was erased or ahead
-// of the laptop, and adds nothing to a machine that has ended.
+// The head of a laptop's copy follows its entries. The writer's login cannot move it elsewhere, add
+// to what was erased, add ahead of the laptop, or add to a machine that has ended.
 func TestHeadsFollowTheirEntries(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	b := open(t, g.writer, Options{Schema: g.schema}).Machines()

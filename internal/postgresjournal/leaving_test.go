@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
 )
 
-// Whoever goes away while something is written for it, as a laptop does that loses
-// its network, is not taken for a server that hangs: the server is not distrusted,
-// no connection is made anew, and what was begun is there.
+// A caller that goes away during its write, such as a laptop that loses its network, is not
+// mistaken for a hanging server: the server is not distrusted, no connection is replaced, and the
+// write completes.
 func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
@@ -60,7 +60,7 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 	}
 }
 
-// waitFor waits until somebody waits for a table.
+// waitFor waits until a statement waits for a lock on a table.
 func waitFor(t *testing.T, c *pgx.Conn, schema, table string) {
 	t.Helper()
 	until(t, c, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '"+schema+"."+table+"'::regclass)")

@@ -10,14 +10,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Nearly every decision asks what sessions left behind, and with several databases
-// it asks all of them. So those who ask at once share a statement, as those who
-// write at once share a commit. A statement begins after everybody it answers has
-// asked: who asks after an append was acknowledged finds it.
+// Nearly every decision looks up what sessions left behind, in all databases. So concurrent lookups
+// share a statement, as concurrent writes share a commit. A statement begins after all its requests
+// were queued: a lookup that follows an acknowledged append finds it.
 //
-// Tenants share it as long as what they find is small. One that finds more, or whose
-// statement is slow, is asked for [apart], so that nobody waits or is refused because
-// of another tenant.
+// Tenants share a statement as long as their results are small. A tenant with a large result or a
+// slow statement is looked up [apart], so that no other tenant waits or is refused because of it.
 const (
 	// lookers is how many shared statements of one node ask a database at once, the
 	// second only if the first takes longer than patience: more make smaller groups,
@@ -30,12 +28,12 @@ const (
 	maxShared = 128
 )
 
-// An asking is somebody who waits for words. Keys are at most maxAsked.
+// An asking is a lookup that waits for words. Keys are at most maxAsked.
 type asking struct {
 	tenant string
 	keys   []floodmark.Digest
 	until  time.Time     // when it is refused; zero before its first statement
-	gone   atomic.Bool   // nobody waits for it any more
+	gone   atomic.Bool   // its caller has given up
 	done   chan struct{} // closed when found and err are set
 	found  []journal.Artifact
 	err    error
@@ -108,9 +106,8 @@ func (l *lookups) find(ctx context.Context, tenant string, keys []floodmark.Dige
 	}
 }
 
-// work lets those who ask gather while others are answered. A second statement
-// goes beside one that takes long, so that nobody waits for a connection that
-// hangs.
+// work collects new lookups while earlier ones are answered. A second statement starts beside a
+// slow one, so that no lookup waits for a connection that hangs.
 func (l *lookups) work() {
 	under := make(chan struct{}, lookers) // a place for each statement under way
 	var held *asking                      // did not fit the last group

@@ -98,7 +98,7 @@ func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
 	})
 }
 
-// No statement asks for more than its limit, and who gives up waits for nobody.
+// No statement exceeds its limit of keys, and a cancelled lookup returns at once.
 func TestAGroupOfAskersHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		may := make(chan struct{})

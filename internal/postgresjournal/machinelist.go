@@ -24,8 +24,7 @@ LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id
 LEFT JOIN machine_reports r ON r.tenant = m.tenant AND r.id = m.id
 WHERE m.tenant = $1 AND m.id = ANY ($2)`
 
-// pageMachinesSQL compares ids byte by byte, as we do, whatever the database's
-// language.
+// pageMachinesSQL compares ids byte by byte, as Go does, in any locale of the database.
 const pageMachinesSQL = `
 SELECT m.id FROM machines m WHERE m.tenant = $1 AND m.id COLLATE "C" > $2
     AND NOT ($4 AND EXISTS (SELECT FROM machine_ends e WHERE e.tenant = m.tenant AND e.id = m.id))

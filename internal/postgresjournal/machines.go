@@ -28,8 +28,8 @@ func (b machineBook) of(id machines.ID) *shard {
 	return b.j.of(journal.Session{ID: floodmark.SessionID("machine/" + id)})
 }
 
-// write runs a short transaction for a tenant, again where it was rolled back
-// because of somebody else.
+// write runs a short transaction for a tenant, and retries it if a concurrent one made it roll
+// back.
 func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(context.Context, pgx.Tx) error) error {
 	if b.j.closed.Load() {
 		return journal.ErrClosed

@@ -86,7 +86,7 @@ func copyLength(t *testing.T, b machines.Book) (n int) {
 	return n
 }
 
-// Nobody changes what machines sent, and nobody sees another tenant's.
+// Machines' entries cannot be changed, and tenants do not see each other's.
 func TestNobodyChangesMachines(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	b := open(t, g.writer, Options{Schema: g.schema}).Machines()

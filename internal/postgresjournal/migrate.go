@@ -15,9 +15,8 @@ import (
 // the schema's name: «floodmar» as a number.
 const migrationLock = 0x666c6f6f646d6172
 
-// Migrations run beside nodes that answer. A statement that would have to wait
-// for a lock gives up, because everybody else would wait behind it, and is tried
-// again.
+// Migrations run beside live nodes. A statement that would wait for a lock gives up, because all
+// later statements would queue behind it, and is retried.
 const (
 	migrationLockTimeout = "1s"
 	migrationPause       = 100 * time.Millisecond
@@ -95,17 +94,16 @@ func (m *migration) version(ctx context.Context) (v version, err error) {
 	return v, err
 }
 
-// may reports whether this role may change tables: whoever can make some in the
-// schema, or make the schema.
+// may reports whether this role may change tables: it can create some in the schema, or create the
+// schema.
 func (m *migration) may(ctx context.Context) (may bool, err error) {
 	err = m.c.QueryRow(ctx, `SELECT coalesce((SELECT has_schema_privilege(n.oid, 'CREATE') FROM pg_namespace n WHERE n.nspname = $1),
 		has_database_privilege(current_database(), 'CREATE'))`, m.schema).Scan(&may)
 	return may, err
 }
 
-// locked runs f while no other node migrates. Whoever waits asks again and again
-// instead of standing in a queue: a waiting statement is one that CREATE INDEX
-// CONCURRENTLY waits for.
+// locked runs f while no other node migrates. It polls for the lock instead of queueing: CREATE
+// INDEX CONCURRENTLY would wait for the queued statement.
 func (m *migration) locked(ctx context.Context, f func() error) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(m.schema))

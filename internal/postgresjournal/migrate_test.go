@@ -85,8 +85,8 @@ func TestEightNodesOpenAtOnce(t *testing.T) {
 	nodes.Wait()
 }
 
-// A statement that must wait for a lock gives up, so that nobody waits behind
-// it, and is tried again.
+// A migration that must wait for a lock gives up, so that no writer queues behind it, and is
+// retried.
 func TestMigrationDoesNotHoldUpWriters(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)

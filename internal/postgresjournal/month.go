@@ -13,7 +13,7 @@ import (
 // began in it, as 202611, or 0 for the table of what was there before months were.
 type month int
 
-// unborn is the month of a session nobody has written to, or nobody knows of here.
+// unborn is the month of a session without entries, or one unknown to this node.
 const unborn month = -1
 
 // from is the table as it is read, into as it is written to. Reading facts without

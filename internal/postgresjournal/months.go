@@ -83,9 +83,9 @@ func (j *Journal) prepareMonths(ctx context.Context) {
 	}
 }
 
-// Tidy lets go of what erased sessions left: whole months that nobody lives in any
-// more, and, where somebody does, what has waited for that too long. It does
-// nothing where the role may not erase, and gives up after minutes.
+// Tidy drops what erased sessions left: whole months without live sessions, and single rows in
+// other months once they are old enough. It does nothing without the right to erase, and gives up
+// after minutes.
 func (j *Journal) Tidy(ctx context.Context, now time.Time) (dropped int, err error) {
 	counts := make([]int, len(j.shards))
 	err = j.each(func(i int, s *shard) (err error) {
@@ -127,7 +127,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 		gone := false
 		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
 		switch {
-		case isBusy(err): // somebody reads it: next time
+		case isBusy(err): // a reader holds it: next time
 			continue
 		case isDenied(err) && !mayDrop(err):
 			return dropped, nil

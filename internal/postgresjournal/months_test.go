@@ -94,8 +94,8 @@ func TestSessionsLieInTheMonthTheyBeganIn(t *testing.T) {
 	}
 }
 
-// What retention hides stays until its month goes; a session that goes on behind
-// its tombstone is born anew, and a month goes only without anybody living in it.
+// Facts that retention hides stay until their month is dropped. A session that goes on behind its
+// tombstone starts in a new month. A month is dropped only when no live session is in it.
 func TestMonthGoesWhenNobodyLivesInIt(t *testing.T) {
 	dsn := testDSN(t)
 	g := newGuarded(t, newSchema(t))
@@ -123,7 +123,7 @@ func TestMonthGoesWhenNobodyLivesInIt(t *testing.T) {
 	if n := countFacts(t, dsn, g.schema, "snapshots"); n != 1 {
 		t.Errorf("%d snapshots, want 1: state does not wait", n)
 	}
-	drop(1) // the month after it, in which nobody was born
+	drop(1) // the month after it, in which no session began
 	drop(0)
 	if err := j.Erase(t.Context(), retired(lives, ones[lives].Last())); err != nil {
 		t.Fatal(err)
@@ -171,8 +171,8 @@ func wantGone(t *testing.T, j *Journal, was journal.Record, tomb journal.Tombsto
 	appendOK(t, j, record(t, was.Session, tomb.Link, 1, "again"))
 }
 
-// A month with a fact for which no tombstone stands does not go, whoever asks and
-// whatever is missing.
+// A month with a fact that no tombstone covers is never dropped, by any role and with anything else
+// missing.
 func TestMonthWithFactsStays(t *testing.T) {
 	dsn := testDSN(t)
 	g := newGuarded(t, newSchema(t))
@@ -244,8 +244,7 @@ func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
 	}
 }
 
-// Where somebody lives on in a month for long, what waits there is deleted one by
-// one.
+// In a month kept by a long-lived session, erased rows are deleted one by one.
 func TestLateIsDeletedOneByOne(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
@@ -271,8 +270,8 @@ func TestLateIsDeletedOneByOne(t *testing.T) {
 	}
 }
 
-// An older program writes to facts and knows no months: what it adds to a session
-// lies where the session does, and nobody forks it.
+// An older program writes to facts and knows no months: its entries go where the session is, and
+// the session cannot be forked.
 func TestOlderProgramBesideMonths(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
@@ -362,7 +361,7 @@ func TestBirthInTwoMonths(t *testing.T) {
 	}
 }
 
-// Months go while nodes append: nobody is refused for it.
+// Months are dropped while nodes append: no append is refused.
 func TestDropHoldsUpNobody(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)

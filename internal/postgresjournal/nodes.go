@@ -20,7 +20,7 @@ type Node struct {
 const (
 	// maxNodes bounds how many are listed: more than any fleet has.
 	maxNodes = 1000
-	// announceSQL also takes away what nobody has renewed for long.
+	// announceSQL also deletes nodes that were not renewed for an hour.
 	announceSQL = `WITH gone AS (DELETE FROM nodes WHERE at < now() - interval '1 hour' AND id <> $1)
 INSERT INTO nodes (id, says) VALUES ($1, $2)
 ON CONFLICT (id) DO UPDATE SET at = now(), says = excluded.says`

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Nodes with the rights they need and no more hear of each other, and forget who has
-// said nothing for long. Whoever only reads facts sees none of it.
+// Nodes with the least rights they need see each other and forget silent ones. A role that only
+// reads facts sees no nodes.
 func TestNodesHearOfEachOther(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.writer, Options{Schema: g.schema, Timeout: busyTimeout})

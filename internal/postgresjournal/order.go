@@ -23,12 +23,11 @@ const (
 // nowSQL is the number the order has reached, as migration 3 counts it.
 const nowSQL = `greatest((SELECT last_value FROM written), ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - 1577836800000000) * 4096 + 4095)`
 
-// Numbers of the order are handed out before their transactions commit, so a
-// lower one may become visible after a higher one. Behind the barrier there are
-// no such transactions: whatever has a number by now is visible or gone, and
-// nothing gets one below the sequence any more. That a failover loses where the
-// sequence is does no harm, unless the new server's clock is behind by more than
-// the failover took.
+// Numbers of the order are handed out before their transactions commit, so a lower one may become
+// visible after a higher one. Behind the barrier there are no such transactions: every number
+// handed out is visible or rolled back, and new ones are above the sequence. A failover that loses
+// the sequence's position does no harm, unless the new server's clock is behind by more than the
+// failover took.
 const horizonSQL = `SELECT reach($1::bigint)`
 
 // newestSQL is a number behind which nothing of a tenant is yet.
@@ -148,9 +147,9 @@ func (s *shard) now(ctx context.Context) (now journal.Mark, err error) {
 	return now, err
 }
 
-// horizon returns the last number of the order that nothing can appear before,
-// at least the given one. The transaction is rolled back, so that its commit
-// waits for nobody; the sequence stays where it was set.
+// horizon returns a number of the order, at least the given one, that no later entry can be below.
+// The transaction is rolled back, so that its commit does not wait for a replica; the sequence
+// keeps its position.
 func (s *shard) horizon(ctx context.Context, least journal.Mark) (end journal.Mark, err error) {
 	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		tx, err := c.Begin(ctx)

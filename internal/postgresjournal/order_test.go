@@ -127,8 +127,7 @@ func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 	wantNames(t, heads, "firm.example/late 1", "firm.example/early 1")
 }
 
-// Whoever follows the heads by their marks, while many write, meets every
-// session's last entry.
+// Following the heads by their marks during concurrent writes finds every session's last entry.
 func TestHeadsMissNothing(t *testing.T) {
 	all := nodes(t, 2, Options{Writers: 3})
 	const workers, rounds = 12, 15

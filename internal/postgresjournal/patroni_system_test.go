@@ -120,8 +120,8 @@ func primaryKilled(t *testing.T, dsn string, run func(...string) string) {
 	}
 }
 
-// writeOn appends to a session as a monitor does: whoever is in doubt, or was
-// overtaken, reads it again.
+// writeOn appends to a session as a monitor does: after doubt or a conflict it reads the session
+// again.
 func writeOn(t *testing.T, j *Journal, s journal.Session, stop chan struct{}, mu *sync.Mutex, acked map[journal.Session]journal.Link) {
 	var last journal.Link
 	for {

@@ -54,8 +54,8 @@ func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
 	}
 }
 
-// holds reports whether nobody was promoted since a connection was made, as far as
-// is known here.
+// holds reports whether, as far as this node knows, no server was promoted since a connection was
+// made.
 func (p *primary) holds(c *pgconn.PgConn) bool { return noticesOf(c).timeline >= p.timeline.Load() }
 
 // distrust begins the search for the primary with the next server.

@@ -19,7 +19,7 @@ func TestKeysOfNodesAgree(t *testing.T) {
 		}
 	}
 	other := Print{Name: own.Name, ID: "k2", Print: [32]byte{3}}
-	for range 2 { // nobody gets used to it
+	for range 2 { // the warning is not suppressed the second time
 		others, err := b.Agree(t.Context(), []Print{one, other})
 		if diff := cmp.Diff([]Print{own}, others); err != nil || diff != "" {
 			t.Errorf("%v, %s", err, diff)

@@ -18,8 +18,8 @@ const (
 	maxGroupBytes   = 4 << 20
 )
 
-// A request is a batch on its way. Its state says who may answer it: whoever
-// waits may take it back until a writer takes it.
+// A request is a batch under way. Its state says who may answer it: the waiting caller may take it
+// back until a writer takes it.
 type request struct {
 	batch   journal.Batch
 	entries int
@@ -92,7 +92,7 @@ func (q *queue) append(ctx context.Context, b journal.Batch) error {
 	return r.err
 }
 
-// answer tells whoever waits for r.
+// answer sets the result of r and wakes its caller.
 func (q *queue) answer(r *request, err error) {
 	r.err = err
 	close(r.done)
@@ -190,7 +190,7 @@ func (g *group) fits(r *request) bool {
 	return !g.sessions[r.batch.Records[0].Session]
 }
 
-// add takes r into g, unless whoever waited for it took it back.
+// add takes r into g, unless its caller took it back.
 func (g *group) add(r *request) {
 	if !r.state.CompareAndSwap(waiting, taken) {
 		return
@@ -205,9 +205,8 @@ func (g *group) add(r *request) {
 	g.alone = len(r.batch.Records) > 1
 }
 
-// leftAlone are requests that are being written, though nobody waits for them
-// any more. Whoever reads their sessions waits for them: after a doubt, reading
-// tells.
+// leftAlone are requests being written whose callers have given up. A read of their session waits
+// for them: reading is how a caller in doubt learns the outcome.
 type leftAlone struct {
 	mu       sync.Mutex // guards sessions
 	sessions map[journal.Session][]*request

@@ -10,12 +10,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Ready returns nil if an append would be durable now, whatever its session: in every
-// database a primary takes writes, and its commits do not hang in their wait for a replica. It writes a few bytes of the
-// server's log and nothing else.
+// Ready returns nil if an append to any session would be durable now: every database has a primary
+// that takes writes, and its commits do not hang waiting for a replica. It writes a few bytes of
+// the server's log and nothing else.
 //
-// Whoever asks may give up early, and the server is left in peace: only what takes
-// the whole time of a statement counts as a server that hangs.
+// Cancelling ctx early is harmless: only a probe that takes the whole statement timeout counts as a
+// server that hangs.
 func (j *Journal) Ready(ctx context.Context) error {
 	if j.closed.Load() {
 		return journal.ErrClosed
@@ -26,7 +26,7 @@ func (j *Journal) Ready(ctx context.Context) error {
 	return nil
 }
 
-// settled waits for a probe, for as long as whoever asks wants to.
+// settled waits for a probe until ctx ends.
 func (s *shard) settled(ctx context.Context) error {
 	p := s.probes.join(s.probe)
 	select {

@@ -43,9 +43,8 @@ func TestReady(t *testing.T) {
 	wantErr(t, j.Ready(t.Context()), journal.ErrClosed)
 }
 
-// Whoever asks whether the journal is ready and does not wait leaves the server in
-// peace: it may be slow, and its connections stay. Only what takes the whole time of a
-// statement counts as a server that hangs.
+// A cancelled readiness check does not make a slow server distrusted, and its connections stay.
+// Only a check that takes the whole statement timeout counts as a server that hangs.
 func TestALookThatIsSlowDistrustsNobody(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -75,8 +74,8 @@ func TestALookThatIsSlowDistrustsNobody(t *testing.T) {
 	}
 }
 
-// A server that hangs for the whole time of a statement is distrusted also if nobody
-// writes: a node that is not ready is sent nothing.
+// A server that hangs for a whole statement timeout is distrusted even without writes: a node that
+// is not ready gets none.
 func TestAServerThatHangsIsDistrustedByLooks(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -7,9 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Once anybody here has met a server that was promoted since, connections to the
-// one before it are used no more: what it says of other sessions may be old, and
-// nothing would notice.
+// After this node has met a promoted server, connections to its predecessor are not used: their
+// answers about other sessions may be stale, and nothing would notice.
 func TestReplacedServersAreNotRead(t *testing.T) {
 	j := open(t, testDSN(t), Options{})
 	look := func() error {

@@ -39,9 +39,8 @@ func RolesSQL(schema string) string {
 	return strings.NewReplacer(pairs...).Replace(rolesText)
 }
 
-// Init makes the tables or brings them up to date, and records which shards each
-// database holds. With roles it makes those as well; then whoever connects must
-// be allowed to make roles, and to make a schema.
+// Init creates the tables or migrates them, and records which shards each database holds. With
+// roles it also creates the roles; the login then needs the right to create roles and a schema.
 func Init(ctx context.Context, ranges []Range, opts Options, roles bool) error {
 	if err := initialise(ctx, ranges, opts, roles); err != nil {
 		return fmt.Errorf("prepare the journal in PostgreSQL: %w", err)

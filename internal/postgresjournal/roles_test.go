@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// A guarded is a journal with roles, and somebody who may log in with each.
+// A guarded is a journal with roles, and one login for each.
 type guarded struct {
 	schema                        string
 	owner, writer, eraser, reader string // DSNs
@@ -50,7 +50,7 @@ func newGuarded(t testing.TB, schema string) guarded {
 	return guarded{schema, login("o", r.Owner), login("w", r.Writer), login("e", r.Writer, r.Eraser), login("r", r.Reader)}
 }
 
-// newSchema is a name nobody has.
+// newSchema returns an unused name.
 func newSchema(t testing.TB) string {
 	return "guard_" + floodmark.DigestOf(t.Name()+testSchema(t, testDSN(t))).Short()
 }
@@ -112,7 +112,7 @@ func TestNobodyChangesFacts(t *testing.T) {
 			}
 		}
 	}
-	// Nobody gives themselves more, or makes things of their own.
+	// No role gives itself more rights, or creates objects.
 	for _, dsn := range []string{g.writer, g.eraser, g.reader} {
 		c := g.as(t, dsn, s.Tenant)
 		for _, sql := range []string{
@@ -143,7 +143,7 @@ func TestErasingNeedsItsRole(t *testing.T) {
 	if _, err := g.as(t, g.writer, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !isDenied(err) {
 		t.Errorf("a writer swept: %v", err)
 	}
-	// Whoever may erase cannot sweep where no tombstone stands.
+	// The eraser cannot sweep without a tombstone.
 	if _, err := g.as(t, g.eraser, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !isDenied(err) {
 		t.Errorf("swept without a tombstone: %v", err)
 	}
@@ -216,7 +216,7 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
-// Whoever looks at all tenants may only look, and not at everything.
+// A read of all tenants can only read, and not everything.
 func TestAllTenantsAreForReading(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.writer, Options{Schema: g.schema})

@@ -114,7 +114,7 @@ func (s *server) waits() bool {
 	}
 }
 
-// restartAsStandby makes the server a standby of nobody.
+// restartAsStandby makes the server a standby without a primary.
 func (s *server) restartAsStandby() {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.dir, "data", "standby.signal"), nil, 0o644); err != nil {

@@ -51,7 +51,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 		s.writers.Close()
 		return nil, err
 	}
-	if err := s.sweepAll(ctx); err != nil && !isDenied(err) { // whoever may will do it
+	if err := s.sweepAll(ctx); err != nil && !isDenied(err) { // a role with the right to will do it
 		s.writers.Close()
 		s.readers.Close()
 		return nil, fmt.Errorf("delete what was erased: %w", err)
@@ -139,9 +139,9 @@ func outcomeOf(err error) outcome {
 	return refused
 }
 
-// begun detaches a write from whoever asked for it, within the time of one
-// statement: what is begun is finished, and a caller that goes away meanwhile is not
-// taken for a server that hangs, because of which all connections are made anew.
+// begun detaches a write from its caller, within the statement timeout: a write once begun is
+// finished, and a caller that goes away is not mistaken for a hanging server, for which all
+// connections would be replaced.
 func (s *shard) begun(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 }

@@ -198,7 +198,7 @@ func TestAbandonedBatches(t *testing.T) {
 			t.Errorf("decided %v, but the child's entry is there: %v", committed, there)
 		}
 		if !committed {
-			// Whoever is late with his decision cannot decide any more.
+			// A late decision has no effect any more.
 			err := parts[0].shard.write(t.Context(), func(c *pgx.Conn) error { return parts[0].decide(t.Context(), c, name, 0) })
 			if err == nil {
 				t.Error("a batch that was given up was committed")

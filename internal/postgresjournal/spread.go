@@ -60,8 +60,8 @@ func (j *Journal) split(b journal.Batch) (parts []part, gone []journal.Artifact)
 // database has that many connections for them.
 const maxSpread = 2
 
-// spread writes a batch to several databases, as a whole or not at all. It goes
-// on when ctx ends, and whoever reads one of the sessions then waits for it.
+// spread writes a batch to several databases atomically. It continues after ctx ends; a read of one
+// of the sessions then waits for it.
 func (j *Journal) spread(ctx context.Context, b journal.Batch, parts []part) error {
 	j.mu.RLock()
 	if j.closed.Load() {
@@ -138,9 +138,9 @@ func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 	}
 }
 
-// spreadOnce prepares all parts but the first, and lets the first decide. An
-// error other than in doubt says that nothing was written, or will be: what is
-// prepared and not decided is rolled back, by us or by whoever finds it.
+// spreadOnce prepares all parts but the first, and commits the first as the decision. Any error
+// other than in doubt means that nothing was or will be written: an undecided part is rolled back,
+// by this node or by the one that finds it.
 func (j *Journal) spreadOnce(ctx context.Context, parts []part) error {
 	home := parts[0].shard
 	name := home.newName()
@@ -174,8 +174,7 @@ func (j *Journal) spreadOnce(ctx context.Context, parts []part) error {
 	return err
 }
 
-// prepare writes a part so that it can be committed or rolled back later, by
-// anybody, also after a crash.
+// prepare writes a part so that any node can commit it or roll it back later, also after a crash.
 func (p part) prepare(ctx context.Context, c *pgx.Conn, name string, now journal.Mark) error {
 	if err := p.write(ctx, c, now); err != nil {
 		return err
@@ -275,9 +274,8 @@ const takeBackBareSQL = `
 DELETE FROM artifacts a USING unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[]) AS g (owner, key, writer, version)
 WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
 
-// takeBack removes words whose content is durable in another session's by now.
-// One that stays says again what that one says: it costs room and nothing else,
-// and whoever meets it next takes it in. So it is no error.
+// takeBack removes words whose content is durable in another session by now. Failing to is no
+// error: a word that stays only costs room, and the next session that meets it takes it in.
 func (j *Journal) takeBack(ctx context.Context, words []journal.Artifact) {
 	if len(words) == 0 {
 		return

@@ -9,12 +9,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// stoneSQL sets a tombstone as somebody would who has the eraser's login and no
-// monitor.
+// stoneSQL sets a tombstone with the eraser's login alone, without a monitor.
 const stoneSQL = `INSERT INTO tombstones (tenant, session, seq, hash, trust, secrecy, at, why, note) VALUES ($1, $2, $3, $4, 'untrusted', 'secret', 1, 'retention', 'forged')`
 
-// Whoever has the eraser's login erases whole sessions: a tombstone before the last
-// fact would hide what follows it.
+// The eraser's login erases whole sessions only: a tombstone before the last fact would hide what
+// follows it.
 func TestErasersHideNoEnd(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.eraser, Options{Schema: g.schema})

@@ -15,7 +15,7 @@ import (
 const (
 	allTenants   = "*" // to read, not to write
 	noTenants    = ""
-	otherTenants = "?" // nobody knows what the setting is: a transaction ended
+	otherTenants = "?" // the setting is unknown: a transaction ended
 	actSQL       = `SELECT set_config('floodmark.tenants', $1, false)`
 )
 

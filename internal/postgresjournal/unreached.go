@@ -37,8 +37,8 @@ func Unreached(err error) (text, hint string) {
 	return text, "see who may log in there, and as whom you connect: the name stands in the URL, or after --user"
 }
 
-// away tells a database that does not answer from one that answers with an error.
-// Whoever asked and went is told that.
+// away reports a database that does not answer, as opposed to one that returns an error. A caller
+// that cancelled gets its own error.
 func away(asked context.Context, err error) error {
 	if err == nil || asked.Err() != nil {
 		return err

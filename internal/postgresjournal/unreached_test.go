@@ -13,8 +13,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A database that does not answer is told from one that says no, and from somebody
-// who does not wait.
+// A database that does not answer is told from one that refuses, and from a caller that cancelled.
 func TestAway(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -120,8 +120,8 @@ func (s *shard) lookUp(within time.Duration, group []*asking, shared bool) (took
 	return took, err
 }
 
-// takeWords hands each word to those who asked for it. Who asked for the same word
-// gets the same bytes, which nobody changes.
+// takeWords hands each word to the lookups that asked for it. Lookups of the same word share its
+// bytes, which must not be changed.
 func (s *shard) takeWords(rows pgx.Rows, w *wanted, most bounds, took map[string]portion) error {
 	count, all := map[word]int{}, 0
 	var tenant, key, session, body []byte
@@ -147,7 +147,7 @@ func (s *shard) takeWords(rows pgx.Rows, w *wanted, most bounds, took map[string
 		}
 		return nil
 	})
-	if most.all > 0 && all > most.all { // it was cut off, and nobody knows whose words are missing
+	if most.all > 0 && all > most.all { // cut off: any tenant's words may be missing
 		for _, tenant := range w.names {
 			of := took[tenant]
 			of.over = true

@@ -17,11 +17,11 @@ import (
 // A statement for a month has {from} where its table is read and {into} where it
 // is written to: see [textsOf].
 
-// followsSQL is true for a row r (tenant, session, after, hash) that names its
-// session's last entry, which lies in this month and behind every tombstone. The
-// key refuses a second entry with the same number, this refuses a gap: what is
-// followed must be committed before, so nobody can follow what may vanish. A
-// session's entries lie in one month, so what follows one lies where it does.
+// followsSQL is true for a row r (tenant, session, after, hash) that names its session's last
+// entry, which lies in this month and behind every tombstone. The key refuses a second entry with
+// the same number, this refuses a gap: the followed entry must be committed before, so no entry
+// follows one that may vanish. A session's entries lie in one month, so each lies where its
+// predecessor does.
 const followsSQL = `
 LEFT JOIN LATERAL (SELECT t.seq FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
