@@ -9,10 +9,10 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// A caller is who opened a connection to a local socket.
+// A caller is the process that opened a connection to a local socket.
 type caller struct {
 	peer.Peer
-	// why is why it is not taken for the owner; empty if it is.
+	// why says why the caller is not taken for the owner; empty if it is.
 	why string
 	// kind is the same for programs.
 	kind string
@@ -21,8 +21,8 @@ type caller struct {
 // owner reports whether the caller may speak for the owner.
 func (c caller) owner() bool { return c.why == "" }
 
-// A gate decides who is at the owner's socket. Same user is not same person:
-// an agent's shell is the owner's user, so whoever descends from a protected
+// A gate decides whether the process at the owner's socket speaks for the owner. The user alone
+// does not tell: an agent's shell runs as the owner's user. So every descendant of a protected
 // agent is refused.
 type gate struct {
 	table   peer.Table
@@ -32,7 +32,7 @@ type gate struct {
 	of    func(net.Conn) (pid, uid int, err error)
 }
 
-// judge finds out who is there. Whoever cannot be told is not the owner.
+// judge identifies the process at the other end. One it cannot identify is not the owner.
 func (g *gate) judge(c net.Conn) caller {
 	pid, uid, err := g.of(unwrap(c))
 	if err != nil {
@@ -61,8 +61,8 @@ func (g *gate) place(p peer.Peer, uid int) caller {
 	return c
 }
 
-// still judges again: since it connected, the caller may have become the child
-// of a guarded agent, or its number another process's.
+// still repeats the judgement for each call: since the connection was opened, the caller may have
+// become the child of a guarded agent, or its number may be another process's.
 func (g *gate) still(c caller) caller {
 	if !c.owner() {
 		return c
@@ -79,7 +79,7 @@ func (g *gate) still(c caller) caller {
 // root, who could do anything anyway.
 func owners() []int { return []int{os.Getuid(), 0} }
 
-// unwrap finds the connection the system knows.
+// unwrap returns the connection as the system knows it.
 func unwrap(c net.Conn) net.Conn {
 	for {
 		inner, ok := c.(interface{ NetConn() net.Conn })
@@ -96,7 +96,7 @@ func withCaller(ctx context.Context, c caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// callerOf returns who is there; the zero caller is nobody and may nothing.
+// callerOf returns the caller of a request; the zero caller may do nothing.
 func callerOf(ctx context.Context) caller {
 	c, ok := ctx.Value(callerKey{}).(caller)
 	if !ok {

@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A printBook is where the nodes of a fleet write down fingerprints of their keys.
+// A printBook is where the nodes of a fleet record fingerprints of their keys.
 type printBook interface {
-	// Agree writes down what is not there yet, and returns what differs.
+	// Agree records what is not there yet, and returns what differs.
 	Agree(ctx context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error)
-	// Recorded returns those whose name begins so, as they were written down.
+	// Recorded returns the recorded fingerprints whose names begin with prefix.
 	Recorded(ctx context.Context, prefix string) ([]postgresjournal.Print, error)
 }
 
@@ -30,17 +30,17 @@ const (
 	laterPrint  = " key "
 )
 
-// printOf is a fingerprint: nobody finds the key by it.
+// printOf returns a key's fingerprint, from which the key cannot be found.
 func printOf(key provenance.Key) [32]byte {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte("floodmark fingerprint of a key 1"))
 	return [32]byte(mac.Sum(nil))
 }
 
-// agree refuses to start with other keys than the fleet's nodes have: what they saw
-// would not be recognised here, and would pass for harmless. A tenant of which a
-// key is missing is refused alone. The keys of tenants are compared last, because a
-// node that is wrong must not be the one that writes them down.
+// agree refuses to start with keys that differ from those of the fleet's nodes: content that other
+// nodes saw would not be recognised here, and would pass for harmless. If one tenant's key is
+// missing, only that tenant is refused. Tenants' keys are compared last, because a node with wrong
+// keys must not be the one that records them.
 func (d *Daemon) agree(ctx context.Context, book printBook) error {
 	others, err := book.Agree(ctx, []postgresjournal.Print{
 		{Name: "index.key", Print: printOf(d.keys.Index)},
@@ -60,8 +60,8 @@ func (d *Daemon) agree(ctx context.Context, book printBook) error {
 		}
 		return fmt.Errorf("%s: not the key that the nodes of this fleet have: give this node the same keys (docs/guide/runbook.md#a-node-has-other-keys)", strings.Join(list, ", "))
 	}
-	// Somebody else may write down a tenant's first key between looking and
-	// writing. There is one first key, so it happens once.
+	// Another node may record a tenant's first key between our reading and our writing. A tenant
+	// has one first key, so this happens once.
 	for try := 0; ; try++ {
 		differ, err := d.agreeTenants(ctx, book)
 		if err != nil || !differ {
@@ -73,8 +73,8 @@ func (d *Daemon) agree(ctx context.Context, book printBook) error {
 	}
 }
 
-// agreeTenants compares the keys of tenants, and writes down those that are about
-// to be used before they are.
+// agreeTenants compares the keys of tenants, and records the ones about to be used before they are
+// used.
 func (d *Daemon) agreeTenants(ctx context.Context, book printBook) (differ bool, err error) {
 	rows, err := book.Recorded(ctx, tenantPrint)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *Daemon) agreeTenants(ctx context.Context, book printBook) (differ bool,
 	return len(others) > 0, err
 }
 
-// refuseTenant notes that a tenant is refused here, once.
+// refuseTenant notes once that a tenant is refused here.
 func (d *Daemon) refuseTenant(tenant string, why error) {
 	if d.rings.refuse(tenant, why) {
 		d.opts.Log.Error("a tenant is refused", "tenant", tenant, "error", why)
@@ -102,9 +102,8 @@ func (d *Daemon) refuseTenant(tenant string, why error) {
 	}
 }
 
-// agreed holds the keys of a tenant that are here against those that are written
-// down. Every one that is must be here. It returns them as a ring, and what is to
-// be written down before it is used.
+// agreed compares the keys of a tenant on this node with the recorded ones, all of which must be
+// here. It returns them as a ring, and the fingerprints to record before a key is used.
 func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring provenance.Ring, write []postgresjournal.Print, err error) {
 	keys, current, err := d.mounted(tenant)
 	if err != nil {
@@ -141,8 +140,8 @@ func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring prove
 	return ringOf(keys, current, used, first.Print), write, nil
 }
 
-// ringOf is the ring of keys that are here. The one that follows from index.key is
-// in it only if it was ever used, or if a line names it.
+// ringOf returns the ring of the keys on this node. The one derived from index.key is in it only if
+// it was ever used, or if a line names it.
 func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (ring provenance.Ring) {
 	for i, k := range keys {
 		if k.Derived && k.ID == "" && !used[i] {
@@ -160,7 +159,7 @@ func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (r
 	return ring
 }
 
-// recordedOf are the fingerprints of one tenant's keys: of its first, and of later
+// recordedOf returns the recorded fingerprints of one tenant's keys: of its first, and of later
 // ones as they came into use.
 func recordedOf(tenant string, rows []postgresjournal.Print) (first *postgresjournal.Print, later []postgresjournal.Print, err error) {
 	own := tenantPrint + tenant

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// asksAt are the questions that somebody is shown at a node.
+// asksAt returns the questions that a token is shown at a node.
 func asksAt(f *fleet, token string) []*wire.Question {
 	f.t.Helper()
 	got, err := f.by(token).Owner().Pending(f.t.Context(), &wire.PendingRequest{})
@@ -47,9 +47,9 @@ func nodesOf(t *testing.T) (a, b *fleet) {
 	return node(), node()
 }
 
-// Two nodes over one real database: what one asks is listed in the same words and
-// answered at the other, by those alone who may, and whoever waits goes on; also when
-// the node that asked is gone.
+// Two nodes share one real database. A question of one is listed in the same words at the other and
+// answered there, only by those who may. The waiting call goes on, also when the node that asked is
+// gone.
 func TestAnyNodeShowsAndAnswers(t *testing.T) {
 	t.Parallel()
 	a, b := nodesOf(t)
@@ -110,8 +110,8 @@ func TestAnyNodeShowsAndAnswers(t *testing.T) {
 	}
 }
 
-// watchedElsewhere: whoever watches at one node hears of a question that another asks,
-// and of the answer that is given there; another group hears of no question.
+// watchedElsewhere: a watcher at one node is told of a question that another node asks, and of its
+// answer; a watcher of another group is told of no question.
 func watchedElsewhere(t *testing.T, a, b *fleet) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -22,26 +22,24 @@ import (
 // byFleet is the channel of answers that people of a fleet gave.
 const byFleet = "fleet"
 
-// While a question is open, the fleet is asked so often; after a failure more and
-// more seldom.
+// While a question is open, the fleet is asked this often; after failures at growing intervals.
 const (
 	askEvery   = 2 * time.Second
 	askSeldom  = 30 * time.Second
 	askTimeout = 20 * time.Second
 )
 
-// An asker shows the open questions of this laptop to people of its fleet, and
-// puts their answers through the same door as all others. It has a connection of
-// its own, which no agent can reach.
+// An asker shows the open questions of this laptop to people of its fleet, and passes their answers
+// through the same checks as all others. It has its own connection, which no agent can reach.
 type asker struct {
 	d     *Daemon
 	fleet wire.MachineServiceClient
 	shown bool              // the fleet shows something of ours
-	done  map[answerID]bool // answers that were put through
+	done  map[answerID]bool // answers that were passed on
 }
 
-// An answerID tells answers to a question apart: one that has changed may be answered
-// once more.
+// An answerID identifies an answer to a question as it was shown: if the question changes, it may
+// be answered again.
 type answerID struct{ ticket, seen, verb string }
 
 // asks runs until ctx ends.
@@ -66,7 +64,7 @@ func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
 	}
 }
 
-// round shows what is open, and takes what was answered.
+// round shows the open questions, and fetches the answers.
 func (a *asker) round(ctx context.Context) error {
 	if len(a.d.monitor.Pending("")) == 0 && !a.shown {
 		return nil
@@ -88,8 +86,8 @@ func (a *asker) round(ctx context.Context) error {
 	return nil
 }
 
-// open are the questions as people see them, without codes. What is a group's here,
-// held back because it is quiet, or has no words, is not shown.
+// open returns the questions as people see them, without codes. It leaves out those that only a
+// group here may answer, those held back because they are quiet, and those without words.
 func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
 	all, err := a.d.ownerDesk().Pending(ctx, httpapi.Identity{Channel: byFleet}, &wire.PendingRequest{})
 	if err != nil {
@@ -109,8 +107,8 @@ func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
 	return list, nil
 }
 
-// take puts one answer through, if it is to a question that was shown as it is. The
-// journal has who gave it.
+// take applies one answer if its question is still as it was shown. The journal records who gave
+// it.
 func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.FleetAnswer) {
 	id := answerID{one.GetTicket(), one.GetSeen(), one.GetVerb()}
 	fits := slices.ContainsFunc(open, func(q *wire.Question) bool { return machines.Fits(q, one) })
@@ -135,7 +133,7 @@ func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.Fleet
 	s := journal.Session{ID: floodmark.SessionID(one.GetSession())}
 	if _, err := a.d.monitor.Answer(monitor.AsMember(ctx), s, cmd); err != nil {
 		a.d.opts.Log.Warn("an answer of the fleet was not taken", "ticket", id.ticket, "error", err)
-		return // it is brought again
+		return // the fleet sends it again
 	}
 	if len(a.done) > 16*machines.MaxQuestions {
 		clear(a.done)

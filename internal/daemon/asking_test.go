@@ -29,7 +29,7 @@ func (r *runner) asksAbout(t *testing.T, s floodmark.SessionID, what string) str
 	return string(reply.Ticket)
 }
 
-// pendingOf is a question that a laptop asks its fleet, as somebody there sees it.
+// pendingOf returns a question that a laptop asks its fleet, as the token's holder sees it.
 func (f *fleet) pendingOf(r *runner, token, ticket string) *wire.Question {
 	f.t.Helper()
 	r.asks()
@@ -121,7 +121,7 @@ func (f *fleet) noAtTheFleet(r *runner, member, stranger string) {
 	}
 }
 
-// noAnswerOf is somebody who knows a ticket, and has no business with it.
+// noAnswerOf: a token without rights to a question cannot answer it by its ticket.
 func (f *fleet) noAnswerOf(token, ticket string) {
 	f.t.Helper()
 	if got, err := f.by(token).Owner().Answer(f.t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: ticket}); err == nil {
@@ -142,7 +142,7 @@ func (r *runner) facts(t *testing.T, s floodmark.SessionID) (text string) {
 	return text
 }
 
-// A laptop that does not want to asks nobody, while one that asked later was heard.
+// A laptop joined with NoAsking shows no question to its fleet; another, asked later, does.
 func TestALaptopAsksNobody(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})

@@ -131,7 +131,7 @@ func approveAll(ctx context.Context, o wire.OwnerServiceClient) error {
 	return err
 }
 
-// approveTicket says yes by the name of the question, which everybody may read.
+// approveTicket approves by the name of the question, which is not secret.
 func approveTicket(ctx context.Context, o wire.OwnerServiceClient) error {
 	q, err := open(ctx, o)
 	if err != nil {
@@ -170,8 +170,8 @@ func taken(got *wire.AnswerResponse, err error) error {
 	return err
 }
 
-// yesInWindow tells the monitor that a person has said yes in a window of a client, to a question of
-// a session in which nobody has approved anything.
+// yesInWindow tells the monitor that a person approved in a client's window, in a session in which
+// no approval was given.
 func yesInWindow(ctx context.Context, p config.Paths) error {
 	session := floodmark.SessionID(fmt.Sprintf("w%d", os.Getpid()))
 	reply, err := prepareIn(ctx, p, session)
@@ -263,7 +263,7 @@ func shownIn(ctx context.Context, p config.Paths, session, yes string) error {
 	return fmt.Errorf("%s: %w", answer, cmp.Or(err, errors.New("it is refused")))
 }
 
-// still is in whatever only says that somebody is waited for.
+// still is in every message that only says that an answer is still awaited.
 const still = `"still":true`
 
 // approveByCommand types yes to the owner's own command, at a terminal of the attacker's.

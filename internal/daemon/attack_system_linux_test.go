@@ -28,7 +28,7 @@ import (
 
 const attackVariable = "FLOODMARK_ATTACK"
 
-// The users of the play. Nobody on the machine has these numbers.
+// The users of the play: numbers that no user of the machine has.
 const (
 	ownerUser  = 48611
 	daemonUser = 48612

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// openAuditor makes what asks the model that service.yaml names, if it names
-// one. Nobody is called before the policy wants an opinion.
+// openAuditor prepares the client of the model that service.yaml names, if it names one. The model
+// is first called when the policy wants an opinion.
 func (d *Daemon) openAuditor() error {
 	set := d.opts.Service.Auditor
 	if set == nil {
@@ -23,7 +23,7 @@ func (d *Daemon) openAuditor() error {
 	return nil
 }
 
-// auditing is the auditor for the monitor; without one a person is asked.
+// auditing returns the auditor for the monitor; without one a person is asked.
 func (d *Daemon) auditing() audit.Auditor {
 	if d.auditor == nil {
 		return nil
@@ -34,8 +34,8 @@ func (d *Daemon) auditing() audit.Auditor {
 // recentFailure is how long a failure of the auditor is shown.
 const recentFailure = time.Hour
 
-// auditorNotes say where policy and settings do not fit together, and that the
-// auditor does not answer.
+// auditorNotes says where policy and settings do not fit together, and when the auditor does not
+// answer.
 func (d *Daemon) auditorNotes() []string {
 	on := d.rulesFor("").Policy.Settings("").AuditorOn
 	switch {

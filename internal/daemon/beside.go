@@ -10,26 +10,26 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// marks remembers the marks of sessions that count for others, until something
-// happens in them. It is safe for concurrent use.
+// marks caches the marks of sessions that count for others, until an event happens in them. It is
+// safe for concurrent use.
 type marks struct {
 	mu   sync.Mutex // guards what is below
 	last map[journal.Session]*lastMark
 }
 
-// lastMark is a mark as it was seen, unless something happened since.
+// lastMark is a mark as it was read, unless an event happened since.
 type lastMark struct {
 	label   floodmark.Label
 	seen    bool
 	changes uint64
 }
 
-// maxMarks bounds what is remembered; beyond it all is looked up again.
+// maxMarks bounds the cache; beyond it every mark is looked up again.
 const maxMarks = 4096
 
 func newMarks() *marks { return &marks{last: map[journal.Session]*lastMark{}} }
 
-// moved takes note that something happens in a session.
+// moved records that an event happened in a session.
 func (m *marks) moved(s journal.Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,8 +68,8 @@ func (m *marks) of(ctx context.Context, s journal.Session, look func(context.Con
 	return label, nil
 }
 
-// beside makes the marks of other sessions count for one. It reports whether
-// that is done; it is not if nobody has opened the session yet.
+// beside makes the marks of other sessions count for one. It returns false if the session has not
+// been opened yet.
 func (d *Daemon) beside(ctx context.Context, s journal.Session, w placed) (done bool, err error) {
 	if len(w.beside) == 0 && !w.lost {
 		return true, nil

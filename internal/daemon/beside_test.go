@@ -115,8 +115,8 @@ func TestWhatAnAgentReadsLaterCounts(t *testing.T) {
 	}
 }
 
-// A gateway that several use says for whom it speaks: below an agent that is the
-// agent's session. One that nobody knows is not judged.
+// A shared gateway names the process it speaks for: below an agent, the call belongs to the agent's
+// session. A caller that cannot be identified is not judged.
 func TestTheCallerOfAGateway(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -134,8 +134,8 @@ func TestABranchReportsBackToAnotherAgent(t *testing.T) {
 	}
 }
 
-// Where nobody knows whose branch it is, it has an unknown past, and nobody speaks
-// for the owner.
+// If the parent of a branch cannot be determined, the branch has an unknown past, and no prompt in
+// it counts as the owner's.
 func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -151,7 +151,7 @@ func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
 	}
 }
 
-// A session that exists already is nobody's branch.
+// A session that existed before is not a branch.
 func TestAnOldSessionIsNoBranch(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

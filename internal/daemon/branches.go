@@ -11,52 +11,51 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// An agent that another agent starts is a branch of it: its prompt was written by
-// a model that had read all the other one has. Whose branch it is the processes
-// tell, and only where nobody below can make it look otherwise. The one that
-// starts it must report by itself, so that nothing it runs can speak in its name;
-// it must have begun under our eyes, below no other agent, and have had one
-// session in all its life, so that whatever is below it comes from that session.
-// Nothing else that speaks may stand between the two. In every other case nobody
-// knows, and the new agent's prompt is refused.
+// An agent that another agent starts is a branch of it: its prompt was written by a model that had
+// read all that the other has. The parent is found in the process tree, and only where no process
+// below can make the tree look different. The parent must report by itself, so that nothing it runs
+// can speak in its name. It must have begun while the monitor ran, below no other agent, and have
+// had one session in all its life, so that all processes below it come from that session. No other
+// speaker may stand between the two. In every other case the parent is unknown, and the new agent's
+// prompt is refused.
 
-// branches knows the processes that spoke, and which sessions began below them. It
-// is in memory only: after a restart nobody began under our eyes. It is safe for
+// branches tracks the processes that spoke, and the sessions that began below them. It is kept in
+// memory only: after a restart no process counts as begun while the monitor ran. It is safe for
 // concurrent use.
 type branches struct {
 	table   peer.Table
 	guarded *peer.Guarded
-	// since is when this began to watch.
+	// since is when the monitor began to watch.
 	since uint64
 
 	mu       sync.Mutex // guards what is below
 	speakers map[peer.Process]*spoke
 	pending  map[floodmark.SessionID]branch
 	parents  map[floodmark.SessionID]floodmark.SessionID // of branches
-	// news are the branches of a session that did something since it was told.
+	// news holds, for each session, its branches that did something since it was last told.
 	news map[floodmark.SessionID][]floodmark.SessionID
-	full bool // there were too many to follow
+	full bool // too many to follow
 	// gateways are the sessions of gateways, by the process that started them.
 	gateways map[peer.Process]shared
-	// called are the processes above a gateway's client, by the gateway's session.
+	// called holds the processes above a gateway's client, by the gateway's session.
 	called map[floodmark.SessionID][]peer.Info
 }
 
-// spoke is what a process said first, and whether that was all.
+// spoke is what a process reported first, and whether that was all.
 type spoke struct {
 	session        floodmark.SessionID
 	agent, project string
-	// root says that a branch may hang on it, many that it had another session too.
+	// root says that the session may have branches, many that the process had another session too.
 	root, many bool
-	// others are those; lost says that there were more.
+	// others are those further sessions; lost says that there were more.
 	others []floodmark.SessionID
 	lost   bool
 }
 
-// maxOthers bounds the sessions of one process that are remembered.
+// maxOthers bounds the sessions remembered for one process.
 const maxOthers = 64
 
-// and takes note of another session of a process.
+// and records another session of a process.
 func (s *spoke) and(session floodmark.SessionID) {
 	if s.session == session || slices.Contains(s.others, session) {
 		return
@@ -76,8 +75,8 @@ type branch struct {
 	agent  string // of the parent
 }
 
-// maxBranches bounds what is remembered of each kind. Beyond it nothing is a branch
-// any more until the monitor starts anew.
+// maxBranches bounds what is remembered of each kind. Beyond it no session is a branch until the
+// monitor restarts.
 const maxBranches = 1 << 14
 
 func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
@@ -88,8 +87,8 @@ func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
 	}
 }
 
-// own is the process of the agent that speaks, and those above it. Without one
-// nobody knows.
+// own returns the process of the agent that speaks, and those above it; ok is false if it cannot be
+// found.
 func own(s speaker) (agent peer.Process, above []peer.Info, ok bool) {
 	if s.agent == "" {
 		return s.Process, s.Ancestors, true
@@ -101,8 +100,8 @@ func own(s speaker) (agent peer.Process, above []peer.Info, ok bool) {
 	return agent, s.Ancestors[i+1:], true
 }
 
-// begins reports whether a session that starts is a branch. It is not told to the
-// monitor then: the prompt begins it.
+// begins reports whether a session that starts is a branch. The monitor is not told of such a
+// start: the prompt begins the session.
 func (b *branches) begins(s speaker, ev hook.Event) bool {
 	agent, above, ok := own(s)
 	if !ok || ev.Point != hook.SessionStart || ev.Cause != hook.Startup {
@@ -130,7 +129,7 @@ func (b *branches) begins(s speaker, ev hook.Event) bool {
 	return true
 }
 
-// prompted returns whose branch a session is that is prompted for the first time.
+// prompted returns the branch that a session is when it is prompted for the first time.
 func (b *branches) prompted(s speaker, ev hook.Event) (branch, bool) {
 	agent, _, ok := own(s)
 	b.mu.Lock()
@@ -154,7 +153,7 @@ func (b *branches) root(session floodmark.SessionID) bool {
 	return false
 }
 
-// begun takes note of a branch.
+// begun records a branch.
 func (b *branches) begun(child, parent floodmark.SessionID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +161,7 @@ func (b *branches) begun(child, parent floodmark.SessionID) {
 	b.news[parent] = append(b.news[parent], child)
 }
 
-// heard takes note of who speaks, before anything is answered.
+// heard records who speaks, before anything is answered.
 func (b *branches) heard(s speaker, ev hook.Event) {
 	agent, above, ok := own(s)
 	if !ok {
@@ -196,7 +195,7 @@ func (b *branches) crowded() bool {
 	return len(b.speakers) >= maxBranches || len(b.parents) >= maxBranches || len(b.pending) >= maxBranches
 }
 
-// sweep forgets processes that have ended: nothing that runs is below them.
+// sweep drops processes that have ended: no running process is below them.
 func (b *branches) sweep() {
 	maps.DeleteFunc(b.speakers, func(p peer.Process, _ *spoke) bool { return b.ended(p) })
 	maps.DeleteFunc(b.pending, func(_ floodmark.SessionID, br branch) bool { return b.ended(br.own) })
@@ -207,7 +206,7 @@ func (b *branches) ended(p peer.Process) bool {
 	return err != nil || now.Process != p
 }
 
-// told returns the branches of a session that did something since it was told.
+// told returns the branches of a session that did something since it was last told.
 func (b *branches) told(session floodmark.SessionID) []floodmark.SessionID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,7 +215,7 @@ func (b *branches) told(session floodmark.SessionID) []floodmark.SessionID {
 	return list
 }
 
-// untold takes that back.
+// untold undoes told.
 func (b *branches) untold(session floodmark.SessionID, list []floodmark.SessionID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

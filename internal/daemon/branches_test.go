@@ -123,7 +123,7 @@ func TestAnAgentOfAnAgentIsItsBranch(t *testing.T) {
 	}
 }
 
-// Wherever anybody could make it look otherwise, nothing is a branch.
+// Where a process could make the tree look different, no session is a branch.
 func TestNobodyKnowsWhoseBranch(t *testing.T) {
 	t.Parallel()
 	all := aboutTheParent()

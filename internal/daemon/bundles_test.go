@@ -27,8 +27,8 @@ func believing() *config.Bundles {
 	return &config.Bundles{Keys: []string{bundle.FormatKey(bundletest.Keys()[0])}}
 }
 
-// A bundled is a fleet whose tenant acme is judged by bundles, with a clock that a
-// test moves and somebody who may publish.
+// A bundled is a fleet whose tenant acme is judged by bundles, with a clock that a test moves and
+// an author who may publish.
 type bundled struct {
 	*fleet
 	ahead  *atomic.Int64
@@ -120,8 +120,8 @@ const (
 	strictRules = "version: 1\nprofile: strict\n"
 )
 
-// Who has keys and no bundle is judged strictly, whoever has none by policy.yaml;
-// then by what is rolled out, to some and to all, and back.
+// A tenant with keys and no bundle is judged strictly, one without keys by policy.yaml; then by
+// what is rolled out, to some and to all, and back.
 func TestBundlesDecide(t *testing.T) {
 	t.Parallel()
 	b := newBundled(t)
@@ -173,7 +173,7 @@ func TestBundlesDecide(t *testing.T) {
 	b.acts("bundle-rolled-back", "revoked: [2]", "ann (token)")
 }
 
-// acts looks for what somebody did, in the journal of acme.
+// acts looks for an author's act in the journal of acme.
 func (b *bundled) acts(kind string, parts ...string) {
 	b.t.Helper()
 	for e, err := range b.d.store.Read(b.t.Context(), journal.Session{Tenant: "acme", ID: monitor.Incidents}, 0) {
@@ -310,7 +310,7 @@ func TestAWrongPolicyIsNotPublished(t *testing.T) {
 	}
 }
 
-// Nobody is led back below the floor of what everybody had.
+// No session goes back below the floor of a version that all sessions had.
 func TestNobodyIsLedBack(t *testing.T) {
 	t.Parallel()
 	b := newBundled(t)
@@ -431,7 +431,7 @@ func TestBundlesAreApart(t *testing.T) {
 	}
 }
 
-// tries are what a stranger does to somebody else's rules.
+// tries are a stranger's attempts on another tenant's rules.
 func tries(ctx context.Context, o wire.OwnerServiceClient, next []byte) []error {
 	_, publish := o.PublishBundle(ctx, &wire.PublishBundleRequest{Sealed: next})
 	_, roll := o.RollBundle(ctx, &wire.RollBundleRequest{Version: 1, Share: 1})

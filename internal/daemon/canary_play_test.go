@@ -154,7 +154,7 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	}
 }
 
-// playStranger is an agent, a session, a server and a tool nobody knows.
+// playStranger is an agent, a session, a server and a tool that are all unknown.
 func (s *shown) playStranger(t *testing.T) {
 	t.Helper()
 	c := s.hooks(t)
@@ -212,7 +212,7 @@ func (s *shown) playFrames(t *testing.T) {
 	if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = conn.Read(make([]byte, 4096)) // whatever it answers
+	_, _ = conn.Read(make([]byte, 4096)) // any answer will do
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}
@@ -302,8 +302,8 @@ func (s *shown) playPolicy(t *testing.T) {
 	}
 }
 
-// playBundles gives everybody a policy that says nothing of its own, and takes a
-// wrong one.
+// playBundles rolls out a policy that changes nothing to all sessions, and publishes an invalid
+// one.
 func (s *shown) playBundles(t *testing.T) {
 	t.Helper()
 	o := s.owner(t).Owner()
@@ -328,7 +328,7 @@ func (s *shown) playBundles(t *testing.T) {
 	}
 }
 
-// playJoin is a laptop that joins a fleet where nobody answers, and leaves none.
+// playJoin is a laptop that joins a fleet that does not answer, and leaves none.
 func (s *shown) playJoin(t *testing.T) {
 	t.Helper()
 	o := s.owner(t).Owner()

@@ -260,8 +260,7 @@ func (s *shown) scrape(t *testing.T) []byte {
 	return data
 }
 
-// Nothing that telemetry shows holds content, whatever goes through every hook
-// point and every command of the owner.
+// Telemetry shows no content, for any hook point and any command of the owner.
 func TestNoContentIsShown(t *testing.T) {
 	t.Parallel()
 	s := startShown(t)

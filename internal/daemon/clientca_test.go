@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// A file of those who sign callers' certificates that names nobody is refused in the
-// words of all such files: nobody falls back to whom the machine trusts.
+// A clientCA file that holds no certificate is refused with the usual error: the server does not
+// fall back to the certificates that the machine trusts.
 func TestClientCAWithoutCertificates(t *testing.T) {
 	listen, _ := certificate(t, t.TempDir())
 	listen.ClientCA = listen.Certificate

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// Somebody holds every connection there may be, each with a frame begun or
-// nothing said. The next hook is answered all the same.
+// An attacker holds every connection there may be, each with a frame begun or no bytes sent. The
+// next hook is answered all the same.
 func TestHeldConnectionsStallNobody(t *testing.T) {
 	r := start(t, t.TempDir())
 	connect := func() net.Conn {
@@ -43,7 +43,7 @@ func TestHeldConnectionsStallNobody(t *testing.T) {
 			t.Fatalf("%+v, %v", resp, err)
 		}
 	}
-	// One whose bytes nobody had read yet is told of a reset.
+	// A connection with unread bytes is reset.
 	if _, err := io.ReadAll(first); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the oldest was to give way: %v", err)
 	}

@@ -1,6 +1,5 @@
-// Package daemon builds the service out of its parts by plain calls and runs
-// it: the journal, the monitor, the sockets, and what keeps them honest. It is
-// the only place that knows all of them.
+// Package daemon builds the service out of its parts by plain calls and runs it: the journal, the
+// monitor, the sockets, and the checks on them. Only this package imports all of them.
 package daemon
 
 import (
@@ -49,38 +48,37 @@ type Options struct {
 	Paths   config.Paths
 	Service config.Service
 	Version string
-	// System says that the daemon has a user of its own, and Users who may
-	// report events then.
+	// System says that the daemon has a user of its own; Users are then the users who may report
+	// events.
 	System bool
 	Users  []int
 	Log    *slog.Logger
 	Now    func() time.Time
-	// Fault is called at named points; for tests that end the process there.
+	// Fault is called at named points; tests use it to end the process there.
 	Fault func(point string)
-	// Box is floodmark-box; empty: commands run in no box.
+	// Box is the path of floodmark-box; if empty, commands run in no box.
 	Box string
-	// LogBytes is how much SQLite's log may take; zero for the usual.
+	// LogBytes is the limit on SQLite's log; zero for the default.
 	LogBytes int
-	// SelfCheck, unless nil, finds out once a day whether the agents are still
-	// connected. It is asked more often, and knows itself what is due.
+	// SelfCheck, unless nil, checks once a day whether the agents are still connected. It is called
+	// more often, and decides itself what is due.
 	SelfCheck func(ctx context.Context, now time.Time) ([]floodmark.IncidentSeen, error)
-	// Ready is called once events are answered; nil if nobody waits for it.
+	// Ready, unless nil, is called once events are answered.
 	Ready func()
-	// Agents tells a fleet which agents are here; nil: none. FleetEvery is the time
-	// between two contacts with it; zero for the usual.
+	// Agents tells a fleet which agents are here; nil: none. FleetEvery is the time between two
+	// contacts with it; zero for the default.
 	Agents     func(ctx context.Context) []*wire.MachineAgent
 	FleetEvery time.Duration
-	// NodesEvery is the time between two comparisons with other nodes; zero for the
-	// usual.
+	// NodesEvery is the time between two comparisons with other nodes; zero for the default.
 	NodesEvery time.Duration
-	// Machines keeps laptops that join; nil for whatever the journal has, which is
-	// none where it is a file.
+	// Machines keeps laptops that join; nil for the journal's own book, which a journal in a file
+	// does not have.
 	Machines machines.Book
-	// reader reads all rules; nil for one of its own. What ships is read once for all
-	// daemons that share one.
+	// reader reads all rules; nil for a new one. Daemons that share a reader read the shipped rules
+	// once.
 	reader *config.Reader
-	// wait waits between two rounds of a loop, which is named, and reports whether ctx
-	// let it; nil for a timer. For tests that take each round themselves.
+	// wait waits between two rounds of the named loop, and returns false if ctx ended; nil for a
+	// timer. Tests set it to run each round themselves.
 	wait func(ctx context.Context, loop string, d time.Duration) bool
 }
 
@@ -92,8 +90,8 @@ type Daemon struct {
 	reader  *config.Reader // of all rules
 	live    *liverules.Live
 	gates   verify.Gates // of service.yaml, as the rules have them
-	// bundles are where signed rules lie, and signed which of them hold; both are nil
-	// where everybody is judged by policy.yaml.
+	// bundles is the store of signed rules, and signed says which of them hold; both are nil if all
+	// tenants are judged by policy.yaml.
 	bundles bundle.Store
 	signed  *signedrules.Book
 	store   store
@@ -102,39 +100,39 @@ type Daemon struct {
 	proof   *proof
 	desk    *desk
 	hub     *owner.Hub
-	// elsewhere finds what other nodes asked; nil where there can be none.
+	// elsewhere lists questions opened by other nodes; nil on a single node.
 	elsewhere owner.Elsewhere
 	gate      *gate
 	ready     *readiness
 	table     peer.Table
 	guarded   *peer.Guarded
 	voices    *voices
-	// branches knows which agents other agents started.
+	// branches tracks which agents other agents started.
 	branches *branches
 	marks    *marks
-	// windows knows what clients of gateways are asked in their own windows.
+	// windows tracks the questions shown in the windows of gateways' clients.
 	windows *windows
 	door    agents.Door
 	teams   *owner.Teams
 	boxes   *contain.Door
 	pushes  *pushdoor.Door // the hooks of agents on this machine
-	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
+	// telemetry and metrics are nil unless service.yaml asks for them.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
-	// notes are what status says that a person should look at.
+	// notes are the warnings that status shows.
 	notes *notes
 	// approvers carry questions to people; bots are those of Telegram, desktop the owner's.
 	approvers []approval.Approver
 	bots      []*telegram.Bot
 	desktop   *desktop.Desktop
-	auditor   *auditor.Auditor // nil: there is none
+	auditor   *auditor.Auditor // nil: none
 
 	hooks, owners net.Listener
 	network       []remote
-	tokens        *httpapi.Tokens // of those on the network; nil without one
-	people        *peopleDoor     // nil: nobody comes from an identity provider
+	tokens        *httpapi.Tokens // of callers on the network; nil without a network
+	people        *peopleDoor     // nil without an identity provider
 	quotas        *quota.Gate     // nil without tenants
-	laptopQuotas  *quota.Gate     // of what laptops send, which keeps no agent out
+	laptopQuotas  *quota.Gate     // of what laptops send; does not count against agents
 	machines      machines.Book   // nil: no laptop can join
 	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening
@@ -144,11 +142,10 @@ type Daemon struct {
 	book  printBook // where fingerprints of keys are; nil without a database
 }
 
-// incidentTime bounds how long writing one incident down may take.
+// incidentTime bounds how long recording one incident may take.
 const incidentTime = 5 * time.Second
 
-// Open builds a daemon. Nothing is answered before Run. On error nothing is
-// left open.
+// Open builds a daemon, which answers nothing before Run. On error it leaves nothing open.
 func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
@@ -236,8 +233,8 @@ func (d *Daemon) openMonitor() error {
 	return err
 }
 
-// disk is the one agents work on, if that is ours: agents on the network work
-// on other machines, and a daemon with a user of its own may not look.
+// disk returns the disk that agents work on, if it is this machine's and may be read: agents on the
+// network work on other machines, and a daemon with its own user may not look.
 func (d *Daemon) disk() (monitor.Disk, *workspace.Disk) {
 	if d.opts.Paths.Home == "" || len(d.opts.Service.Listen) > 0 {
 		return nil, nil
@@ -246,8 +243,8 @@ func (d *Daemon) disk() (monitor.Disk, *workspace.Disk) {
 	return d.teams.Look(), d.teams.Disk
 }
 
-// lookBack finds out what happened while nobody watched: a daemon that was
-// killed, a store that is not the one whose heads were signed.
+// lookBack detects what happened while the monitor was down: the last daemon was killed, or the
+// store is not the one whose heads were signed.
 func (d *Daemon) lookBack(ctx context.Context) error {
 	last, left, err := readRunning(d.opts.Paths.Running)
 	if err != nil {
@@ -272,8 +269,7 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 	return writeRunning(d.opts.Paths.Running, d.started, boot)
 }
 
-// incident writes down, and shows to whoever asks, what should not have been
-// possible.
+// incident records an event that should not have been possible, and shows it in status.
 func (d *Daemon) incident(ctx context.Context, kind, text string) {
 	err := d.note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
 	if err != nil {
@@ -281,10 +277,10 @@ func (d *Daemon) incident(ctx context.Context, kind, text string) {
 	}
 }
 
-// note counts an incident in a session and writes it down.
+// note counts an incident in a session and records it.
 func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
 	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) && seen.Kind != contain.NotUsed {
-		return nil // it happens all the time: it is counted, and written down now and then
+		return nil // frequent: counted, and recorded now and then
 	}
 	d.opts.Log.Warn("incident", "kind", seen.Kind, "text", seen.Text)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
@@ -292,7 +288,7 @@ func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.Inc
 	return d.monitor.Note(ctx, s, seen)
 }
 
-// Run answers until ctx ends, then finishes what was begun and lets go.
+// Run answers until ctx ends, then finishes the requests in flight and closes everything.
 func (d *Daemon) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -354,11 +350,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	return errors.Join(err, d.end())
 }
 
-// stopTime is how long answers that were begun may take at the end.
+// stopTime bounds how long requests in flight may take at the end.
 const stopTime = 10 * time.Second
 
 func (d *Daemon) stop(servers []server) {
-	d.hub.Close() // whoever watches would keep its server open
+	d.hub.Close() // a watcher would keep its server open
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	for _, s := range servers {
@@ -368,7 +364,7 @@ func (d *Daemon) stop(servers []server) {
 	}
 }
 
-// end lets everything go, and says so: the next start finds no note.
+// end closes everything and removes the running note, so the next start finds none.
 func (d *Daemon) end() error {
 	if err := d.close(); err != nil {
 		return err
@@ -387,7 +383,7 @@ func (d *Daemon) close() error {
 	return errors.Join(errs...)
 }
 
-// tell tells the service manager, if there is one.
+// tell notifies the service manager, if there is one.
 func (d *Daemon) tell(state string) {
 	if _, err := sd.SdNotify(false, state); err != nil {
 		d.opts.Log.Debug("tell the service manager", "error", err)

@@ -47,8 +47,8 @@ func options(dir string, log *lockedBuffer) Options {
 	}
 }
 
-// start runs a daemon until the test ends or stop is called, and takes whoever
-// asks at the owner's door for the owner.
+// start runs a daemon until the test ends or stop is called. It takes every caller of the owner's
+// socket for the owner.
 func start(t *testing.T, dir string) *runner { t.Helper(); return startAs(t, dir, true) }
 
 func startAs(t *testing.T, dir string, asOwner bool) *runner {
@@ -279,8 +279,8 @@ func TestADeletedPolicyStaysInForce(t *testing.T) {
 	}
 }
 
-// Whoever descends from an agent that reported is not the owner: this test
-// process reports, so it is an agent, and its own connection is refused.
+// A descendant of an agent that reported is not the owner: this test process reports, so it is an
+// agent, and its own connection is refused.
 func TestAnAgentIsRefusedAtTheOwnersDoor(t *testing.T) {
 	t.Parallel()
 	r := startAs(t, t.TempDir(), false)

@@ -12,12 +12,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A desk is the owner's own channel on this machine: it holds the codes of open
-// questions until a person at a terminal asks for them. Codes are in memory
-// only; after a restart a question is asked again.
+// A desk is the owner's own channel on this machine: it holds the codes of open questions until a
+// person at a terminal asks for them. Codes are in memory only; after a restart a question is asked
+// again.
 type desk struct {
 	now func() time.Time
-	// routed says which questions are others' to answer; nil: none.
+	// routed says which questions a group answers; nil: none.
 	routed func(tenant string, q approval.Question) bool
 
 	mu   sync.Mutex // guards open
@@ -30,8 +30,7 @@ var (
 	_ approval.Keeper   = (*desk)(nil)
 )
 
-// maxOpen bounds the questions held. The oldest is let go: it can still be
-// asked again.
+// maxOpen bounds the questions held. Beyond it the oldest is dropped, and can be asked again.
 const maxOpen = 1024
 
 func newDesk(now func() time.Time) *desk { return &desk{now: now} }
@@ -42,7 +41,7 @@ func (d *desk) Ask(_ context.Context, t approval.Ticket) error {
 	defer d.mu.Unlock()
 	d.tidy()
 	if d.routed != nil && d.routed(t.Tenant, t.Call) {
-		return nil // whoever is here is in no group
+		return nil // the owner at this machine is in no group
 	}
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return o.ID == t.ID && o.Session == t.Session && o.Tenant == t.Tenant })
 	if len(d.open) >= maxOpen {
@@ -52,7 +51,7 @@ func (d *desk) Ask(_ context.Context, t approval.Ticket) error {
 	return nil
 }
 
-// Keeps implements [approval.Keeper]: nobody is rung here.
+// Keeps implements [approval.Keeper]: the desk notifies no person.
 func (d *desk) Keeps() {}
 
 // Code returns the code of an open question.
@@ -68,9 +67,9 @@ func (d *desk) Code(s journal.Session, t floodmark.TicketID) (string, bool) {
 	return "", false
 }
 
-// Named returns the open question with a code. The kernel proves the code
-// against what the journal keeps; this only finds the session to ask. Digests of
-// one length are compared, all of them, so that the time it takes tells nothing.
+// Named returns the open question with a code. The kernel checks the code against the journal; this
+// only finds the session. It compares digests of one length with every entry, so that the time it
+// takes reveals nothing.
 func (d *desk) Named(code string) (journal.Session, floodmark.TicketID, bool) {
 	typed := floodmark.DigestOf(code)
 	d.mu.Lock()
@@ -86,8 +85,7 @@ func (d *desk) Named(code string) (journal.Session, floodmark.TicketID, bool) {
 	return journal.Session{Tenant: found.Tenant, ID: found.Session}, found.ID, ok
 }
 
-// Closed implements [approval.Closer]: the code of a question that has ended is
-// not kept.
+// Closed implements [approval.Closer]: it drops the code of a question that has ended.
 func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.TicketID, _ approval.Outcome) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -95,18 +93,18 @@ func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.Tick
 	return nil
 }
 
-// picks reports a question that wants to hear where a call goes, takes two people
-// or is a group's to answer: an agent's own window cannot ask that.
+// picks reports whether a question asks where a call goes, takes two people or is a group's to
+// answer: an agent's own window cannot ask that.
 func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
 	for _, p := range d.monitor.Pending("") {
 		if p.Ticket == t && p.Session.ID == s {
 			return d.anyRouted(p) || slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil || q.Two })
 		}
 	}
-	return true // it cannot be looked at
+	return true // it cannot be read
 }
 
-// words is a question as a chat or an agent's window shows it.
+// words returns a question as a chat or an agent's window shows it.
 func (d *Daemon) words(s floodmark.SessionID, t floodmark.TicketID, most int) string {
 	for _, p := range d.monitor.Pending("") {
 		if p.Ticket == t && p.Session.ID == s && len(p.Questions) == 1 {
@@ -121,8 +119,8 @@ func (d *desk) tidy() {
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return !o.Expires.After(now) })
 }
 
-// askAgain asks what was open when this service last ended: its codes were in
-// memory only. A session that cannot be read stays as it is, and is an incident.
+// askAgain asks again what was open when the service last ended, because codes are in memory only.
+// A session that cannot be read stays as it is, and is an incident.
 func (d *Daemon) askAgain(ctx context.Context) error {
 	asked, err := d.monitor.AskAgain(ctx, "")
 	if tg := d.opts.Service.Telegram; tg != nil && tg.Tenant != "" {

@@ -21,13 +21,13 @@ var read atomic.Int64
 // read, so no two times are the same, and however slow a machine is nothing expires.
 func now() time.Time { return noon.Add(time.Duration(read.Add(1)) * time.Microsecond) }
 
-// reader is everybody's: it reads what ships once, and what it has read nobody changes.
+// reader is shared by all tests: it reads the shipped rules once, and no test changes them.
 var reader = config.NewReader()
 
 // A bell wakes the goroutines that wait until something is so. Its zero value is ready.
 type bell struct {
 	mu   sync.Mutex    // guards next
-	next chan struct{} // closed at the next ring; nil while nobody waits
+	next chan struct{} // closed at the next ring; nil without a waiter
 }
 
 // ring says that something happened.
@@ -110,7 +110,7 @@ func (r *runner) rung(fault func(string)) func(string) {
 type pace struct {
 	rounds chan chan struct{}
 	mu     sync.Mutex    // guards done
-	done   chan struct{} // closed at the end of the round that runs; nil if nobody waits
+	done   chan struct{} // closed at the end of the running round; nil without a waiter
 }
 
 func newPace() *pace { return &pace{rounds: make(chan chan struct{})} }

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/quota"
 )
 
-// openMachines finds the book of laptops. A journal in a file has none: its
-// monitor is a laptop itself.
+// openMachines opens the book of laptops. A journal in a file has none: its monitor is a laptop
+// itself.
 func (d *Daemon) openMachines() {
 	d.machines = d.opts.Machines
 	if j, ok := d.store.Journal.(interface{ Machines() machines.Book }); ok && d.machines == nil {
@@ -31,7 +31,6 @@ func (d *Daemon) openMachines() {
 	}
 }
 
-// fleetDesk is what laptops are answered from.
 func (d *Daemon) fleetDesk() fleetdesk.Desk {
 	return fleetdesk.Desk{
 		Book: d.machines, Bundles: d.bundles, Keys: d.bundleKeys, HasTenant: d.opts.Service.HasTenant,
@@ -47,8 +46,8 @@ func (d *Daemon) laptopsDesk() owner.Laptops {
 	return d.fleetDesk()
 }
 
-// bundleKeys are those of the authors whose bundles a tenant's laptops believe;
-// none if their owners' own policies hold.
+// bundleKeys returns the keys of the authors whose bundles a tenant's laptops accept; none if their
+// owners' own policies hold.
 func (d *Daemon) bundleKeys(tenant string) []string {
 	if set := d.opts.Service.BundlesOf(tenant); set != nil {
 		return set.Keys
@@ -56,8 +55,8 @@ func (d *Daemon) bundleKeys(tenant string) []string {
 	return nil
 }
 
-// enterLaptop lets laptops in by turns, as many as their tenant may send events. They
-// are counted apart from its agents: one laptop must not keep those out.
+// enterLaptop admits laptops in turn, as many as their tenant may send events. They are counted
+// apart from its agents: one laptop must not keep those out.
 func (d *Daemon) enterLaptop(ctx context.Context, who httpapi.Identity, bytes int64) (leave func(), err error) {
 	if d.laptopQuotas == nil || !d.opts.Service.HasTenant(who.Tenant) {
 		return func() {}, nil

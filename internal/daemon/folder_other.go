@@ -4,5 +4,5 @@ package daemon
 
 import "io/fs"
 
-// ofSomebodyElse is always true where nobody can say whose a folder is.
+// ofSomebodyElse is always true on systems that do not tell a folder's owner.
 func ofSomebodyElse(fs.FileInfo) bool { return true }

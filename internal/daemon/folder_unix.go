@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// ofSomebodyElse reports whether a folder belongs to a user who is neither the
-// one we run as nor root.
+// ofSomebodyElse reports whether a folder belongs to neither our user nor root.
 func ofSomebodyElse(info fs.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) != os.Getuid() && owner.Uid != 0

@@ -10,23 +10,21 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// A gateway is started by the agent whose calls it sees. If that agent's process
-// has one session, the calls are that session's: one mark for both, and a call
-// that the agent's hook told of is met, not counted twice. Where an agent has no
-// hooks, or several sessions, nobody can say whose call it is: then all gateways
-// that one process started are one session, so that what was read through one
-// server counts for what is sent through another.
+// A gateway is started by the agent whose calls it sees. If that agent's process has one session,
+// the calls are that session's: one mark for both, and a call already reported by the agent's hook
+// is matched, not counted twice. If an agent has no hooks, or several sessions, the session of a
+// call is unknown: then all gateways that one process started are one session, so that what was
+// read through one server counts for what is sent through another.
 //
-// Whatever a program below an agent says, it cannot get away from what that agent
-// has read: the marks of all sessions of all agents above a gateway count for it,
-// also if one of them began a second session, or something below them calls
-// itself an agent. A gateway may say whose it is; that can add a mark, and takes
-// none away.
+// A program below an agent cannot shed the mark of what that agent has read, under any name:
+// the marks of all sessions of all agents above a gateway count for it, also if one of them
+// began a second session, or a process below them calls itself an agent. A gateway may name its
+// session; that can add a mark, and removes none.
 
-// crowdedLine is what the agent reads if nobody can say any more whose a gateway is.
+// crowdedLine is what the agent reads if the session of a gateway can no longer be found.
 const crowdedLine = "Floodmark refuses this because it was not judged: too many programs started gateways. Restart the monitor: floodmark serve."
 
-// strangerLine is what the client reads if the process that it said it is has gone.
+// strangerLine is what the client reads if the process it named as its own has ended.
 const strangerLine = "Floodmark refuses this because it was not judged: the program that calls is not there any more. Start the client anew."
 
 // A shared is the session of all gateways that one process started.
@@ -35,19 +33,19 @@ type shared struct {
 	first   peer.Process // the gateway that began it
 }
 
-// placed is whose an event of a gateway is.
+// placed says which session an event of a gateway belongs to.
 type placed struct {
-	// beside are sessions whose marks count besides.
+	// beside are further sessions whose marks count.
 	beside []floodmark.SessionID
 	// lost says that there are more than are known.
 	lost bool
-	// below says that a client of the gateway was started by a guarded agent, or
-	// may have been: several use the gateway, and nobody knows who calls.
+	// below says that a client of the gateway was started by a guarded agent, or may have been:
+	// several use the gateway, and the caller is unknown.
 	below bool
 }
 
-// join makes an event of a gateway one of the session of the agent that started
-// it; done says that nothing is left to judge, and with what answer.
+// join assigns an event of a gateway to the session of the agent that started it; done says that
+// nothing is left to judge, and answer is the reply.
 func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed, answer hook.Reply, done bool) {
 	claim, caller := ev.Claims, ev.Caller
 	ev.Claims, ev.Caller = "", hook.Process{}
@@ -88,14 +86,14 @@ func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed,
 		ev.Session, first = all.session, all.first == s.Process
 	}
 	if !first && (ev.Point == hook.SessionStart || ev.Point == hook.SessionEnd) {
-		// Somebody else says when this session begins and ends.
+		// Another speaker reports when this session begins and ends.
 		return ev, by, hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, true
 	}
 	return ev, by, hook.Reply{}, false
 }
 
-// hosts is what the nearest agent above a speaker said, if it has one session,
-// and the sessions of all other agents above: all of them, if it has several.
+// hosts returns the nearest agent above a speaker, if it has one session, and the sessions of all
+// other agents above: all of them, if it has several.
 func (b *branches) hosts(s speaker) (nearest *spoke, by placed) {
 	by.lost = b.full
 	found := false
@@ -124,9 +122,8 @@ func (b *branches) hosts(s speaker) (nearest *spoke, by placed) {
 	return nearest, by
 }
 
-// callers is the process for which a gateway speaks that several use, and those
-// above it. What was known of it when the gateway's session began holds after it
-// has ended.
+// callers returns the process for which a shared gateway speaks, and those above it. What was known
+// of it when the gateway's session began holds after it has ended.
 func (b *branches) callers(session floodmark.SessionID, caller peer.Process) ([]peer.Info, bool) {
 	traced, err := peer.Trace(b.table, caller.PID)
 	b.mu.Lock()
@@ -143,8 +140,8 @@ func (b *branches) callers(session floodmark.SessionID, caller peer.Process) ([]
 	return above, known && above[0].Process == caller
 }
 
-// started is the session of all gateways that the process above a speaker started;
-// the first one to speak names it.
+// started returns the session of all gateways that the process above a speaker started; the first
+// one to speak names it.
 func (b *branches) started(s speaker, session floodmark.SessionID) (shared, bool) {
 	if len(s.Ancestors) == 0 {
 		return shared{session, s.Process}, true

@@ -20,7 +20,7 @@ func (h *household) gateway(pid int, ev hook.Event) (floodmark.Verdict, error) {
 	return reply.Decision.Verdict, err
 }
 
-// serverPage is what a gateway's server gives: nobody described its tools.
+// serverPage is a call to a gateway's server whose tools have no description.
 func serverPage(id string) hook.Call {
 	return hook.Call{ID: floodmark.CallID(id), Server: "fetch", Name: "fetch", Args: []byte(`{"url":"https://news.example/a"}`)}
 }
@@ -140,8 +140,8 @@ func TestGatewaysOfOneClient(t *testing.T) {
 	}
 }
 
-// Beyond the limit nobody can say whose a gateway is, and it is refused; those of
-// clients that have ended make room.
+// Beyond the limit the session of a gateway is unknown, and the gateway is refused; clients that
+// have ended make room.
 func TestTooManyClients(t *testing.T) {
 	t.Parallel()
 	w := newGrove(t)
@@ -174,8 +174,8 @@ func TestTooManyClients(t *testing.T) {
 	}
 }
 
-// Nobody speaks as the owner in a session of gateways, nor as a gateway in the
-// agent's: a gateway hears no person.
+// No event counts as the owner's words in a session of gateways, nor as a gateway's in the agent's
+// session: a gateway hears no person.
 func TestAGatewayHearsNoOwner(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -16,7 +16,7 @@ import (
 type due struct {
 	context.Context
 	until time.Time
-	asked func() // called when somebody wants to know the deadline
+	asked func() // called when the deadline is read
 }
 
 func (d due) Deadline() (time.Time, bool) {
@@ -27,8 +27,7 @@ func (d due) Deadline() (time.Time, bool) {
 // never is when no test runs any more.
 var never = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A gateway's call waits for a person while somebody watches, and nobody else's
-// does.
+// A gateway's call waits for a person while the owner watches; a hook's call does not wait.
 func TestAGatewayWaitsForAPerson(t *testing.T) {
 	r := start(t, t.TempDir())
 	poison(t, r.hooks(t), "s1")

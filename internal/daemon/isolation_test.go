@@ -183,15 +183,14 @@ func needs(m protoreflect.MethodDescriptor) httpapi.May {
 	return may
 }
 
-// A target is what a stranger knows of somebody else's session: more than one
-// should.
+// A target is what a stranger knows of another tenant's session: more than one should.
 type target struct {
 	session, ticket, digest string
 	machine                 string
 }
 
-// aimed are requests of a method that name what is somebody else's: every text
-// is filled in by the name of its field, or is the session.
+// aimed returns requests of a method that name another tenant's things: every text is filled in by
+// the name of its field, or is the session.
 func aimed(t *testing.T, m protoreflect.MethodDescriptor, at target) [][]byte {
 	t.Helper()
 	var list [][]byte
@@ -320,9 +319,9 @@ func (f *fleet) heads(tenant string) map[journal.Session]journal.Link {
 	return all
 }
 
-// Every call of the API, by every role of another tenant, aimed at a session of
-// acme: whoever lacks the permission is refused, whoever has it hears nothing of
-// acme, and nothing of acme's changes.
+// Every call of the API, by every role of another tenant, aimed at a session of acme: a role
+// without the permission is refused, a role with it learns nothing of acme, and nothing of acme's
+// changes.
 func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})
@@ -332,11 +331,11 @@ func TestTenantsAreApart(t *testing.T) {
 		t.Fatalf("acme has %d sessions", len(before))
 	}
 	roles := []httpapi.May{httpapi.MayEvents, httpapi.MayView, httpapi.MayApprove, httpapi.MayPolicy, httpapi.MayAdmin, httpapi.OwnerMay, httpapi.MayEnrol, httpapi.MayMachine}
-	// The empty tenant is whoever runs the monitor, and still sees no tenant's sessions.
+	// The empty tenant is the operator of the monitor, and still sees no tenant's sessions.
 	for _, tenant := range []string{"beta", "", "ghost"} {
 		for _, may := range roles {
 			if may == httpapi.MayMachine && tenant == "ghost" {
-				continue // nobody: see TestMachineOfNobody
+				continue // no tenant: see TestMachineOfNobody
 			}
 			token := f.token(tenant, "stranger", may)
 			for _, m := range methods() {

@@ -20,8 +20,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// joined is a laptop's place in a fleet. One that joined none has no goroutine,
-// no connection and no file for it.
+// joined is a laptop's membership in a fleet. A laptop that joined none has no goroutine,
+// connection or file for it.
 type joined struct {
 	d *Daemon
 
@@ -30,17 +30,17 @@ type joined struct {
 	mu     sync.Mutex            // guards all below
 	member *fleetlink.Membership // nil: it joined none
 	kept   fleetlink.Kept
-	// wrong is why nobody can tell whether this laptop joined: strict rules hold
-	// then, and no fleet is spoken to. Usually it is empty.
+	// wrong says why it cannot be told whether this laptop joined: strict rules hold then, and no
+	// fleet is contacted. Usually it is empty.
 	wrong string
 	link  *fleetlink.Link // nil while nothing runs
-	run   context.Context // of what runs beside the answers; nil before and after
+	run   context.Context // of the loops; nil before and after
 	stop  func()          // ends the link and waits for it
 }
 
 var _ owner.Fleet = (*joined)(nil)
 
-// openJoined finds out whether this laptop joined a fleet.
+// openJoined reads whether this laptop joined a fleet.
 func (d *Daemon) openJoined() error {
 	d.joined = &joined{d: d}
 	m, is, err := fleetlink.Load(d.opts.Paths.Fleet)
@@ -54,7 +54,7 @@ func (d *Daemon) openJoined() error {
 	return nil
 }
 
-// fleetRules is what the rules in force are made with: nil unless rules come from a fleet.
+// fleetRules returns what the rules in force are made with: nil unless they come from a fleet.
 func (j *joined) fleetRules() func(time.Time) liverules.FleetRules {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,7 +64,7 @@ func (j *joined) fleetRules() func(time.Time) liverules.FleetRules {
 	return j.rules
 }
 
-// rules are those of the bundle that is kept, or strict ones.
+// rules returns the rules of the stored bundle, or strict ones.
 func (j *joined) rules(now time.Time) liverules.FleetRules {
 	b, err := j.open(now)
 	if err != nil {
@@ -73,7 +73,7 @@ func (j *joined) rules(now time.Time) liverules.FleetRules {
 	return liverules.FleetRules{Name: fmt.Sprintf("bundle %d of the fleet", b.Version), Data: b.Policy, Until: b.ValidUntil}
 }
 
-// open opens the bundle that is kept, with the keys that were told at joining.
+// open opens the stored bundle with the keys given at joining.
 func (j *joined) open(now time.Time) (bundle.Bundle, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,8 +83,8 @@ func (j *joined) open(now time.Time) (bundle.Bundle, error) {
 	return j.kept.Open(*j.member, now)
 }
 
-// lookBack finds out whether the membership is the one that was written down, and
-// tells the rules how late it has been at least.
+// lookBack checks that the membership is the one that was recorded, and tells the rules the latest
+// time that was seen.
 func (j *joined) lookBack(ctx context.Context) error {
 	if err := j.recall(ctx); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (j *joined) lookBack(ctx context.Context) error {
 	return nil
 }
 
-// begin is told when the daemon runs, and until when.
+// begin is called when the daemon runs; ctx ends with it.
 func (j *joined) begin(ctx context.Context) error {
 	j.mu.Lock()
 	j.run = ctx
@@ -115,7 +115,7 @@ func (j *joined) begin(ctx context.Context) error {
 	return j.start()
 }
 
-// start starts the link, if there is a fleet to be in touch with.
+// start starts the link, if there is a fleet to contact.
 func (j *joined) start() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -150,11 +150,11 @@ func (j *joined) newLink() (*fleetlink.Link, error) {
 const (
 	loopLink   = "link"   // facts and reports go to the fleet, rules come from there
 	loopAsks   = "asks"   // questions go to the fleet, answers come from there
-	loopExpire = "expire" // it is looked whether the rules have ended
+	loopExpire = "expire" // checks whether the rules have expired
 )
 
-// expiresEvery is how often it is looked whether the bundle has ended. Decisions
-// find out by themselves.
+// expiresEvery is how often watch checks whether the bundle has expired. Decisions check by
+// themselves.
 const expiresEvery = 5 * time.Second
 
 // watch makes status say in time that strict rules hold.
@@ -164,7 +164,7 @@ func (j *joined) watch(ctx context.Context) {
 	}
 }
 
-// sleepFor waits, and reports whether ctx let it.
+// sleepFor waits, and returns false if ctx ended.
 func sleepFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -193,8 +193,8 @@ func (j *joined) end() {
 	j.halt()
 }
 
-// have is the version of the bundle that is kept; 0 if it was damaged since, so
-// that it is fetched again.
+// have returns the version of the stored bundle; 0 if it was damaged since, so that it is fetched
+// again.
 func (j *joined) have() uint64 {
 	if _, err := j.open(time.Time{}); err != nil && !errors.Is(err, bundle.ErrExpired) {
 		return 0
@@ -202,15 +202,15 @@ func (j *joined) have() uint64 {
 	return j.given()
 }
 
-// given is the version that the fleet gave this machine last.
+// given returns the version that the fleet gave this machine last.
 func (j *joined) given() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.kept.Version
 }
 
-// take keeps a bundle of the fleet, and then puts its rules in force. What cannot
-// be used changes nothing.
+// take stores a bundle of the fleet, and then puts its rules in force. An unusable bundle changes
+// nothing.
 func (j *joined) take(version, floor uint64, sealed []byte) error {
 	now := j.d.live.Time()
 	j.mu.Lock()
@@ -233,7 +233,7 @@ func (j *joined) take(version, floor uint64, sealed []byte) error {
 	return nil
 }
 
-// report says what runs here.
+// report returns the versions that run here.
 func (j *joined) report(ctx context.Context) *wire.ReportMachineRequest {
 	_, incidents := j.d.notes.list("")
 	r := &wire.ReportMachineRequest{Version: j.d.opts.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Incidents: incidents, Rules: "own"}
@@ -249,12 +249,12 @@ func (j *joined) report(ctx context.Context) *wire.ReportMachineRequest {
 	return r
 }
 
-// errJoin words why a laptop did not join.
+// errJoin words the error of a failed Join.
 func errJoin(format string, args ...any) error {
 	return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf(format, args...))
 }
 
-// firstFetch bounds how long joining waits for the first rules.
+// firstFetch bounds how long Join waits for the first rules.
 const firstFetch = 20 * time.Second
 
 // Join implements [owner.Fleet].
@@ -298,9 +298,9 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	if err != nil {
 		return nil, err
 	}
-	defer link.Close() // it is for the first rules; start makes the one that stays
+	defer link.Close() // fetches the first rules; start makes the link that stays
 	fetch, cancel := context.WithTimeout(ctx, firstFetch)
-	_ = link.FetchBundle(fetch) // it is tried again, and until then strict rules hold
+	_ = link.FetchBundle(fetch) // it is retried; until then strict rules hold
 	cancel()
 	if err := errors.Join(j.d.live.Join(j.fleetRules()), j.start()); err != nil {
 		return nil, err
@@ -308,10 +308,10 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	return &wire.JoinResponse{Machine: m.Machine, Fleet: j.Line()}, nil
 }
 
-// leaveTime bounds how long the fleet is told.
+// leaveTime bounds how long Leave tries to tell the fleet.
 const leaveTime = 15 * time.Second
 
-// Leave implements [owner.Fleet]. It works offline, too.
+// Leave implements [owner.Fleet]. It also works offline.
 func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, error) {
 	j.changing.Lock()
 	defer j.changing.Unlock()
@@ -326,7 +326,7 @@ func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 		text = fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL)
 	}
 	if err := j.swear(ctx, leftKind, text); err != nil {
-		return nil, err // it is a machine of the fleet still, and in touch with it
+		return nil, err // it is still a machine of the fleet, and in touch with it
 	}
 	j.halt()
 	for _, file := range []string{j.d.opts.Paths.FleetBundle, j.d.opts.Paths.Fleet} {

@@ -148,8 +148,8 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
-// A laptop whose leaving cannot be written down stays in touch with its fleet, and
-// nobody is told that it left.
+// A laptop whose leaving cannot be recorded stays in touch with its fleet, and neither side is told
+// that it left.
 func TestLeavingIsWrittenDownFirst(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})
@@ -214,7 +214,7 @@ func (r *runner) incidents(t *testing.T) string {
 	return all.String()
 }
 
-// Whoever never joins notices nothing.
+// A laptop that never joined shows no trace of a fleet.
 func TestNeverJoined(t *testing.T) {
 	t.Parallel()
 	r := start(t, t.TempDir())
@@ -222,7 +222,7 @@ func TestNeverJoined(t *testing.T) {
 	r.alone(t)
 }
 
-// A fleet that is away keeps nobody waiting and nothing from leaving.
+// A fleet that is offline delays nothing and does not keep a laptop from leaving.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})
@@ -263,8 +263,7 @@ func TestRevokedLaptop(t *testing.T) {
 	}
 }
 
-// Nobody but the owner at the owner's own socket joins or leaves: no agent, no
-// token of whatever rights.
+// Only the owner at the owner's own socket joins or leaves: no agent, no token of any rights.
 func TestWhoJoins(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})

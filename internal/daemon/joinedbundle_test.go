@@ -25,7 +25,7 @@ func newBundledFleet(t *testing.T) *fleet {
 	})
 }
 
-// rollOut publishes a version of acme's rules and gives it to everybody.
+// rollOut publishes a version of acme's rules and rolls it out to all.
 func (f *fleet) rollOut(version, floor uint64, policy string, until time.Time) {
 	f.t.Helper()
 	b := bundle.Bundle{Tenant: "acme", Version: version, Floor: floor, Made: until.Add(-time.Hour).Truncate(time.Second), ValidUntil: until.Truncate(time.Second), Policy: []byte(policy)}

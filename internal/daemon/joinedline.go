@@ -27,7 +27,7 @@ func (j *joined) Line() string {
 	return fmt.Sprintf("joined %s as machine %s; %s; %s", m.URL, m.Machine, j.rulesLine(s), contactLine(s))
 }
 
-// rulesLine says whose rules hold, and what to do if they are strict.
+// rulesLine says which rules hold, and what to do if they are strict.
 func (j *joined) rulesLine(s fleetlink.State) string {
 	if j.fleetRules() == nil {
 		return "your own policy holds"
@@ -54,7 +54,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	return fmt.Sprintf("STRICT: the rules of the fleet that lie here cannot be used (%v); %s", err, next)
 }
 
-// contactLine says how the fleet is reached.
+// contactLine says whether the fleet is reached.
 func contactLine(s fleetlink.State) string {
 	text := "not reached yet"
 	if !s.Contact.IsZero() {

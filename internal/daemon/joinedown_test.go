@@ -37,9 +37,9 @@ func writer(t *testing.T, file string) func(text string) {
 	}
 }
 
-// The owner's own policy goes on tightening beside a fleet's rules while its file
-// is broken or gone, as it goes on holding without a fleet. After a restart nobody
-// knows what a broken one said, so strict rules hold until it is mended.
+// The owner's own policy goes on tightening beside a fleet's rules while its file is broken or
+// gone, as it goes on holding without a fleet. After a restart the content of a broken file is
+// unknown, so strict rules hold until it is mended.
 func TestOwnPolicyGoesOnTightening(t *testing.T) {
 	t.Parallel()
 	f := newBundledFleet(t)

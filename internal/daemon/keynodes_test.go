@@ -87,7 +87,7 @@ func TestAKeyChangesFromNodeToNode(t *testing.T) {
 		t.Errorf("the first key has the name %q", v.State.Key)
 	}
 	held := newKeyNode(t, dsn, keys, k1+" current\n"+k2)
-	behind.must("old", "web_fetch", fetch, notes) // a key that nobody uses keeps nobody out
+	behind.must("old", "web_fetch", fetch, notes) // an unused key keeps no session out
 	behind.d.lookAtKeys(t.Context())
 	ahead := newKeyNode(t, dsn, keys, k1+"\n"+k2+" current")
 	v := ahead.must("new", "read", `{"path":"`+notes+`"}`, fresh)

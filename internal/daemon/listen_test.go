@@ -11,11 +11,11 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// lastHeard is what everybody who watches hears of their own tenant, as the last thing.
+// lastHeard is the last thing that every watcher is told of their own tenant.
 const lastHeard = "the last that is heard"
 
-// listen returns all that somebody hears who watches while something happens: first in
-// acme, then in every tenant, which is told in this order. Who is refused hears nothing.
+// listen returns all that a watcher is told while something happens: first in acme, then in every
+// tenant, which is told in this order. A refused watcher is told nothing.
 func (f *fleet) listen(stream io.Reader, request []byte) string {
 	f.t.Helper()
 	var all strings.Builder

@@ -37,7 +37,7 @@ func (b bearerOf) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 	return next
 }
 
-// laptop calls as whoever has a token.
+// laptop calls with a token.
 func (f *fleet) laptop(token string) wire.MachineServiceClient {
 	return wire.NewMachineServiceClient(f.web, f.base, connect.WithInterceptors(bearerOf(token)))
 }
@@ -167,8 +167,7 @@ func TestMachineForksAndLies(t *testing.T) {
 	}
 }
 
-// Tokens that are nearly a machine's are nobody's, and so is a machine of a
-// tenant that is gone.
+// Tokens that are nearly a machine's are refused, and so is a machine of a tenant that is gone.
 func TestMachineOfNobody(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})
@@ -223,8 +222,8 @@ func TestPeopleEnrol(t *testing.T) {
 	}
 }
 
-// Laptops have a quota like their tenant's, and are told to come later. Whatever
-// they send, its agents are judged.
+// Laptops have a quota like their tenant's, and are told to retry later. What they send does not
+// delay the judging of the tenant's agents.
 func TestMachinesOverQuota(t *testing.T) {
 	t.Parallel()
 	at := now()

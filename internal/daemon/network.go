@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A remote is one open address on the network.
+// A remote is one open network address.
 type remote struct {
 	address  string
 	listener net.Listener
@@ -69,7 +69,7 @@ func serverTLS(l config.Listen) (*tls.Config, error) {
 	return httpapi.ServerTLS(cert, pool), nil
 }
 
-// networkServers serve both services to whoever proves to be somebody.
+// networkServers serves both services to authenticated callers.
 func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server {
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
@@ -91,7 +91,7 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	var list []server
 	for _, r := range d.network {
 		s := httpapi.NewServer(d.ready.probes(outer))
-		s.ErrorLog = slog.NewLogLogger(d.opts.Log.Handler(), slog.LevelInfo) // such as a caller that does not trust the certificate
+		s.ErrorLog = slog.NewLogLogger(d.opts.Log.Handler(), slog.LevelInfo) // such as a client that does not trust the certificate
 		list = append(list, serverOf(r.address, r.listener, s))
 	}
 	return list

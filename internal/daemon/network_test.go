@@ -62,8 +62,8 @@ func certificate(t *testing.T, dir string) (l config.Listen, pool *x509.CertPool
 	return l, pool
 }
 
-// distrusted calls as somebody who does not know who signs the certificate: that is
-// in the monitor's own log, not beside it.
+// distrusted dials without trusting the certificate's signer: the failure is in the monitor's own
+// log, not beside it.
 func distrusted(t *testing.T, address string, logged *noticed) {
 	t.Helper()
 	if c, err := (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address); err == nil {

@@ -17,30 +17,28 @@ import (
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
-// A nodeBook is where the nodes of a fleet say what they run by.
+// A nodeBook is where the nodes of a fleet publish what they run by.
 type nodeBook interface {
 	Announce(ctx context.Context, id string, says []byte) ([]postgresjournal.Node, error)
 	Withdraw(ctx context.Context, id string) error
 }
 
 const (
-	// nodesEvery is how often a node says what it runs by: some times while it counts
-	// as alive.
+	// nodesEvery is how often a node publishes: several times while it counts as alive.
 	nodesEvery = 20 * time.Second
-	// nodesEnd is how long a node may take to say that it ends.
+	// nodesEnd bounds how long a node may take to publish that it ends.
 	nodesEnd = 3 * time.Second
 )
 
-// otherNodes compares what this node runs by with what others do. Nil is a monitor
-// alone.
+// otherNodes compares what this node runs by with what others do. Nil is a single node.
 type otherNodes struct {
 	book    nodeBook
 	id      string
 	runs    func() (map[string]string, error) // digests of what it runs by
 	now     func() time.Time
 	every   time.Duration
-	unequal func(string) // told of each warning that was not there before
-	failed  func(error)  // told when a comparison fails, and did not before
+	unequal func(string) // called with each new warning
+	failed  func(error)  // called when a comparison fails and the one before did not
 
 	telling sync.Mutex // guards self, while others are told
 	self    nodes.Node
@@ -49,9 +47,9 @@ type otherNodes struct {
 	seen nodes.Difference
 }
 
-// openNodes prepares that where several nodes can be.
+// openNodes prepares the comparison where several nodes can be.
 func (d *Daemon) openNodes(book nodeBook) {
-	name, _ := os.Hostname() // without one it is called so
+	name, _ := os.Hostname() // empty without one
 	d.nodes = &otherNodes{
 		book: book, id: rand.Text(), self: nodes.New(name, d.opts.Version, d.started),
 		runs: d.runsBy, now: d.opts.Now, every: orElse(d.opts.NodesEvery, nodesEvery),
@@ -60,9 +58,9 @@ func (d *Daemon) openNodes(book nodeBook) {
 	}
 }
 
-// runsBy are digests of what nodes of a fleet should have in common. They are made
-// under a key that all nodes have: whoever reads them cannot try what they are of.
-// Where this installation lies is not in them, which may differ, and no secret is.
+// runsBy returns digests of what the nodes of a fleet should have in common. They are keyed with a
+// key that all nodes have: a reader of the digests cannot guess their contents. They leave out
+// secrets and the place of this installation, which may differ.
 func (d *Daemon) runsBy() (map[string]string, error) {
 	shipped, err := d.reader.Shipped()
 	if err != nil {
@@ -91,8 +89,8 @@ func (d *Daemon) runsBy() (map[string]string, error) {
 	return all, nil
 }
 
-// lookAtNodes compares this node with others, and tells whoever watches here what they
-// ask, until ctx ends.
+// lookAtNodes compares this node with others, and tells watchers here what the others ask, until
+// ctx ends.
 func (d *Daemon) lookAtNodes(ctx context.Context) error {
 	var watch sync.WaitGroup
 	watch.Go(func() { d.ownerDesk().LookOut(ctx, lookOutEvery) })
@@ -100,7 +98,7 @@ func (d *Daemon) lookAtNodes(ctx context.Context) error {
 	return d.nodes.run(ctx)
 }
 
-// run tells the others until ctx ends, and then that this one ends.
+// run publishes what this node runs by until ctx ends, and then that it ends.
 func (o *otherNodes) run(ctx context.Context) error {
 	if o == nil {
 		return nil
@@ -117,14 +115,14 @@ func (o *otherNodes) run(ctx context.Context) error {
 		case <-ctx.Done():
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), nodesEnd)
 			defer cancel()
-			_ = o.book.Withdraw(end, o.id) // it is forgotten by itself
+			_ = o.book.Withdraw(end, o.id) // the entry expires by itself
 			return nil
 		case <-tick.C:
 		}
 	}
 }
 
-// look tells the others once, and compares.
+// look publishes once, and compares.
 func (o *otherNodes) look(ctx context.Context) error {
 	runs, err := o.runs()
 	if err != nil {
@@ -160,7 +158,7 @@ func (o *otherNodes) look(ctx context.Context) error {
 	return nil
 }
 
-// take keeps what was found, and tells of what is new.
+// take keeps the comparison, and reports what is new.
 func (o *otherNodes) take(d nodes.Difference) {
 	o.mu.Lock()
 	before := o.seen.Warnings
@@ -173,7 +171,7 @@ func (o *otherNodes) take(d nodes.Difference) {
 	}
 }
 
-// difference is what was found last.
+// difference returns the last comparison.
 func (o *otherNodes) difference() nodes.Difference {
 	if o == nil {
 		return nodes.Difference{}

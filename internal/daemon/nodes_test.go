@@ -170,7 +170,7 @@ func TestNodesTellNothingOfTheirSettings(t *testing.T) {
 		}
 	}
 	before := runs[nodes.Tenants]
-	if err := r.stop(); err != nil { // nobody else looks at its keys then
+	if err := r.stop(); err != nil { // no other node looks at its keys then
 		t.Fatal(err)
 	}
 	r.d.keys.Index[0]++
@@ -206,7 +206,7 @@ func TestAComparisonThatFailsIsToldOf(t *testing.T) {
 	})
 }
 
-// noNodes is a book in which nobody is.
+// noNodes is an empty book.
 type noNodes struct{}
 
 func (noNodes) Announce(context.Context, string, []byte) ([]postgresjournal.Node, error) {

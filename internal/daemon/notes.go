@@ -8,17 +8,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// notes are what a person should look at, kept for status. The journal keeps
-// them for good.
+// notes are the warnings for a person, kept for status. The journal keeps them for good.
 type notes struct {
 	mu   sync.Mutex                 // guards what is below
-	of   map[string]*tenantNotes    // by tenant: nobody hears of another's
-	pace map[noteKind]*rate.Limiter // of what is written down
+	of   map[string]*tenantNotes    // by tenant: none sees another's
+	pace map[noteKind]*rate.Limiter // limits what is recorded
 }
 
 type noteKind struct{ tenant, kind string }
 
-// tenantNotes are those of one tenant.
 type tenantNotes struct {
 	lines []string
 	kinds map[string]int // how many of the lines are of a kind
@@ -26,26 +24,25 @@ type tenantNotes struct {
 	told  []string // the newest of what is no incident
 }
 
-// maxNotes bounds what status lists, and maxOfKind what it lists of one kind; all
-// are counted. The first of a kind is always listed: whoever can bring about many
-// of one must not hide another.
+// maxNotes bounds what status lists, and maxOfKind what it lists of one kind; all are counted. The
+// first of a kind is always listed: an attacker who causes many of one kind must not hide another.
 const (
 	maxNotes  = 20
 	maxOfKind = 10
 )
 
-// maxTold bounds what is told beside incidents: the newest are kept.
+// maxTold bounds the notes that are not incidents: the newest are kept.
 const maxTold = 5
 
-// What is written down of one kind: many at once, then one a second. Whoever
-// knocks all day must not fill the disk.
+// The rate at which one kind is recorded: many at once, then one a second. A caller that is refused
+// all day must not fill the disk.
 const (
 	incidentsAtOnce = 200
 	incidentsPace   = rate.Limit(1)
 	maxKinds        = 64
 )
 
-// add notes an incident of a tenant and reports whether it is to be written down.
+// add notes an incident of a tenant and reports whether to record it.
 func (n *notes) add(tenant, kind, text string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -75,8 +72,8 @@ func (n *notes) add(tenant, kind, text string, now time.Time) bool {
 	return pace.AllowN(now, 1)
 }
 
-// own are the notes of a tenant. Tenants are those that service.yaml names, so
-// they are bounded. The caller holds the lock.
+// own returns the notes of a tenant. Tenants are those that service.yaml names, so they are
+// bounded. The caller holds the lock.
 func (n *notes) own(tenant string) *tenantNotes {
 	if n.of == nil {
 		n.of = map[string]*tenantNotes{}
@@ -87,7 +84,7 @@ func (n *notes) own(tenant string) *tenantNotes {
 	return n.of[tenant]
 }
 
-// tell notes what is no incident, for whoever runs the monitor.
+// tell adds a note that is no incident, for the operator of the monitor.
 func (n *notes) tell(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -95,7 +92,7 @@ func (n *notes) tell(text string) {
 	own.told = append(own.told[max(0, len(own.told)+1-maxTold):], text)
 }
 
-// list are the notes of a tenant.
+// list returns the notes of a tenant.
 func (n *notes) list(tenant string) (lines []string, count int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

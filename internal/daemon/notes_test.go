@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Whoever knocks all day fills neither the journal nor the status.
+// A caller that is refused all day fills neither the journal nor the status.
 func TestIncidentsArePaced(t *testing.T) {
 	n, now := &notes{}, time.Unix(1000, 0)
 	written := 0

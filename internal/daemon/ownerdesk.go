@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
-// ownerDesk is what the owner's questions are answered from.
+// ownerDesk returns the desk that answers the owner.
 func (d *Daemon) ownerDesk() *owner.Desk {
 	mode := "user"
 	if d.opts.System {
@@ -23,7 +23,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 	}).Cleaning(d.teams != nil)
 }
 
-// rulesFor are the rules that hold for a tenant.
+// rulesFor returns the rules that hold for a tenant.
 func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return forOwner(d.live.Current())
@@ -31,9 +31,9 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	return d.signedFor(tenant)
 }
 
-// reloadFor reads the rules again and says which hold for a tenant. The file is
-// everybody's, and reading all bundles takes long: only whoever runs the monitor has
-// that done.
+// reloadFor reads the rules again and returns the ones that hold for a tenant. The file serves all
+// tenants, and reading all bundles takes long: only the operator of the monitor, the empty tenant,
+// has both read again.
 func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	file := forOwner(d.live.Current())
 	file.Fresh = false
@@ -50,7 +50,7 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	return d.signedFor(tenant)
 }
 
-// forOwner words what holds for owners.
+// forOwner words the rules' status for owners.
 func forOwner(s liverules.Status) owner.Rules {
 	return owner.Rules{Rules: s.Rules, Loaded: s.Loaded, Fresh: s.Fresh, Problems: s.Problems(), Refused: s.Refused != nil}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
-// pauseLook is how often it is looked whether a pause is over. It ends without
-// that; this says what it let through.
+// pauseLook is how often endPauses looks for pauses that are over. A pause ends without it; this
+// reports what the pause let through.
 const pauseLook = time.Second
 
-// endPauses says what pauses let through as soon as they are over. One that was
-// over before this start is told of first.
+// endPauses reports what pauses let through as soon as they are over. Pauses that ended before this
+// start are reported first.
 func (d *Daemon) endPauses(ctx context.Context, desk *owner.Desk) error {
 	look := time.NewTicker(pauseLook)
 	defer look.Stop()
-	told := "" // so that a fault that lasts does not fill the log
+	told := "" // so that a lasting fault does not fill the log
 	first := []string{""}
 	for {
 		ended, err := desk.EndPauses(ctx, first...)

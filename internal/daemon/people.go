@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// A peopleDoor lets in the people an identity provider knows: it takes their
-// groups for roles, and their tenants for those that service.yaml names.
+// A peopleDoor admits the people an identity provider knows: it maps their groups to roles, and
+// their tenants to those that service.yaml names.
 type peopleDoor struct {
 	provider *people.Provider
 	service  config.Service
@@ -26,8 +26,8 @@ type peopleDoor struct {
 
 var _ httpapi.People = (*peopleDoor)(nil)
 
-// openPeople makes it, if service.yaml names a provider. That one is asked when
-// the first person comes: machines are let in whether it answers or not.
+// openPeople makes it, if service.yaml names a provider. The provider is first asked when a person
+// comes: machines are admitted whether it answers or not.
 func (d *Daemon) openPeople() error {
 	set := d.opts.Service.People
 	if set == nil {
@@ -79,9 +79,8 @@ func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, e
 	return httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByProvider, May: may, Groups: who.Groups}, nil
 }
 
-// roles are what groups may do. Every role sees, besides that of people who only
-// join their laptops; none sends events, so that no person's token can be used by
-// an agent.
+// roles returns what groups may do. Every role may view, except that of people who only join their
+// laptops; none sends events, so that no person's token can be used by an agent.
 func roles(r config.Roles, groups []string) httpapi.May {
 	var may httpapi.May
 	for _, one := range []struct {
@@ -101,7 +100,7 @@ func roles(r config.Roles, groups []string) httpapi.May {
 	return may & (httpapi.OwnerMay | httpapi.MayEnrol)
 }
 
-// serveLogin tells whoever wants to log in where that is. It is no secret.
+// serveLogin publishes where to log in, which is no secret.
 func (d *Daemon) serveLogin(mux *http.ServeMux) {
 	if d.people == nil {
 		return
@@ -109,11 +108,11 @@ func (d *Daemon) serveLogin(mux *http.ServeMux) {
 	set := d.opts.Service.People
 	login, err := json.Marshal(people.Login{Issuer: set.Issuer, ClientID: set.ClientID, Audience: set.Audience, Scopes: set.Scopes})
 	if err != nil {
-		return // texts are always written
+		return // cannot fail: all fields are texts
 	}
 	mux.HandleFunc("GET "+people.LoginPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = strings.NewReader(string(login)).WriteTo(w) // it may be gone
+		_, _ = strings.NewReader(string(login)).WriteTo(w) // the client may be gone
 	})
 }

@@ -34,7 +34,7 @@ func newPeople(t *testing.T, change func(*Options)) (*fleet, *oidctest.Provider)
 	}), idp
 }
 
-// person is a token of somebody in groups of a tenant.
+// person returns a token for a person in groups of a tenant.
 func person(idp *oidctest.Provider, name, tenant string, groups ...string) string {
 	c := idp.Claims("floodmark", now())
 	c["sub"], c["org"], c["groups"] = name, tenant, groups
@@ -68,7 +68,7 @@ func TestEveryRoleOfPeople(t *testing.T) {
 	}
 }
 
-// Whoever is proved but belongs nowhere is nobody, and is told why.
+// A person with a valid token but without a tenant or role here is refused, and told why.
 func TestPeopleWhoAreNobodyHere(t *testing.T) {
 	f, idp := newPeople(t, func(*Options) {})
 	other := oidctest.New()
@@ -103,7 +103,7 @@ func TestPeopleWhoAreNobodyHere(t *testing.T) {
 	}
 }
 
-// A monitor says how its people log in, to anybody who asks.
+// A monitor says how its people log in, to unauthenticated callers too.
 func TestHowPeopleLogIn(t *testing.T) {
 	f, idp := newPeople(t, func(o *Options) { o.Service.People.Scopes = []string{"groups"} })
 	login, err := people.Discover(t.Context(), f.web, f.base)
@@ -124,7 +124,7 @@ func TestHowPeopleLogIn(t *testing.T) {
 	}
 }
 
-// The policy file is everybody's: a tenant's people do not have it read again.
+// The policy file serves all tenants: a tenant's people cannot have it read again.
 func TestATenantDoesNotReloadForAll(t *testing.T) {
 	f := newFleet(t, func(*Options) {})
 	if err := os.MkdirAll(filepath.Dir(f.paths.Policy), 0o700); err != nil {

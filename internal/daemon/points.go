@@ -14,21 +14,21 @@ import (
 const (
 	pointOpened         = "opened"          // the store is open, nothing was looked at
 	pointLookedBack     = "looked-back"     // the last run's end is written down, this run's beginning is not
-	pointBeforeListen   = "before-listen"   // all is built, nobody can ask yet
+	pointBeforeListen   = "before-listen"   // all is built, no socket is open yet
 	pointBeforeReply    = "before-reply"    // the facts are durable, the answer has not left
 	pointSign           = "sign"            // heads are about to be signed
 	pointWitnessAppend  = "witness-append"  // heads lie in the folder, unsigned
 	pointWitnessPublish = "witness-publish" // a checkpoint is signed, but not shown
-	pointReload         = "reload"          // new rules hold, nobody was told
+	pointReload         = "reload"          // new rules hold, no watcher was told
 	pointErase          = "erase"           // a tombstone is signed, but not in the store
-	pointErased         = "erased"          // it is in the store, nobody was told
-	pointStop           = "stop"            // a stop was asked for, nothing is closed yet
+	pointErased         = "erased"          // it is in the store, no watcher was told
+	pointStop           = "stop"            // a stop was requested, nothing is closed yet
 	pointClosed         = "closed"          // all is closed, but not noted
 )
 
-// watchedHooks is the monitor as the doors see it: with a point between what is
-// durable and the answer, and with an answer in time. A disk that hangs holds
-// what is being written; whoever asked must hear a no before it stops waiting.
+// watchedHooks is the monitor as the doors see it: with a fault point between the durable write and
+// the answer, and with a deadline for the answer. If the disk hangs while writing, the caller must
+// get a refusal before it stops waiting.
 type watchedHooks struct {
 	*monitor.Monitor
 	fault func(string)
@@ -39,7 +39,7 @@ type watchedHooks struct {
 // Handle judges one event.
 func (w watchedHooks) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	answered := make(chan judged, 1)
-	release := hookframe.Hold(ctx) // its bytes stay counted as long as it is judged
+	release := hookframe.Hold(ctx) // its bytes stay counted while it is judged
 	go func() {
 		defer release()
 		answered <- w.judge(ctx, tenant, ev) // the monitor's Close waits for it
@@ -62,7 +62,7 @@ type judged struct {
 	err   error
 }
 
-// judge asks the monitor, and takes a panic for an error, as the doors do.
+// judge asks the monitor, and turns a panic into an error, as the doors do.
 func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (j judged) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -81,7 +81,7 @@ func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (
 
 func (d *Daemon) hooksDoor() heard { return heard{watchedHooks{d.monitor, d.opts.Fault, d.enter}, d} }
 
-// watchedHeads is the folder of heads with points between its steps.
+// watchedHeads is the folder of heads with fault points between its steps.
 type watchedHeads struct {
 	journal.HeadLog
 	fault func(string)

@@ -10,22 +10,22 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The pace of what runs beside the answers.
+// How often the background loops run.
 const (
-	checkpointEvery = 30 * time.Second // so much of the newest past a thief could drop unnoticed
+	checkpointEvery = 30 * time.Second // the newest past that a thief could drop unnoticed
 	retainEvery     = 10 * time.Minute
 	lastSigning     = 10 * time.Second // at the end, for what is not signed yet
 )
 
-// A proof keeps the journal honest: it signs which entries are the last ones,
-// apart from the store, and erases what is too old to be kept.
+// A proof protects the journal: it signs which entries are the last ones, apart from the store, and
+// erases what is too old to be kept.
 type proof struct {
 	journal    journal.Journal
 	evidence   journal.Evidence
 	checkpoint *journal.Checkpointer
 	retention  *journal.Retention
-	tidy       func(context.Context, time.Time) (int, error) // nil where nothing is left of what was erased
-	copies     func(context.Context, time.Time) (int, error) // lets old copies of laptops' sessions go; nil where there are none
+	tidy       func(context.Context, time.Time) (int, error) // nil if erasing leaves nothing behind
+	copies     func(context.Context, time.Time) (int, error) // drops old copies of laptops' sessions; nil if there are none
 	every      time.Duration
 	now        func() time.Time
 	log        *slog.Logger
@@ -33,7 +33,7 @@ type proof struct {
 	signed     atomic.Int64 // when all was signed last; zero if never
 }
 
-// sign signs all that is not signed yet.
+// sign signs all entries that are not signed yet.
 func (p *proof) sign(ctx context.Context) error {
 	for {
 		p.fault(pointSign)
@@ -47,7 +47,7 @@ func (p *proof) sign(ctx context.Context) error {
 	}
 }
 
-// lastSigned says when all was signed last, or else when we began.
+// lastSigned returns when all was last signed, or else when the daemon began.
 func (p *proof) lastSigned(began time.Time) func() time.Time {
 	return func() time.Time {
 		if at := p.signed.Load(); at != 0 {
@@ -62,7 +62,7 @@ func (p *proof) run(ctx context.Context) error {
 	signing, erasing := time.NewTicker(p.every), time.NewTicker(retainEvery)
 	defer signing.Stop()
 	defer erasing.Stop()
-	told := "" // so that a fault that lasts does not fill the log
+	told := "" // so that a lasting fault does not fill the log
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (p *proof) run(ctx context.Context) error {
 	}
 }
 
-// erase lets go of sessions that are too old.
+// erase erases sessions that are too old.
 func (p *proof) erase(ctx context.Context) {
 	for {
 		did, err := p.retention.Step(ctx, p.now())
@@ -107,7 +107,7 @@ func (p *proof) erase(ctx context.Context) {
 	}
 }
 
-// eraseCopies lets go of what laptops uploaded, as long ago.
+// eraseCopies erases laptops' uploads of the same age.
 func (p *proof) eraseCopies(ctx context.Context) {
 	if p.copies == nil {
 		return
@@ -121,7 +121,7 @@ func (p *proof) eraseCopies(ctx context.Context) {
 	}
 }
 
-// probe says what is wrong with the store at the start; empty if nothing is.
+// probe returns what is wrong with the store at the start; empty if nothing is.
 func (p *proof) probe(ctx context.Context) (string, error) {
 	report, err := journal.Probe(ctx, p.journal, p.evidence)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openQuotas makes the gate before the monitor, if there are tenants: a laptop
-// has nobody to share with.
+// openQuotas makes the gate before the monitor, if there are tenants: a laptop has no other tenant
+// to share with.
 func (d *Daemon) openQuotas() {
 	if len(d.opts.Service.Tenants) == 0 {
 		return
@@ -27,16 +27,16 @@ func (d *Daemon) openQuotas() {
 	d.laptopQuotas = quota.NewGate(limits, quota.UsualTurns(runtime.GOMAXPROCS(0)), d.opts.Now)
 }
 
-// limitsOf are a quota as it is kept.
+// limitsOf converts a quota of service.yaml.
 func limitsOf(q config.Quota) quota.Limits {
 	return quota.Limits{Events: q.Events, Bytes: q.Bytes, Sessions: q.Sessions, Questions: q.Questions, InFlight: q.InFlight}
 }
 
-// enter lets an event to the monitor when it is its tenant's turn. Over quota is
-// a refusal, which restricts and says so.
+// enter admits an event when it is its tenant's turn. Over quota, the event is refused, which
+// restricts, and the reply says so.
 func (d *Daemon) enter(ctx context.Context, tenant string, ev hook.Event) (leave func(), err error) {
 	if d.quotas == nil || !d.opts.Service.HasTenant(tenant) {
-		return func() {}, nil // who is not known is refused behind this
+		return func() {}, nil // an unknown caller is refused later
 	}
 	leave, err = d.quotas.Enter(ctx, tenant, ev.Session, hookframe.Size(ctx))
 	if !errors.Is(err, quota.ErrOver) {
@@ -49,7 +49,7 @@ func (d *Daemon) enter(ctx context.Context, tenant string, ev hook.Event) (leave
 	}
 }
 
-// questions is how many questions of a tenant may wait.
+// questions returns how many questions of a tenant may wait.
 func (d *Daemon) questions(tenant string) int {
 	if d.quotas == nil {
 		return 0
@@ -57,7 +57,7 @@ func (d *Daemon) questions(tenant string) int {
 	return d.quotas.Questions(tenant)
 }
 
-// shares are the parts of the budget of bytes in flight that tenants have.
+// shares returns each tenant's share of the budget of bytes in flight.
 func (d *Daemon) shares(whole *hookframe.Budget) func(httpapi.Identity) *hookframe.Budget {
 	all := map[string]*hookframe.Budget{}
 	for name, t := range d.opts.Service.Tenants {

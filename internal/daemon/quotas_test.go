@@ -24,8 +24,8 @@ func quotaed(t *testing.T, q config.Quota) *fleet {
 	})
 }
 
-// Over quota is a no that says so, to the agent, to the tenant's people and to
-// whoever runs the monitor; other tenants notice nothing.
+// Over quota is a refusal that says so, to the agent, to the tenant's people and to the operator of
+// the monitor; other tenants are not affected.
 func TestOverQuota(t *testing.T) {
 	f := quotaed(t, config.Quota{Events: 1, Sessions: 2})
 	c := f.agent("acme")

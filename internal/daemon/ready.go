@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Where a load balancer asks, on every network door, without a token: whether this
-// process lives, and whether it could judge something now.
+// The paths that load balancers probe on every network door, without a token: whether this process
+// lives, and whether it could judge an event now.
 const (
 	livePath  = "/livez"
 	readyPath = "/readyz"
@@ -17,17 +17,16 @@ const (
 
 const (
 	readyEvery  = time.Second
-	readyWithin = 2 * time.Second // one look at the journal
-	readyFor    = 5 * time.Second // how long a look counts: whoever looks may hang
+	readyWithin = 2 * time.Second // bounds one look at the journal
+	readyFor    = 5 * time.Second // how long a look counts: the next one may hang
 )
 
-// A readiness knows whether the journal would take an event now. The zero one is
-// not ready.
+// A readiness tells whether the journal would take an event now. Its zero value is not ready.
 type readiness struct {
 	now func() time.Time
-	// look asks the journal; nil for a store that has nobody else behind it.
+	// look asks the journal; nil for a store in a file.
 	look func(context.Context) error
-	// but says for whom nothing is judged here although it is ready; it may be nil.
+	// but names the tenants that are not judged here although the node is ready; it may be nil.
 	but func() string
 
 	mu     sync.Mutex // guards all below
@@ -74,14 +73,14 @@ func (r *readiness) check(ctx context.Context) {
 	r.well = at
 }
 
-// end says that nothing new is to be sent here.
+// end marks the node as stopping: load balancers send it nothing new.
 func (r *readiness) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ending = true
 }
 
-// why is empty if events can be judged, or else says why not, to anybody.
+// why returns why no event can be judged, in words fit for the public; empty if one can.
 func (r *readiness) why() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,15 +106,15 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 			text += but + "\n"
 		}
 	}
-	_, _ = io.WriteString(w, text) // it may be gone
+	_, _ = io.WriteString(w, text) // the client may be gone
 }
 
-// probes answers load balancers; all else goes on.
+// probes answers load balancers and passes all other requests on.
 func (r *readiness) probes(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+readyPath, r)
 	mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "alive\n") // it may be gone
+		_, _ = io.WriteString(w, "alive\n") // the client may be gone
 	})
 	mux.Handle("/", next)
 	return mux

@@ -11,21 +11,20 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The incidents that tell whether a laptop is in a fleet. The last one counts.
+// The incidents that say whether a laptop is in a fleet. The last one counts.
 const (
 	joinedKind = "joined-fleet"
 	leftKind   = "left-fleet"
 )
 
-// joinedWords end what is written down when a laptop joins, so that another
-// membership is noticed.
+// joinedWords ends the record of a laptop's joining, so that another membership is noticed.
 func joinedWords(m fleetlink.Membership) string {
 	return " joined this laptop to " + m.URL + " as machine " + m.Machine + ", membership " + m.Print()
 }
 
-// swear writes down that this laptop joined or left. Unlike other incidents it
-// must be there: the next start goes by it. What could not be written down did not
-// happen, and is not told.
+// swear records that this laptop joined or left. Unlike other incidents the record must be there,
+// because the next start relies on it: if it cannot be written, the joining or leaving did not
+// happen, and is not reported.
 func (j *joined) swear(ctx context.Context, kind, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
 	defer cancel()
@@ -37,9 +36,9 @@ func (j *joined) swear(ctx context.Context, kind, text string) error {
 	return nil
 }
 
-// Needs reports whether a session says that this laptop joined. While that counts
-// it is not erased, by age or by hand: who then took the file away, or put another
-// one there, would not be noticed.
+// Needs reports whether a session holds the record that this laptop joined. While that counts it is
+// not erased, by age or by hand: otherwise a membership file that is then deleted or replaced would
+// not be noticed.
 func (j *joined) Needs(s journal.Session) bool {
 	if s != (journal.Session{ID: monitor.Incidents}) {
 		return false
@@ -49,9 +48,8 @@ func (j *joined) Needs(s journal.Session) bool {
 	return j.member != nil || j.wrong != ""
 }
 
-// recall compares the membership on disk with what the journal says. A file that
-// was deleted, changed or put there by anybody but Join does not bring the owner's
-// own rules back, and no fleet is spoken to because of it.
+// recall compares the membership on disk with the journal. If the file was deleted, changed or
+// written by anything but Join, the owner's own rules do not come back, and no fleet is contacted.
 func (j *joined) recall(ctx context.Context) error {
 	if j.d.opts.Service.Journal.InDatabase() {
 		return nil // a node joins none

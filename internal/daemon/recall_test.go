@@ -16,9 +16,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Whoever deletes, changes or plants the file of the membership and has the
-// monitor start anew gets strict rules, an incident and no fleet, instead of the
-// owner's own rules or a fleet of their own. Leaving is the way out.
+// An attacker who deletes, changes or plants the membership file and has the monitor restart gets
+// strict rules, an incident and no fleet, instead of the owner's own rules or a fleet of their own.
+// Leaving is the way out.
 func TestMembershipIsNotSwapped(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -83,7 +83,7 @@ func (r *runner) putBack(t *testing.T, dir string, good []byte) {
 	}
 }
 
-// A membership that nobody joined with brings no fleet, and leaving takes it away.
+// A planted membership that was never joined with brings no fleet, and Leave removes it.
 func TestMembershipIsNotPlanted(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -183,8 +183,8 @@ func TestOldSessionsGo(t *testing.T) {
 	}
 }
 
-// What was done to a laptop long ago is erased, but not that it joined: a
-// membership that somebody puts there afterwards is noticed.
+// Old records of a laptop are erased, but not that it joined: a membership file planted afterwards
+// is noticed.
 func TestMembershipIsNotErased(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

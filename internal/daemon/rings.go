@@ -26,7 +26,7 @@ func (r *rings) get(tenant string) (ring provenance.Ring, known bool, err error)
 	return ring, known, r.wrong[tenant]
 }
 
-// refuse notes why a tenant is refused, and reports whether it was not before.
+// refuse records why a tenant is refused, and reports whether it was not refused before.
 func (r *rings) refuse(tenant string, why error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +47,7 @@ func (r *rings) put(tenant string, ring provenance.Ring) {
 	r.of[tenant] = ring
 }
 
-// but says, to anybody, that not everybody is answered here; empty if all are.
+// but says how many tenants are refused here, in words fit for the public; empty if none.
 func (r *rings) but() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -61,10 +61,9 @@ func (r *rings) but() string {
 	}
 }
 
-// ring is all keys of a tenant. A laptop has one tenant, the empty one, with one
-// key. Those that service.yaml names have keys that follow from the
-// installation's, so that nodes with the same index.key agree and no tenant's
-// index helps with another's, or keys of their own.
+// ring returns all keys of a tenant. A laptop has one tenant, the empty one, with one key. Those
+// that service.yaml names have keys derived from the installation's, so that nodes with the same
+// index.key agree and no tenant's index helps with another's, or keys of their own.
 func (d *Daemon) ring(tenant string) (provenance.Ring, error) {
 	if tenant == "" {
 		return provenance.RingOf(d.keys.Index), nil
@@ -81,14 +80,14 @@ func (d *Daemon) ring(tenant string) (provenance.Ring, error) {
 		return provenance.Ring{}, err
 	}
 	ring = provenance.RingOf(mounted[current].Key)
-	if d.book == nil { // else it is agreed upon with the other nodes
+	if d.book == nil { // otherwise agreed upon with the other nodes
 		d.rings.put(tenant, ring)
 	}
 	return ring, nil
 }
 
-// key is the tenant's first key. What has to stay the same however often a tenant
-// changes its key is made with it.
+// key returns the tenant's first key, for digests that must stay the same however often the tenant
+// changes its key.
 func (d *Daemon) key(tenant string) (provenance.Key, error) {
 	ring, err := d.ring(tenant)
 	if err != nil {
@@ -101,10 +100,9 @@ func (d *Daemon) key(tenant string) (provenance.Key, error) {
 	return first.Key, nil
 }
 
-// mounted are the keys of a tenant that this node has, the oldest first, and which
-// of them new sessions are to be born with. The one that follows from index.key is
-// the oldest of all, unless a line says otherwise; a line that says nothing of its
-// use stands alone, and there is no other.
+// mounted returns the keys of a tenant that this node has, the oldest first, and the index of the
+// one for new sessions. The key derived from index.key is the oldest of all, unless a line says
+// otherwise; a line without a use is the tenant's only key.
 func (d *Daemon) mounted(tenant string) (list config.TenantKeys, current int, err error) {
 	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(provenance.Key{}))
 	if err != nil {
@@ -127,11 +125,11 @@ func (d *Daemon) mounted(tenant string) (list config.TenantKeys, current int, er
 	return list, current, nil
 }
 
-// keysEvery is how often a node looks whether others have keys that it has not.
+// keysEvery is how often a node looks whether others have keys that it lacks.
 const keysEvery = 10 * time.Second
 
-// watchKeys refuses a tenant as soon as another node uses a key of it that is not
-// here: what is seen under that would not be recognised.
+// watchKeys refuses a tenant as soon as another node uses a key of it that is not here: content
+// seen under that key would not be recognised.
 func (d *Daemon) watchKeys(ctx context.Context) error {
 	if d.book == nil {
 		return nil
@@ -142,8 +140,8 @@ func (d *Daemon) watchKeys(ctx context.Context) error {
 	return nil
 }
 
-// lookAtKeys looks once. A database that does not answer takes no writes either, so
-// nothing is judged meanwhile.
+// lookAtKeys looks once. If the database does not answer, it takes no writes either, so nothing is
+// judged meanwhile.
 func (d *Daemon) lookAtKeys(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keysEvery)
 	defer cancel()

@@ -118,8 +118,8 @@ func TestTheFirstKeyStays(t *testing.T) {
 	}
 }
 
-// A node that runs refuses a tenant once another node uses a key that it has not
-// got, says so, and answers everybody else.
+// A running node refuses a tenant once another node uses a key that it lacks, says so, and answers
+// all other tenants.
 func TestANodeThatRunsHearsOfANewKey(t *testing.T) {
 	book := &pageOfPrints{}
 	behind, ahead, held := nodeWith(acme("1"), "acme", "other"), nodeWith(acme("1 2c"), "acme"), nodeWith(acme("1c 2"), "acme")

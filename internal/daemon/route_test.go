@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// routedFleet is one where the group platform answers for exec of acme, and of
-// whoever runs the monitor.
+// routedFleet is a fleet where the group platform answers for exec of acme, and the group root for
+// exec of the operator.
 func routedFleet(t *testing.T) (*fleet, *oidctest.Provider) {
 	t.Helper()
 	return newPeople(t, func(o *Options) {
@@ -38,8 +38,7 @@ func (f *fleet) question(tenant string, s floodmark.SessionID) string {
 	return string(r.Ticket)
 }
 
-// A question of a group is neither seen nor answered by anybody else, whatever
-// else they may do, and is answered by a member.
+// Only members of its group see and answer a group's question; no other right helps.
 func TestAGroupAnswers(t *testing.T) {
 	f, idp := routedFleet(t)
 	ticket := f.question("acme", "s1")
@@ -87,7 +86,7 @@ func TestAGroupAnswers(t *testing.T) {
 	}
 }
 
-// What no answers fit is anybody's who may; and a token can be of a group.
+// A question that no entry of answers fits is for all approvers; and a token can be of a group.
 func TestOthersAnswerTheRest(t *testing.T) {
 	f, idp := newPeople(t, func(o *Options) {
 		o.Service.Answers = []config.Answer{{Tenant: "acme", Tools: []string{"exec"}, Groups: []string{"platform"}}}
@@ -137,8 +136,8 @@ func TestTheDeskKeepsNoCodeOfAGroup(t *testing.T) {
 	}
 }
 
-// Whoever types «.endorse» into the conversation is asked whether to vouch. That
-// question counts for every tool, so it is for those who answer for all of them.
+// A message «.endorse» in the conversation opens a question whether to trust content. That question
+// counts for every tool, so it is for those who answer for all of them.
 func TestAGroupAnswersWhatIsVouchedForInTheChat(t *testing.T) {
 	f, idp := routedFleet(t)
 	vouch := func(c *client.Client, s floodmark.SessionID) {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/liverules"
 )
 
-// openRules reads the rules that hold here. Nobody is told of them before there is a
-// monitor: only what is tried later is told.
+// openRules reads the rules that hold here. The result of this first reading is not reported,
+// because there is no monitor yet.
 func (d *Daemon) openRules() (err error) {
 	d.gates = d.opts.Service.Gates()
 	d.live, err = liverules.New(liverules.Options{
@@ -18,10 +18,10 @@ func (d *Daemon) openRules() (err error) {
 	return err
 }
 
-// ownPlaces are where this installation lies.
+// ownPlaces returns the files of this installation.
 func (d *Daemon) ownPlaces() (*catalog.File, error) { return d.reader.Guarded(d.opts.Paths) }
 
-// rulesChanged says what became of a new policy.
+// rulesChanged reports the outcome of reading a new policy.
 func (d *Daemon) rulesChanged(s liverules.Status) {
 	d.opts.Fault(pointReload)
 	d.reloaded(s)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A running is the note a daemon leaves while it runs. Found at a start, it
-// says that the last one did not end by itself.
+// A running is the note a daemon leaves while it runs. Found at a start, it says that the last
+// daemon did not end by itself.
 type running struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
@@ -30,12 +30,12 @@ func readRunning(file string) (running, bool, error) {
 		return running{}, false, fmt.Errorf("read the note of the last run: %w", err)
 	}
 	var r running
-	_ = json.Unmarshal(data, &r) // damaged is as telling as there
+	_ = json.Unmarshal(data, &r) // a damaged note says as much
 	return r, true, nil
 }
 
-// incident says what the note means. After a restart of the machine nobody
-// need have killed anything.
+// incident words what the note means. After a restart of the machine the monitor need not have been
+// killed.
 func (r running) incident(boot string) (kind, text string) {
 	when := "at an unknown time"
 	if !r.Started.IsZero() {

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// Counters are of all tenants: at a network door only a token that may view and
-// is nobody's sees them.
+// Counters are of all tenants: at a network door only a token that may view and belongs to no
+// tenant sees them.
 func TestMetricsAtTheDoor(t *testing.T) {
 	dir := t.TempDir()
 	listen, pool := certificate(t, t.TempDir())

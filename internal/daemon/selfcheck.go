@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// The pace of the self-check: soon after the start, but not before whoever
-// started us was answered; then often enough that a day is a day on a machine
-// that sleeps.
+// When the self-check runs: soon after the start, but not before the program that started us was
+// answered; then often enough that a day is a day on a machine that sleeps.
 const (
 	selfCheckFirst = time.Minute
 	selfCheckEvery = 15 * time.Minute
 )
 
-// selfChecks asks, now and then, whether the agents are still connected. It
-// never ends the monitor.
+// selfChecks checks from time to time whether the agents are still connected. Its errors never end
+// the monitor.
 func (d *Daemon) selfChecks(ctx context.Context) error {
 	if d.opts.SelfCheck == nil {
 		return nil
 	}
-	told := "" // so that a fault that lasts does not fill the log
+	told := "" // so that a lasting fault does not fill the log
 	nowAndThen(ctx, selfCheckFirst, selfCheckEvery, func() {
 		if err := d.selfCheck(ctx); err != nil && ctx.Err() == nil && err.Error() != told {
 			d.opts.Log.Error("check whether the agents are connected", "error", err)
@@ -29,7 +28,7 @@ func (d *Daemon) selfChecks(ctx context.Context) error {
 	return nil
 }
 
-// selfCheck asks once, and notes what is wrong.
+// selfCheck checks once, and notes what is wrong.
 func (d *Daemon) selfCheck(ctx context.Context) error {
 	found, err := d.opts.SelfCheck(ctx, d.opts.Now())
 	for _, f := range found {
@@ -38,7 +37,7 @@ func (d *Daemon) selfCheck(ctx context.Context) error {
 	return err
 }
 
-// nowAndThen does something until ctx ends, never twice at once.
+// nowAndThen calls do until ctx ends, never twice at once.
 func nowAndThen(ctx context.Context, first, every time.Duration, do func()) {
 	next := time.NewTimer(first)
 	defer next.Stop()

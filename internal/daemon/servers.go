@@ -27,15 +27,15 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A server is one door while it is open.
+// A server is one open door.
 type server struct {
 	name  string
 	serve func(context.Context) error
 	stop  func(context.Context) error
 }
 
-// Who may reach the sockets. In system mode agents of other users report here,
-// and nobody but the daemon's own user and root speaks for the owner.
+// Who may reach the sockets. In system mode agents of other users report here, and only the
+// daemon's own user and root speak for the owner.
 const (
 	hookMode       os.FileMode = 0o600
 	hookModeSystem os.FileMode = 0o666
@@ -61,7 +61,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 	return d.listenNetwork(ctx)
 }
 
-// processAt is who holds a connection; zero for those the system does not name.
+// processAt returns the process that holds a connection; zero if the system does not name it.
 func processAt(c net.Conn) int {
 	pid, _, err := peer.Of(unwrap(c))
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *Daemon) servers() []server {
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
 }
 
-// ownerHandler serves what the owner may ask here.
+// ownerHandler serves the owner's requests.
 func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
@@ -102,21 +102,21 @@ func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handle
 	return mux
 }
 
-// localServer serves a local socket; conn says who is there.
+// localServer serves a local socket; conn adds the caller to the context.
 func localServer(name string, l net.Listener, h http.Handler, conn func(context.Context, net.Conn) context.Context) server {
 	s := httpapi.NewServer(h)
 	s.ConnContext = conn
 	return serverOf(name, l, s)
 }
 
-// unanswered hears why a hook got no answer, or only that it was not understood.
+// unanswered logs why a hook got no answer, or only that it was not understood.
 func (d *Daemon) unanswered(err error) { d.opts.Log.Debug("a hook got no answer", "error", err) }
 
-// frameHandler answers one hook. Whoever started it is an agent from now on.
+// frameHandler answers one hook. The process that started the hook counts as an agent from now on.
 func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	return func(ctx context.Context, req hookframe.Request) (answer hookframe.Response) {
 		defer func() {
-			if recover() != nil { // what it said may be content
+			if recover() != nil { // the panic's text may hold content
 				answer = hookframe.Refuse("a fault of the monitor, so nothing is allowed.")
 				d.opts.Log.Error("answering a hook panicked")
 			}
@@ -138,9 +138,8 @@ func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	}
 }
 
-// reporter says who reports. A process that has ended by now may still report.
-// So may one that the system does not name, unless everybody can reach the
-// socket: its user is not known either.
+// reporter returns the process that reports. It may have ended by now, or be unknown to the system.
+// Only where every user can reach the socket an unknown one is refused: its user is unknown too.
 func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err error)) (peer.Peer, error) {
 	pid, uid, err := of(unwrap(conn))
 	if err != nil && d.opts.System {
@@ -164,7 +163,7 @@ func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err er
 func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	p, err := d.reporter(conn, peer.Of)
 	if err != nil {
-		return ctx // nobody: every call is refused
+		return ctx // no caller: every call is refused
 	}
 	if p.PID != 0 {
 		d.guarded.NoteItself(p)
@@ -173,8 +172,7 @@ func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
 
-// atHookDoor lets events in. Whoever asks for anything else here wants what
-// agents may not have.
+// atHookDoor admits events. Any other request here is an attempt at what agents may not have.
 func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != wire.HookServiceHandleProcedure {
@@ -191,18 +189,18 @@ func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
 func turnAway(w http.ResponseWriter, r *http.Request, why string) {
 	errors := connect.NewErrorWriter()
 	if errors.IsSupported(r) {
-		_ = errors.Write(w, r, connect.NewError(connect.CodePermissionDenied, fmt.Errorf("refused: %s", why))) // it may be gone
+		_ = errors.Write(w, r, connect.NewError(connect.CodePermissionDenied, fmt.Errorf("refused: %s", why))) // the client may be gone
 		return
 	}
 	http.Error(w, "refused: "+why, http.StatusForbidden)
 }
 
-// ownerConn finds out who is at the owner's door.
+// ownerConn identifies the caller at the owner's socket.
 func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
 	return withCaller(ctx, d.gate.judge(conn))
 }
 
-// atOwnerDoor lets the owner in. Who is there is judged again at every call.
+// atOwnerDoor admits the owner. It judges the caller again at every call.
 func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := d.gate.still(callerOf(r.Context()))
@@ -221,7 +219,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	})
 }
 
-// refused writes down that somebody tried what it may not.
+// refused records a call that its caller may not make.
 func (d *Daemon) refused(who httpapi.Identity, method, remote string) {
 	name := who.Name
 	if name == "" {
@@ -234,7 +232,7 @@ func (d *Daemon) failed(method string, err error) {
 	d.opts.Log.Error("a call failed", "method", method, "error", err)
 }
 
-// presence knows where people are asked; nobody sees from here who watches at another node.
+// presence tells where people are asked; watchers at other nodes are not known here.
 func (d *Daemon) presence() presence.Presence {
 	return presence.Presence{
 		There:     []func() bool{d.hub.Watched, d.desktop.There, func() bool { return d.ready.look != nil || d.opts.Service.Telegram != nil }},
@@ -242,7 +240,7 @@ func (d *Daemon) presence() presence.Presence {
 	}
 }
 
-// inWindow takes over what the owner answered in an agent's own window.
+// inWindow applies what the owner answered in an agent's own window.
 func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.TicketID, v floodmark.Verdict, channel string) error {
 	cmd := approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: t, By: "nobody there", Channel: channel}
 	if v == floodmark.Allow {
@@ -252,10 +250,10 @@ func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.Ti
 	return err
 }
 
-// newCode draws a code nobody can guess.
+// newCode draws a code that cannot be guessed.
 func newCode() string {
 	var b [4]byte
-	rand.Read(b[:]) // it never fails: the program ends instead
+	rand.Read(b[:]) // cannot fail: it ends the program instead
 	return hex.EncodeToString(b[:])
 }
 

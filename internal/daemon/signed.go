@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openSigned begins to look for signed rules, if service.yaml has keys for some. They
-// lie where the journal does.
+// openSigned opens the signed rules, if service.yaml has keys for some. They are stored where the
+// journal is.
 func (d *Daemon) openSigned(ctx context.Context) (err error) {
 	var tenants []string
 	for _, t := range append([]string{""}, d.opts.Service.TenantNames()...) {
@@ -35,8 +35,8 @@ func (d *Daemon) openSigned(ctx context.Context) (err error) {
 	return err
 }
 
-// rulesOf are the rules a session is judged by: those that its tenant's authors
-// signed, or of policy.yaml where its tenant has none.
+// rulesOf returns the rules a session is judged by: those that its tenant's authors signed, or
+// those of policy.yaml if its tenant has none.
 func (d *Daemon) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
 	if d.opts.Service.BundlesOf(s.Tenant) == nil {
 		return d.live.Rules()
@@ -46,13 +46,13 @@ func (d *Daemon) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rul
 	return r.Rules
 }
 
-// signedFor are the signed rules that hold for a tenant, as owners see them.
+// signedFor returns the signed rules of a tenant, as owners see them.
 func (d *Daemon) signedFor(tenant string) owner.Rules {
 	s := d.signed.Status(tenant)
 	return owner.Rules{Rules: s.Rules, Loaded: s.Rollout.At, Bundle: s.Words}
 }
 
-// signing is what owners publish and roll out by; nil: there are no signed rules.
+// signing is the desk for publishing and rolling out rules; nil without signed rules.
 func (d *Daemon) signing() *owner.Bundles {
 	if d.signed == nil {
 		return nil
@@ -60,7 +60,7 @@ func (d *Daemon) signing() *owner.Bundles {
 	return &owner.Bundles{Store: d.bundles, Settings: d.opts.Service.BundlesOf, Compile: d.signed.Compile, Look: d.signed.Look}
 }
 
-// bundleWrong writes down that bundles of a tenant need somebody's attention.
+// bundleWrong records that bundles of a tenant need a person's attention.
 func (d *Daemon) bundleWrong(tenant, text string) {
 	d.opts.Log.Warn("bundles", "tenant", tenant, "error", text)
 	seen := floodmark.IncidentSeen{Kind: "bundle-unusable", Text: text}

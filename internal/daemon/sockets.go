@@ -69,7 +69,7 @@ func dropDead(ctx context.Context, path string) error {
 	}
 	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err == nil {
-		_ = c.Close() // it was only to see
+		_ = c.Close() // only a probe
 		return fmt.Errorf("another monitor answers on %s: stop it first (floodmark status shows it)", path)
 	}
 	return os.Remove(path)

@@ -17,15 +17,15 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A store is a journal and what status says of it.
+// A store is a journal and its description for status.
 type store struct {
 	journal.Journal
 	engine, place string
 	fault         func(string)
 }
 
-// askedBefore is how old what other nodes asked is when it is told here: by then this
-// node has told of its own.
+// askedBefore is the age at which a question of another node is told here: by then this node has
+// told of its own.
 const askedBefore = 2 * time.Second
 
 // lookOutEvery is the time between two looks at what other nodes asked.
@@ -67,7 +67,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		retention: &journal.Retention{
 			Journal: d.store, Signer: d.keys.Signing.Signer, Keep: time.Duration(d.opts.Service.Journal.Keep),
 			Mark: func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
-				return d.monitor.MarkAt(ctx, s, at) // it is opened after the store
+				return d.monitor.MarkAt(ctx, s, at) // opened after the store
 			},
 			Spare: func(s journal.Session) bool { return d.joined.Needs(s) },
 		},
@@ -84,7 +84,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	return d.keys.CheckAlone()
 }
 
-// apart reports whether the agents' user can change the signed heads.
+// apart reports whether the agents' user cannot change the signed heads.
 func (d *Daemon) apart(dir string) (bool, error) {
 	if !d.opts.System {
 		return witness.Apart(dir, os.Getuid())

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// openTelegram makes the bot that asks on the phone, if service.yaml names one.
-// It is opened before the monitor, which it answers through.
+// openTelegram makes the bot that asks on the phone, if service.yaml names one. It is opened before
+// the monitor, through which it answers.
 func (d *Daemon) openTelegram() error {
 	set := d.opts.Service.Telegram
 	if set == nil {
@@ -65,8 +65,8 @@ func (d *Daemon) openGates() ([]verify.Verifier, error) {
 	return list, nil
 }
 
-// openBot opens a bot that runs with the daemon, or returns the one that has
-// this token already: what it hears is heard once.
+// openBot opens a bot that runs with the daemon, or returns the one that has this token already, so
+// that each message is read once.
 func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
 	client, err := set.Client()
 	if err != nil {
@@ -87,8 +87,8 @@ func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
 	return bot, nil
 }
 
-// noted are what a person should look at: a tenant's incidents, and, for whoever
-// runs the monitor, what keeps channels from working.
+// noted returns the warnings for a tenant: its incidents, and, for the operator of the monitor,
+// what keeps channels from working.
 func (d *Daemon) noted(tenant string) (lines []string, incidents int64) {
 	lines, incidents = d.notes.list(tenant)
 	lines = append(lines, d.signed.Notes(tenant)...)

@@ -84,8 +84,8 @@ func press(t *testing.T, server *bottest.Server, card bottest.Message) {
 	server.PressData(anna, anna, card.ID, card.Data[1])
 }
 
-// What keeps the bot from working stands in status, without its token, and
-// hinders nobody: there are other ways to answer.
+// A bot that cannot send is named in status, without its token, and delays no call: there are other
+// ways to answer.
 func TestAPhoneThatCannotBeReached(t *testing.T) {
 	server := bottest.New()
 	t.Cleanup(server.Close)

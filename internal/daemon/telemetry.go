@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openTelemetry begins to show what service.yaml asks for; by default nothing.
-// It is opened before the monitor, so that it is closed after it.
+// openTelemetry opens what service.yaml asks for; by default nothing. It is opened before the
+// monitor, so that it is closed after it.
 func (d *Daemon) openTelemetry(ctx context.Context) error {
 	s := d.opts.Service
 	if s.Metrics == "" && s.Traces == "" && s.Events == "" {
@@ -25,7 +25,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 	d.telemetry, err = telemetry.Open(ctx, telemetry.Options{
 		Version: d.opts.Version, Traces: s.Traces, Events: s.Events, Now: d.opts.Now, Log: d.opts.Log,
 		Catalog:    func() *catalog.Catalog { return d.live.Rules().Catalog },
-		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // it is opened after this
+		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // opened after this
 		Checkpoint: d.proof.lastSigned(d.started),
 		Paused:     func() int { return d.monitor.Pausing() },
 		Differ:     func(what string) int { return d.nodes.difference().Counts[what] },
@@ -44,9 +44,9 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// observe hands what happened to whoever watches.
+// observe passes what happened to the watchers.
 func (d *Daemon) observe(o monitor.Observation) {
-	d.marks.moved(o.Session) // also by the owner, or by an event whose sender gave up
+	d.marks.moved(o.Session) // also for the owner's acts, and for events whose sender gave up
 	d.hub.Tell(o)
 	d.gateFailures(o.Entries)
 	telemetry.Unheard(d.opts.Log, o)
@@ -55,12 +55,12 @@ func (d *Daemon) observe(o monitor.Observation) {
 	}
 }
 
-// reloaded counts what became of a new policy.
+// reloaded counts the outcomes of reading a new policy.
 func (d *Daemon) reloaded(s liverules.Status) {
 	d.telemetry.Reloaded(s.Refused != nil)
 }
 
-// metricsServers answer scrapes, if somebody is to scrape.
+// metricsServers returns the server for scrapes, if service.yaml asks for one.
 func (d *Daemon) metricsServers() []server {
 	if d.metrics == nil {
 		return nil
@@ -68,8 +68,8 @@ func (d *Daemon) metricsServers() []server {
 	return []server{serverOf("metrics", d.metrics, httpapi.NewServer(d.telemetry.Metrics()))}
 }
 
-// scrapes answers them at a network door. The counters are of all tenants, so
-// nobody of one may see them.
+// scrapes answers scrapes at a network door. The counters are of all tenants, so a tenant's token
+// may not see them.
 func (d *Daemon) scrapes(o httpapi.Options) http.Handler {
 	show := d.telemetry.Scrape()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

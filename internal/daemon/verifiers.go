@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// openVerifiers builds the gates that service.yaml describes. One whose secret
-// is missing is no gate: then there is no daemon, and it is said why.
+// openVerifiers builds the gates that service.yaml describes. If a gate's secret is missing, the
+// daemon does not start, and says why.
 func (d *Daemon) openVerifiers() ([]verify.Verifier, error) {
 	var list []verify.Verifier
 	names, hooks := d.opts.Service.Webhooks()
@@ -35,8 +35,7 @@ func (d *Daemon) openVerifiers() ([]verify.Verifier, error) {
 
 func newRequest() string { return uuid.NewString() }
 
-// gateFailures shows in status which gates gave no answer. The journal has it
-// already.
+// gateFailures shows in status which gates gave no answer. The journal records it already.
 func (d *Daemon) gateFailures(entries []journal.Entry) {
 	for _, e := range entries {
 		if e.Kind != "verifier-answered" {

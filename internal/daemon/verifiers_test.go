@@ -125,7 +125,7 @@ func TestWebhookSlowerThanTheAgent(t *testing.T) {
 	}
 }
 
-// Without its secret there is no daemon, and nobody is told what it is.
+// Without its secret the daemon does not start, and the error does not show a secret.
 func TestWebhookWithoutItsSecret(t *testing.T) {
 	s, err := config.ParseService("service.yaml", []byte("verifier: {webhook: {url: 'https://verifier.example', secret: '${FLOODMARK_TEST_NONE}'}}"))
 	if err != nil {

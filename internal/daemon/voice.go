@@ -14,21 +14,19 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Most events can only tighten, so anybody may send them. Three kinds loosen: what
-// the owner says, that a person emptied the context, and that a schedule began a
-// session, which may have been allowed something in advance. An agent's own loop
-// reports those; what its model runs must not, though it is the same user and
-// reaches the same socket. That a session is new loosens, too, if it is an old one:
-// where that is in doubt it counts as one with a past.
+// Most events can only tighten, so every process may send them. Three kinds loosen: the owner's
+// words, that a person emptied the context, and that a schedule began a session, for which calls
+// may have been allowed in advance. An agent's own loop reports those; the programs its model runs
+// must not, though they run as the same user and reach the same socket. Reporting an old session as
+// new loosens, too: in doubt, a session counts as one with a past.
 
-// A speaker is who sends an event. Over the network it is zero.
+// A speaker is the sender of an event. Over the network it is zero.
 type speaker struct {
 	peer.Peer
-	// local says that it is on this machine: then the system must know it.
-	// framed says that it spoke in a frame, as the hooks of known agents do.
+	// local says that it is on this machine: then the system must know it. framed says that it
+	// spoke in a frame, as the hooks of known agents do.
 	local, framed bool
-	// agent is whose hook program it is; empty for an agent that reports by
-	// itself.
+	// agent is the agent whose hook program it is; empty for an agent that reports by itself.
 	agent string
 }
 
@@ -46,9 +44,8 @@ func loosens(ev hook.Event) bool {
 
 var errNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
 
-// hear refuses what loosens a session if it comes from below a guarded agent.
-// The hook program of an agent is below it; what else is below it is told apart
-// by [voices].
+// hear refuses events that loosen a session if they come from below a guarded agent. An agent's
+// hook program is below it too; [voices] tells it apart from the others.
 func (d *Daemon) hear(s speaker, ev hook.Event) error {
 	if !loosens(ev) {
 		return nil
@@ -71,13 +68,13 @@ func (d *Daemon) descends(s speaker) bool {
 	return below
 }
 
-// heard are the monitor's hooks behind that.
+// heard judges events after checking who speaks.
 type heard struct {
 	watchedHooks
 	d *Daemon
 }
 
-// Handle judges one event of whoever may send it.
+// Handle judges one event, if its speaker may send it.
 func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	s, _ := ctx.Value(speakerKey{}).(speaker)
 	window := ev.Window
@@ -88,7 +85,7 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return h.handle(ctx, tenant, s, ev, window)
 }
 
-// gateway judges an event of a gateway as one of whose it is.
+// gateway judges an event of a gateway in the session it belongs to.
 func (h heard) gateway(ctx context.Context, tenant string, s speaker, ev hook.Event, window *hook.Window) (hook.Reply, error) {
 	ev, by, answer, done := h.d.branches.join(s, ev)
 	if done {
@@ -101,7 +98,7 @@ func (h heard) gateway(ctx context.Context, tenant string, s speaker, ev hook.Ev
 	}
 	h.d.windows.note(s, ev)
 	if by.below {
-		window = nil // what an agent runs could answer there
+		window = nil // a program that the agent runs could answer there
 	}
 	if window != nil && window.Ticket != "" {
 		return h.answered(ctx, tenant, s, ev, *window)
@@ -120,8 +117,8 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 	h.d.marks.moved(session)
 	defer h.d.marks.moved(session)
 	if s.local && s.PID == 0 {
-		// The system does not say who speaks, as for somebody in a container:
-		// such words are anybody's.
+		// The system does not name the speaker, as for a process in a container: its words may be
+		// any program's.
 		if ev.Origin.IsOwner, ev.ByPerson = false, false; ev.Origin.Kind == floodmark.FromSystem {
 			ev.Origin.Kind = floodmark.FromUnknown
 		}
@@ -134,7 +131,7 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 		}
 	}
 	if s.PID != 0 && !ev.Gateway && ev.Point == hook.SessionStart && ev.Cause == hook.Startup && h.d.descends(s) {
-		ev.Cause = hook.Resume // a model began it, and nobody knows what that had read
+		ev.Cause = hook.Resume // a model began it, whose past is unknown
 	}
 	if err := h.d.hear(s, ev); err != nil {
 		h.d.incident(ctx, "not-the-owners-voice", err.Error())
@@ -150,7 +147,7 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 	if program && ev.Point == hook.SessionStart && ev.Cause == hook.Startup {
 		if h.d.voices.begins(s, ev.Session) != nil {
 			h.d.incident(ctx, "not-a-new-session", fmt.Sprintf("session %.100q is not believed to be new: a call of its agent could have said so, or what one left behind; said by %s", ev.Session, s.Line()))
-			ev.Cause = hook.Resume // nobody knows what it holds
+			ev.Cause = hook.Resume // its content is unknown
 		}
 	}
 	reply, err := h.watchedHooks.Handle(ctx, tenant, ev)
@@ -166,8 +163,8 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 	return reply, err
 }
 
-// branch judges what has to do with an agent that another one started; done says
-// that nothing is left to judge.
+// branch judges the events of an agent that another one started; done says that nothing is left to
+// judge.
 func (h heard) branch(ctx context.Context, tenant string, s speaker, ev hook.Event) (reply hook.Reply, done bool, err error) {
 	b := h.d.branches
 	switch {
@@ -182,7 +179,7 @@ func (h heard) branch(ctx context.Context, tenant string, s speaker, ev hook.Eve
 			Point: hook.SubagentSpawned, Session: br.parent, Agent: br.agent, Child: ev.Session, Text: ev.Text,
 		})
 		if err != nil {
-			return hook.Reply{}, false, nil //nolint:nilerr // then it is refused like any other's
+			return hook.Reply{}, false, nil //nolint:nilerr // then it is refused like any other prompt
 		}
 		b.begun(ev.Session, br.parent)
 		return reply, true, nil
@@ -192,8 +189,8 @@ func (h heard) branch(ctx context.Context, tenant string, s speaker, ev hook.Eve
 	return hook.Reply{}, false, nil
 }
 
-// gather makes what the branches of a session have read count for it, before the
-// result of a call does that may hold their words.
+// gather makes what the branches of a session have read count for it, before the result of a call
+// that may hold their words is judged.
 func (h heard) gather(ctx context.Context, tenant string, ev hook.Event) error {
 	list := h.d.branches.told(ev.Session)
 	for i, child := range list {

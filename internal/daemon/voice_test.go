@@ -21,8 +21,8 @@ func said(s floodmark.SessionID, text string) hook.Event {
 	}
 }
 
-// Whoever can send events can also send the words «.endorse DIGEST»: they vouch for
-// nothing, and open a question whose code is told at the owner's own channels.
+// A program that can send events can also send the words «.endorse DIGEST»: they make no content
+// trusted, and open a question whose code is shown at the owner's own channels.
 func TestNoEventVouchesForContent(t *testing.T) {
 	r := start(t, t.TempDir())
 	c := r.hooks(t)
@@ -52,8 +52,8 @@ func TestNoEventVouchesForContent(t *testing.T) {
 	}
 }
 
-// In system mode everybody reaches the socket: whoever the system does not name
-// is refused there. In user mode the socket's mode keeps others out.
+// In system mode every user reaches the socket: a process that the system does not name is refused
+// there. In user mode the socket's mode keeps others out.
 func TestWhoReportsMustBeKnownInSystemMode(t *testing.T) {
 	unknown := func(net.Conn) (int, int, error) { return 0, 0, peer.ErrUnknown }
 	d := &Daemon{gate: &gate{}}
@@ -66,8 +66,8 @@ func TestWhoReportsMustBeKnownInSystemMode(t *testing.T) {
 	}
 }
 
-// A monitor guards its own files wherever they lie: its policy is read again
-// as soon as somebody writes it.
+// A monitor guards its own files wherever they are: it reads its policy again as soon as the file
+// changes.
 func TestItsOwnFilesAreGuardedAnywhere(t *testing.T) {
 	r := start(t, t.TempDir())
 	c := r.hooks(t)
@@ -100,8 +100,8 @@ func TestTheSocketSaysWhichUserItIs(t *testing.T) {
 	}
 }
 
-// Sessions of agents with a hook program belong to that program: over HTTP
-// nobody empties their context, nor speaks for their owner.
+// Sessions of agents with a hook program belong to that program: an event over HTTP cannot empty
+// their context, nor speak for their owner.
 func TestNobodySpeaksForAnotherDoorsSession(t *testing.T) {
 	r := start(t, t.TempDir())
 	c := r.hooks(t)
@@ -179,8 +179,8 @@ func TestWhatAnAgentRunsDoesNotSpeakForTheOwner(t *testing.T) {
 	}
 }
 
-// What an agent runs may be an agent of its own that speaks HTTP: nobody knows what its
-// model had read, or whether the session is new at all.
+// A program that an agent runs may itself be an agent that speaks HTTP: what its model had read is
+// unknown, and whether the session is new at all.
 func TestASessionBegunBelowAnAgentHasAPast(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
@@ -206,8 +206,8 @@ func cleared(s floodmark.SessionID) hook.Event {
 	return hook.Event{Point: hook.SessionStart, Session: s, Cause: hook.Clear, ByPerson: true}
 }
 
-// That a schedule began a session may let something through that was allowed in
-// advance, so it is believed of nobody whose words are not.
+// An event that a schedule began a session may use calls allowed in advance, so it is not believed
+// of a speaker whose words are not believed.
 func TestAScheduleLoosens(t *testing.T) {
 	ev := hook.Event{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSystem, Name: "cron"}}
 	if !loosens(ev) {

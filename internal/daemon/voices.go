@@ -11,24 +11,22 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// An agent that starts a program at each hook cannot be told from what it runs
-// by the program alone: a command can start the same program with words of its
-// own. Three things tell them apart. The hook must be started by the process
-// that began the session. No call of that process may be running: it could be
-// the one who speaks. And whatever stands between the hook and the agent must
-// have begun after the agent's last word about a call, or it was left behind by
-// one.
+// An agent that starts a program at each hook cannot be told by the program alone from what it
+// runs: a command can start the same program with words of its own. Three checks tell them apart.
+// The hook must be started by the process that began the session. No call of that process may be
+// running: it could be the speaker. And every process between the hook and the agent must have
+// begun after the agent's last report of a call, or it was left behind by one.
 
-// voices knows the processes of agents that report by a program, and what they
-// are doing. It is in memory only. It is safe for concurrent use.
+// voices tracks the processes of agents that report by a program, and their calls in flight. It is
+// in memory only. It is safe for concurrent use.
 type voices struct {
 	table peer.Table
-	// ticks is the time by which the table says when processes began.
+	// ticks returns the current time on the clock of the process table.
 	ticks func() uint64
-	// since is when this began to watch: whatever is older may be anything.
+	// since is when the monitor began to watch: an older process may be anything.
 	since uint64
-	// native are the agents that ask in their own window. What a person answers
-	// there is not told before the call has run.
+	// native are the agents that ask in their own window. Their hook reports the answer only after
+	// the call has run.
 	native []string
 
 	mu       sync.Mutex // guards what is below
@@ -36,12 +34,12 @@ type voices struct {
 	sessions map[floodmark.SessionID]peer.Process
 }
 
-// doing is what one agent's process is at.
+// doing tracks the calls of one agent's process.
 type doing struct {
 	open map[openCall]peer.Process // calls that may run and gave no result yet, with their hook
-	lost bool                      // there were too many to follow
-	// last is the hook that told of a call, or of an end; ended is when it, or
-	// one before it, was answered.
+	lost bool                      // too many to follow
+	// last is the hook that reported a call, or an end; ended is when it, or one before it, was
+	// answered.
 	last  peer.Process
 	ended uint64
 }
@@ -51,7 +49,7 @@ type openCall struct {
 	id      floodmark.CallID
 }
 
-// The limits on what is remembered. Beyond them nobody is believed.
+// The limits on what is remembered. Beyond them no speaker is believed.
 const (
 	maxVoices    = 4096
 	maxSpoken    = 1 << 16 // sessions
@@ -65,8 +63,8 @@ func newVoices(t peer.Table, ticks func() uint64) *voices {
 	}
 }
 
-// Why the words of a hook are not taken for the owner's. Each says what a person
-// who did type them can do.
+// Why the words of a hook are not taken for the owner's. Each error says what a person who did type
+// them can do.
 var (
 	errNotItsAgent = errors.New("they do not come from the process that began this session (if you typed them, start the session anew)")
 	errBusy        = errors.New("a call of this agent is still running and could have said them (if you typed them: they count as the owner's again when the agent has finished its turn)")
@@ -78,10 +76,10 @@ func (v *voices) believe(s speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, false)
 }
 
-// begins returns why it is not believed that a session is new, or nil: what a call
-// runs, or left behind, could say so of an old one, and its past would be forgotten.
-// As long as an agent has made no call, nobody but itself can have said it, though its
-// hook may be older than this monitor, which it started.
+// begins returns why a session is not believed to be new, or nil: a program that a call runs, or
+// left behind, could report an old session as new, and its past would be forgotten. Until an agent
+// has made a call, only the agent itself can report this, though its hook may be older than this
+// monitor, which it started.
 func (v *voices) begins(s speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, true)
 }
@@ -106,8 +104,7 @@ func (v *voices) doubt(s speaker, session floodmark.SessionID, begins bool) erro
 	return nil
 }
 
-// note remembers what a hook told and what was answered. It must be called
-// before the answer leaves.
+// note records what a hook reported and the answer. It must be called before the reply is sent.
 func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -115,7 +112,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 	if !ok {
 		return
 	}
-	top := between[len(between)-1].Process // what the agent started
+	top := between[len(between)-1].Process // the child of the agent
 	switch ev.Point {
 	case hook.BeforeToolCall:
 		switch {
@@ -145,14 +142,14 @@ func (v *voices) mayRun(agent string, answered floodmark.Verdict) bool {
 	return answered == floodmark.Allow || answered == floodmark.Confirm && slices.Contains(v.native, floodmark.Program(agent))
 }
 
-// after reports whether a process began after another. The clock of processes is
-// coarse; within one tick their numbers tell, which the system gives in order.
+// after reports whether a process began after another. The clock of processes is coarse; within one
+// tick their numbers decide, which the system gives in order.
 func after(p, than peer.Process) bool {
 	return p.Start > than.Start || p.Start == than.Start && p.PID > than.PID
 }
 
-// close ends calls, if the hook that says so began after theirs: what one call
-// runs must not end another that comes after it.
+// close ends calls, if the hook that reports it began after theirs: a program that one call runs
+// must not end a later call.
 func (d *doing) close(between []peer.Info, is func(openCall) bool) {
 	for call, hook := range d.open {
 		fresh := true
@@ -165,9 +162,8 @@ func (d *doing) close(between []peer.Info, is func(openCall) bool) {
 	}
 }
 
-// place finds the agent of a session above the speaker, and the processes up to
-// it, the speaker first. A session belongs to the process it was first heard
-// of from, as long as that runs.
+// place finds the agent of a session above the speaker, and the processes up to it, the speaker
+// first. A session belongs to the process that first reported it, as long as that process runs.
 func (v *voices) place(s speaker, session floodmark.SessionID) (at *doing, between []peer.Info, ok bool) {
 	agent, known := v.sessions[session]
 	if known && !v.runs(agent) {
@@ -189,8 +185,8 @@ func (v *voices) place(s speaker, session floodmark.SessionID) (at *doing, betwe
 	return nil, nil, false
 }
 
-// agentAbove is the nearest agent that is known already, so that nothing an
-// agent runs becomes one of its own; else the process that started the hook.
+// agentAbove returns the nearest agent that is known already, so that nothing an agent runs becomes
+// an agent of its own; else the process that started the hook.
 func (v *voices) agentAbove(s speaker) (peer.Process, bool) {
 	for _, up := range s.Ancestors {
 		if v.agents[up.Process] != nil {
@@ -200,8 +196,8 @@ func (v *voices) agentAbove(s speaker) (peer.Process, bool) {
 	return peer.Starter(s.agent, s.Peer)
 }
 
-// bind gives a session to an agent. There may be too many of either: who comes
-// then is not believed, and nobody is forgotten for it.
+// bind assigns a session to an agent. At the limits a new session is refused and not believed; none
+// is dropped for it.
 func (v *voices) bind(session floodmark.SessionID, agent peer.Process) bool {
 	if v.agents[agent] == nil && len(v.agents) >= maxVoices || len(v.sessions) >= maxSpoken {
 		v.sweep()
@@ -235,15 +231,15 @@ func (v *voices) runs(p peer.Process) bool {
 	return err == nil && now.Process == p
 }
 
-// notTheOwners makes of the owner's words somebody's: nothing in them counts as
-// stated by the owner, and they are trusted as little as any text from outside.
+// notTheOwners turns the owner's words into an unknown sender's: nothing in them counts as stated
+// by the owner, and they are trusted as little as any text from outside.
 func notTheOwners(ev hook.Event) hook.Event {
 	ev.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "words that may not be the owner's"}
 	ev.ByPerson, ev.Typed = false, false
 	return ev
 }
 
-// whose says in an incident whom it is about.
+// whose names the session of an incident.
 func whose(ev hook.Event, s speaker, why error) string {
 	return fmt.Sprintf("words in session %.100q are not taken for the owner's: %v; said by %s", ev.Session, why, s.Line())
 }

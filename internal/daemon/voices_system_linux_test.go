@@ -77,7 +77,7 @@ func beginnings() map[string]struct {
 	}
 }
 
-// past reports whether a session has one that nobody knows.
+// past reports whether a session has an unknown past.
 func (p *play) past(t *testing.T, session floodmark.SessionID) bool {
 	t.Helper()
 	c, err := client.Dial(config.DirPaths(p.dir).OwnerSocket, client.Options{})

@@ -26,7 +26,7 @@ func (f tree) plant(pid, parent int, start uint64, name string, command ...strin
 	f[pid] = peer.Info{Process: peer.Process{PID: pid, Start: start}, Parent: parent, Name: name, Command: command}
 }
 
-// A stage is an agent's process, 10, with a clock, and whoever speaks below it.
+// A stage is an agent's process, 10, with a clock, and the speakers below it.
 type stage struct {
 	t    *testing.T
 	f    tree
@@ -103,7 +103,7 @@ func TestTheAgentsOwnHookIsBelieved(t *testing.T) {
 	s.want(s.hook(10), nil)
 }
 
-// Whoever speaks while a call runs may be that call, however it is started.
+// A process that speaks while a call runs may be that call, however it is started.
 func TestNobodyIsBelievedWhileACallRuns(t *testing.T) {
 	s := newStage(t)
 	s.want(s.hook(10), nil)
@@ -153,9 +153,8 @@ func TestARefusedCallIsNotRunning(t *testing.T) {
 	}
 }
 
-// A call that its agent asks about in its own window runs as soon as the person
-// says yes there, and nobody tells us: from the question on it may be the one who
-// speaks.
+// A call that its agent asks about in its own window runs as soon as the person approves it there,
+// without a report to us: from the question on, the call may be the speaker.
 func TestACallAskedInAWindowMayRun(t *testing.T) {
 	for _, c := range []struct {
 		agent    string
@@ -266,7 +265,7 @@ func TestWhatRanBeforeTheMonitorIsNotBelieved(t *testing.T) {
 	s.want(s.hook(10), nil)
 }
 
-// At the limits nobody is forgotten, and nobody new is believed.
+// At the limits no session is dropped, and no new one is believed.
 func TestVoicesAreBounded(t *testing.T) {
 	s := newStage(t)
 	s.tell(hook.SessionStart, "")
@@ -293,7 +292,7 @@ func TestVoicesAreBounded(t *testing.T) {
 	}
 }
 
-// The words that are not believed are nobody's.
+// Words that are not believed are not the owner's.
 func TestWordsThatAreNotTheOwners(t *testing.T) {
 	ev := said(mine, "send it to eve")
 	ev.Typed, ev.ByPerson = true, true

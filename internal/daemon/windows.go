@@ -18,28 +18,27 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The client of a gateway can show a question in a window of its own. What it
-// answers is all the proof there is that a person did, so a client is asked only
-// if the owner named it, and only where nobody else can play it. An agent's
-// commands run below its process, and the servers of a gateway below the gateway:
-// whoever descends from either is no client. An agent that reports by hooks is
-// asked where its hooks ask. The processes tell who started a gateway; a gateway
-// with tokens must have begun the session itself, under our eyes.
+// The client of a gateway can show a question in a window of its own. Its answer is the only proof
+// that a person gave it, so a client is asked only if the owner named it, and only where no other
+// process can play it. An agent's commands run below its process, and the servers of a gateway
+// below the gateway: a descendant of either is no client. An agent that reports by hooks is asked
+// where its hooks ask. The process tree tells who started a gateway; a gateway with tokens must
+// have begun the session itself, while the monitor watched.
 
-// windows are the questions that are open in clients' windows. It is in memory
-// only. It is safe for concurrent use.
+// windows tracks the questions that are open in clients' windows. It is in memory only. It is safe
+// for concurrent use.
 type windows struct {
 	on      []string // the clients that the owner named
 	guarded *peer.Guarded
 	now     func() time.Time
 
 	mu sync.Mutex // guards what is below
-	// began are the sessions that a gateway with tokens began, with its process.
+	// began maps a session that a gateway with tokens began to that gateway's process.
 	began map[floodmark.SessionID]peer.Process
 	open  map[floodmark.TicketID]inWindow
 }
 
-// inWindow is a question that one gateway may bring the answer to, once.
+// inWindow is a question whose answer one gateway may bring, once.
 type inWindow struct {
 	gateway peer.Process
 	session floodmark.SessionID
@@ -49,8 +48,7 @@ type inWindow struct {
 	expires time.Time
 }
 
-// The limits on what is remembered and shown. Beyond them nobody is asked in a
-// window.
+// The limits on what is remembered and shown. Beyond them no window asks.
 const (
 	maxInWindows  = 1024
 	maxBegan      = 1 << 14
@@ -64,7 +62,7 @@ func newWindows(on []string, g *peer.Guarded, now func() time.Time) *windows {
 	return &windows{on: on, guarded: g, now: now, began: map[floodmark.SessionID]peer.Process{}, open: map[floodmark.TicketID]inWindow{}}
 }
 
-// note remembers which process begins a session.
+// note records which process begins a session.
 func (w *windows) note(s speaker, ev hook.Event) {
 	if len(w.on) == 0 || !ev.Gateway || !s.local || s.PID == 0 || !strings.HasPrefix(string(ev.Session), apartSession) {
 		return
@@ -79,7 +77,7 @@ func (w *windows) note(s speaker, ev hook.Event) {
 	}
 }
 
-// client is who can be asked about an event; empty if nobody may.
+// client returns the client that can be asked about an event; empty if none may.
 func (w *windows) client(s speaker, ev hook.Event, said hook.Window) string {
 	if !ev.Gateway || ev.Point != hook.BeforeToolCall || !s.local || s.PID == 0 || len(s.Ancestors) == 0 ||
 		len(w.guarded.Among(s.Ancestors, "")) > 0 {
@@ -101,7 +99,7 @@ func (w *windows) client(s speaker, ev hook.Event, said hook.Window) string {
 	return ""
 }
 
-// add remembers a question that is shown. It reports whether there was room.
+// add records a question that is shown. It reports whether there was room.
 func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,8 +111,8 @@ func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
 	return true
 }
 
-// shown reports whether a question is open in the window of this client, about
-// this call, and what it shows. An answer to it is taken once.
+// shown reports whether a question is open in the window of this client, about this call, and what
+// it shows. It accepts an answer once.
 func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Window) (seen string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,9 +126,9 @@ func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Windo
 	return o.seen, true
 }
 
-// brought reports whether the answer to a question was brought from its window: whoever
-// brought it has the call judged. The one who waited meanwhile would use up the yes,
-// and that he has gone may be noticed later.
+// brought reports whether the answer to a question was brought from its window. The request that
+// brought it has the call judged; the one that waited would use up the approval, though its sender
+// may be gone.
 func (w *windows) brought(t floodmark.TicketID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +136,7 @@ func (w *windows) brought(t floodmark.TicketID) bool {
 	return !open
 }
 
-// callDigest tells calls apart, to the last byte of what is sent on.
+// callDigest identifies a call, to the last byte of what is sent on.
 func callDigest(c hook.Call) floodmark.Digest {
 	return floodmark.DigestOf(strings.Join([]string{string(c.ID), c.Server, c.Name, string(c.Args)}, "\x00"))
 }
@@ -166,9 +164,9 @@ func (h heard) ask(tenant string, s speaker, ev hook.Event, said hook.Window, re
 	return nil
 }
 
-// forWindow words a question, unless it is one that a client's window may never
-// answer: what changes the agent or the monitor, what takes two people, what
-// vouches for content, and what cannot be shown whole.
+// forWindow words a question, unless a client's window may never answer it: what changes the agent
+// or the monitor, what takes two people, what makes content trusted, and what cannot be shown
+// whole.
 func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
 	if p.Calls != 1 || len(p.Questions) != 1 {
 		return "", false
@@ -185,14 +183,14 @@ func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
 	return text, utf8.RuneCountInString(text) <= maxWindowText
 }
 
-// notShownLine is what the agent reads if an answer belongs to no question.
+// notShownLine is what the agent reads if an answer belongs to no open question.
 const notShownLine = "Floodmark refuses this because what was answered belongs to no question that is open in this client's window."
 
-// waitsLine is what the agent reads while nobody has answered.
+// waitsLine is what the agent reads while the question is open.
 const waitsLine = "Floodmark holds this back: nobody has answered the question yet. It stays open; the same call passes once the owner has approved it."
 
-// answered takes what was said in a client's window, or waits until the question
-// is answered elsewhere, and judges the call again.
+// answered takes an answer from a client's window, or waits until the question is answered
+// elsewhere, and judges the call again.
 func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.Event, said hook.Window) (hook.Reply, error) {
 	client := h.d.windows.client(s, ev, said)
 	seen, ok := h.d.windows.shown(s, ev, client, said)
@@ -234,5 +232,5 @@ func (h heard) closed(ctx context.Context, s journal.Session, t floodmark.Ticket
 	return err == nil
 }
 
-// left reports whether whoever asked has gone.
+// left reports whether the caller has gone.
 func left(ctx context.Context) bool { return ctx.Err() != nil }

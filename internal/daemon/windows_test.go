@@ -74,7 +74,7 @@ func (h *household) throughIn(ctx context.Context, pid int, s floodmark.SessionI
 	return reply
 }
 
-// risky is a call that nobody described.
+// risky is a call to a tool without a description.
 func risky(id string, w *hook.Window) hook.Event {
 	return hook.Event{
 		Point: hook.BeforeToolCall, Window: w,
@@ -219,7 +219,7 @@ func TestAnAnswerBelongsToOneQuestion(t *testing.T) {
 	}
 }
 
-// Nobody is asked but a client that the owner named, started by no agent.
+// Only a client that the owner named, started by no agent, is asked.
 func TestWhoIsAskedInAWindow(t *testing.T) {
 	for name, plant := range map[string]func(h *household) (pid int, s floodmark.SessionID, w hook.Window){
 		"a client nobody named": func(h *household) (int, floodmark.SessionID, hook.Window) {
