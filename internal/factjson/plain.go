@@ -206,13 +206,7 @@ func (c *plain) flag(name string, v *bool) {
 	c.odd = true
 }
 
-// level is a field with a value of one of the ordered types.
-func level[E ~uint8](c *plain, name string, ws words, v *E) {
-	if c.field(name, false) {
-		levelValue(c, ws, v)
-	}
-}
-
+// levelValue is a value of one of the ordered types.
 func levelValue[E ~uint8](c *plain, ws words, v *E) {
 	if !c.reading {
 		if int(*v) >= len(ws) || ws[*v] == "" {
