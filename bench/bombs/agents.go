@@ -20,7 +20,7 @@ type agent struct {
 	before, after string
 }
 
-// agentNamed knows the agents, as internal/prove and internal/agents/e2e run them.
+// agentNamed knows the agents, as internal/prove and lab/e2e run them.
 func agentNamed(name string) (agent, bool) {
 	const bin = "node_modules/.bin/"
 	switch name {

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// The versions are those that were measured; internal/agents/e2e names them too.
+// The versions are those that were measured; lab/e2e names them too.
 const (
 	codexVersion    = "0.166.0"
 	opencodeVersion = "1.18.33"

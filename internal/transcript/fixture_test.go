@@ -22,7 +22,7 @@ type run struct {
 	records map[string]*Record
 }
 
-// recorded are the runs of real agents that internal/agents/e2e kept.
+// recorded are the runs of real agents that lab/e2e kept.
 func recorded(t *testing.T) map[string]run {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*/*.txtar")

@@ -27,7 +27,7 @@ const page = "docs/reference/seeds.md"
 
 // elsewhere says which suite runs, and checks, the tests of a package.
 func elsewhere(pkg string) string {
-	if pkg == "internal/agents/e2e" {
+	if pkg == "lab/e2e" {
 		return "agents"
 	}
 	return ""

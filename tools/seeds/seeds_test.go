@@ -15,7 +15,7 @@ const rows = `# Page
 | 0.01 | a | present | story seeds/x; test kernel TestA |
 | 0.02 | b | different | decision 0004; test monitor TestB/it_holds |
 | 0.03 | c | part | some (test kernel TestNever); more |
-| 0.04 | d | present | test internal/agents/e2e TestM/*/deny |
+| 0.04 | d | present | test lab/e2e TestM/*/deny |
 `
 
 func TestRowsNameTests(t *testing.T) {

@@ -165,7 +165,7 @@ func (a agent) expected(b behaviour) string {
 
 // The page shows what was measured, with the behaviours and agents of today.
 func TestPageShowsTheEvidence(t *testing.T) {
-	docs := filepath.Join("..", "..", "..", "docs")
+	docs := filepath.Join("..", "..", "docs")
 	m := readMatrix(t, docs)
 	if len(m.Agents) != len(agentsHere()) {
 		t.Fatalf("%d agents were measured, want %d", len(m.Agents), len(agentsHere()))

@@ -332,7 +332,7 @@ func (w *world) hookProgram() {
 		}
 		return
 	}
-	build := exec.CommandContext(w.t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/floodmark/floodmark/cmd/floodmark-hook")
+	build := exec.CommandContext(w.t.Context(), "go", "-C", "../..", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/floodmark-hook")
 	if text, err := build.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, text)
 	}

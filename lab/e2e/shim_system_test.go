@@ -79,7 +79,7 @@ func driveAt(t *testing.T, agent, socket, deadline string) answers {
 		t.Skip("real agents are run by .ci/agents")
 	}
 	jiti := tool(t, "pi-"+piVersion, "node_modules", "jiti", "lib", "jiti.mjs")
-	shim, err := filepath.Abs("../../../integrations/" + shims()[agent])
+	shim, err := filepath.Abs("../../integrations/" + shims()[agent])
 	if err != nil {
 		t.Fatal(err)
 	}

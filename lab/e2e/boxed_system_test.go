@@ -119,7 +119,7 @@ func (w *world) boxedRun(a agent) {
 	w.boxes = *boxProgram
 	if w.boxes == "" {
 		w.boxes = filepath.Join(w.home, "bin", "floodmark-box")
-		build := exec.CommandContext(w.t.Context(), "go", "build", "-o", w.boxes, "github.com/floodmark/floodmark/cmd/floodmark-box")
+		build := exec.CommandContext(w.t.Context(), "go", "-C", "../..", "build", "-o", w.boxes, "./cmd/floodmark-box")
 		if text, err := build.CombinedOutput(); err != nil {
 			w.t.Fatalf("%v\n%s", err, text)
 		}

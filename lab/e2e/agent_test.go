@@ -117,7 +117,7 @@ func (w *world) parsed(s testmodel.Settings) (settings map[string]any) {
 // shipped reads a file of integrations.
 func shipped(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "integrations", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "integrations", name))
 	if err != nil {
 		t.Fatal(err)
 	}
