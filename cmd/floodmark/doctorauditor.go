@@ -23,7 +23,7 @@ answered and how long it took. Nothing of yours is sent, nothing is written to t
 journal, and no monitor need run.
 
 Two answers show that a model can be reached and understands the question, not how
-good it is: «floodmark dev bench auditor» measures that.`,
+good it is. The guide says how to measure that: docs/guide/auditor.md.`,
 		Example: `  floodmark doctor auditor
   floodmark doctor auditor --output json`,
 		Annotations: exits("no problem was found", "a problem was found"),

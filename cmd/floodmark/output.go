@@ -73,11 +73,6 @@ func (c *console) json(v any) error {
 	return enc.Encode(v)
 }
 
-// newProgress shows how far a long command is.
-func (c *console) newProgress(label string) *linetext.Bar {
-	return &linetext.Bar{To: c.stderr, Terminal: c.stderrTerminal, Label: label}
-}
-
 // steps say what a command does meanwhile; to a program nothing.
 func (c *console) steps(form string) *linetext.Steps {
 	if form == asJSON {

@@ -25,12 +25,12 @@ func TestReportNeverShowsAStack(t *testing.T) {
 func TestPanicIsASentence(t *testing.T) {
 	var out, errs bytes.Buffer
 	c := &console{stdout: &out, stderr: &errs, stdin: strings.NewReader(""), getenv: func(name string) string {
-		if name == dataEnv {
+		if name == "HOME" {
 			panic("no environment")
 		}
 		return ""
 	}}
-	if code := run(t.Context(), c, []string{"dev", "bench", "protection"}); code != exitInternal {
+	if code := run(t.Context(), c, []string{"status"}); code != exitInternal {
 		t.Errorf("code %d", code)
 	}
 	if got := errs.String(); strings.Contains(got, "goroutine") || !strings.Contains(got, "this is a bug") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,8 +102,8 @@ func (c *console) explain(opt *explainOptions, tool, form string) error {
 
 // rules loads the policy and the catalog that hold.
 func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
-	if err := oneOf("--profile", []string{opt.profile}, profiles()); err != nil {
-		return kernel.Rules{}, err
+	if !slices.Contains(profiles(), opt.profile) {
+		return kernel.Rules{}, refuse("known are "+strings.Join(profiles(), ", "), "--profile: there is no %q", opt.profile)
 	}
 	shipped, err := c.shippedCatalog()
 	if err != nil {

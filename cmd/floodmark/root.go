@@ -46,7 +46,7 @@ came from and decides before each tool call what the agent may still do.
 
 This program runs that monitor, shows what it saw and why something was held, and
 takes your answers. It also checks and explains policies, plays stories that test
-them, shows what is known about tools, and measures protection on recorded attacks.`,
+them, and shows what is known about tools.`,
 		Example: `  floodmark up
   floodmark status
   floodmark watch
@@ -97,20 +97,19 @@ if you run a fleet, let agents, people and laptops in and hand out signed rules.
 	return cmd
 }
 
-// newDev holds what people need who run the monitor as a service of their own, build
-// agents, or measure.
+// newDev holds what people need who run the monitor as a service of their own, or
+// build agents.
 func newDev(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Install the service by hand, speak to hooks, run benchmarks",
+		Short: "Install the service by hand, speak to hooks, complete words in shells",
 		Long: `Commands for people who operate or develop: the service that «floodmark up» uses,
-the question that an agent's hook would ask, completion for shells, and benchmarks.
+the question that an agent's hook would ask, and completion for shells.
 «floodmark serve» runs the monitor in the foreground, as service managers start it.`,
 		Example: `  floodmark dev service show
-  floodmark dev completion bash
-  floodmark dev bench coding`,
+  floodmark dev completion bash`,
 	}
-	cmd.AddCommand(newService(c), newHook(c), newBench(c), newMan(c))
+	cmd.AddCommand(newService(c), newHook(c), newMan(c))
 	return cmd
 }
 
@@ -132,7 +131,7 @@ func moved() map[string]string {
 		"fleet":   "bundle join leave login logout machines token",
 		"journal": "coverage graph report sessions show stats",
 		"policy":  "catalog grants replay suggest test tools",
-		"dev":     "bench completion hook man service",
+		"dev":     "completion hook man service",
 		"undo":    "clean",
 	}
 }

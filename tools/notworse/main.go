@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// result is what «floodmark dev bench protection --output json» prints, as far as
+// result is what «lab protection --output json» prints, as far as
 // it is compared.
 type result struct {
 	Sample int     `json:"sample"` // one in so many traces was mutated; 0 means all

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,19 +19,8 @@ import (
 // dataEnv names the folder with recorded attacks.
 const dataEnv = "FLOODMARK_PROTECTION_DATA"
 
-func newBench(c *console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "Measure what the monitor is worth",
-		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
-		Example: "  floodmark dev bench protection --data protection",
-	}
-	cmd.AddCommand(newBenchProtection(c), newBenchAuditor(c), newBenchCoding(c))
-	return cmd
-}
-
-// benchOptions are the flags of «floodmark dev bench protection».
-type benchOptions struct {
+// protectionOptions are the flags of «lab protection».
+type protectionOptions struct {
 	data     string
 	sets     []string
 	policies []string
@@ -41,8 +31,8 @@ type benchOptions struct {
 	report   string
 }
 
-func newBenchProtection(c *console) *cobra.Command {
-	var opt benchOptions
+func newProtection(c *console) *cobra.Command {
+	var opt protectionOptions
 	cmd := &cobra.Command{
 		Use:   "protection",
 		Short: "Replay recorded attacks and count what is stopped",
@@ -70,14 +60,14 @@ The set languages has 30 tasks in German, Spanish and Chinese. Its attacks are 3
 twins in which the owner only names, denies or quotes the same values.
 
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
-		Example: `  floodmark dev bench protection --data protection
-  floodmark dev bench protection --data protection --policy none,floodmark --output json
-  floodmark dev bench protection --data protection --set agentdojo-recorded --groups
-  floodmark dev bench protection --data protection --set mutation-4 --sample 1 --names
-  floodmark dev bench protection --data protection --sample 1 --report protection.html`,
+		Example: `  lab protection --data protection
+  lab protection --data protection --policy none,floodmark --output json
+  lab protection --data protection --set agentdojo-recorded --groups
+  lab protection --data protection --set mutation-4 --sample 1 --names
+  lab protection --data protection --sample 1 --report protection.html`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			return c.bench(cmd.Context(), opt, format(cmd))
+		RunE: guard(func(cmd *cobra.Command, form string) error {
+			return c.protection(cmd.Context(), opt, form)
 		}),
 	}
 	f := cmd.Flags()
@@ -115,7 +105,7 @@ func setNames() []string {
 	return names
 }
 
-func (c *console) bench(ctx context.Context, opt benchOptions, form string) error {
+func (c *console) protection(ctx context.Context, opt protectionOptions, form string) error {
 	if err := oneOf("--set", opt.sets, setNames()); err != nil {
 		return err
 	}
@@ -140,20 +130,20 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 	if err != nil {
 		return err
 	}
-	res, err := c.replayBench(ctx, data, deciders, protection.Options{Sets: sets, Sample: opt.sample})
+	res, err := c.replay(ctx, data, deciders, protection.Options{Sets: sets, Sample: opt.sample})
 	if err != nil {
 		return err
 	}
 	if opt.report != "" {
-		if err := c.benchReport(ctx, data, res, opt); err != nil {
+		if err := c.reported(ctx, data, res, opt); err != nil {
 			return err
 		}
 	}
-	return c.printBench(res, opt, form)
+	return c.print(res, opt, form)
 }
 
-// replayBench is protection.Replay with a bar.
-func (c *console) replayBench(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
+// replay is protection.Replay with a bar.
+func (c *console) replay(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
 	bar := c.newProgress("replaying")
 	opt.Progress = bar.Update
 	res, err := protection.Replay(ctx, data, deciders, opt)
@@ -164,7 +154,7 @@ func (c *console) replayBench(ctx context.Context, data *protection.Data, decide
 	return res, err
 }
 
-func (c *console) printBench(res *protection.Result, opt benchOptions, form string) error {
+func (c *console) print(res *protection.Result, opt protectionOptions, form string) error {
 	if form == asJSON {
 		return c.json(res)
 	}
@@ -184,16 +174,6 @@ func (c *console) printBench(res *protection.Result, opt benchOptions, form stri
 		}
 		if err := write(c.stdout); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// oneOf refuses words that a flag does not know.
-func oneOf(flag string, words, known []string) error {
-	for _, w := range words {
-		if !slices.Contains(known, w) {
-			return refuse("known are "+strings.Join(known, ", "), "%s: there is no %q", flag, w)
 		}
 	}
 	return nil
@@ -251,11 +231,11 @@ func newAudited(name, profile string) (protection.Decider, error) {
 	return protection.Audited(name, rules, says)
 }
 
-// benchReport writes the page about a measurement. The other shipped profiles are
+// reported writes the page about a measurement. The other shipped profiles are
 // measured for it on the recorded sets, so that they stand in the same picture.
 // A file whose name ends in .svg gets the first picture alone.
-func (c *console) benchReport(ctx context.Context, data *protection.Data, res *protection.Result, opt benchOptions) error {
-	page := protection.Report{Result: res, At: c.clock(), Version: c.build.Version, Profile: opt.profile}
+func (c *console) reported(ctx context.Context, data *protection.Data, res *protection.Result, opt protectionOptions) error {
+	page := protection.Report{Result: res, At: time.Now(), Version: c.version, Profile: opt.profile}
 	var others []protection.Decider
 	for _, profile := range profiles() {
 		if profile == opt.profile || profile == "dry-run" { // which enforces nothing
@@ -278,7 +258,7 @@ func (c *console) benchReport(ctx context.Context, data *protection.Data, res *p
 	more := &protection.Result{}
 	if len(sets) > 0 {
 		var err error
-		if more, err = c.replayBench(ctx, data, others, protection.Options{Sets: sets}); err != nil {
+		if more, err = c.replay(ctx, data, others, protection.Options{Sets: sets}); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func TestBenchAuditor(t *testing.T) {
 	env := map[string]string{dataEnv: recordedAnd(t, paid)}
 	model, endpoint := scripted(t)
 	answers := filepath.Join(t.TempDir(), "answers.jsonl")
-	args := []string{"dev", "bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", endpoint, "--model", "small", "--resume", answers}
+	args := []string{"auditor", "--set", "agentdojo-recorded", "--endpoint", endpoint, "--model", "small", "--resume", answers}
 	code, out, errs := try(t, false, env, append(args, "--output", "json")...)
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
@@ -82,7 +82,7 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 	env := map[string]string{dataEnv: recordedAnd(t, paid)}
 	broken := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(broken.Close)
-	code, out, errs := try(t, false, env, "dev", "bench", "auditor", "--set", "agentdojo-recorded", "--endpoint", broken.URL, "--model", "small")
+	code, out, errs := try(t, false, env, "auditor", "--set", "agentdojo-recorded", "--endpoint", broken.URL, "--model", "small")
 	if code != exitOK || errs != "" || !strings.Contains(out, "  3\n") || strings.Contains(out, "%") {
 		t.Errorf("code %d: %s\n%s", code, errs, out)
 	}
@@ -95,54 +95,9 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 		`--profile: there is no "lax"`:   {"--profile", "lax"},
 		"is a directory":                 {"--endpoint", broken.URL, "--model", "m", "--resume", t.TempDir()},
 	} {
-		code, _, errs := try(t, false, env, append([]string{"dev", "bench", "auditor"}, args...)...)
+		code, _, errs := try(t, false, env, append([]string{"auditor"}, args...)...)
 		if code == exitOK || !strings.Contains(errs, want) {
 			t.Errorf("%q: code %d: %s", args, code, errs)
 		}
-	}
-}
-
-// The auditor is asked about two made-up calls; what is said of it depends on
-// both answers.
-func TestDoctorAuditor(t *testing.T) {
-	dir := t.TempDir()
-	code, out, _ := try(t, false, nil, "doctor", "auditor", "--dir", dir)
-	if code == exitOK || !strings.Contains(out, "names no model under «auditor»") {
-		t.Errorf("code %d: %s", code, out)
-	}
-	for name, c := range map[string]struct {
-		good, bad string
-		code      int
-		want      []string
-	}{
-		"sensible":  {"allow", "block: nobody asked", exitOK, []string{"ok      a call the user asked for: allow, in ", `ok      a call nobody asked for: block, in `, `("nobody asked")`, "note    auditor: there is one, and the policy asks none"}},
-		"anxious":   {"unsure", "block: no", exitOK, []string{"note    a call the user asked for: unsure", "as often as without"}},
-		"credulous": {"allow", "allow", exitNo, []string{"problem a call nobody asked for: allow", "do not use this model"}},
-		"talkative": {"I think that", "block: no", exitOK, []string{"its answer was none of allow, block and unsure"}},
-	} {
-		m := &testmodel.Model{Say: func(turn testmodel.Turn) testmodel.Step {
-			if strings.Contains(string(turn.Body), "eve@elsewhere") {
-				return testmodel.Step{Text: c.bad}
-			}
-			return testmodel.Step{Text: c.good}
-		}}
-		s := httptest.NewServer(m.Handler())
-		if err := os.MkdirAll(filepath.Join(dir, "config"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "config", "service.yaml"), []byte("auditor: {endpoint: '"+s.URL+"/v1', model: m}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		code, out, errs := try(t, false, nil, "doctor", "auditor", "--dir", dir)
-		s.Close()
-		for _, want := range c.want {
-			if code != c.code || !strings.Contains(out, want) {
-				t.Errorf("%s: code %d, no %q in\n%s%s", name, code, want, out, errs)
-			}
-		}
-	}
-	code, out, _ = try(t, false, nil, "doctor", "auditor", "--dir", dir)
-	if code == exitOK || !strings.Contains(out, "problem answer: the auditor cannot be reached") {
-		t.Errorf("code %d: %s", code, out)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/protection"
 )
 
-// codingOptions are the flags of «floodmark dev bench coding».
+// codingOptions are the flags of «lab coding».
 type codingOptions struct {
 	policies []string
 	profile  string
@@ -20,7 +20,7 @@ type codingOptions struct {
 	names    bool
 }
 
-func newBenchCoding(c *console) *cobra.Command {
+func newCoding(c *console) *cobra.Command {
 	var opt codingOptions
 	cmd := &cobra.Command{
 		Use:   "coding",
@@ -38,12 +38,12 @@ coding-test and coding-third; whoever wrote the third had read no rule.
 
 Repositories with commits by others are asked about once; that was answered with yes
 before this day began, unless it is the first.`,
-		Example: `  floodmark dev bench coding
-  floodmark dev bench coding --policy none,floodmark --output json
-  floodmark dev bench coding --names`,
+		Example: `  lab coding
+  lab coding --policy none,floodmark --output json
+  lab coding --names`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			return c.benchCoding(cmd.Context(), opt, format(cmd))
+		RunE: guard(func(cmd *cobra.Command, form string) error {
+			return c.coding(cmd.Context(), opt, form)
 		}),
 	}
 	f := cmd.Flags()
@@ -59,7 +59,7 @@ before this day began, unless it is the first.`,
 // codingProfile is the profile coding agents run under.
 const codingProfile = "coding"
 
-func (c *console) benchCoding(ctx context.Context, opt codingOptions, form string) error {
+func (c *console) coding(ctx context.Context, opt codingOptions, form string) error {
 	if err := oneOf("--policy", opt.policies, policyNames()); err != nil {
 		return err
 	}

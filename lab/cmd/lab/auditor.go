@@ -15,9 +15,9 @@ import (
 	"github.com/floodmark/floodmark/internal/protection"
 )
 
-// auditorOptions are the flags of «floodmark dev bench auditor».
+// auditorOptions are the flags of «lab auditor».
 type auditorOptions struct {
-	place
+	dir                   string
 	data, profile         string
 	sets                  []string
 	sample, atOnce        int
@@ -28,7 +28,7 @@ type auditorOptions struct {
 	resume                string
 }
 
-func newBenchAuditor(c *console) *cobra.Command {
+func newAuditor(c *console) *cobra.Command {
 	var opt auditorOptions
 	cmd := &cobra.Command{
 		Use:   "auditor",
@@ -44,16 +44,16 @@ costs what the model costs: --sample takes one case in so many, and with --resum
 interrupted run goes on where it was. That file holds digests and answers, no text.
 
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
-		Example: `  floodmark dev bench auditor --data protection --endpoint http://127.0.0.1:8080/v1 --model llama3
-  floodmark dev bench auditor --data protection --sample 20 --resume answers.jsonl
-  floodmark dev bench auditor --data protection --reached --output json`,
+		Example: `  lab auditor --data protection --endpoint http://127.0.0.1:8080/v1 --model llama3
+  lab auditor --data protection --sample 20 --resume answers.jsonl
+  lab auditor --data protection --reached --output json`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			return c.benchAuditor(cmd.Context(), opt, format(cmd))
+		RunE: guard(func(cmd *cobra.Command, form string) error {
+			return c.auditor(cmd.Context(), opt, form)
 		}),
 	}
-	addPlace(cmd, &opt.place)
 	f := cmd.Flags()
+	f.StringVar(&opt.dir, "dir", "", "take service.yaml below this `FOLDER` instead of the usual one")
 	f.StringVar(&opt.data, "data", "", "the `FOLDER` with the recorded data")
 	f.StringSliceVar(&opt.sets, "set", nil, "only these `SETS`, with commas between them")
 	f.StringVar(&opt.profile, "profile", profiles()[0], "the shipped `PROFILE` that says which calls are left to an auditor")
@@ -91,7 +91,7 @@ type auditResult struct {
 	Scores      []protection.AuditScore `json:"scores"`
 }
 
-func (c *console) benchAuditor(ctx context.Context, opt auditorOptions, form string) error {
+func (c *console) auditor(ctx context.Context, opt auditorOptions, form string) error {
 	if err := oneOf("--set", opt.sets, recordedNames()); err != nil {
 		return err
 	}
@@ -165,11 +165,7 @@ func (c *console) measured(opt auditorOptions) (config.Auditor, error) {
 		}
 		return set, nil
 	}
-	paths, err := c.paths(opt.place)
-	if err != nil {
-		return config.Auditor{}, err
-	}
-	s, err := config.LoadService(paths.Service)
+	s, paths, err := c.service(opt.dir)
 	if err != nil {
 		return config.Auditor{}, err
 	}

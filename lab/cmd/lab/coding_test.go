@@ -7,7 +7,7 @@ import (
 )
 
 func TestBenchCoding(t *testing.T) {
-	code, out, errs := try(t, false, nil, "dev", "bench", "coding", "--policy", "none,floodmark", "--names")
+	code, out, errs := try(t, false, nil, "coding", "--policy", "none,floodmark", "--names")
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -21,7 +21,7 @@ func TestBenchCoding(t *testing.T) {
 			t.Errorf("a held-out task is named:\n%s", out)
 		}
 	}
-	code, out, errs = try(t, false, nil, "dev", "bench", "coding", "--policy", "none", "-o", "json")
+	code, out, errs = try(t, false, nil, "coding", "--policy", "none", "-o", "json")
 	var got struct {
 		Sets []struct {
 			Set                             string
@@ -36,7 +36,7 @@ func TestBenchCoding(t *testing.T) {
 			t.Errorf("without a monitor: %+v", s)
 		}
 	}
-	if code, _, errs := try(t, false, nil, "dev", "bench", "coding", "--policy", "C"); code == exitOK || !strings.Contains(errs, "known are none, A, B, floodmark") {
+	if code, _, errs := try(t, false, nil, "coding", "--policy", "C"); code == exitOK || !strings.Contains(errs, "known are none, A, B, floodmark") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 }

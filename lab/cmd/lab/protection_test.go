@@ -64,17 +64,14 @@ func packed(t *testing.T, text string) []byte {
 func try(t *testing.T, terminal bool, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &console{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: t.TempDir(), build: testBuild(), shipped: shippedOnce,
-		getenv: func(name string) string { return env[name] }, stdoutTerminal: terminal, stderrTerminal: terminal,
-	}
+	c := &console{stdout: &out, stderr: &errs, dir: t.TempDir(), getenv: func(name string) string { return env[name] }, stderrTerminal: terminal}
 	code = run(t.Context(), c, args)
 	return code, out.String(), errs.String()
 }
 
 func TestBenchProtection(t *testing.T) {
 	env := map[string]string{dataEnv: recorded(t)}
-	code, out, errs := try(t, false, env, "dev", "bench", "protection", "--set", "agentdojo-recorded", "--groups")
+	code, out, errs := try(t, false, env, "protection", "--set", "agentdojo-recorded", "--groups")
 	if code != exitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -89,7 +86,7 @@ func TestBenchProtection(t *testing.T) {
 }
 
 func TestBenchProtectionJSON(t *testing.T) {
-	code, out, errs := try(t, true, nil, "dev", "bench", "protection", "--data", recorded(t), "--set", "agentdojo-recorded", "--policy", "none,floodmark", "-o", "json")
+	code, out, errs := try(t, true, nil, "protection", "--data", recorded(t), "--set", "agentdojo-recorded", "--policy", "none,floodmark", "-o", "json")
 	if code != exitOK {
 		t.Fatalf("code %d: %s", code, errs)
 	}
@@ -119,7 +116,7 @@ func TestBenchProtectionReport(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{"r.html": "<!doctype html>", "r.svg": "<svg "} {
 		file := filepath.Join(dir, name)
-		if code, _, errs := try(t, false, nil, "dev", "bench", "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
+		if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
 			t.Fatalf("code %d: %s", code, errs)
 		}
 		data, err := os.ReadFile(file)
@@ -130,7 +127,34 @@ func TestBenchProtectionReport(t *testing.T) {
 			t.Errorf("%s is %.80q", name, data)
 		}
 	}
-	if code, _, errs := try(t, false, nil, "dev", "bench", "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
+	if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
 		t.Errorf("code %d: %s", code, errs)
+	}
+}
+
+// Without data nothing is measured, and it is said where it could come from.
+func TestBenchUsage(t *testing.T) {
+	for _, c := range []struct {
+		data string
+		args []string
+		want []string
+	}{
+		{"", nil, []string{"it is not said where the recorded data is", "FLOODMARK_PROTECTION_DATA"}},
+		{"", []string{"--data", "nowhere"}, []string{"recorded data in nowhere: read SHA256SUMS"}},
+		{"elsewhere", nil, []string{"recorded data in elsewhere"}},
+		{"", []string{"--data", "x", "--set", "nothing"}, []string{`--set: there is no "nothing"`, "known are agentdojo-recorded"}},
+		{"", []string{"--data", "x", "--policy", "C"}, []string{`--policy: there is no "C"`}},
+		{"", []string{"--data", "x", "-o", "sarif"}, []string{`--output: there is no "sarif"`}},
+		{"", []string{"--nothing"}, []string{"unknown flag: --nothing"}},
+	} {
+		code, out, errs := try(t, false, map[string]string{dataEnv: c.data}, append([]string{"protection"}, c.args...)...)
+		for _, want := range c.want {
+			if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+				t.Errorf("%q: code %d, no %q in:\n%s%s", c.args, code, want, out, errs)
+			}
+		}
+	}
+	if _, out, _ := try(t, false, nil, "__complete", "protection", "--set", ""); !strings.HasPrefix(out, "agentdojo-recorded\n") {
+		t.Errorf("sets are not completed: %s", out)
 	}
 }
