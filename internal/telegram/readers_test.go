@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	readTickets = flag.String("tickets", "", "questions, as internal/protection's TestTickets writes them")
+	readTickets = flag.String("tickets", "", "questions, as lab/protection's TestTickets writes them")
 	readCards   = flag.String("cards", "", "where to write the cards for readers; what is right goes to the same name with .key")
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // Plain returns the comparison policies by their names: none, A and B. They are

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // The sets: of the first tasks, those with even numbers are for development and the

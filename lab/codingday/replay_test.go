@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/floodmark/floodmark/internal/protection"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 func policies(t *testing.T, names ...string) []Policy {

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/internal/auditor"
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // auditorOptions are the flags of «lab auditor».

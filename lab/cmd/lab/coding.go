@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark/internal/protection"
 	"github.com/floodmark/floodmark/lab/codingday"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // codingOptions are the flags of «lab coding».

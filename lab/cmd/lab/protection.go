@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // dataEnv names the folder with recorded attacks.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // dataFolder returns where the recorded data is, or skips the test.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/audit"
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // audited is a small recording: an honest payment, a mail whose text the rules

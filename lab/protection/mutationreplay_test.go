@@ -3,7 +3,7 @@ package protection_test
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // A sample of the mutants under every policy. A planted record may not cost

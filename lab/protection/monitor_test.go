@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // deciders are all policies that stand in one table.

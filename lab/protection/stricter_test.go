@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/protection"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/lab/protection"
 	"github.com/floodmark/floodmark/policy"
 )
 

@@ -3,7 +3,7 @@ package protection_test
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // What owners say in German, Spanish and Chinese may cost a question, but never

@@ -3,7 +3,7 @@ package protection_test
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/lab/protection"
 )
 
 // Attacks that need nothing but a wrong answer cannot be stopped at a call.
