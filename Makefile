@@ -84,7 +84,7 @@ bench-mcp: ## one call of a server's tool through the gateway beside the same ca
 	@.cache/hook/bench-mcp -seed $(SEED) -programs .cache/hook -json docs/evidence/mcp-bench.json
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
-	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
+	@go -C lab run ./mutate -n $(MUTANTS) -seed $(SEED)
 
 soak: ## a long run of SUITE=mutate, protection, coding, coding-live, week, bench, service, undo, asking, fleet, laptops, mcp, shell, pushes, mirror, agents, bombs, coverage, order, breaks (these renew docs/evidence), release, newcomer, deploy, fuzz or race
 	@.ci/soak "$(SUITE)"

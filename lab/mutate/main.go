@@ -70,7 +70,7 @@ func readFlags(args []string) (options, error) {
 	fs.StringVar(&o.through, "through", "kernel,internal/story", "packages whose tests see all others at work")
 	fs.Float64Var(&o.min, "min", 0, "fail if less than this percentage was caught")
 	fs.StringVar(&o.json, "json", "", "also write the result to this file")
-	fs.StringVar(&o.excuses, "survivors", "", "the list of excused survivors (default: tools/mutate/survivors.txt)")
+	fs.StringVar(&o.excuses, "survivors", "", "the list of excused survivors (default: lab/mutate/survivors.txt)")
 	fs.DurationVar(&o.timeout, "timeout", time.Minute, "how long the tests of one package may take")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -86,7 +86,7 @@ func readFlags(args []string) (options, error) {
 		o.root = root
 	}
 	if o.excuses == "" {
-		o.excuses = filepath.Join(o.root, "tools", "mutate", "survivors.txt")
+		o.excuses = filepath.Join(o.root, "lab", "mutate", "survivors.txt")
 	}
 	return o, nil
 }
