@@ -42,45 +42,45 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@.ci/fuzz "$(FUZZTIME)"
 
 bench: ## compare with other policy engines, run the benchmarks of kernel and policy that match BENCH (all), then time both hooks of a tool call beside those of others, and a command in a box
-	@go -C bench run . -seed $(SEED)
+	@go -C lab/bench run . -seed $(SEED)
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./kernel ./policy
 	@mkdir -p .cache/hook
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook ./cmd/floodmark-box
-	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -felt 100 -programs ../.cache/hook
+	@CGO_ENABLED=0 go -C lab/bench run ./hook -seed $(SEED) -felt 100 -programs ../../.cache/hook
 
 bench-journal: ## whole decisions beside prebuilt rows, bare INSERTs and a raw file, on SQLite and PostgreSQL
-	@go -C bench/journal run . -seed $(SEED)
+	@go -C lab/bench/journal run . -seed $(SEED)
 
 # It writes 7 GB to .cache and takes a quarter of an hour.
 bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memory, warm, cold, first answer
 	@go build -o bin/floodmark ./cmd/floodmark
-	@go -C bench/journal run . -seed $(SEED) -million 10000,100000,1000000
+	@go -C lab/bench/journal run . -seed $(SEED) -million 10000,100000,1000000
 
 bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
-	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
+	@go -C lab/bench/journal run . -seed $(SEED) -precision -json ../../../docs/evidence/precision.json
 
 bench-long: ## one session of CALLS (100000) calls of a coding agent: decisions, memory and disk at 1,000, 10,000 and the end; renews docs/evidence/long.json
-	@go -C bench/journal run . -seed $(SEED) -long $(CALLS) -json ../../docs/evidence/long.json
+	@go -C lab/bench/journal run . -seed $(SEED) -long $(CALLS) -json ../../../docs/evidence/long.json
 
 # Eight PostgreSQL servers of Debian's packages on this machine, which it starts and stops.
 # With QUICK=1 it takes a minute or two and renews nothing.
 bench-fleet: ## whole decisions with a synchronous replica, on one, two and four databases; renews docs/evidence/fleet-bench.json and all that scale does
-	@go -C bench/journal run . -seed $(SEED) -fleet $(if $(QUICK),-quick,-rounds 13 -json ../../docs/evidence/fleet-bench.json)
+	@go -C lab/bench/journal run . -seed $(SEED) -fleet $(if $(QUICK),-quick,-rounds 13 -json ../../../docs/evidence/fleet-bench.json)
 	@$(if $(QUICK),:,$(MAKE) --no-print-directory scale)
 
 scale: ## simulate fleets from one to a million decisions a second by what bench-fleet measured; renews docs/evidence/scale.json, its picture, and the figures in docs/scale.md and docs/guide/capacity.md
-	@go -C bench run ./fleet
+	@go -C lab/bench run ./fleet
 
 # Built as released. The monitor it starts for the first call lives in a namespace of its own.
 bench-hook: ## one hook call beside starting an empty program, and the first call that starts the monitor; renews docs/evidence/hook.json
 	@mkdir -p .cache/hook
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook
-	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -programs ../.cache/hook -json ../docs/evidence/hook.json
+	@CGO_ENABLED=0 go -C lab/bench run ./hook -seed $(SEED) -programs ../../.cache/hook -json ../../docs/evidence/hook.json
 
 bench-mcp: ## one call of a server's tool through the gateway beside the same call without it; renews docs/evidence/mcp-bench.json
 	@mkdir -p .cache/hook
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark
-	@CGO_ENABLED=0 go -C bench build -o ../.cache/hook/bench-mcp ./mcp
+	@CGO_ENABLED=0 go -C lab/bench build -o ../../.cache/hook/bench-mcp ./mcp
 	@.cache/hook/bench-mcp -seed $(SEED) -programs .cache/hook -json docs/evidence/mcp-bench.json
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?

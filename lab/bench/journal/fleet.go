@@ -61,7 +61,7 @@ type fleetFigures struct {
 func fleet(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-fleet", o)
 	e.Races = races
-	m, err := startPairs(ctx, filepath.Join("..", ".."), shardCounts()[len(shardCounts())-1])
+	m, err := startPairs(ctx, filepath.Join("..", "..", ".."), shardCounts()[len(shardCounts())-1])
 	if m != nil {
 		defer m.stop()
 	}

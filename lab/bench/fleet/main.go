@@ -39,7 +39,7 @@ type scaled struct {
 const leastInflight = 16
 
 func main() {
-	docs := flag.String("docs", "../docs", "the folder of the pages")
+	docs := flag.String("docs", "../../docs", "the folder of the pages")
 	flag.Parse()
 	if err := renew(*docs); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // A caller plays Codex: it starts the hook program as Codex does.

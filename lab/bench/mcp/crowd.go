@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // many is how many calls are under way at once.

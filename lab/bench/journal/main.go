@@ -52,7 +52,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 15, "how often everything is measured, at least 9")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses the order of the slices")
-	flag.StringVar(&o.dir, "dir", "../../.cache", "a folder on a disk for the stores")
+	flag.StringVar(&o.dir, "dir", "../../../.cache", "a folder on a disk for the stores")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.dsn, "postgres", os.Getenv("FLOODMARK_POSTGRES_DSN"), "a PostgreSQL server; without one, .ci/postgres starts one")
 	flag.StringVar(&o.engines, "engines", "sqlite,postgres", "which to measure")
@@ -61,7 +61,7 @@ func main() {
 	flag.StringVar(&o.sizes, "million", "", "measure a node that knows so many sessions instead, such as 10000,100000,1000000")
 	flag.StringVar(&o.keep, "keep", "", "with -million: make the stores in this folder, and use those that are there")
 	flag.BoolVar(&o.only, "generate", false, "with -million: make the stores, measure nothing")
-	flag.StringVar(&o.program, "program", "../../bin/floodmark", "with -million: the floodmark to start")
+	flag.StringVar(&o.program, "program", "../../../bin/floodmark", "with -million: the floodmark to start")
 	flag.BoolVar(&o.precision, "precision", false, "measure decisions with a megabyte of content seen, and the readers of text, instead")
 	flag.IntVar(&o.long, "long", 0, "measure one session of so many calls instead")
 	flag.StringVar(&o.heap, "heapprofile", "", "with -long: write a profile of the memory to this file")
@@ -163,6 +163,6 @@ func commit(ctx context.Context) (hash string, modified bool) {
 	if err != nil {
 		return "unknown", true
 	}
-	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "../..", ":!../../docs").Output()
+	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "../../..", ":!../../../docs").Output()
 	return strings.TrimSpace(string(head)), err != nil || len(changes) > 0
 }

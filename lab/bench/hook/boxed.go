@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/floodmark/floodmark/bench/figures"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/boxspec"
 	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // boxed measures a command that does nothing, as it is and in the box that a monitor orders

@@ -1,4 +1,4 @@
-module github.com/floodmark/floodmark/bench/journal
+module github.com/floodmark/floodmark/lab/bench/journal
 
 go 1.26.0
 
@@ -37,4 +37,4 @@ require (
 	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
-replace github.com/floodmark/floodmark => ../../
+replace github.com/floodmark/floodmark => ../../../

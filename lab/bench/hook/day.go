@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // A daily is what a monitor takes before its first call, and after the calls of a day.

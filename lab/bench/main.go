@@ -180,6 +180,6 @@ func commit(ctx context.Context) (hash string, modified bool) {
 	if err != nil {
 		return "unknown", true
 	}
-	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "..", ":!../docs").Output()
+	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", "../..", ":!../../docs").Output()
 	return strings.TrimSpace(string(head)), err != nil || len(changes) > 0
 }

@@ -15,7 +15,7 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 type options struct {
@@ -59,7 +59,7 @@ type evidence struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.programs, "programs", "../bin", "the folder with floodmark")
+	flag.StringVar(&o.programs, "programs", "../../bin", "the folder with floodmark")
 	flag.IntVar(&o.pairs, "pairs", 1000, "how many times to call each way")
 	flag.DurationVar(&o.crowd, "crowd", 5*time.Second, "how long to call 64 at once, each way")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses who goes first")

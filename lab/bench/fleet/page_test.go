@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const docs = "../../docs"
+const docs = "../../../docs"
 
 // evidence is what is published: the measurement, and what was made of it.
 func evidence(t *testing.T) (*measured, *scaled) {

@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 type options struct {
@@ -47,7 +47,7 @@ type evidence struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.programs, "programs", "../bin", "the folder with floodmark and floodmark-hook")
+	flag.StringVar(&o.programs, "programs", "../../bin", "the folder with floodmark and floodmark-hook")
 	flag.IntVar(&o.pairs, "pairs", 1000, "how many pairs to time")
 	flag.IntVar(&o.colds, "colds", 5, "how many first calls to time")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses who goes first in a pair")

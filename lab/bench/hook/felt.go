@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // The hooks that people write themselves: one that looks for a word with bash, one that reads

@@ -1,4 +1,4 @@
-module github.com/floodmark/floodmark/bench
+module github.com/floodmark/floodmark/lab/bench
 
 go 1.26.0
 
@@ -51,4 +51,4 @@ require (
 	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
-replace github.com/floodmark/floodmark => ../
+replace github.com/floodmark/floodmark => ../../

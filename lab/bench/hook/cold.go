@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/floodmark/floodmark/bench/figures"
+	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
 // cold measures first calls, each of which has to start the monitor: of an

@@ -225,7 +225,7 @@ func (k *kit) measure(ctx context.Context, engine string, o options, r *rand.Ran
 		if dsn == "" {
 			var stop func()
 			var err error
-			if dsn, stop, err = startServer(ctx, filepath.Join("..", "..")); err != nil {
+			if dsn, stop, err = startServer(ctx, filepath.Join("..", "..", "..")); err != nil {
 				return nil, err
 			}
 			defer stop()
