@@ -64,7 +64,7 @@ func arguments(args []string) (name string, command []string, err error) {
 const killed = 137
 
 // codexOffline is the variable by which Codex tells commands that its sandbox lets them
-// open no socket. Whoever sets it has less in the box, and nothing more.
+// open no socket. To set it only takes rights away in the box.
 const codexOffline = "CODEX_SANDBOX_NETWORK_DISABLED"
 
 func run(args []string) (status syscall.WaitStatus, err error) {
@@ -109,10 +109,10 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	return end.Status, nil
 }
 
-// resume finishes what earlier boxes of the project began to move in. Beside tickets other
-// commands of an agent's sandbox can write: what lies there is finished in that sandbox only,
-// where nothing can be done that they could not, and a folder that is there before its box
-// was made by somebody else.
+// resume finishes what earlier boxes of the project began to move in. Other commands in an
+// agent's sandbox can write beside its tickets: what lies there is finished only inside that
+// sandbox, with no more rights than they have. A folder that exists before its box was made by
+// one of them.
 func resume(r *boxticket.Redeemed) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
-// An agentReport is one agent on this machine, for programs. Fields are only
-// added.
+// An agentReport is one agent on this machine, for programs. Fields are only added.
 type agentReport struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
@@ -24,7 +23,7 @@ type agentReport struct {
 	// State is open, protected, changed or unreadable.
 	State string `json:"state"`
 	Why   string `json:"why,omitempty"`
-	// Measured is the version that covered and holes are about.
+	// Measured is the version that Covered and Holes are about.
 	Measured string              `json:"measured"`
 	Covered  []string            `json:"covered"`
 	Holes    []integrations.Hole `json:"holes"`
@@ -33,7 +32,7 @@ type agentReport struct {
 	Proof *prove.Proof `json:"proof,omitempty"`
 }
 
-// agents looks at the agents on this machine.
+// agents returns the agents on this machine.
 func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 	m, err := c.machine(p)
 	if err != nil {
@@ -42,7 +41,7 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 	return c.agentsOn(ctx, m, p)
 }
 
-// agentsOn is agents for a machine that is looked at in some way.
+// agentsOn is agents for a machine that is examined in a given way.
 func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]agentReport, error) {
 	covers, err := integrations.Covers()
 	if err != nil {
@@ -53,7 +52,7 @@ func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]a
 		return nil, err
 	}
 	proofs, unread := prove.Proofs(paths.Proofs)
-	checks, _ := prove.Checked(paths.Checked) // what cannot be read is made anew in a day
+	checks, _ := prove.Checked(paths.Checked) // an unreadable file is written anew within a day
 	var list []agentReport
 	for _, f := range m.List(ctx) {
 		cover := covers[f.Name]
@@ -74,7 +73,7 @@ func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]a
 	return list, nil
 }
 
-// boxable are the protected ones of these agents.
+// boxable returns those of these agents that are protected.
 func boxable(agents []agentReport) (list []prove.Boxable) {
 	for _, a := range agents {
 		if a.State == string(protect.Protected) {
@@ -84,7 +83,7 @@ func boxable(agents []agentReport) (list []prove.Boxable) {
 	return list
 }
 
-// warnings say why what is known may not hold for the agent that is here.
+// warnings returns why the list of what is covered may not hold for the installed version.
 func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	switch {
 	case f.Program != "" && f.Version == "":
@@ -103,8 +102,8 @@ func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	return list
 }
 
-// unproved says why the last proof of an agent that was protected at some time
-// does not speak for the one that is here; empty if it does.
+// unproved returns why the last proof of an agent that was once protected does not hold for the
+// installed one; empty if it does.
 func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error, where place) string {
 	again := "«floodmark prove " + f.Name + where.flags() + "»"
 	switch {
@@ -126,8 +125,7 @@ func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error,
 	return ""
 }
 
-// doubted says what the monitor's own check of every day found since the last
-// proof; empty if nothing.
+// doubted returns what the monitor's daily check found since the last proof; empty if nothing.
 func doubted(f protect.Found, since time.Time, last *prove.Proof, checks prove.Checks, where place) string {
 	found, is := checks.Agents[f.Name]
 	if !is || found.Kind == "" || f.State != protect.Protected || last == nil || !checks.At.After(last.At) || !checks.At.After(since) {
@@ -136,7 +134,7 @@ func doubted(f protect.Found, since time.Time, last *prove.Proof, checks prove.C
 	return "the monitor's own check of " + stamp(timestamppb.New(checks.At)) + " found: " + found.Why + "; «floodmark prove " + f.Name + where.flags() + "» tries it again"
 }
 
-// agentsText lists them for people; nothing where there is none.
+// agentsText lists the agents for people; nothing if there is none.
 func agentsText(p *sheet, list []agentReport, where place) {
 	if len(list) == 0 {
 		return
@@ -174,8 +172,8 @@ func agentState(a agentReport, where place, st style) (string, func(string) stri
 	return "not protected; " + again + " does it", st.yellow
 }
 
-// checkAgents looks at how the agents find the monitor. Whoever can set an
-// agent's variables must not be able to choose another one.
+// checkAgents checks how the agents find the monitor. A process that can set an agent's variables
+// must not be able to choose another monitor.
 func (c *console) checkAgents(ctx context.Context, p place) []finding {
 	m, err := c.machine(p)
 	if err != nil {
@@ -200,7 +198,7 @@ func (c *console) checkAgents(ctx context.Context, p place) []finding {
 	return list
 }
 
-// checkWords looks at the programs that settings start; starts says what does.
+// checkWords checks the programs that settings start; starts says which settings.
 func checkWords(check, starts string, words []string) *finding {
 	for _, word := range words {
 		info, err := os.Stat(word)

@@ -41,8 +41,8 @@ func TestAgentWarnings(t *testing.T) {
 	}
 }
 
-// Every agent that can be protected has its page of what is covered, with
-// something covered, and nobody else has one.
+// Every agent that can be protected, and no other, has its page of what is covered, with something
+// covered.
 func TestEveryAgentSaysWhatIsCovered(t *testing.T) {
 	covers, err := integrations.Covers()
 	if err != nil {

@@ -74,7 +74,7 @@ With --fleet it is a question of that fleet.`,
 	return cmd
 }
 
-// approve says yes by a ticket, or by a code that a chat has shown.
+// approve approves by a ticket, or by a code that a chat has shown.
 func (c *console) approve(cmd *cobra.Command, p place, q *wire.AnswerRequest) error {
 	if always, _ := cmd.Flags().GetBool("always"); always {
 		a, err := ask(cmd.Context(), c, p, (*desk).Pending, &wire.PendingRequest{})
@@ -120,7 +120,7 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 	return cmd
 }
 
-// wholeMinutes is a length of time as the monitor takes it.
+// wholeMinutes returns a duration as the monitor takes it.
 func wholeMinutes(d time.Duration) (int32, error) {
 	switch {
 	case d < 0 || d%time.Minute != 0:
@@ -134,7 +134,7 @@ func wholeMinutes(d time.Duration) (int32, error) {
 func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, form string) error {
 	a, err := ask(ctx, c, p, (*desk).Answer, q)
 	if f, ok := errors.AsType[*failure](err); ok && f.code == exitUsage {
-		// The request was well formed, so what it names is not there any more.
+		// The request was well formed, so the question it names is gone.
 		return noQuestion(q.GetTicket()+q.GetCode(), p)
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, fo
 	return c.outcome(form, a.GetAnswered(), a.GetNotice()+whatFollows(q, a.GetAnswered()), func() error { return c.message(a) })
 }
 
-// noQuestion says that there is none of that name.
+// noQuestion says that there is no question of that name.
 func noQuestion(name string, p place) error {
 	return &failure{
 		code: exitNo, text: "no open question is called " + shorten(name) + ": it is answered, has ended, or never was",
@@ -151,7 +151,7 @@ func noQuestion(name string, p place) error {
 	}
 }
 
-// whatFollows says what a yes does by itself, which is nothing yet.
+// whatFollows says that an approval by itself runs nothing yet.
 func whatFollows(q *wire.AnswerRequest, answered bool) string {
 	if !answered || q.GetVerb() != "approve" {
 		return ""
@@ -159,8 +159,8 @@ func whatFollows(q *wire.AnswerRequest, answered bool) string {
 	return " Nothing has run yet: it does when the agent tries the call again, so tell it to go on if it has ended. «floodmark policy grants» says how long it may."
 }
 
-// outcome tells how an order was taken. The notice is the answer, so it is
-// data; an order that was not followed is a no.
+// outcome reports how an order was taken. The notice is the answer, so it goes to standard output;
+// an order that was not followed ends with exit code 1.
 func (c *console) outcome(form string, done bool, notice string, asMessage func() error) error {
 	st := c.outStyle()
 	paint := st.green
@@ -180,7 +180,7 @@ func (c *console) outcome(form string, done bool, notice string, asMessage func(
 	return nil
 }
 
-// offerTickets completes the questions that wait.
+// offerTickets completes the tickets of open questions.
 func (c *console) offerTickets(p *place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		d, err := c.deskFor(cmd.Context(), *p)

@@ -9,13 +9,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// fleetTries is how often a fleet is asked for the words of a question. Every node has
-// them, but one of an older version, beside which newer ones may run.
+// fleetTries is how often a fleet is asked for the words of a question. Every node has them except
+// one of an older version, which may run beside newer ones.
 const fleetTries = 8
 
-// approveTicket shows all of a question once more and approves what is shown, if a person
-// at a terminal says so. The monitor of this machine wants to hear the code that it shows
-// at a terminal only; at a fleet who says it is proved by the login.
+// approveTicket shows the whole question once more and approves it if a person at a terminal
+// confirms. The monitor of this machine wants the code that it shows only at a terminal; a fleet
+// identifies the person by the login.
 func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
 	if !c.stdinTerminal {
 		return refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
@@ -43,7 +43,7 @@ func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequ
 		}
 	}
 	fmt.Fprint(c.stderr, out)
-	if r.GetPicked() == "" || p.fleet != "" { // else the person has typed where it goes
+	if r.GetPicked() == "" || p.fleet != "" { // otherwise the person has typed where it goes
 		if err := c.confirm("Type yes to approve it: "); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequ
 	return c.answer(ctx, p, r, form)
 }
 
-// denyAtFleet says no to a question of any node.
+// denyAtFleet denies a question of any node.
 func (c *console) denyAtFleet(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
 	q, err := c.questionAt(ctx, p, r.GetTicket())
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *console) denyAtFleet(ctx context.Context, p place, r *wire.AnswerReques
 	return c.answer(ctx, p, r, form)
 }
 
-// questionAt finds an open question of a fleet, with its words if they can be had.
+// questionAt finds an open question of a fleet, with its words if a node has them.
 func (c *console) questionAt(ctx context.Context, p place, ticket string) (found *wire.Question, err error) {
 	for range fleetTries {
 		a, err := ask(ctx, c, p, (*desk).Pending, &wire.PendingRequest{})
@@ -91,7 +91,7 @@ func (c *console) questionAt(ctx context.Context, p place, ticket string) (found
 	return found, nil
 }
 
-// confirm wants to hear yes.
+// confirm asks for yes.
 func (c *console) confirm(prompt string) error {
 	line, err := c.typed(prompt)
 	if err != nil {

@@ -23,23 +23,22 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// askTime bounds one question to the monitor. What streams takes as long as it
-// takes.
+// askTime bounds one request to the monitor. Streams have no limit.
 const askTime = time.Minute
 
-// A desk is the way to the running monitor of one installation.
+// A desk is the connection to the running monitor of one installation.
 type desk struct {
 	wire.OwnerServiceClient
 	place  place
 	socket string
-	fleet  people.Fleet // the one that is asked instead, if any
+	fleet  people.Fleet // the fleet that is asked instead, if any
 	// machines answers about laptops.
 	machines wire.MachineServiceClient
 	end      func()
 }
 
-// desk prepares to ask the monitor. Nothing is sent yet: a monitor that is not
-// there shows in the answer.
+// desk prepares requests to the monitor, and sends none yet: if no monitor runs, the first request
+// says so.
 func (c *console) desk(p place) (*desk, error) {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -52,7 +51,7 @@ func (c *console) desk(p place) (*desk, error) {
 	return &desk{OwnerServiceClient: way.Owner(), machines: way.Machines(), place: p, socket: paths.OwnerSocket, end: way.Close}, nil
 }
 
-// ask asks the monitor one question and words what went wrong.
+// ask sends one request to the monitor and words its errors.
 func ask[Q, A any](ctx context.Context, c *console, p place, put func(*desk, context.Context, *Q) (*A, error), q *Q) (*A, error) {
 	d, err := c.deskFor(ctx, p)
 	if err != nil {
@@ -74,8 +73,8 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dial) && dial.Op == "dial" && !errors.Is(err, fs.ErrPermission)
 }
 
-// unanswered says why there is no answer. A name that is not known is wrong
-// input; everything else is a no.
+// unanswered says why there is no answer. An unknown name is wrong input; every other error is a
+// refusal.
 func (d *desk) unanswered(err error) error {
 	if d.atFleet() {
 		if said := d.unreached(err); said != nil {
@@ -103,13 +102,13 @@ func (d *desk) unanswered(err error) error {
 	if connect.IsWireError(err) {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "invalid: "), "not found: ")
 		text, hint, _ = strings.Cut(text, "; ")
-		// The monitor does not know how it is found; the person must.
+		// The monitor does not know its own flags; the person needs them.
 		hint = strings.ReplaceAll(hint, "»", d.place.flags()+"»")
 	}
 	return &failure{code: code, text: text, hint: hint}
 }
 
-// notRunning says that nobody answers, and how to change that.
+// notRunning says that no monitor answers, and how to start one.
 func (d *desk) notRunning() error {
 	return &failure{
 		code: exitNo, text: "no monitor runs here: nobody answers on " + d.socket,
@@ -117,7 +116,7 @@ func (d *desk) notRunning() error {
 	}
 }
 
-// starts is the command that starts the monitor of a place for good.
+// starts returns the command that starts the monitor of a place for good.
 func starts(p place) string {
 	if p.system {
 		return "«sudo floodmark dev service install --system --start»"
@@ -125,7 +124,7 @@ func starts(p place) string {
 	return "«floodmark up" + p.flags() + "»"
 }
 
-// flags are what names the same installation on a command line again.
+// flags returns the flags that name the same installation again.
 func (p place) flags() string {
 	text := ""
 	if p.dir != "" {
@@ -151,8 +150,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// message writes one of the monitor's messages for programs, as its API does,
-// with counts as numbers.
+// message writes one of the monitor's messages as JSON, as its API does, with counts as numbers.
 func (c *console) message(m proto.Message) error {
 	data, err := messageJSON(m)
 	if err != nil {
@@ -177,8 +175,8 @@ func (c *console) messageLine(m proto.Message) error {
 	return err
 }
 
-// messageJSON is a message in the same bytes each time, with every field that
-// has a plain value, so that programs need not know the defaults.
+// messageJSON returns a message in the same bytes each time, with every field that has a plain
+// value, so that programs need not know the defaults.
 func messageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
 	if err != nil {
@@ -197,8 +195,8 @@ func messageJSON(m proto.Message) ([]byte, error) {
 // offerTime is how long a shell waits for names to offer.
 const offerTime = 500 * time.Millisecond
 
-// offerSessions completes the first argument with the sessions the monitor
-// knows, if it answers at once.
+// offerSessions completes the first argument with the sessions the monitor has, if it answers in
+// time.
 func (c *console) offerSessions(p *place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -21,12 +21,12 @@ type botKey struct{}
 //	bot gate DIR            so do the settings below DIR, where it is a verifier
 //	bot cards N             waits for N cards and prints the last
 //	bot press USER LABEL    touches a button
-//	bot told TEXT [..]      waits until somebody was told something like it, once for each dot
-//	bot says TEXT           waits until a card says something like it
-//	bot wrote USER NAME     somebody writes to the bot
-//	bot webhook URL         something else takes what it hears
+//	bot told TEXT [..]      waits until a reply reads like the text, once for each dot
+//	bot says TEXT           waits until a card reads like the text
+//	bot wrote USER NAME     a user writes to the bot
+//	bot webhook URL         another program takes the bot's updates
 //	bot refuses STATUS TEXT from now on
-//	bot away, bot back      nothing gets through, and again
+//	bot away, bot back      the network fails, and works again
 func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: bot VERB …")

@@ -200,7 +200,7 @@ func versionArg(text string) (uint64, error) {
 	return n, nil
 }
 
-// shareArg reads 10% as so many of ten thousand.
+// shareArg reads a percentage as parts of ten thousand.
 func shareArg(text string) (int32, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	whole, part, _ := strings.Cut(strings.TrimSpace(number), ".")

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A bundleFlags is how a bundle is made.
+// A bundleFlags holds the flags that make a bundle.
 type bundleFlags struct {
 	key, note string
 	days      int
@@ -30,7 +30,7 @@ func (f *bundleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run-rules", false, "sign rules that enforce nothing, too")
 }
 
-// check says what is wrong with a policy.
+// check returns what is wrong with a policy.
 func (f *bundleFlags) check(name string, text []byte) error {
 	if _, err := config.BundleRules(name, text, f.dryRun); err != nil {
 		return &failure{code: exitNo, text: "the policy is wrong: " + printable(err.Error()), hint: "«floodmark policy check " + shellWord(name) + "» shows where"}
@@ -143,7 +143,7 @@ new version yet: «floodmark fleet bundle rollout» gives it to a share, or to a
 	return cmd
 }
 
-// toPublish is a file that is a bundle, or one made of it as the next version.
+// toPublish returns a file's bundle, or makes its policy the next version.
 func (c *console) toPublish(ctx context.Context, p place, f bundleFlags, name string) ([]byte, error) {
 	data, err := c.read(name)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *console) toPublish(ctx context.Context, p place, f bundleFlags, name st
 		return nil, err
 	}
 	b := bundle.Bundle{Tenant: now.GetTenant(), Version: now.GetLast() + 1, Floor: 1}
-	// Whoever has this one may go back to what all have now, and no further.
+	// A machine with this version may go back to what all have now, and no further.
 	r := now.GetRollout()
 	if b.Floor = max(r.GetStable(), 1); r.GetShare() == bundle.Everybody {
 		b.Floor = r.GetNext()

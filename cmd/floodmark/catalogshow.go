@@ -99,8 +99,8 @@ func offerOwners(cmd *cobra.Command) {
 	}
 }
 
-// shippedNames are the names to complete from. It reads the catalog only when
-// somebody asks; a catalog that cannot be read offers nothing.
+// shippedNames returns the names to complete from. It reads the catalog only on completion; a
+// catalog that cannot be read offers nothing.
 func shippedNames() known {
 	cat, err := catalog.Shipped()
 	if err != nil {
@@ -141,7 +141,7 @@ func offerTools(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }
 
-// show picks what was asked for.
+// show shows the named tool, agent or server, or the whole list.
 func (c *console) show(name, agent, server, form string) error {
 	cat, err := c.shippedCatalog()
 	if err != nil {
@@ -182,7 +182,7 @@ type toolCard struct {
 	// Possible are the effects that some choice of arguments could have.
 	Possible []floodmark.Effect `json:"possibleEffects"`
 	Returns  floodmark.Label    `json:"returns"`
-	// ByPath says that the path which is read decides about trust.
+	// ByPath says that the path that is read decides about trust.
 	ByPath  bool      `json:"returnsByPath,omitempty"`
 	Own     bool      `json:"own,omitempty"`
 	Remote  bool      `json:"remote,omitempty"`
@@ -213,7 +213,7 @@ func card(cat *catalog.Catalog, ref floodmark.ToolRef) toolCard {
 	t.About, t.Remote, t.Cases = use.Profile.About(), use.Profile.Remote(), use.Profile.Cases()
 	t.Also = slices.DeleteFunc(use.Profile.Tools(), func(name string) bool { return name == ref.Name })
 	for _, name := range use.Profile.ArgNames() {
-		a, _ := use.Profile.Arg(name) // it has just named it
+		a, _ := use.Profile.Arg(name) // the profile has just named it
 		t.Args = append(t.Args, argCard{Name: name, Role: a.Role, Is: a.Is, Needs: a.Needs})
 	}
 	return t

@@ -75,11 +75,11 @@ func (c *console) showOwner(cat *catalog.Catalog, list known, form string) error
 // toolCards is the answer about tools for programs.
 type toolCards struct {
 	Tools []toolCard `json:"tools"`
-	// Near are known names like one that is not.
+	// Near are known names similar to an unknown one.
 	Near []string `json:"near,omitempty"`
 }
 
-// showTool shows a tool for everyone who has it.
+// showTool shows a tool for every agent and server that has it.
 func (c *console) showTool(cat *catalog.Catalog, name, agent, server, form string) error {
 	var answer toolCards
 	all := knownTo(cat)
@@ -112,7 +112,7 @@ func (c *console) showTool(cat *catalog.Catalog, name, agent, server, form strin
 	return nil
 }
 
-// chosen are the owners a question is about.
+// chosen returns the owners that a question is about.
 func (k known) chosen(agent, server string) known {
 	if agent == "" && server == "" {
 		return k
@@ -123,7 +123,7 @@ func (k known) chosen(agent, server string) known {
 	return nil
 }
 
-// near3 are up to three names like the one that is not known.
+// near3 returns up to three names similar to an unknown one.
 func (k known) near3(name, agent, server string) []string {
 	const most = 3
 	if server != "" {
@@ -131,13 +131,13 @@ func (k known) near3(name, agent, server string) []string {
 	}
 	full := floodmark.ToolRef{Server: server, Name: name}.String()
 	near := spelling.Nearest(full, k.chosen(agent, server).names(), most)
-	if len(near) == 0 { // perhaps it is somebody else's
+	if len(near) == 0 { // another owner may have it
 		near = spelling.Nearest(full, slices.Concat(k.names(), k.owners(false), k.owners(true)), most)
 	}
 	if len(near) > 0 {
 		return near
 	}
-	var bare []string // perhaps it is the tool of some server
+	var bare []string // it may be the tool of a server
 	for _, o := range k {
 		bare = append(bare, o.tools()...)
 	}
@@ -150,7 +150,7 @@ func (k known) near3(name, agent, server string) []string {
 	return near[:min(most, len(near))]
 }
 
-// names are the tools as they are written: a server's with the server.
+// names returns the tools as people write them: a server's with the server.
 func (k known) names() []string {
 	var words []string
 	for _, o := range k {
@@ -193,7 +193,7 @@ func (c *console) printCard(t toolCard) {
 		}
 		fmt.Fprintf(w, "  %-7s  %s\t%s\t%s\n", head, a.Name, a.Role, a.Is)
 	}
-	w.Flush() //nolint:errcheck // standard output tells at the next write
+	w.Flush() //nolint:errcheck // standard output reports it at the next write
 	for i, one := range t.Cases {
 		head := ""
 		if i == 0 {
@@ -206,7 +206,7 @@ func (c *console) printCard(t toolCard) {
 	}
 }
 
-// brings is the label of the result in two words.
+// brings returns the label of the result in two words.
 func (t toolCard) brings() string {
 	if t.ByPath {
 		return "by path"
@@ -214,7 +214,7 @@ func (t toolCard) brings() string {
 	return t.Returns.String()
 }
 
-// meaning is the label of the result in words.
+// meaning returns the label of the result in words.
 func (t toolCard) meaning() string {
 	if t.ByPath {
 		return "what the path that is read is worth"

@@ -58,7 +58,7 @@ terminal. Linux only.`,
 	return cmd
 }
 
-// leftovers prints a list. Names are others' words.
+// leftovers prints a list. The names in it are foreign text.
 func (c *console) leftovers(l *wire.LeftoversResponse) {
 	fmt.Fprintf(c.stdout, "Left by sessions of little trust below %s, and not kept by git: %s\n", floodmark.Visible(l.GetFolder()), count(len(l.GetItems()), "item", "items"))
 	for i, it := range l.GetItems() {
@@ -122,7 +122,7 @@ func (c *console) typed(prompt string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// clean removes until nothing is left, and says how far it is.
+// clean removes until nothing is left, and shows its progress.
 func (c *console) clean(ctx context.Context, p place, q *wire.CleanRequest) error {
 	removed, stays := int64(0), false
 	for {
@@ -148,7 +148,7 @@ func (c *console) clean(ctx context.Context, p place, q *wire.CleanRequest) erro
 // pageRows is how many rows are shown before the next are asked for.
 const pageRows = 40
 
-// endorseFiles shows files, asks once, and vouches for what was shown.
+// endorseFiles shows files, asks once, and trusts what was shown.
 func (c *console) endorseFiles(cmd *cobra.Command, p place, paths []string) error {
 	q := &wire.LeftoversRequest{Folder: c.dir, Contents: true, Paths: paths}
 	l, err := ask(cmd.Context(), c, p, (*desk).Leftovers, q)
@@ -186,7 +186,7 @@ func (c *console) endorseFiles(cmd *cobra.Command, p place, paths []string) erro
 	return c.outcome(asText, a.GetDone(), a.GetNotice(), nil)
 }
 
-// shownFile is a file as rows. What is not shown of it is counted first.
+// shownFile returns a file as rows. The parts that are not shown are counted first.
 func shownFile(f *wire.ShownFile) []string {
 	ch := linetext.ChangesOf(f.GetOld(), f.GetNew())
 	what := fmt.Sprintf("compared with commit %.10s: %d lines in, %d out; %d equal lines are not shown", f.GetCommit(), ch.In, ch.Out, ch.Same)

@@ -19,7 +19,7 @@ type console struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	// dir is what relative names mean.
+	// dir is the folder that relative names start from.
 	dir                            string
 	stdoutTerminal, stderrTerminal bool
 	// stdinTerminal says that a person can be asked.
@@ -27,11 +27,11 @@ type console struct {
 	build         build
 	// noColor is the flag --no-color.
 	noColor bool
-	// home is this user's, as the system has it, and usual are the owner's sockets
-	// of the monitor there if no variable moves them.
+	// home is this user's, as the system has it, and usual are the owner's sockets of the monitor
+	// there if no variable moves them.
 	home  string
 	usual []string
-	// program is where this program lies; empty if the system does not say.
+	// program is the path of this program; empty if the system does not say.
 	program string
 	// now is the clock; nil for the real one.
 	now func() time.Time
@@ -59,10 +59,10 @@ func (c *console) clock() time.Time {
 // is a mistake; the readers behind it have narrower limits of their own.
 const maxInput = 16 << 20
 
-// stdinName is what stands for standard input where a file is asked for.
+// stdinName stands for standard input in place of a file name.
 const stdinName = "-"
 
-// path is where a name given by the user lies.
+// path resolves a name given by the user.
 func (c *console) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -101,8 +101,7 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// unreadable says why a file cannot be read, without the words of the system
-// call that found out.
+// unreadable says why a file cannot be read, without the name of the system call.
 func unreadable(name string, err error) error {
 	why, hint := err.Error(), ""
 	var at *fs.PathError
@@ -117,18 +116,17 @@ func unreadable(name string, err error) error {
 	return refuse(hint, "read %s: %s", name, why)
 }
 
-// say writes a line of talk. Talk goes to standard error, so that what goes to
-// standard output can be used by a program.
+// say writes a note to standard error, so that standard output can be used by a program.
 func (c *console) say(format string, args ...any) {
 	fmt.Fprintln(c.stderr, printable(fmt.Sprintf(format, args...)))
 }
 
-// printable drops what could steer a terminal from text that others wrote:
-// a story or a policy may come from anywhere.
+// printable drops what could steer a terminal from foreign text: a story or a policy may come from
+// any source.
 func printable(s string) string { return linetext.Printable(s) }
 
-// A sink remembers that something could not be written, so that no command has
-// to ask after each line, and a full disk is not taken for success.
+// A sink remembers a failed write, so that no command has to check after each line, and a full disk
+// is not taken for success.
 type sink struct {
 	to  io.Writer
 	err error

@@ -91,7 +91,7 @@ func (c *console) coverage(ctx context.Context, p place, agents []string, since 
 	return err
 }
 
-// folders are where agents of this person keep things.
+// folders returns where agents of this user keep their transcripts.
 func (c *console) folders() transcript.Folders {
 	return transcript.Folders{
 		Home: c.getenv("HOME"), Claude: c.getenv("CLAUDE_CONFIG_DIR"), Codex: c.getenv("CODEX_HOME"),
@@ -108,7 +108,7 @@ func (c *console) cover(ctx context.Context, d *desk, agent string, since time.T
 	if err != nil {
 		return transcript.Coverage{}, err
 	}
-	// Hooks that are installed and never called are the worst of all.
+	// The worst finding: hooks that are installed and never called.
 	if at := m.Since(agent); began.IsZero() || !at.IsZero() && at.Before(began) {
 		began = at
 	}
@@ -133,7 +133,7 @@ func (c *console) cover(ctx context.Context, d *desk, agent string, since time.T
 	return got, nil
 }
 
-// watched is when an agent was first heard of; zero if it never was.
+// watched returns when an agent first reported; zero if it never did.
 func (d *desk) watched(ctx context.Context, agent string) (time.Time, error) {
 	const most = 1000
 	ctx, cancel := context.WithTimeout(ctx, askTime)
@@ -146,7 +146,7 @@ func (d *desk) watched(ctx context.Context, agent string) (time.Time, error) {
 	for _, s := range all.GetSessions() {
 		at := s.GetOpened()
 		if at == nil {
-			at = s.GetWritten() // it was forgotten
+			at = s.GetWritten() // it was erased
 		}
 		if first.IsZero() || at.AsTime().Before(first) {
 			first = at.AsTime()
@@ -155,7 +155,7 @@ func (d *desk) watched(ctx context.Context, agent string) (time.Time, error) {
 	return first, nil
 }
 
-// record is what the journal knows of one session; nil if nothing.
+// record returns what the journal has of one session; nil if nothing.
 func (d *desk) record(ctx context.Context, session string) (*transcript.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -205,7 +205,7 @@ func take(r *transcript.Record, e *wire.Entry) error {
 	return nil
 }
 
-// report has the findings written down.
+// report has the monitor record the findings.
 func (d *desk) report(ctx context.Context, one transcript.Coverage) (written int64, err error) {
 	for _, r := range one.Reports {
 		list := incidents(one.Agent, r)
@@ -226,7 +226,7 @@ func incidents(agent string, r transcript.Report) (list []*wire.Incident) {
 	for _, f := range r.Findings {
 		i := &wire.Incident{Kind: f.Kind, Call: f.Call.ID, Text: f.Text(), Tool: &wire.ToolRef{Agent: agent, Name: f.Call.Tool}}
 		if f.Kind == transcript.Unseen {
-			i.Call = "" // the session is one incident, however long it gets
+			i.Call = "" // one incident for the session, however long it gets
 		}
 		list = append(list, i)
 	}

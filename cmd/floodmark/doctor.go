@@ -47,7 +47,7 @@ const (
 	problem = "problem"
 )
 
-// A finding is what one check found. Fields are only added.
+// A finding is the result of one check. Fields are only added.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, note or problem
@@ -87,7 +87,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 	if err != nil {
 		return err
 	}
-	m.Still = true // no agent is started to tell its version
+	m.Still = true // starts no agent to learn its version
 	needed := p.system || slices.ContainsFunc(m.List(ctx), func(f protect.Found) bool { return f.State != protect.Open })
 	return c.tell(slices.Concat(
 		checkFolders(paths), checkSettings(paths), checkPolicy(paths), checkAuditor(paths), checkKeys(paths),
@@ -97,7 +97,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 	), form)
 }
 
-// checkBox looks whether commands can run in a box.
+// checkBox checks whether commands can run in the sandbox.
 func (c *console) checkBox(ctx context.Context, p place) []finding {
 	if why, todo := c.noBox(ctx, p); why != "" {
 		return []finding{note("box", todo, "%s; commands that would run in a box are asked about", why)}
@@ -105,7 +105,7 @@ func (c *console) checkBox(ctx context.Context, p place) []finding {
 	return []finding{ok("box", "commands can run in one")}
 }
 
-// lookAtService says what a look at service.yaml finds.
+// lookAtService prints what a check of service.yaml finds.
 func (c *console) lookAtService(p place, form string, look func(config.Paths, config.Service) []finding) error {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -118,12 +118,12 @@ func (c *console) lookAtService(p place, form string, look func(config.Paths, co
 	return c.tell(look(paths, s), form)
 }
 
-// unset says that service.yaml lacks what was to be looked at.
+// unset says that service.yaml lacks what was to be checked.
 func unset(p config.Paths, what string) finding {
 	return wrong("settings", "the guide says how: docs/guide/asking.md", "%s names %s", p.Service, what)
 }
 
-// tell says what was found.
+// tell prints the findings.
 func (c *console) tell(list []finding, form string) error {
 	found := diagnosis{OK: true, Checks: list}
 	for _, one := range list {
@@ -142,7 +142,7 @@ func (c *console) tell(list []finding, form string) error {
 	return nil
 }
 
-// doctorText lists what was found, a line each: paths stay whole.
+// doctorText lists the findings, a line each: paths stay whole.
 func doctorText(st style, found diagnosis) string {
 	p := &sheet{st: st}
 	paints := map[string]func(string) string{fine: st.green, remark: st.yellow, problem: st.red}
@@ -155,8 +155,8 @@ func doctorText(st style, found diagnosis) string {
 	return p.String()
 }
 
-// checkHooks looks at the variables by which agents find the monitor. Whoever
-// can set them must not be able to choose another one.
+// checkHooks checks the variables by which agents find the monitor. A process that can set them
+// must not be able to choose another monitor.
 func (c *console) checkHooks(p config.Paths) []finding {
 	var list []finding
 	if v := c.getenv(hookframe.SocketVariable); v != "" {
@@ -173,18 +173,17 @@ func (c *console) checkHooks(p config.Paths) []finding {
 	return append(list, checkCodexVariables(filepath.Join(folder, ".env"))...)
 }
 
-// choosing reports whether a variable chooses the program or the monitor, or
-// what runs before them.
+// choosing reports whether a variable chooses the program or the monitor, or what runs before them.
 func choosing(name string) bool {
 	return slices.Contains([]string{"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "BASH_ENV", "ENV", "ZDOTDIR", "SHELL"}, name) ||
 		strings.HasPrefix(name, "FLOODMARK_") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
-// checkCodexVariables looks at the file from which Codex takes variables.
+// checkCodexVariables checks the file from which Codex takes variables.
 func checkCodexVariables(file string) []finding {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil // there is none, or it is nobody's
+		return nil // missing, or not readable
 	}
 	for line := range strings.Lines(string(data)) {
 		name, _, found := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")

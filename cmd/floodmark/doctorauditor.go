@@ -45,7 +45,7 @@ func (c *console) doctorAuditor(ctx context.Context, p place, form string) error
 	})
 }
 
-// checkAuditor looks whether policy and settings fit together. It calls nobody.
+// checkAuditor checks whether policy and settings fit together. It does not call the model.
 func checkAuditor(p config.Paths) []finding {
 	s, err := config.LoadService(p.Service)
 	if err != nil {
@@ -71,7 +71,7 @@ func checkAuditor(p config.Paths) []finding {
 	return []finding{ok("auditor", "%s at %s; %s", s.Auditor.Model, s.Auditor.Endpoint, files)}
 }
 
-// made is a case nobody lived.
+// made returns an invented case.
 func made(owner, to, body string) audit.Case {
 	return audit.Case{
 		OwnerMessages: []string{owner}, SourceTools: []string{"web_fetch"},

@@ -20,11 +20,11 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// checkFolders looks at the folders and who else may write to them.
+// checkFolders checks the folders and which users may write to them.
 func checkFolders(p config.Paths) []finding {
 	service, err := config.LoadService(p.Service)
 	if err != nil {
-		service = config.Service{} // what is wrong with it another check says
+		service = config.Service{} // another check reports its errors
 	}
 	list := []finding{checkFolder("settings folder", filepath.Dir(p.Policy))}
 	if !service.Journal.InDatabase() {
@@ -114,8 +114,7 @@ func checkPolicy(p config.Paths) []finding {
 	return []finding{ok("policy", "%s", from)}
 }
 
-// checkKeys looks whether others could read what must stay secret. It reads
-// nothing of it.
+// checkKeys checks whether other users could read the keys. It reads none of them.
 func checkKeys(p config.Paths) []finding {
 	var list []finding
 	for _, file := range []string{filepath.Join(p.Keys, "index.key"), filepath.Join(p.Keys, "journal.key"), p.Journal, p.Tokens} {
@@ -136,10 +135,10 @@ func checkKeys(p config.Paths) []finding {
 	return list
 }
 
-// answerTime is how long a local monitor may take to say something.
+// answerTime bounds one answer of a local monitor.
 const answerTime = 5 * time.Second
 
-// checkOwnerSocket asks the monitor how it is.
+// checkOwnerSocket asks the monitor for its status.
 func checkOwnerSocket(ctx context.Context, d *desk, b build, needed bool) []finding {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -168,8 +167,8 @@ func checkOwnerSocket(ctx context.Context, d *desk, b build, needed bool) []find
 	return list
 }
 
-// checkHookSocket sends a frame of no known version. The refusal proves that a
-// monitor reads it, and nothing is written anywhere.
+// checkHookSocket sends a frame of no known version. The refusal proves that a monitor reads it,
+// and nothing is recorded.
 func checkHookSocket(ctx context.Context, p config.Paths, where place, needed bool) []finding {
 	conn, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", p.HookSocket)
 	if err != nil && absent(err) && !needed {
@@ -197,7 +196,7 @@ func checkHookSocket(ctx context.Context, p config.Paths, where place, needed bo
 // clockSlack is how far two looks at the same clock may be apart.
 const clockSlack = 2 * time.Minute
 
-// checkClock looks whether time went back since the last entry.
+// checkClock checks whether time went back since the last entry.
 func checkClock(ctx context.Context, d *desk, now time.Time) []finding {
 	const todo = "set the clock: approvals would end at the wrong time"
 	if now.Year() < 2025 {
@@ -215,14 +214,13 @@ func checkClock(ctx context.Context, d *desk, now time.Time) []finding {
 	return []finding{ok("clock", "%s", now.Format(time.DateTime))}
 }
 
-// Below these the disk is short of room. A journal grows by about a kilobyte a
-// decision.
+// Below these the disk is short of room. A journal grows by about a kilobyte a decision.
 const (
 	littleRoom = 1 << 30
 	noRoom     = 100 << 20
 )
 
-// checkRoom looks how much fits on the disk of the journal.
+// checkRoom checks how much fits on the disk of the journal.
 func checkRoom(p config.Paths) []finding {
 	dir := filepath.Dir(p.Journal)
 	for dir != filepath.Dir(dir) { // up to one that is there

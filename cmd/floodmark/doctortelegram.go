@@ -53,7 +53,7 @@ allowedUserIds. The token is read from a variable, so that it stands in no histo
 	return cmd
 }
 
-// whoTime is how long somebody has to write to the bot.
+// whoTime is how long whoWrites waits for a message to the bot.
 const whoTime = 25 * time.Second
 
 func (c *console) doctorTelegram(ctx context.Context, f telegramFlags, form string) error {
@@ -79,7 +79,7 @@ func (c *console) doctorTelegram(ctx context.Context, f telegramFlags, form stri
 	})
 }
 
-// checkBot looks at a bot as far as that changes nothing.
+// checkBot checks a bot as far as that changes nothing.
 func checkBot(ctx context.Context, t config.Telegram, send bool) []finding {
 	bot, err := t.Client()
 	if err != nil {
@@ -109,7 +109,7 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []finding {
 	return list
 }
 
-// checkChat looks where the bot would ask.
+// checkChat checks the chat where the bot would ask.
 func checkChat(ctx context.Context, bot *telegram.Client, t config.Telegram) finding {
 	chat, err := bot.Chat(ctx, int64(t.ChatID))
 	said, isSaid := errors.AsType[*telegram.Error](err)
@@ -133,7 +133,7 @@ func sendNote(ctx context.Context, bot *telegram.Client, chat int64) finding {
 	return ok("message", "sent: look at your phone")
 }
 
-// checkListening asks a running monitor what it says about its bot.
+// checkListening asks a running monitor for its notes on the bot.
 func (c *console) checkListening(ctx context.Context, p place) []finding {
 	d, err := c.desk(p)
 	if err != nil {
@@ -162,8 +162,8 @@ func (c *console) checkListening(ctx context.Context, p place) []finding {
 	return list
 }
 
-// whoWrites shows the numbers of those who write to a bot. It confirms nothing,
-// so that whoever else listens misses nothing.
+// whoWrites shows the numbers of the users who write to a bot. It acknowledges no message, so that
+// the bot's other listeners miss none.
 func (c *console) whoWrites(ctx context.Context, f telegramFlags) []finding {
 	bot, err := telegram.NewClient(telegram.ClientOptions{Base: f.server, Token: c.getenv(f.variable)})
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *console) whoWrites(ctx context.Context, f telegramFlags) []finding {
 	return list
 }
 
-// hostOf is the host of an address; the rest of one may be secret.
+// hostOf returns the host of an address; the rest of one may be secret.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Host

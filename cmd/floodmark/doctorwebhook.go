@@ -76,7 +76,7 @@ func (c *console) checkWebhook(ctx context.Context, name string, rules kernel.Ru
 		signed = "it is not signed, so that the receiver cannot know who asks"
 	}
 	silence := rules.Gates.Silence(name, func(agent string) verify.FailMode { return rules.Gate(agent, name).FailMode })
-	where, _, _ := strings.Cut(o.URL, "?") // what stands there may be a token
+	where, _, _ := strings.Cut(o.URL, "?") // the query may hold a token
 	list := []finding{ok(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, silence)}
 	if o.Secret == "" {
 		list[0] = note(name, "set «secret: ${VERIFIER_HMAC_SECRET}»", "a test goes to %s; %s", where, signed)
@@ -104,7 +104,7 @@ func (c *console) checkWebhook(ctx context.Context, name string, rules kernel.Ru
 	return list
 }
 
-// slowAnswer is what most agents' hooks have no time for.
+// slowAnswer is longer than most agents' hooks wait.
 const slowAnswer = 5 * time.Second
 
 func took(d time.Duration) string {
@@ -114,8 +114,8 @@ func took(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// checkNamedGates finds verifiers that the policy names and nobody can reach:
-// their calls are refused.
+// checkNamedGates finds verifiers that the policy names and service.yaml does not: calls in their
+// scope are refused.
 func checkNamedGates(rules kernel.Rules) []finding {
 	var missing []string
 	for _, v := range rules.Policy.Verifiers("") {

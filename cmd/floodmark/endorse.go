@@ -69,9 +69,9 @@ cannot vouch.`,
 	return cmd
 }
 
-// endorse vouches for content.
+// endorse trusts content.
 func (c *console) endorse(cmd *cobra.Command, p place, args []string) error {
-	if p.fleet != "" && !c.stdinTerminal { // here the monitor looks itself
+	if p.fleet != "" && !c.stdinTerminal { // the local monitor checks by itself
 		return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
 	}
 	a, err := ask(cmd.Context(), c, p, (*desk).Endorse, &wire.EndorseRequest{Session: args[0], Digest: args[1]})
@@ -81,7 +81,7 @@ func (c *console) endorse(cmd *cobra.Command, p place, args []string) error {
 	return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
 }
 
-// withdraw takes an endorsement back.
+// withdraw withdraws trust.
 func (c *console) withdraw(cmd *cobra.Command, p place, args []string) error {
 	a, err := ask(cmd.Context(), c, p, (*desk).Withdraw, &wire.WithdrawRequest{Session: args[0], Digest: args[1]})
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *console) withdraw(cmd *cobra.Command, p place, args []string) error {
 	return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
 }
 
-// trustTeam says that a repository is the team's, or lists those that are.
+// trustTeam trusts a team's repository, or lists the trusted ones.
 func (c *console) trustTeam(cmd *cobra.Command, p place, args []string, end bool) error {
 	q := &wire.TrustRequest{End: end}
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/whatif"
 )
 
-// An explanation is one for people, with the names they may have meant.
+// An explanation is the answer for people, with names similar to an unknown one.
 type explanation struct {
 	*whatif.Explanation
 	names known
@@ -73,7 +73,7 @@ func (c *console) printArguments(e *explanation) {
 	w.Flush() //nolint:errcheck // what it writes to reports its own errors at the end
 }
 
-// shown is what a person may see of an argument.
+// shown returns what a person may see of an argument.
 func (e *explanation) shown(i int) string {
 	a := e.Arguments[i]
 	switch {
@@ -87,8 +87,8 @@ func (e *explanation) shown(i int) string {
 	return "(not shown)"
 }
 
-// whence says where an argument came from. A word that the owner used without
-// naming anything by it is not one the model made up.
+// whence says where an argument came from. A word that the owner used without naming anything by it
+// is not one the model made up.
 func (e *explanation) whence(i int) string {
 	a, leaf := e.Arguments[i], e.Leaves[i]
 	if a.Whence != floodmark.Nowhere || leaf.Value == "" || !standsIn(e.Owner, leaf.Value) {
@@ -124,7 +124,7 @@ func standsIn(text, value string) bool {
 	}
 }
 
-// decided is the verdict in words.
+// decided returns the verdict in words.
 func (e *explanation) decided() string {
 	if e.InBox {
 		other := "asked"
@@ -175,7 +175,7 @@ func (c *console) printReasons(e *explanation) {
 // levelWidth is the width of a column of verdicts.
 const levelWidth = 11
 
-// printLevels shows the verdicts by trust and secrecy, the asked one in brackets.
+// printLevels shows the verdicts by trust and secrecy, the current one in brackets.
 func (c *console) printLevels(e *explanation, st style) {
 	columns := secrecyWords()
 	slices.Reverse(columns)
@@ -209,7 +209,7 @@ func (c *console) printRow(st style, cells []string, verdicts bool) {
 	fmt.Fprintln(c.stdout, "  "+strings.TrimRight(b.String(), " "))
 }
 
-// advice is what a person can do about a call that does not go through.
+// advice says what a person can do about a call that does not pass.
 func (e *explanation) advice() []string {
 	if e.Verdict == floodmark.Allow && e.Would == "" {
 		return nil
@@ -224,7 +224,7 @@ func (e *explanation) advice() []string {
 	for _, row := range slices.Backward(e.Levels) {
 		if row.Trust > e.Context.Trust && row.Verdicts[e.Context.Secrecy.String()] == floodmark.Allow.String() {
 			way := "begin a new session for it."
-			if row.Trust <= floodmark.Local { // as far as an endorsement raises content
+			if row.Trust <= floodmark.Local { // the highest that trusting content raises it to
 				way = "trust what you vouch for («floodmark trust»), or begin a new session for it."
 			}
 			list = append(list, fmt.Sprintf("It would be allowed with nothing below %s in the context: %s", row.Trust, way))

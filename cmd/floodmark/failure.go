@@ -17,11 +17,10 @@ const (
 	exitInternal = 3 // our own fault
 )
 
-// errNo ends a command whose answer is no. All that was to be said about it
-// has been printed.
+// errNo ends a command whose answer is no, after all of it has been printed.
 var errNo = errors.New("the answer is no")
 
-// A failure is an error a person has to do something about.
+// A failure is an error that a person has to act on.
 type failure struct {
 	code int
 	text string // what happened, with file and line where there is one
@@ -35,7 +34,7 @@ func refuse(hint, format string, args ...any) error {
 	return &failure{code: exitUsage, text: fmt.Sprintf(format, args...), hint: hint}
 }
 
-// broken is a failure that is our own fault.
+// broken is a failure that is our own bug.
 func broken(err error) error {
 	return &failure{
 		code: exitInternal, text: "internal error: " + err.Error(),
@@ -43,11 +42,10 @@ func broken(err error) error {
 	}
 }
 
-// runner is what a command does.
 type runner func(cmd *cobra.Command, args []string) error
 
-// guard marks every error that is not already a failure as ours. What Execute
-// returns unmarked then comes from reading the command line.
+// guard marks every error that is not already a failure as our bug. What Execute returns unmarked
+// then comes from reading the command line.
 func guard(run runner) runner {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
@@ -82,7 +80,7 @@ func (c *console) report(cmd *cobra.Command, err error) int {
 	return f.code
 }
 
-// usageText says cobra's messages in our words, on one line.
+// usageText returns cobra's message in our words, on one line.
 func usageText(err error) string {
 	exclusive := regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
@@ -95,7 +93,7 @@ func usageText(err error) string {
 	return strings.TrimSpace(text) + "; did you mean " + either(strings.Fields(guesses)) + "?"
 }
 
-// either joins words the way people do.
+// either joins words with commas and «or».
 func either(words []string) string {
 	if n := len(words); n > 1 {
 		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]

@@ -4,18 +4,16 @@ package main
 
 import "time"
 
-// fault is what ends the process at a named point: nothing, in the program
-// people run.
+// fault ends the process at no point, in the released program.
 func fault() func(string) { return nil }
 
-// vitals shows nothing: what the program uses is the system's to say.
+// vitals shows nothing: the system shows what the program uses.
 func vitals() {}
 
-// faultLogBytes is how much SQLite's log takes before it is moved: as much as
-// is usual.
+// faultLogBytes is the default limit on SQLite's log.
 func faultLogBytes() int { return 0 }
 
-// fleetEvery is the time between two contacts with a fleet: as much as is usual.
+// fleetEvery is the default time between two contacts with a fleet.
 func fleetEvery() time.Duration { return 0 }
 
 // clock is the machine's.

@@ -13,11 +13,10 @@ import (
 	"time"
 )
 
-// fault ends the process, as a power cut would, when a named point was passed
-// so many times: FLOODMARK_FAULT=in-commit:7. With a length of time behind it,
-// in-commit:7:2s, each pass from then on takes that long, as on a slow disk. The
-// name is first added to the file FLOODMARK_FAULT_FILE, so that whoever watches
-// knows where it ended. Only tests build with it.
+// fault ends the process, as a power cut would, when a named point was passed so many times:
+// FLOODMARK_FAULT=in-commit:7. With a duration added, in-commit:7:2s, each pass from then on takes
+// that long, as on a slow disk. The name is first added to the file FLOODMARK_FAULT_FILE, so that
+// the test knows where it ended. Only tests build with it.
 func fault() func(string) {
 	parts := strings.Split(os.Getenv("FLOODMARK_FAULT")+"::", ":")
 	point, pause := parts[0], parts[2]
@@ -58,14 +57,14 @@ func faultLogBytes() int {
 	return n
 }
 
-// fleetEvery lets a short run see a laptop often.
+// fleetEvery lets a short run contact a fleet often.
 func fleetEvery() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FLOODMARK_FAULT_FLEET_EVERY"))
 	return d
 }
 
-// clock is the machine's, set forward or back by the length of time in the file
-// FLOODMARK_FAULT_CLOCK, which is looked at again and again.
+// clock is the machine's, set forward or back by the duration in the file FLOODMARK_FAULT_CLOCK,
+// which is read again each time.
 func clock() func() time.Time {
 	file := os.Getenv("FLOODMARK_FAULT_CLOCK")
 	if file == "" {
@@ -83,9 +82,9 @@ func clock() func() time.Time {
 	}
 }
 
-// vitals writes down every five seconds how many goroutines there are and how many
-// bytes of the heap are in use after a collection, to the file FLOODMARK_VITALS,
-// which is replaced as a whole. It lives as long as the process.
+// vitals writes every five seconds how many goroutines there are and how many bytes of the heap are
+// in use after a collection, to the file FLOODMARK_VITALS, which is replaced as a whole. It runs as
+// long as the process.
 func vitals() {
 	file := os.Getenv("FLOODMARK_VITALS")
 	if file == "" {
@@ -98,7 +97,7 @@ func vitals() {
 			runtime.ReadMemStats(&m)
 			text := fmt.Sprintf("{\"goroutines\":%d,\"heap\":%d}\n", runtime.NumGoroutine(), m.HeapAlloc)
 			if os.WriteFile(file+".new", []byte(text), 0o600) == nil {
-				_ = os.Rename(file+".new", file) // the next one tells
+				_ = os.Rename(file+".new", file) // the next one is written in five seconds
 			}
 			time.Sleep(5 * time.Second)
 		}

@@ -15,9 +15,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// addFleet gives a command the flag that asks a fleet instead of the monitor of
-// this machine. Only the flag does: a variable could be set by an agent, and then
-// an answer would go elsewhere than the person thinks.
+// addFleet gives a command the flag that asks a fleet instead of the monitor of this machine. There
+// is no variable for it: an agent could set one, and the person's answer would go to another fleet.
 func (c *console) addFleet(cmd *cobra.Command, p *place) {
 	cmd.Flags().StringVar(&p.fleet, "fleet", "", "ask the fleet with this `NAME` or URL, where you logged in with «floodmark fleet login»")
 	// The only error is a flag that does not exist, which every help test would show.
@@ -35,7 +34,7 @@ func (c *console) fleets(p place) (*people.Book, error) {
 	return people.OpenBook(paths.Fleets, c.clock), nil
 }
 
-// fleetNames are what a shell can offer.
+// fleetNames completes the names of fleets.
 func (c *console) fleetNames(p place) (names []string) {
 	book, err := c.fleets(p)
 	if err != nil {
@@ -51,14 +50,13 @@ func (c *console) fleetNames(p place) (names []string) {
 	return names
 }
 
-// deskFor prepares to ask whom the flags name: the monitor of this machine, or a
-// fleet.
+// deskFor prepares requests to the monitor of this machine, or to the fleet that the flags name.
 func (c *console) deskFor(ctx context.Context, p place) (*desk, error) {
 	if p.fleet == "" {
 		return c.desk(p)
 	}
-	// The login is the owner's. Whoever an agent started is none, as far as the
-	// monitor here can see it.
+	// The login is the owner's. A process that an agent started may not use it, as far as the
+	// monitor here can see that.
 	if err := c.mayChange(ctx, p); err != nil {
 		return nil, err
 	}
@@ -80,8 +78,8 @@ func (c *console) deskFor(ctx context.Context, p place) (*desk, error) {
 	return fleetDesk(p, f, token)
 }
 
-// fleetToken is what a fleet is shown, each time anew. A login that was renewed and
-// could not be written down is used, and that is said.
+// fleetToken returns the token for a fleet, read anew for each request. A renewed login that could
+// not be saved is used, with a warning.
 func (c *console) fleetToken(book *people.Book, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		token, err := book.Token(ctx, name)
@@ -93,7 +91,7 @@ func (c *console) fleetToken(book *people.Book, name string) func(context.Contex
 	}
 }
 
-// fleetDesk prepares to ask a fleet with tokens.
+// fleetDesk prepares requests to a fleet with tokens.
 func fleetDesk(p place, f people.Fleet, token func(context.Context) (string, error)) (*desk, error) {
 	pool, err := f.Door()
 	if err != nil {
@@ -106,7 +104,7 @@ func fleetDesk(p place, f people.Fleet, token func(context.Context) (string, err
 	return &desk{OwnerServiceClient: way.Owner(), machines: way.Machines(), place: p, fleet: f, end: way.Close}, nil
 }
 
-// notLoggedIn says where one is.
+// notLoggedIn says at which fleets there is a login.
 func (c *console) notLoggedIn(book *people.Book, p place) error {
 	list, err := book.List()
 	hint := "log in with «floodmark fleet login https://…»"
@@ -123,7 +121,7 @@ func (c *console) notLoggedIn(book *people.Book, p place) error {
 // atFleet reports whether a fleet is asked.
 func (d *desk) atFleet() bool { return d.fleet.URL != "" }
 
-// again is the command that logs in there once more.
+// again returns the command that logs in there once more.
 func (d *desk) again() string {
 	local := d.place
 	local.fleet = ""

@@ -29,19 +29,19 @@ import (
 
 type fleetKey struct{}
 
-// fleet plays what stands around a fleet for a script:
+// fleet plays the surroundings of a fleet for a script:
 //
 //	fleet open DIR            an identity provider, and the settings below DIR of a monitor with a
 //	                          network door; FLEET is its address, ca.crt signs it, ISSUER is the provider
 //	fleet trusted DIR         the same with a provider reached by https, whose certificate provider.crt
 //	                          another authority than the fleet's has signed
 //	fleet bare DIR            the same without a provider, with the tenants acme and beta
-//	fleet person NAME GROUP…  who says yes at the provider from now on; without a name: no
+//	fleet person NAME GROUP…  who approves at the provider from now on; without a name: denies
 //	fleet serve DIR KEY       runs that monitor, as a node that laptops can join and whose bundles are
 //	                          signed by the key
-//	fleet says ERROR…         what the provider answers first while it is waited for a person
-//	fleet late                the next code ends soon, and nobody confirms it
-//	fleet patient             whoever was told to slow down did
+//	fleet says ERROR…         the provider's first answers while a person is waited for
+//	fleet late                the next code ends soon, unconfirmed
+//	fleet patient             every poll that was told to slow down did
 //	fleet ended FILE          the tokens in a file of logins have ended
 //	fleet down, fleet up      the provider is away, and back
 func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {

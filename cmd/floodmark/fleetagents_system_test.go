@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The monitor of a laptop that joined tells its fleet which agents are here without
-// starting one: an agent could have put the program there, and as the monitor's
-// child nobody would take it for an agent's hand.
+// The monitor of a laptop that joined tells its fleet which agents are here without starting one:
+// an agent could have put the program there, and as the monitor's child it would not be taken for
+// an agent's.
 func TestTellingOfAgentsStartsNone(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

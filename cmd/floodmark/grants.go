@@ -78,7 +78,7 @@ func newGrantsEnd(c *console) *cobra.Command {
 	return cmd
 }
 
-// standingText is what the policy allows a job in advance.
+// standingText words what the policy allows a job in advance.
 func standingText(g *wire.Grant) string {
 	job := g.GetTrigger() + " of " + g.GetAgent()
 	if g.GetJob() != "" {

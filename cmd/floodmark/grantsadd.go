@@ -78,7 +78,7 @@ func (c *console) standingFrom(ctx context.Context, p place, session string, tic
 	return s, refuse("«floodmark approve» and «floodmark journal show SESSION» list questions", "session %s has asked no question %s", session, ticket)
 }
 
-// standingAsked reads a session up to a question, and notes who asked what.
+// standingAsked reads a session up to a question, and records which job asked for which call.
 func standingAsked(one tally.Session, ticket floodmark.TicketID, s *policy.Standing) bool {
 	found := false
 	for _, f := range one.Facts {
@@ -109,7 +109,7 @@ func standingAsked(one tally.Session, ticket floodmark.TicketID, s *policy.Stand
 	return found
 }
 
-// standingLines are the lines for a policy.
+// standingLines returns the lines for a policy.
 func standingLines(s policy.Standing) string {
 	var b strings.Builder
 	b.WriteString("standing:\n")

@@ -59,8 +59,7 @@ it comes within an object that also says what it is.`,
 	return cmd
 }
 
-// printGraph writes a graph to standard output: byte for byte to a program,
-// harmless to a terminal.
+// printGraph writes a graph to standard output: unchanged to a program, escaped to a terminal.
 func (c *console) printGraph(data []byte) error {
 	if c.stdoutTerminal {
 		data = []byte(printable(string(data)))

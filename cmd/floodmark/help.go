@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newHelp replaces cobra's own, which ends well for a command that does not
-// exist.
+// newHelp replaces cobra's own, which exits with 0 for an unknown command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -62,11 +61,9 @@ func exits(ok, no string) map[string]string {
 	return map[string]string{exitKey: text + commonExits}
 }
 
-// bothKey is the annotation of a command that does something by itself and has
-// commands of its own.
+// bothKey is the annotation of a command that both runs and has commands of its own.
 const bothKey = "both"
 
-// both notes that.
 func both(notes map[string]string) map[string]string {
 	notes[bothKey] = "yes"
 	return notes

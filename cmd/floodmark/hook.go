@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookrun"
 )
 
-// newHook does by hand what agents start floodmark-hook for.
+// newHook runs by hand what agents start floodmark-hook for.
 func newHook(c *console) *cobra.Command {
 	var socket, deadline string
 	cmd := &cobra.Command{
@@ -46,8 +46,7 @@ refusal, in the way that agent obeys.`,
 	return cmd
 }
 
-// A status ends a command with that exit code. All that was to be said has been
-// printed.
+// A status ends a command with that exit code, after all of its output.
 type status int
 
 func (s status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -77,7 +77,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 		}
 	}
 	if err := c.mayChange(ctx, f.place); err != nil {
-		return err // before anybody logs in for nothing
+		return err // before a login that would be for nothing
 	}
 	tell := c.stdout
 	if form == asJSON {
@@ -100,7 +100,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	return nil
 }
 
-// enrolCredential is what proves that this laptop may join.
+// enrolCredential returns the proof that this laptop may join.
 func (c *console) enrolCredential(ctx context.Context, f joinFlags, q *wire.JoinRequest, tell io.Writer) (string, error) {
 	if f.token == "" {
 		return c.enrolLogin(ctx, f.place, q.GetUrl(), q.GetAuthority(), tell)
@@ -119,8 +119,7 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, q *wire.Join
 	return text, nil
 }
 
-// enrolLogin logs the person in, for this once. Tell is where the person is told
-// what to do.
+// enrolLogin logs the person in for this one request, with instructions written to tell.
 func (c *console) enrolLogin(ctx context.Context, p place, address, authority string, tell io.Writer) (string, error) {
 	book, err := c.fleets(p)
 	if err != nil {
@@ -179,17 +178,17 @@ func machineWord(id string) string {
 	return "machine " + plain(id)
 }
 
-// fleetAgents are the agents here as a fleet is told of them. The monitor asks no
-// program for its version: what an agent may have put there would run as the
-// monitor's child, which nobody takes for an agent's hand.
+// fleetAgents returns the agents here as a fleet is told of them. The monitor runs no program for
+// its version: an agent may have put it there, and as the monitor's child it would not be taken for
+// an agent's.
 func (c *console) fleetAgents(p place) func(context.Context) []*wire.MachineAgent {
 	if p.system {
-		return nil // they are other people's
+		return nil // they belong to other users
 	}
 	return func(ctx context.Context) []*wire.MachineAgent {
 		m, err := c.machine(p)
 		if err != nil {
-			return nil // what cannot be looked at is not told
+			return nil // unreadable agents are not reported
 		}
 		m.Still = true
 		found, err := c.agentsOn(ctx, m, p)

@@ -95,7 +95,7 @@ stands there comes first. The bodies are as they were hashed.`,
 	return cmd
 }
 
-// entries hands on what the monitor sends, piece by piece.
+// entries passes on what the monitor sends, piece by piece.
 func (c *console) entries(ctx context.Context, p place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
 	d, err := c.deskFor(ctx, p)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *console) entries(ctx context.Context, p place, q *wire.ExportRequest, t
 	return nil
 }
 
-// exportFile writes an export to a file that others cannot read, and says it
-// is there only when it is whole.
+// exportFile writes an export to a file that others cannot read, which appears under its name only
+// when it is whole.
 func (c *console) exportFile(ctx context.Context, p place, q *wire.ExportRequest, name string) error {
 	f, err := os.OpenFile(c.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *console) exportFile(ctx context.Context, p place, q *wire.ExportRequest
 	return nil
 }
 
-// piece is what a message of an export carries.
+// piece returns what a message of an export carries.
 func piece(r *wire.ExportResponse) proto.Message {
 	if t := r.GetTombstone(); t != nil {
 		return t

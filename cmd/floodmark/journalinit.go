@@ -78,14 +78,13 @@ func (c *console) journalInit(ctx context.Context, f initFlags, json bool) error
 	return nil
 }
 
-// unprepared says on one line why a database did not do what was asked, with what
-// to do if it was reached.
+// unprepared words a database's error on one line, with the hint if it was reached.
 func unprepared(err error, hint string) error {
 	text, better := postgresjournal.Unreached(err)
 	return refuse(cmp.Or(better, hint), "%s", text)
 }
 
-// ranges are the databases a command is about, with who connects.
+// ranges returns the databases a command is about, with the user who connects.
 func (c *console) ranges(f initFlags) ([]postgresjournal.Range, error) {
 	databases, err := c.databases(f)
 	if err != nil {
@@ -104,7 +103,7 @@ func (c *console) ranges(f initFlags) ([]postgresjournal.Range, error) {
 	return ranges, nil
 }
 
-// databases are those a command is about.
+// databases returns those a command is about.
 func (c *console) databases(f initFlags) ([]config.Shard, error) {
 	paths, err := c.paths(f.place)
 	if err != nil {
@@ -124,7 +123,7 @@ func (c *console) databases(f initFlags) ([]config.Shard, error) {
 	return databases, nil
 }
 
-// asUser replaces who logs in. A password of somebody else is of no use.
+// asUser replaces the user who logs in, and drops the other user's password.
 func asUser(dsn, user string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestJournalInit prepares a real database, then lets somebody write who may do
-// no more. The gate gives it a server.
+// TestJournalInit prepares a real database, then lets a user write who may do no more. The gate
+// gives it a server.
 func TestJournalInit(t *testing.T) {
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
 	if dsn == "" {
@@ -98,8 +98,7 @@ func listMonths(t *testing.T, database, user string, months ...string) {
 	}
 }
 
-// TestJournalInitElsewhere says what to do where there is no such database, and where
-// nobody of that name logs in.
+// TestJournalInitElsewhere says what to do if there is no such database, or no such user.
 func TestJournalInitElsewhere(t *testing.T) {
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
 	if dsn == "" {

@@ -31,13 +31,13 @@ session) or former (known, and no new word about a file lies under it).`,
 	}
 }
 
-// A listedKey is what is said of a key.
+// A listedKey is a key without its secret.
 type listedKey struct {
 	Tenant string `json:"tenant"`
 	ID     string `json:"id"`
 	Use    string `json:"use"`
-	// Name is what the key is called in the journal, once it is not the tenant's
-	// first; empty for the one that follows from index.key.
+	// Name is the key's name in the journal, once it is not the tenant's first; empty for the one
+	// derived from index.key.
 	Name string `json:"name,omitempty"`
 }
 

@@ -80,22 +80,22 @@ func (c *console) verifyOnline(ctx context.Context, p place) (*wire.VerifyReport
 	return nil, errors.New("the monitor ended its check without a report")
 }
 
-// count shows how far a check is, at a terminal.
+// count shows the progress of a check, at a terminal.
 func (c *console) count(sessions, entries int64) {
 	if c.stderrTerminal {
 		fmt.Fprintf(c.stderr, "\r%d sessions, %d entries checked", sessions, entries)
 	}
 }
 
-// counted takes that away.
+// counted removes it.
 func (c *console) counted() {
 	if c.stderrTerminal {
 		fmt.Fprint(c.stderr, "\r\x1b[K")
 	}
 }
 
-// verifyOffline checks the file of a monitor that does not run. Opening it
-// takes the lock, so that no monitor starts meanwhile.
+// verifyOffline checks the file of a monitor that does not run. Opening it takes the lock, so that
+// no monitor starts meanwhile.
 func (c *console) verifyOffline(ctx context.Context, p place) (_ *wire.VerifyReport, err error) {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -173,8 +173,8 @@ func (c *console) verified(r *wire.VerifyReport, form string) error {
 	return nil
 }
 
-// foundText says what problems mean. Where nothing was found but that reading
-// stopped, nobody knows whether something was changed.
+// foundText says what problems mean. If the only one is that reading stopped, it is unknown whether
+// the journal was changed.
 func foundText(problems []string) string {
 	if len(problems) == 1 && strings.HasPrefix(problems[0], "the check could not be finished") {
 		return "The journal could not be checked"

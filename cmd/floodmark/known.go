@@ -10,17 +10,17 @@ import (
 	"github.com/floodmark/floodmark/internal/toolbook"
 )
 
-// known is the agents and servers a catalog has tools of, in its order.
+// known lists the agents and servers that a catalog has tools of, in its order.
 type known []owner
 
 // An owner is an agent or a server with the tools it offers.
 type owner struct {
 	server  bool
-	names   []string // the first is the usual one
+	names   []string // the first is the preferred one
 	entries []*catalog.Profile
 }
 
-// knownTo lists what a catalog knows, by whose tools they are.
+// knownTo lists a catalog's tools by owner.
 func knownTo(cat *catalog.Catalog) known {
 	var list known
 	for _, p := range cat.Profiles() {
@@ -70,7 +70,7 @@ func (k known) named(server bool, name string) (owner, bool) {
 	return owner{}, false
 }
 
-// owners are the names of all agents or of all servers.
+// owners returns the names of all agents or of all servers.
 func (k known) owners(server bool) []string {
 	var names []string
 	for _, o := range k {
@@ -81,7 +81,7 @@ func (k known) owners(server bool) []string {
 	return names
 }
 
-// offering are the owners that have a tool of that name.
+// offering returns the owners that have a tool of that name.
 func (k known) offering(tool string) known {
 	var list known
 	for _, o := range k {
@@ -92,10 +92,10 @@ func (k known) offering(tool string) known {
 	return list
 }
 
-// noAgent stands for an agent nobody named. No catalog has tools of it.
+// noAgent stands for an unnamed agent. No catalog has tools of it.
 const noAgent = "unknown"
 
-// ownAgent is an agent's name, or nothing if nobody named it.
+// ownAgent returns an agent's name, or nothing for an unnamed one.
 func ownAgent(agent string) string {
 	if agent == noAgent {
 		return ""
@@ -103,8 +103,8 @@ func ownAgent(agent string) string {
 	return agent
 }
 
-// resolve finds out which tool a name on the command line means. A name alone
-// identifies no tool unless only one agent or server has it.
+// resolve returns the tool that a name on the command line means. A name alone identifies no tool
+// unless only one agent or server has it.
 func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRef, error) {
 	if s, tool := toolbook.Split(name); server == "" {
 		server, name = s, tool

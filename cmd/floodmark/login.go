@@ -75,7 +75,7 @@ Log in only at fleets you know: whoever runs one sees what you show it.`,
 	return cmd
 }
 
-// newLogout ends that.
+// newLogout deletes a login.
 func newLogout(c *console) *cobra.Command {
 	var p place
 	cmd := &cobra.Command{
@@ -108,7 +108,7 @@ func (c *console) login(ctx context.Context, f loginFlags, address string) error
 	if err != nil {
 		return err
 	}
-	if old, err := book.Find(fleet.URL); err == nil { // what was said the first time need not be said again
+	if old, err := book.Find(fleet.URL); err == nil { // flags of the first login need not be repeated
 		if f.name == "" {
 			fleet.Name = old.Name
 		}
@@ -127,7 +127,7 @@ func (c *console) login(ctx context.Context, f loginFlags, address string) error
 	return c.keepLogin(ctx, f.place, book, fleet)
 }
 
-// newFleet is the one that was named, before anybody was asked.
+// newFleet returns the fleet that was named, before any request.
 func (c *console) newFleet(f loginFlags, address string) (people.Fleet, error) {
 	at, err := people.FleetURL(address)
 	if err != nil {
@@ -145,8 +145,7 @@ func (c *console) newFleet(f loginFlags, address string) (people.Fleet, error) {
 	return fleet, err
 }
 
-// keepLogin tries the login at the fleet, and keeps it if it is good for anything
-// there.
+// keepLogin tries the login at the fleet, and saves it if it is good for anything there.
 func (c *console) keepLogin(ctx context.Context, p place, book *people.Book, fleet people.Fleet) error {
 	p.fleet = fleet.Name
 	s, err := tryLogin(ctx, p, fleet)

@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
-// A login that would count at another fleet is not made: whoever runs the second
-// one could use it at the first.
+// A login that would count at another fleet is refused: the operator of the second one could use it
+// at the first.
 func TestFleetsAreApart(t *testing.T) {
 	book := people.OpenBook(filepath.Join(t.TempDir(), "fleets.json"), fixedNow)
 	first := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: "https://login.example", ClientID: "floodmark"}}
@@ -34,7 +34,7 @@ func TestFleetsAreApart(t *testing.T) {
 	if err := apart(book, evil); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("the same logins: %v", err)
 	}
-	evil.Login.Audience = "floodmark" // which is whom a login is for if nobody says so
+	evil.Login.Audience = "floodmark" // the default audience
 	if err := apart(book, evil); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("the same logins in other words: %v", err)
 	}

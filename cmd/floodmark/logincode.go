@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// authority reads the file of whoever signs a fleet's certificate; empty if none was
-// named.
+// authority reads the file of the authority that signs a fleet's certificate; empty without one.
 func (c *console) authority(name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -31,9 +30,8 @@ func (c *console) authority(name string) (string, error) {
 // fleetTime bounds asking a fleet how one logs in there.
 const fleetTime = 15 * time.Second
 
-// byProvider has a person log in at the identity provider of a fleet, by a code in a
-// browser. Tell is where the person is told what to do; not begins what is said if it
-// does not come about.
+// byProvider has a person log in at the identity provider of a fleet, by a code in a browser. It
+// writes instructions to tell; not begins its error messages.
 func (c *console) byProvider(ctx context.Context, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
 	if err := c.discover(ctx, fleet); err != nil {
 		return err
@@ -44,7 +42,7 @@ func (c *console) byProvider(ctx context.Context, book *people.Book, fleet *peop
 	if err := c.logIn(ctx, fleet, tell, not); err != nil {
 		return err
 	}
-	return apart(book, *fleet) // by what the provider gave: it is shown to nobody yet
+	return apart(book, *fleet) // by what the provider gave, before it is shown
 }
 
 // discover asks a fleet how one logs in there.
@@ -83,8 +81,8 @@ func unmet(fleet people.Fleet, err error) error {
 	return nil
 }
 
-// apart refuses a fleet whose logins would count at another one, by what it asks
-// for or by what the provider gave: whoever runs it could use them there.
+// apart refuses a fleet whose logins would count at another one, by what it asks for or by what the
+// provider gave: its operator could use them there.
 func apart(book *people.Book, fleet people.Fleet) error {
 	list, err := book.List()
 	if err != nil {
@@ -110,7 +108,7 @@ func apart(book *people.Book, fleet people.Fleet) error {
 	return nil
 }
 
-// logIn shows the code and waits for the yes.
+// logIn shows the code and waits until the person has logged in.
 func (c *console) logIn(ctx context.Context, fleet *people.Fleet, tell io.Writer, not string) error {
 	roots, err := fleet.Roots()
 	if err != nil {

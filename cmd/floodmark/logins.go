@@ -21,15 +21,15 @@ type fleetReport struct {
 	May    []string `json:"may,omitempty"`
 }
 
-// over reports a login that is of no use any more.
+// over reports a login that has ended and cannot be renewed.
 func (f fleetReport) over(now time.Time) bool {
 	return !f.Renewed && !f.endless() && !now.Before(f.Ends)
 }
 
-// endless reports a token that counts until the fleet takes it back.
+// endless reports a token that counts until the fleet revokes it.
 func (f fleetReport) endless() bool { return f.By == "token" && f.Ends.IsZero() }
 
-// again is the command that logs in there once more.
+// again returns the command that logs in there once more.
 func (f fleetReport) again(p place) string {
 	if f.By == "token" {
 		return "floodmark fleet login " + shellWord(f.URL) + " --token FILE" + p.flags()
@@ -37,7 +37,7 @@ func (f fleetReport) again(p place) string {
 	return "floodmark fleet login " + shellWord(f.URL) + p.flags()
 }
 
-// loginsAt are the logins of an installation.
+// loginsAt returns the logins of an installation.
 func (c *console) loginsAt(p place) ([]fleetReport, error) {
 	book, err := c.fleets(p)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *console) listLogins(p place, form string) error {
 	return nil
 }
 
-// fleetLines are the logins as «floodmark status» tells them.
+// fleetLines returns the logins as «floodmark status» shows them.
 func (c *console) fleetLines(p place) (lines []string) {
 	list, err := c.loginsAt(p)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 // maxTokenFile is more than a token with its end of line.
 const maxTokenFile = 4 << 10
 
-// loginToken logs in with a token that whoever runs the fleet made. It is shown to
-// the fleet that was named, and to nobody else.
+// loginToken logs in with a token that the operator of the fleet made. It is sent only to the fleet
+// that was named.
 func (c *console) loginToken(ctx context.Context, f loginFlags, book *people.Book, fleet people.Fleet) (err error) {
 	if fleet.Pass, err = c.givenToken(f.token); err != nil {
 		return err
 	}
 	fleet.Given = &people.Given{}
-	if err := apart(book, fleet); err != nil { // before it is shown
+	if err := apart(book, fleet); err != nil { // before it is sent
 		return err
 	}
 	return c.keepLogin(ctx, f.place, book, fleet)
 }
 
-// givenToken reads a token from a file that is its owner's alone, or from standard
-// input. The token itself on the command line is in everybody's list of processes:
-// it is refused, and not said again.
+// givenToken reads a token from a file that only its owner can read, or from standard input. On the
+// command line every user could see it in the list of processes: there it is refused, and not
+// repeated.
 func (c *console) givenToken(name string) (people.Pass, error) {
 	if err := notTheToken(name); err != nil {
 		return people.Pass{}, err
@@ -46,7 +46,7 @@ func (c *console) givenToken(name string) (people.Pass, error) {
 	return pass, nil
 }
 
-// notTheToken refuses a token where the name of its file belongs.
+// notTheToken refuses a token in place of a file name.
 func notTheToken(name string) error {
 	if strings.HasPrefix(name, "fm_") {
 		return refuse("take it back with «floodmark fleet token revoke», where it was made; others on this machine could see it", "--token wants the file with the token, not the token")
@@ -61,7 +61,7 @@ func inputName(name string) string {
 	return name
 }
 
-// ownBytes are those of a file that nobody else can read.
+// ownBytes reads a file that only its owner can read.
 func (c *console) ownBytes(name string) ([]byte, error) {
 	if name == stdinName {
 		if c.stdinTerminal {
@@ -83,7 +83,7 @@ func (c *console) ownBytes(name string) ([]byte, error) {
 	return data, nil
 }
 
-// takeSaid keeps what the fleet says of the token that it was shown.
+// takeSaid stores what the fleet says of the token.
 func takeSaid(fleet *people.Fleet, s *wire.StatusResponse) {
 	var ends time.Time
 	if s.GetEnds() != nil {

@@ -62,7 +62,7 @@ func noMachines(all bool) string {
 	return "no laptop is joined; --all also lists those that left or were revoked"
 }
 
-// allMachines asks for all pages, and sorts the last one heard of first.
+// allMachines asks for all pages, and sorts the most recently seen first.
 func (c *console) allMachines(ctx context.Context, p place, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
 	d, err := c.deskFor(ctx, p)
 	if err != nil {
@@ -103,14 +103,14 @@ func (c *console) pages(ctx context.Context, d *desk, q *wire.ListMachinesReques
 	return out, nil
 }
 
-// slim leaves of a report what the list shows, so that many can be held.
+// slim keeps of a report what the list shows, so that many can be held.
 func slim(m *wire.MachineStatus) {
 	for _, a := range m.GetReport().GetAgents() {
 		a.Uncovered = make([]string, len(a.GetUncovered()))
 	}
 }
 
-// sofar says how far a long list is, on a terminal; empty takes it away.
+// sofar shows the progress of a long list, on a terminal; empty removes it.
 func (c *console) sofar(text string) {
 	if c.stderrTerminal {
 		fmt.Fprint(c.stderr, "\r\x1b[K"+text)
@@ -192,7 +192,7 @@ func machineRules(st style, r *wire.ReportMachineRequest) cell {
 	return cell{text: "?"}
 }
 
-// machineNotes are the agents of a machine, and what is wrong with it.
+// machineNotes lists the agents of a machine, and what is wrong with it.
 func machineNotes(p *sheet, m *wire.MachineStatus) {
 	var agents []string
 	for _, a := range m.GetReport().GetAgents() {

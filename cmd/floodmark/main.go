@@ -1,6 +1,6 @@
-// Command floodmark is the whole product in one program. Each command has its
-// own file; main only builds the edge of the program and picks one. Nothing
-// but main touches the environment: commands see what their console shows.
+// Command floodmark is the whole product in one program. Each command has its own file; main only
+// builds the console and picks a command. Only main reads the environment: commands see what their
+// console shows.
 package main
 
 import (
@@ -32,11 +32,11 @@ func main() {
 	os.Exit(code)
 }
 
-// edge is the console of a real process.
+// edge returns the console of a real process.
 func edge() *console {
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "." // the folder was removed under us; opening a file will say so
+		dir = "." // the folder was removed; opening a file will say so
 	}
 	c := &console{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
@@ -46,10 +46,10 @@ func edge() *console {
 	}
 	info, _ := debug.ReadBuildInfo()
 	c.build = newBuild(version, info)
-	if me, err := user.Current(); err == nil { // HOME is a variable, too
+	if me, err := user.Current(); err == nil { // HOME is a variable too
 		c.home, c.usual = me.HomeDir, config.UsualOwnerSockets(os.Getuid(), me.HomeDir)
 	}
-	c.program, _ = os.Executable() // without it services name the usual place
+	c.program, _ = os.Executable() // without it services use the default path
 	return c
 }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newMan writes the manual for packages. People read «--help»; the command is
-// therefore not listed.
+// newMan writes the manual for packages. People read «--help»; the command is therefore not listed.
 func newMan(c *console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
@@ -50,8 +49,8 @@ func (c *console) writeManual(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// packedText is a text as man reads it. It holds no time and no name, so that the
-// same text is the same bytes.
+// packedText returns a text as man reads it. It holds no time and no name, so that the same text is
+// the same bytes.
 func packedText(text string) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -69,7 +68,7 @@ func packedText(text string) ([]byte, error) {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage is the page of a command, from the same parts as its help.
+// manPage returns the page of a command, from the same parts as its help.
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(".TH \"" + strings.ToUpper(manName(cmd)) + "\" 1 \"\" \"Floodmark\" \"Floodmark\"\n.nh\n.ad l\n")

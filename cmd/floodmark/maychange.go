@@ -11,10 +11,10 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// mayChange refuses whom a running monitor takes for an agent's hand. Without a
-// monitor, and for code that writes the file by itself, the file's permissions
-// are all there is. A variable, or a flag, that leads to the owner's own files and
-// away from the monitor helps nobody.
+// mayChange refuses a process that a running monitor takes for an agent's. Without a monitor, and
+// for code that writes the file by itself, only the file's permissions count. A variable or flag
+// that leads to the owner's own files and away from the monitor does not help: the owner's usual
+// sockets are asked too.
 func (c *console) mayChange(ctx context.Context, p place) error {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *console) mayChange(ctx context.Context, p place) error {
 	return nil
 }
 
-// below reports whether a folder lies below another, whatever links lead there.
+// below reports whether a folder is below another, after following links.
 func below(dir, top string) bool {
 	for _, path := range []*string{&dir, &top} {
 		if found, err := filepath.EvalSymlinks(*path); err == nil {
@@ -44,8 +44,8 @@ func below(dir, top string) bool {
 	return top != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// mayAt asks the monitor at one socket. One that is there and does not answer may
-// have been stopped so that it cannot say no.
+// mayAt asks the monitor at one socket. One that is there and does not answer may have been stopped
+// so that it cannot refuse.
 func (c *console) mayAt(ctx context.Context, p place, socket string) error {
 	way, err := client.Dial(socket, client.Options{})
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A sternMonitor takes everybody for an agent's hand, or says nothing and lets the
-// time of the one who asks run out.
+// A sternMonitor takes every caller for an agent's process, or lets the request time out.
 type sternMonitor struct {
 	wire.UnimplementedOwnerServiceHandler
 	silent *outOfTime

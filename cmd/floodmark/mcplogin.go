@@ -65,7 +65,7 @@ must run.`,
 	return cmd
 }
 
-// newMCPLogout ends that.
+// newMCPLogout deletes a login.
 func newMCPLogout(c *console) *cobra.Command {
 	var f mcpLoginFlags
 	cmd := &cobra.Command{
@@ -86,8 +86,8 @@ must run.`,
 	return cmd
 }
 
-// asOwner refuses whoever an agent started, as the monitor sees it, and whoever
-// is no person.
+// asOwner refuses a process that an agent started, as the monitor sees it, and a caller that is not
+// at a terminal.
 func (c *console) asOwner(ctx context.Context, p place) error {
 	if _, err := ask(ctx, c, p, (*desk).Status, &wire.StatusRequest{}); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *console) mcpLogout(ctx context.Context, f mcpLoginFlags, name string) e
 	return nil
 }
 
-// loginAt finds a server of the gateway's file.
+// loginAt finds a server in the gateway's file.
 func (c *console) loginAt(f mcpLoginFlags, name string) (*mcplogin.Book, mcplogin.Server, error) {
 	paths, err := c.paths(f.place)
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *console) gateway(paths config.Paths) (config.Gateway, error) {
 	return gateway, nil
 }
 
-// loginsWanted names the servers at which the owner has to log in.
+// loginsWanted returns the servers at which the owner has to log in.
 func (c *console) loginsWanted(p place) (names []string, err error) {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -219,7 +219,7 @@ func (c *console) loginsWanted(p place) (names []string, err error) {
 	return names, nil
 }
 
-// loginLines says so, a line for each.
+// loginLines returns them, a line for each.
 func (c *console) loginLines(p place) (lines []string) {
 	names, err := c.loginsWanted(p)
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *console) loginLines(p place) (lines []string) {
 	return lines
 }
 
-// checkLogins says it to the doctor.
+// checkLogins reports them to the doctor.
 func (c *console) checkLogins(p place) []finding {
 	names, err := c.loginsWanted(p)
 	if err != nil {

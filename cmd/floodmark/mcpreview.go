@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// A reviewing is what the owner wants of «mcp review».
+// A reviewing holds the flags of «mcp review».
 type reviewing struct {
 	place                  place
 	accept, reject, forget []string
@@ -67,15 +67,15 @@ must run. Nothing is accepted by itself.`,
 	return cmd
 }
 
-// pinsPath is where the pins lie. MCP servers run as the owner's user, also
-// where the monitor has a user of its own.
+// pinsPath returns where the pins are. MCP servers run as the owner's user, also if the monitor has
+// a user of its own.
 func (c *console) pinsPath(p place) (string, error) {
 	p.system = false
 	paths, err := c.paths(p)
 	return paths.Pins, err
 }
 
-// book opens the pins, also those that cannot be read: each use of them says so.
+// book opens the pins, also unreadable ones: each use of them returns the error.
 func (c *console) book(p place) (*mcppins.Book, error) {
 	path, err := c.pinsPath(p)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *console) review(ctx context.Context, r *reviewing, form string) error {
 	return err
 }
 
-// chosen are the entries of one server, or one entry.
+// chosen returns the entries of one server, or one entry.
 func chosen(list []mcppins.Entry, only string) []mcppins.Entry {
 	if only == "" {
 		return list
@@ -189,7 +189,7 @@ func (c *console) reviewJSON(list []mcppins.Entry) error {
 	return err
 }
 
-// heldLine names what is held of MCP servers in one line; empty if nothing is.
+// heldLine says in one line what is held of MCP servers; empty if nothing is.
 func (c *console) heldLine(p place) string {
 	b, err := c.book(p)
 	if err != nil {

@@ -32,8 +32,7 @@ func (s *scripts) pins(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// Nothing that a server writes is hidden from whoever reads the review, and no
-// text of it is left out.
+// The reader of a review sees all characters and all text that a server wrote.
 func TestBodyLines(t *testing.T) {
 	body := `{"description":"Adds. Then\u200bmore; end\nnew line","inputSchema":{"properties":{"a\u202e":{"enum":["\u001b[8m"]}}},"name":"sum","x y":1}`
 	want := `name: sum

@@ -47,7 +47,7 @@ func reviewText(out *sheet, list []mcppins.Entry, r *reviewing) {
 	}
 }
 
-// heldText shows what is held, why, and what changed.
+// heldText shows the held definition, why, and what changed.
 func heldText(out *sheet, e mcppins.Entry, r *reviewing) {
 	out.title(e.Ref + ", held")
 	for _, f := range e.Findings {
@@ -72,7 +72,7 @@ func heldText(out *sheet, e mcppins.Entry, r *reviewing) {
 	out.line(2, "floodmark mcp review --reject "+ref)
 }
 
-// bodyText writes lines of a definition or of a difference. Their indent stays.
+// bodyText writes lines of a definition or of a difference, with their indent.
 func bodyText(out *sheet, lines []string, most int) {
 	for i, l := range lines {
 		if most > 0 && i >= most {

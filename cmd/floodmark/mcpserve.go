@@ -24,7 +24,7 @@ type mcpServeFlags struct {
 	config, listen string
 }
 
-// newMCPServe puts several servers behind one door.
+// newMCPServe serves several servers at one address.
 func newMCPServe(c *console) *cobra.Command {
 	var f mcpServeFlags
 	cmd := &cobra.Command{
@@ -134,7 +134,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	return nil
 }
 
-// admitAgent lets in who shows an agent's token. An owner's is for other doors.
+// admitAgent admits a caller with an agent's token. An owner's is for other doors.
 func admitAgent(tokens *httpapi.Tokens) func(string) (string, error) {
 	return func(text string) (string, error) {
 		who, err := tokens.Find(text)
@@ -145,8 +145,8 @@ func admitAgent(tokens *httpapi.Tokens) func(string) (string, error) {
 	}
 }
 
-// usualEnv are the variables a program needs to run at all. Everything else in
-// our environment may be a credential of another server.
+// usualEnv returns the variables a program needs to run at all. Every other variable of our
+// environment may be a credential of another server.
 func (c *console) usualEnv() []string {
 	var env []string
 	for _, name := range []string{
@@ -160,7 +160,7 @@ func (c *console) usualEnv() []string {
 	return env
 }
 
-// together lets many write to one place, whole lines of ours among them.
+// together lets many writers share one output, whole lines of ours among them.
 type together struct {
 	mu  sync.Mutex // guards out
 	out io.Writer

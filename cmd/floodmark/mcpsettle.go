@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// settle takes the owner's word. That it is the owner's, the monitor says: its
-// socket refuses whoever an agent started.
+// settle applies the owner's order. The monitor decides whether it is the owner's: its socket
+// refuses processes that an agent started.
 func (c *console) settle(ctx context.Context, r *reviewing, form string) error {
 	if err := c.asOwner(ctx, r.place); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *console) settle(ctx context.Context, r *reviewing, form string) error {
 	return nil
 }
 
-// journaled writes down what the owner said of a definition.
+// journaled records the owner's decision on a definition.
 func (c *console) journaled(p place) mcppins.Told {
 	return func(ctx context.Context, word string, e mcppins.Entry) error {
 		text := shorten(e.Ref)
@@ -65,10 +65,10 @@ func (c *console) journaled(p place) mcppins.Told {
 	}
 }
 
-// unsettled says why a word was not taken.
+// unsettled says why an order was not applied.
 func unsettled(err error) error {
 	if said := (*failure)(nil); errors.As(err, &said) {
-		return err // the monitor did not write it down, and says why
+		return err // the monitor did not record it, and says why
 	}
 	hint := "«floodmark mcp review» lists what was seen"
 	switch {

@@ -148,7 +148,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 	return nil
 }
 
-// wrapBook opens what the owner has seen of servers, where the entry says it is.
+// wrapBook opens the pins of servers at the path that the entry names.
 func (c *console) wrapBook(f wrapFlags) (*mcppins.Book, error) {
 	if f.pins != "" {
 		return bookAt(c.path(f.pins))

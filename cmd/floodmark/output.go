@@ -73,7 +73,7 @@ func (c *console) json(v any) error {
 	return enc.Encode(v)
 }
 
-// steps say what a command does meanwhile; to a program nothing.
+// steps shows the steps of a command to a person, and nothing to a program.
 func (c *console) steps(form string) *linetext.Steps {
 	if form == asJSON {
 		return &linetext.Steps{}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestPagesNameCommands: whatever a page calls a command of ours is one, with the
-// flags it has. Pages of the reference are written from the commands themselves.
+// TestPagesNameCommands checks that every command of ours that a page names exists, with the flags
+// it has there. Pages of the reference are generated from the commands themselves.
 func TestPagesNameCommands(t *testing.T) {
 	root := newRoot(&console{})
 	named := 0

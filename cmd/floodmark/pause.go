@@ -72,7 +72,7 @@ until all are ended.`,
 	return cmd
 }
 
-// pause begins one.
+// pause begins a pause.
 func (c *console) pause(cmd *cobra.Command, p place, session, text string, observe bool) error {
 	kind := floodmark.Pause{Observe: observe}
 	d, err := pauseTime(text)
@@ -120,7 +120,7 @@ func pauseTime(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// observes asks the owner whether he means it. Without a terminal he does not.
+// observes asks the owner to confirm. Without a terminal the answer is no.
 func (c *console) observes(text string) bool {
 	if !c.stdinTerminal {
 		return false

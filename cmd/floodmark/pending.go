@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// waiting lists the questions that wait.
+// waiting lists the open questions.
 func (c *console) waiting(cmd *cobra.Command, p place, session string) error {
 	a, err := ask(cmd.Context(), c, p, (*desk).Pending, &wire.PendingRequest{Session: session})
 	if err != nil {
@@ -34,23 +34,21 @@ func (c *console) waiting(cmd *cobra.Command, p place, session string) error {
 	return nil
 }
 
-// passedOver says which sessions a list is without, and why.
+// passedOver says which sessions are missing in a list, and why.
 func (c *console) passedOver(lines []string) {
 	for _, line := range lines {
 		c.say("%s", plain(line))
 	}
 }
 
-// hideCodes takes the codes away from what goes somewhere else than to a
-// person's eyes.
+// hideCodes removes the codes from output that is not shown to a person.
 func hideCodes(list []*wire.Question) {
 	for _, q := range list {
 		q.Code = ""
 	}
 }
 
-// questionsText is a list of questions with how to answer each: those that an agent waits
-// for first.
+// questionsText lists questions with how to answer each, first those that an agent waits for.
 func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) {
 	for i, q := range cardscreen.Listed(list) {
 		if i > 0 {

@@ -92,7 +92,7 @@ and where, and the old rules stay.`,
 	return cmd
 }
 
-// reloaded tells what became of the file.
+// reloaded reports whether the file was loaded.
 func (c *console) reloaded(a *wire.ReloadPolicyResponse, form string) error {
 	refused := !a.GetLoaded() && slices.ContainsFunc(a.GetPolicy().GetProblems(), func(p *wire.Problem) bool {
 		return p.GetSeverity() != string(floodmark.Warning)

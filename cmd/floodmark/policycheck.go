@@ -70,8 +70,8 @@ func (ch checked) errors() int {
 	return n
 }
 
-// check reads every file with the project's ones. A project file is read once
-// for each of them; what is wrong with it is said once.
+// check reads every file with the project's ones. A project file is read once for each of them; its
+// problems are reported once.
 func (c *console) check(names, projects []string) (checked, error) {
 	ch := checked{sources: map[string][]byte{}, problems: floodmark.Problems{}}
 	below, err := c.projectLayers(projects)

@@ -100,7 +100,7 @@ func (c *console) explain(opt *explainOptions, tool, form string) error {
 	return err
 }
 
-// rules loads the policy and the catalog that hold.
+// rules loads the policy and the catalog in force.
 func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 	if !slices.Contains(profiles(), opt.profile) {
 		return kernel.Rules{}, refuse("known are "+strings.Join(profiles(), ", "), "--profile: there is no %q", opt.profile)
@@ -138,10 +138,10 @@ func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 	return rules, nil
 }
 
-// hypothesis reads the question.
+// hypothesis reads the call to explain.
 func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Catalog) (whatif.Hypothesis, error) {
 	h := whatif.Hypothesis{Owner: opt.owner, Content: opt.content, Project: c.dir, Home: c.getenv("HOME")}
-	h.Label.Trust, _ = floodmark.ParseTrust(opt.trust.value) // the flags know no other words
+	h.Label.Trust, _ = floodmark.ParseTrust(opt.trust.value) // the flags accept only its words
 	h.Label.Secrecy, _ = floodmark.ParseSecrecy(opt.secrecy.value)
 	text := opt.args
 	if text == stdinName {

@@ -68,7 +68,7 @@ func (c *console) importPolicy(name, out string, force bool) error {
 	return c.create(out, text, force)
 }
 
-// notePlace says what a note is about: a line of the file, or all of it.
+// notePlace returns the line or file that a note is about.
 func notePlace(name string, n oldconfig.Note) string {
 	if n.Line == 0 {
 		return name + ": note:"
@@ -76,7 +76,7 @@ func notePlace(name string, n oldconfig.Note) string {
 	return fmt.Sprintf("%s:%d:%d: note:", name, n.Line, n.Column)
 }
 
-// create writes a new file and touches no old one unless told to.
+// create writes a new file, and replaces an old one only with force.
 func (c *console) create(name string, data []byte, force bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {

@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The programs beside this one: what agents start at each hook, and what runs a
-// command in a box.
+// The programs beside this one: one that agents start at each hook, and one that runs a command in
+// the sandbox.
 const (
 	hookName = "floodmark-hook"
 	boxName  = "floodmark-box"
@@ -119,7 +119,7 @@ func offerAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Shel
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// protect plans, shows, asks and applies; unprotect does the same backwards.
+// protect plans, shows, asks and applies; unprotect does the same in reverse.
 func (c *console) protect(ctx context.Context, f protectFlags, names []string) error {
 	if f.system && !f.dry && os.Geteuid() != 0 {
 		return refuse("run it with sudo, or look first with --dry-run", "the settings for the whole machine are root's to change")
@@ -147,7 +147,7 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 		return err
 	}
 	if yes {
-		_ = c.reload(ctx, f.place, true) // else the monitor takes it for somebody else's change
+		_ = c.reload(ctx, f.place, true) // otherwise the monitor takes the change for another process's
 		if err := applied(plan, rules); err != nil {
 			return protectError(err)
 		}
@@ -164,8 +164,8 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 	return err
 }
 
-// applied changes the settings and the rules. Rules become stricter before an agent
-// is connected, and looser after.
+// applied changes the settings and the rules. Rules become stricter before an agent is connected,
+// and looser after.
 func applied(plan *protect.Plan, rules *rulesChange) error {
 	if rules != nil && rules.What == rulesRemoved {
 		return errors.Join(rules.apply(), plan.Apply())
@@ -193,8 +193,8 @@ func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags
 	return m.Protect(ctx, names...)
 }
 
-// remember keeps for the check of every day how the agents were protected, or
-// lets go of it. Without it they are protected all the same.
+// remember saves for the daily check how the agents were protected, or deletes it. If that fails
+// they are protected all the same.
 func (c *console) remember(ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan) {
 	paths, err := c.paths(f.place)
 	if err == nil && !f.system && !f.mcp {
@@ -213,27 +213,27 @@ func (c *console) remember(ctx context.Context, f protectFlags, m protect.Machin
 	}
 }
 
-// machine is this machine as an installation sees it.
+// machine returns this machine as an installation sees it.
 func (c *console) machine(p place) (protect.Machine, error) {
 	paths, err := c.paths(p)
 	if err != nil {
 		return protect.Machine{}, err
 	}
 	m := protect.Machine{Getenv: c.getenv, System: p.system, Records: paths.Originals, Socket: paths.HookSocket}
-	m.Hook, _ = c.besides(m, hookName) // without it nothing of ours is as it should be
+	m.Hook, _ = c.besides(m, hookName) // without it all of our settings count as changed
 	m.Program = c.ownProgram(m)
 	m.Gateway, err = c.gatewayFlags(p)
 	return m, err
 }
 
-// gatewayFlags say where the monitor and the pins are: clients start the gateway
-// with few variables but HOME.
+// gatewayFlags name the monitor and the pins: clients start the gateway with few variables but
+// HOME.
 func (c *console) gatewayFlags(p place) ([]string, error) {
 	switch {
 	case p.dir != "":
 		return []string{"--dir", c.path(p.dir)}, nil
 	case p.system:
-		return nil, nil // servers are each person's own
+		return nil, nil // each user has their own servers
 	}
 	paths, err := c.paths(p)
 	if err != nil {
@@ -250,8 +250,8 @@ func (c *console) gatewayFlags(p place) ([]string, error) {
 	return flags, nil
 }
 
-// ownProgram is the full path by which clients shall start this program; empty
-// if the system does not say. A name on PATH outlives updates.
+// ownProgram returns the full path by which clients start this program; empty if the system does
+// not say. A name on PATH outlives updates.
 func (c *console) ownProgram(m protect.Machine) string {
 	named := m.Lookup("floodmark")
 	there, err := filepath.EvalSymlinks(c.program)
@@ -264,8 +264,8 @@ func (c *console) ownProgram(m protect.Machine) string {
 	return c.program
 }
 
-// besides is the full path of a program that is installed beside this one, by its
-// name on PATH if that is the same, because that outlives updates.
+// besides returns the full path of a program that is installed beside this one, by its name on PATH
+// if that is the same, because that outlives updates.
 func (c *console) besides(m protect.Machine, name string) (string, error) {
 	named := m.Lookup(name)
 	beside := ""
@@ -285,8 +285,7 @@ func (c *console) besides(m protect.Machine, name string) (string, error) {
 	return beside, nil
 }
 
-// protectError is what keeps us from changing anything, in the words of the
-// person who has to mend it.
+// protectError words what prevents a change, for the person who has to mend it.
 func protectError(err error) error {
 	if f, is := errors.AsType[*protect.FileError](err); is {
 		return refuse(f.Hint+"; nothing was changed", "%s", f)
@@ -297,7 +296,7 @@ func protectError(err error) error {
 	return refuse("", "%s", err)
 }
 
-// agreed shows the plan and asks. Programs are not asked.
+// agreed shows the plan and asks a person. A program is not asked.
 func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange) (bool, error) {
 	if f.form == asJSON {
 		return f.yes && !plan.Nothing(), nil
@@ -356,7 +355,7 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("started by the client itself again: the MCP servers of %s", titles(plan))
 		return
 	case f.undo:
-		_ = c.reload(ctx, f.place, false) // else it looks for what is gone
+		_ = c.reload(ctx, f.place, false) // otherwise it looks for what is gone
 		c.say("no longer protected: %s", titles(plan))
 		return
 	case f.mcp:
@@ -368,7 +367,7 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 		c.say("take it back with «floodmark unprotect%s»", f.flags())
 		c.sayRules(f, plan)
 	}
-	// It reads again what it has to look after.
+	// The monitor reads again which files it guards.
 	switch err := c.reload(ctx, f.place, false); {
 	case err == nil || !absent(err):
 	case f.dir == "" && !f.system:

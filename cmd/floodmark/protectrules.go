@@ -13,13 +13,13 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A rulesChange is what is to become of the owner's rules.
+// A rulesChange is a change of the owner's policy file.
 type rulesChange struct {
 	// Path is the policy file.
 	Path string `json:"path"`
-	// What is made or removed.
+	// What says whether it is made or removed.
 	What string `json:"what"`
-	// Why is for the person.
+	// Why is the explanation for the person.
 	Why string `json:"why"`
 }
 
@@ -28,11 +28,11 @@ const (
 	rulesRemoved = "removed"
 )
 
-// rulesFor says what a plan means for the rules; nil if they stay. Rules that the
-// owner wrote always stay, and so do those of the whole machine.
+// rulesFor returns what a plan changes in the rules; nil if they stay. Rules that the owner wrote
+// always stay, and so do those of the whole machine.
 func (c *console) rulesFor(ctx context.Context, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
 	if f.system || f.mcp || plan.Nothing() {
-		return nil, nil //nolint:nilnil // nothing is to be done, and nothing is wrong
+		return nil, nil //nolint:nilnil // no change, and no error
 	}
 	paths, err := c.paths(f.place)
 	if err != nil {
@@ -64,19 +64,19 @@ func rulesAt(path string) (there, ours bool, err error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, false, nil // a link that leads nowhere is somebody's
+		return true, false, nil // a broken link was made by a person
 	}
 	return true, string(text) == config.CodingPolicy, err
 }
 
-// othersStay reports whether an agent stays protected that a plan is not about.
+// othersStay reports whether an agent that the plan is not about stays protected.
 func othersStay(found []protect.Found, plan *protect.Plan) bool {
 	return slices.ContainsFunc(found, func(a protect.Found) bool {
 		return a.State != protect.Open && !slices.ContainsFunc(plan.Agents, func(p protect.Found) bool { return p.Name == a.Name })
 	})
 }
 
-// apply does it. The monitor notices by itself.
+// apply makes the change. The monitor notices by itself.
 func (r *rulesChange) apply() error {
 	switch {
 	case r == nil:
@@ -91,12 +91,12 @@ func (r *rulesChange) apply() error {
 		return err
 	}
 	if there, _, err := rulesAt(r.Path); err != nil || there {
-		return err // somebody wrote rules meanwhile
+		return err // rules were written meanwhile
 	}
 	return wholefile.Replace(r.Path, []byte(config.CodingPolicy), 0o600)
 }
 
-// text shows it as the rest of the plan is shown.
+// text words the change like the rest of the plan.
 func (r *rulesChange) text(st style, home string) string {
 	if r == nil {
 		return ""
@@ -115,8 +115,7 @@ func (r *rulesChange) text(st style, home string) string {
 	return p.String()
 }
 
-// sayRules says which rules hold, where nobody wrote any and some agent here works
-// on code: that is worth a thought.
+// sayRules says which rules hold if there is no policy file and some agent here works on code.
 func (c *console) sayRules(f protectFlags, plan *protect.Plan) {
 	paths, err := c.paths(f.place)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// A serverReport is one MCP server of a client, for programs. Fields are only
-// added.
+// A serverReport is one MCP server of a client, for programs. Fields are only added.
 type serverReport struct {
 	Client string `json:"client"`
 	Name   string `json:"name"`
@@ -35,13 +34,13 @@ type clientReport struct {
 	// Why says that its settings cannot be read.
 	Why string `json:"why,omitempty"`
 
-	programs []string // by which our program is called there
+	programs []string // the names of our program there
 }
 
-// clients looks at the MCP servers of clients on this machine.
+// clients returns the MCP servers of clients on this machine.
 func (c *console) clients(p place) ([]clientReport, error) {
 	if p.system {
-		return nil, nil // they are each person's own
+		return nil, nil // each user has their own
 	}
 	m, err := c.machine(p)
 	if err != nil {
@@ -66,7 +65,7 @@ func (c *console) clients(p place) ([]clientReport, error) {
 	return list, nil
 }
 
-// clientsText lists them for people; nothing where there is none.
+// clientsText lists them for people; nothing if there is none.
 func clientsText(p *sheet, list []clientReport, where place, home string) {
 	if len(list) == 0 {
 		return
@@ -128,7 +127,7 @@ func (c *console) sayNoServers(f protectFlags, plan *protect.Plan) {
 	}
 }
 
-// projects are the folders that were named.
+// projects returns the folders that were named.
 func (c *console) projects(f protectFlags) ([]string, error) {
 	var list []string
 	for _, name := range f.projects {
@@ -144,8 +143,7 @@ func (c *console) projects(f protectFlags) ([]string, error) {
 	return list, nil
 }
 
-// checkServers looks at how clients start the gateway. An entry whose program is
-// gone starts nothing.
+// checkServers checks how clients start the gateway. An entry whose program is gone starts nothing.
 func (c *console) checkServers(p place) []finding {
 	clients, err := c.clients(p)
 	if err != nil {

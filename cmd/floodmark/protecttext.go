@@ -18,14 +18,14 @@ type protectReport struct {
 	Notes   []string        `json:"notes"`
 	// Uncovered are MCP servers that stay beside the gateway; missing without --mcp.
 	Uncovered []serverReport `json:"uncovered,omitempty"`
-	// Rules is what becomes of the policy file; missing if it stays.
+	// Rules is the change of the policy file; missing if it stays.
 	Rules *rulesChange `json:"rules,omitempty"`
 }
 
 type protectChange struct {
 	Agent string `json:"agent"`
 	Path  string `json:"path"`
-	// What is made, changed or removed.
+	// What says whether it is made, changed or removed.
 	What string   `json:"what"`
 	Note string   `json:"note,omitempty"`
 	Diff []string `json:"diff"`
@@ -55,11 +55,11 @@ func whatChanges(ch protect.Change) string {
 	return "changed"
 }
 
-// lockNote stands beside the change of opencode's list of providers, which reads as if they
-// were switched off.
+// lockNote explains the change of opencode's list of providers, which reads as if they were
+// switched off.
 const lockNote = "This switches no provider off. The word «floodmark:» is a lock that our plugin opens whenever opencode starts: your providers and models stay as they are, and only without the plugin opencode finds none. One thing changes: «opencode auth login» lists no provider. To add a key, take the word out for that moment."
 
-// noteOf is what people should know about a change.
+// noteOf returns what people should know about a change.
 func noteOf(ch protect.Change) string {
 	word := []byte(`"floodmark:`)
 	if ch.Agent == "opencode" && strings.HasPrefix(filepath.Ext(ch.Path), ".json") && bytes.Count(ch.After, word) > bytes.Count(ch.Before, word) {
@@ -68,11 +68,11 @@ func noteOf(ch protect.Change) string {
 	return ch.Note
 }
 
-// maxShown is how many lines of a file that is new or goes are shown before
-// somebody wants all: it is ours, and long.
+// maxShown is how many lines of a new or removed file are shown without --all: it is ours, and
+// long.
 const maxShown = 12
 
-// planText shows what would change, as a diff: with all every line of it.
+// planText shows what would change, as a diff; with all, every line of it.
 func planText(st style, plan *protect.Plan, home string, all bool) string {
 	p := &sheet{st: st}
 	title := map[string]string{}

@@ -58,7 +58,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 	return cmd
 }
 
-// proveBox tries to get out of a box on this machine.
+// proveBox tries to escape from a sandbox on this machine.
 func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	program, err := c.boxProgram(p)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	case form == asJSON:
 		err = c.json(struct {
 			escape.Report
-			Next string `json:"next,omitempty"` // in one line, if nothing got out
+			Next string `json:"next,omitempty"` // in one line, if every attempt was stopped
 		}{r, next})
 	default:
 		page := &sheet{st: c.outStyle()}
@@ -113,14 +113,14 @@ func (c *console) boxProgram(p place) (string, error) {
 	return c.besides(m, boxName)
 }
 
-// untried says that a box was never tried here, and proveBox what to do then.
+// untried says that the sandbox was never tried here, and proveBox what to do then.
 const (
 	untried  = "nobody tried whether this floodmark-box holds on this kernel"
 	proveBox = "floodmark prove --box"
 )
 
-// noBox says in one line why no box can be made here, and what to do about it; nothing
-// if one can.
+// noBox returns in one line why no sandbox can be made here, and what to do about it; nothing if
+// one can.
 func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	program, err := c.boxProgram(p)
 	if f, ok := errors.AsType[*failure](err); ok {
@@ -143,10 +143,10 @@ func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 
 // A proveReport is the answer for programs: fields are only added.
 type proveReport struct {
-	// Verified says that something was tried and all of it held.
+	// Verified says that at least one attempt was made and all were stopped.
 	Verified bool           `json:"verified"`
 	Agents   []prove.Result `json:"agents"`
-	// Next is what comes next, in one line; missing if something did not hold.
+	// Next is the next step, in one line; missing if an attempt was not stopped.
 	Next string `json:"next,omitempty"`
 }
 
@@ -197,8 +197,7 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 	return err
 }
 
-// toProve are the agents that are named, or else those with something of ours
-// in their settings.
+// toProve returns the agents that are named, or else those whose settings have something of ours.
 func toProve(ctx context.Context, m protect.Machine, names []string) (list []protect.Found, err error) {
 	for _, name := range names {
 		f, there, err := m.Find(ctx, name)
@@ -221,8 +220,8 @@ func toProve(ctx context.Context, m protect.Machine, names []string) (list []pro
 	return list, nil
 }
 
-// answered makes sure that a monitor runs. It has to come before the canaries:
-// whoever sends one is an agent from then on.
+// answered makes sure that a monitor runs. It has to come before the canaries: the process that
+// sends one counts as an agent from then on.
 func (c *console) answered(ctx context.Context, p place) error {
 	d, err := c.desk(p)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// nasty is a name as somebody would choose it who wants to steer a terminal:
-// clear the screen, set the title, write from right to left, end the line.
+// nasty is a name that attacks a terminal: it clears the screen, sets the title, writes from right
+// to left and ends the line.
 const nasty = "a\x1b[2J\x1b]0;x\x07\u202eb\u2066c\u009b31m\r\nd\x7f\x00"
 
 func nastyTool() *wire.ToolRef { return &wire.ToolRef{Agent: nasty, Server: nasty, Name: nasty} }

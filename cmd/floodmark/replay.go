@@ -94,9 +94,8 @@ func (c *console) replay(ctx context.Context, opt replayFlags, form string) erro
 	return c.replayed(r, form)
 }
 
-// replayRules loads what is judged by, and what was judged by as far as it is
-// known: the policy in force. Both share one shipped catalog, so that a tool
-// that neither changes is seen to be the same.
+// replayRules loads the new rules, and the old ones as far as they are known: the policy in force.
+// Both share one shipped catalog, so that a tool that neither changes is seen to be the same.
 func (c *console) replayRules(opt replayFlags) (now kernel.Rules, then *kernel.Rules, err error) {
 	shipped, err := c.shippedCatalog()
 	if err != nil {
@@ -142,7 +141,7 @@ func (c *console) rulesIn(name string, shipped *catalog.Catalog) (kernel.Rules, 
 	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
 }
 
-// sinceTime reads «7d» or «12h»; nothing means from the beginning.
+// sinceTime reads «7d» or «12h»; empty means from the beginning.
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -159,7 +158,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	return now.Add(-d), nil
 }
 
-// A contentName is some content of some session, by the beginning of its digest.
+// A contentName names content of a session by the beginning of its digest.
 type contentName struct{ session, digest string }
 
 // contentNames reads «SESSION:DIGEST». A session's name may have colons in it.

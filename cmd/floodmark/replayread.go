@@ -33,7 +33,7 @@ type replay struct {
 	erased *floodmark.Label
 
 	sum replaySum
-	// keep takes the sessions as they are, instead of having them judged.
+	// keep collects the sessions instead of judging them.
 	keep func(tally.Session) error
 }
 
@@ -74,7 +74,7 @@ func (c *console) replayFile(r *replay, name string) error {
 	return nil
 }
 
-// line reads one line of an export: an entry, or what stands where some were.
+// line reads one line of an export: an entry, or a tombstone.
 func (r *replay) line(data []byte) error {
 	var e wire.Entry
 	err := protojson.Unmarshal(data, &e)
@@ -99,14 +99,14 @@ func (r *replay) stone(t *wire.Tombstone) error {
 	if err := r.begin(t.GetSession()); err != nil {
 		return err
 	}
-	var mark floodmark.Label // a word we do not know is the safest
+	var mark floodmark.Label // an unknown word is the safest
 	mark.Trust, _ = floodmark.ParseTrust(t.GetMark().GetTrust())
 	mark.Secrecy, _ = floodmark.ParseSecrecy(t.GetMark().GetSecrecy())
 	r.erased = &mark
 	return nil
 }
 
-// entry takes in one fact.
+// entry adds one fact.
 func (r *replay) entry(e *wire.Entry) error {
 	if err := r.begin(e.GetSession()); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *replay) entry(e *wire.Entry) error {
 	return nil
 }
 
-// begin ends the session before, if this is another.
+// begin ends the previous session, if this is another.
 func (r *replay) begin(session string) error {
 	if session == r.name {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A replaySum is what came out of judging a journal again. Programs read its
-// JSON: fields are only added, never renamed.
+// A replaySum is the result of judging a journal again. Programs read its JSON: fields are only
+// added, never renamed.
 type replaySum struct {
 	Sessions   int `json:"sessions"`
 	Decisions  int `json:"decisions"`
@@ -25,8 +25,7 @@ type replaySum struct {
 	More        int                `json:"more"` // differences that are not listed
 }
 
-// A replayDifference is one decision that would have been another, or of which
-// that cannot be told.
+// A replayDifference is one decision that would have been another, or for which that is unknown.
 type replayDifference struct {
 	Decision string    `json:"decision"` // as «floodmark why» takes it
 	At       time.Time `json:"at"`
@@ -42,7 +41,7 @@ type replayDifference struct {
 	line string
 }
 
-// add takes in one session.
+// add adds one session.
 func (s *replaySum) add(session string, first uint64, a kernel.Account) {
 	s.Sessions++
 	s.Tasks += a.Tasks
@@ -67,7 +66,7 @@ func (s *replaySum) add(session string, first uint64, a kernel.Account) {
 	}
 }
 
-// maxDifferences bounds what is kept to be shown.
+// maxDifferences bounds the differences kept for display.
 const maxDifferences = 100_000
 
 func difference(session string, first uint64, d kernel.Rejudged) replayDifference {
@@ -89,7 +88,7 @@ func difference(session string, first uint64, d kernel.Rejudged) replayDifferenc
 	return out
 }
 
-// replayed prints what came out.
+// replayed prints the result.
 func (c *console) replayed(r *replay, form string) error {
 	if name, ok := r.missing(); ok {
 		return refuse("«floodmark why "+shellWord(name.session)+"» shows the digests of what came in", "no content of %s has the digest %s", name.session, name.digest)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// room is how many bytes still fit where a folder lies.
+// room returns how many bytes still fit on the disk of a folder.
 func room(dir string) (uint64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -18,7 +18,7 @@ func room(dir string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block has a size
 }
 
-// ownerOf is the number of the user a file belongs to.
+// ownerOf returns the number of the user a file belongs to.
 func ownerOf(info fs.FileInfo) (user int, known bool) {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	if !known {

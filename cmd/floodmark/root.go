@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
-// run runs one command line and returns its exit code. A panic is our own bug:
-// people get a sentence, not a stack.
+// run runs one command line and returns its exit code. A panic is our own bug: people get a
+// sentence, not a stack.
 func run(ctx context.Context, c *console, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -82,7 +82,7 @@ them, and shows what is known about tools.`,
 	return root
 }
 
-// newFleet holds what belongs to many machines and their people.
+// newFleet holds the commands for many machines and their people.
 func newFleet(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
@@ -97,7 +97,7 @@ if you run a fleet, let agents, people and laptops in and hand out signed rules.
 	return cmd
 }
 
-// newDev holds what people need who run the monitor as a service of their own, or
+// newDev holds the commands for people who run the monitor as a service of their own or
 // build agents.
 func newDev(c *console) *cobra.Command {
 	cmd := &cobra.Command{
@@ -113,7 +113,7 @@ the question that an agent's hook would ask, and completion for shells.
 	return cmd
 }
 
-// nestCompletion puts cobra's own command below dev.
+// nestCompletion moves cobra's own command below dev.
 func nestCompletion(root, dev *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -125,7 +125,7 @@ func nestCompletion(root, dev *cobra.Command) {
 	}
 }
 
-// moved says where commands are that had a place at the top once.
+// moved returns the new names of commands that were once at the top.
 func moved() map[string]string {
 	return map[string]string{
 		"fleet":   "bundle join leave login logout machines token",
@@ -136,7 +136,7 @@ func moved() map[string]string {
 	}
 }
 
-// addMoved lets each old name answer with the new one, and do nothing else.
+// addMoved makes each old name print the new one, and do nothing else.
 func addMoved(root *cobra.Command) {
 	now := map[string]string{"endorse": "trust", "pending": "approve"}
 	for parent, names := range moved() {
@@ -163,8 +163,8 @@ func grouped(root *cobra.Command, id, title string, list ...*cobra.Command) {
 	}
 }
 
-// finish gives cobra's own commands what every command of ours has, and makes
-// each group of commands refuse words it does not know.
+// finish gives cobra's own commands what every command of ours has, and makes each group of
+// commands refuse unknown words.
 func finish(cmd *cobra.Command) {
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.InitDefaultHelpFlag()
@@ -202,7 +202,7 @@ func completionUse(shell string) string {
 	return "source <(floodmark dev completion bash)"
 }
 
-// groupArgs refuses a word that is none of the group's commands, and not "help".
+// groupArgs refuses a word that is neither one of the group's commands nor "help".
 func groupArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || len(args) == 1 && args[0] == "help" {
 		return nil
@@ -249,8 +249,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// notHere says why the program does not run on a system; empty where it does.
-// On Windows nobody can say who is at a socket, so nobody's yes would count.
+// notHere says why the program does not run on a system; empty if it does. Windows does not tell
+// which process is at a socket, so no approval would count.
 func notHere(system string) string {
 	if system != "windows" {
 		return ""

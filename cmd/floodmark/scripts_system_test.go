@@ -74,8 +74,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// toPlay are all scripts, first those that wait for others, which take longest; in a short run, which the race detector watches, those in
-// which somebody acts at the same time: at a terminal, on a phone, as a provider.
+// toPlay returns all scripts, the slowest first: those that wait for others. A short run, under the
+// race detector, plays only those with concurrent actors: at a terminal, on a phone, as a provider.
 func toPlay(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/*.txtar")

@@ -88,7 +88,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.policy != "" {
 		paths.Policy = c.path(f.policy)
-		// The usual file may be missing; one that was named is meant to hold.
+		// The default file may be missing; one that was named must exist.
 		if _, err := os.Stat(paths.Policy); err != nil {
 			return unreadable(f.policy, err)
 		}
@@ -127,7 +127,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	return nil
 }
 
-// selfCheck is what the monitor tries every day: nothing in system mode, where agents are other people's.
+// selfCheck returns the monitor's daily check: none in system mode.
 func (c *console) selfCheck(p place, paths config.Paths) func(context.Context, time.Time) ([]floodmark.IncidentSeen, error) {
 	if p.system || c.program == "" {
 		return nil

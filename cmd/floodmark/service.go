@@ -42,8 +42,8 @@ func addService(cmd *cobra.Command, f *serviceFlags) {
 	complete(cmd, "manager", f.manager.known)
 }
 
-// service works out what would be installed. The manager is that of this
-// machine unless it was named.
+// service returns the unit that would be installed. The manager is that of this machine unless it
+// was named.
 func (c *console) service(cmd *cobra.Command, f *serviceFlags) (*launch.Unit, error) {
 	if runtime.GOOS == "darwin" && !cmd.Flags().Changed("manager") {
 		f.manager.value = "launchd"
@@ -217,7 +217,7 @@ still in place are refused everything while no monitor runs.`,
 	return cmd
 }
 
-// installFile writes one file, unless somebody changed the one that is there.
+// installFile writes one file, unless the one that is there was changed.
 func (c *console) installFile(f launch.File, force bool) error {
 	if f.State() == launch.Same {
 		c.say("%s is there already", f.Path)

@@ -100,8 +100,8 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 // shortest is how much of a session's own part is shown at least.
 const shortest = 8
 
-// shortName is the beginning of a session's name that no other in the list has. Commands
-// take it in place of the whole.
+// shortName returns the beginning of a session's name that is unique in the list. Commands take it
+// in place of the whole.
 func shortName(i int, names []string) string {
 	name := names[i]
 	n := strings.IndexByte(name, ':') + 1 + shortest
@@ -113,8 +113,8 @@ func shortName(i int, names []string) string {
 	return name
 }
 
-// forgotten reports whether a session was erased and nothing happened since:
-// nobody knows any more when it was opened.
+// forgotten reports whether a session was erased and had no event since: when it was opened is then
+// unknown.
 func forgotten(s *wire.Session) bool { return s.GetClosed() && s.GetOpened() == nil }
 
 // markPaint colours a mark by what it still allows.

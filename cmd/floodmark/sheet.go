@@ -14,9 +14,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A sheet is text for people while it is written. Whatever agents, tools or
-// strangers named goes in through its methods, which keep nothing that could
-// steer a terminal and break lines where every terminal does.
+// A sheet collects text for people. Foreign names go in through its methods, which drop what could
+// steer a terminal and break lines at the width that every terminal has.
 type sheet struct {
 	b  strings.Builder
 	st style
@@ -76,8 +75,8 @@ func cells(texts ...string) []cell {
 	return row
 }
 
-// A field is bounded, so that one long name does not push the others away. The
-// last one pushes nothing: it is often a path, which has to be whole.
+// A field is bounded, so that one long name does not push the others away. The last one pushes
+// nothing: it is often a path, which has to be whole.
 const (
 	maxCell = 100
 	maxLast = 4096
@@ -112,7 +111,7 @@ func (p *sheet) table(by int, rows [][]cell) {
 	}
 }
 
-// plain is foreign text on one line, without what could steer a terminal.
+// plain returns foreign text on one line, without what could steer a terminal.
 func plain(s string) string { return linetext.Plain(s) }
 
 // cut shortens text that is too wide.
@@ -133,14 +132,14 @@ func cut(s string, width int) string {
 	return b.String() + "…"
 }
 
-// wholeWord is how long a word may be and still stand on a line of its own: a
-// path or a URL that is broken cannot be used.
+// wholeWord is how long a word may be and still stand on a line of its own: a path or a URL that is
+// broken cannot be used.
 const wholeWord = 512
 
 // stamp is a time for people, in their own zone.
 func stamp(t *timestamppb.Timestamp) string {
 	if t == nil || t.AsTime().Year() <= 1 {
-		return "-" // nobody knows any more
+		return "-" // not known
 	}
 	return t.AsTime().Local().Format("2006-01-02 15:04:05")
 }
@@ -171,7 +170,7 @@ func toolText(t *wire.ToolRef) string {
 	return toolTitle(floodmark.ToolRef{Agent: t.GetAgent(), Server: t.GetServer(), Name: t.GetName()})
 }
 
-// actionText names what an agent wanted.
+// actionText names what an agent tried.
 func actionText(a *wire.Action) string {
 	switch a.GetKind() {
 	case string(floodmark.CallModel):
@@ -233,8 +232,8 @@ func (s style) columns() int {
 	return min(max(s.width, minWidth), maxWidth)
 }
 
-// outStyle is the style of standard output: colours only on a terminal, and
-// only if nobody asked for none (no-color.org).
+// outStyle is the style of standard output: colours only on a terminal, unless NO_COLOR or
+// --no-color turns them off (no-color.org).
 func (c *console) outStyle() style {
 	width, err := strconv.Atoi(c.getenv("COLUMNS"))
 	if err != nil || width <= 0 {

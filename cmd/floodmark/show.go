@@ -101,7 +101,7 @@ func showText(st style, a *wire.ShowResponse, where place, now time.Time) string
 	return p.String()
 }
 
-// copyText says whose copy it is, and whether it is whole.
+// copyText says which machine the copy is of, and whether it is whole.
 func copyText(p *sheet, c *wire.MachineCopy, s *wire.Session) {
 	whose := "a copy of what the laptop " + plain(shorten(c.GetName())) + " (machine " + plain(c.GetMachine()) + ") uploaded"
 	if s.GetProblem() != "" {
@@ -142,7 +142,7 @@ func decisionsText(p *sheet, list []*wire.Decided) {
 	p.table(2, rows)
 }
 
-// number is the part of a decision's name that counts within its session.
+// number returns the part of a decision's name that counts within its session.
 func number(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
 // verdictCell is a verdict in its colour.
@@ -160,10 +160,10 @@ func verdictCell(st style, d *wire.Decision) cell {
 	return cell{text, func(s string) string { return verdictStyle(st, s) }}
 }
 
-// inBox stands for allow where a call runs in a box.
+// inBox stands for allow where a call runs in the sandbox.
 const inBox = "in a box"
 
-// decidedText names what an agent wanted; of a command in a box, the command.
+// decidedText names what an agent tried; for a command in the sandbox, the command.
 func decidedText(d *wire.Decided) string {
 	if b := d.GetBox(); b.GetCommand() != "" {
 		return toolText(d.GetAction().GetTool()) + ": " + b.GetCommand()
@@ -171,7 +171,7 @@ func decidedText(d *wire.Decided) string {
 	return actionText(d.GetAction())
 }
 
-// endText is why something was decided, or how a command in a box ended.
+// endText says why something was decided, or how a command in the sandbox ended.
 func endText(d *wire.Decided) string {
 	if b := d.GetBox(); b != nil {
 		return b.GetLine()
@@ -179,7 +179,7 @@ func endText(d *wire.Decided) string {
 	return reasonCode(d.GetDecision())
 }
 
-// boxedText counts commands in boxes.
+// boxedText counts commands in the sandbox.
 func boxedText(n, failed int) string {
 	text := fmt.Sprint(n) + " ran in a box"
 	if failed > 0 {
@@ -188,7 +188,7 @@ func boxedText(n, failed int) string {
 	return text
 }
 
-// reasonCode is the code of what decided.
+// reasonCode returns the code of the deciding reason.
 func reasonCode(d *wire.Decision) string {
 	if len(d.GetReasons()) == 0 {
 		return ""
@@ -196,7 +196,7 @@ func reasonCode(d *wire.Decision) string {
 	return d.GetReasons()[0].GetCode()
 }
 
-// restText tells what most sessions do not have.
+// restText shows the parts that most sessions do not have.
 func restText(p *sheet, a *wire.ShowResponse, where place) {
 	if len(a.GetEndorsements()) > 0 {
 		p.title("What you vouch for")
@@ -221,8 +221,8 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 	}
 }
 
-// incidentsTitle says what incidents are. Some are acts that somebody has to be able to
-// look up, such as a rollout of rules.
+// incidentsTitle says what incidents are. Some are acts that people have to be able to look up,
+// such as a rollout of rules.
 func incidentsTitle(a *wire.ShowResponse) string {
 	switch {
 	case a.GetSession().GetId() == string(monitor.Incidents):

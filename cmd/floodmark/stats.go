@@ -32,7 +32,7 @@ func (c *console) addJournal(cmd *cobra.Command, f *journalFlags, since string) 
 	c.completeSession(cmd, &f.place)
 }
 
-// time is since when; zero means from the beginning.
+// time returns when to begin; zero means at the beginning.
 func (f journalFlags) time(now time.Time) (time.Time, error) {
 	if f.since == "0" {
 		return time.Time{}, nil
@@ -77,11 +77,11 @@ shown, counts as not read.`,
 type statsReport struct {
 	tally.Figures
 	Rules []ruleReport `json:"rules"`
-	// Policy is what another one would have cost.
+	// Policy is what the compared policy would have cost.
 	Policy *policyCost `json:"policy,omitempty"`
 }
 
-// A ruleReport is a rule with what would have spared its questions.
+// A ruleReport is a rule with the line that would have spared its questions.
 type ruleReport struct {
 	Rule      string `json:"rule"`
 	Questions int    `json:"questions"`
@@ -89,7 +89,7 @@ type ruleReport struct {
 	// Line would have spared Saves questions; without one, Why says why.
 	Line *lineReport `json:"line,omitempty"`
 	Why  string      `json:"why,omitempty"`
-	// Ends is what would end them then.
+	// Ends says how the questions would end then.
 	Ends string `json:"ends,omitempty"`
 }
 
@@ -99,7 +99,7 @@ type lineReport struct {
 	Text  string `json:"text"`
 	Key   string `json:"key,omitempty"` // of the policy
 	Saves int    `json:"saves"`
-	// Behind is whose text it would believe, or stood in the context.
+	// Behind names whose text it would trust, or stood in the context.
 	Behind []string `json:"behind,omitempty"`
 }
 
@@ -153,8 +153,8 @@ func (c *console) stats(ctx context.Context, f journalFlags, with, form string) 
 	return c.statsText(&report)
 }
 
-// sessionsIn reads the sessions of a journal, all of each: what is too old to be
-// counted still says what a session is.
+// sessionsIn reads the sessions of a journal, all of each: entries too old to be counted still say
+// what a session is.
 func (c *console) sessionsIn(ctx context.Context, f journalFlags) ([]tally.Session, error) {
 	var list []tally.Session
 	r := &replay{session: f.session, keep: func(s tally.Session) error {
@@ -172,7 +172,7 @@ func (c *console) sessionsIn(ctx context.Context, f journalFlags) ([]tally.Sessi
 	return list, errors.Join(err, r.end())
 }
 
-// policyFile is the owner's own policy: where it is, and what it says.
+// policyFile returns the owner's own policy: its path and text.
 func (c *console) policyFile(p place) ownPolicy {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *console) policyFile(p place) ownPolicy {
 	return own
 }
 
-// A judge says what a line would have spared.
+// A judge computes what a line would have spared.
 type judge struct {
 	c        *console
 	sessions []tally.Session
@@ -249,7 +249,7 @@ func (j *judge) rule(b tally.Behind) (ruleReport, error) {
 	return out, nil
 }
 
-// saves is how many questions a line would have spared.
+// saves returns how many questions a line would have spared.
 func (j *judge) saves(l tally.Line) (int, error) {
 	trial := kernel.Retrial{Now: j.rules, Then: &j.rules, Since: j.since}
 	switch l.Kind {
@@ -294,7 +294,7 @@ func (j *judge) with(lines []tally.Line) (kernel.Rules, string, error) {
 	return kernel.NewRules(p, catalog.New(p.Tools(), j.shipped)), text, nil
 }
 
-// cost says what another policy would have cost.
+// cost returns what another policy would have cost.
 func (j *judge) cost(file string) (*policyCost, error) {
 	rules, err := j.c.rulesIn(file, j.shipped)
 	if err != nil {
@@ -323,7 +323,7 @@ func (j *judge) cost(file string) (*policyCost, error) {
 	return out, nil
 }
 
-// An ownPolicy is the owner's policy as it lies there.
+// An ownPolicy is the owner's policy file as it is.
 type ownPolicy struct {
 	path, name, text string
 	there, unread    bool

@@ -163,7 +163,7 @@ func (p *past) kept(s, id, text string) hook.Reply {
 
 const newsPage = "https://docs.news.example/today"
 
-// An auditor that nobody set up answers nothing, which is counted by tool.
+// An auditor without settings answers nothing, which is counted by tool.
 func TestStatsOfTheAuditor(t *testing.T) {
 	p := newPast(t, "version: 1\nauditor: {on: true}\n")
 	p.reads("s1", newsPage, "Nothing is new.")
@@ -188,7 +188,7 @@ func TestStats(t *testing.T) {
 	p.answers("s1", p.call("s1", "x1", "", "exec", `{"command":"make"}`), approval.Deny, time.Second)
 	p.tell("s1", hook.Event{Point: hook.BeforeResponseEmit, Text: "No.", Audience: hook.ToOwner})
 	p.says("s1", "And now?")
-	p.call("s1", "x2", "", "exec", `{"command":"make"}`) // again, and nobody answers
+	p.call("s1", "x2", "", "exec", `{"command":"make"}`) // again, without an answer
 	p.reads("s2", newsPage, "Nothing is new.")
 	ask := p.kept("s2", "w1", "two")
 	p.now = p.now.Add(20 * time.Second)

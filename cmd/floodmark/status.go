@@ -58,8 +58,8 @@ type statusReport struct {
 	Logins []string `json:"logins,omitempty"`
 	// Fleets are the owner's logins at fleets.
 	Fleets []fleetReport `json:"fleets,omitempty"`
-	// Box says why no box can be made here; missing if one can. Boxes says in one line how
-	// many commands ran in boxes today, and where none do.
+	// Box says why no sandbox can be made here; missing if one can. Boxes says in one line how many
+	// commands ran in it today, and which agents do not use it.
 	Box   string `json:"box,omitempty"`
 	Boxes string `json:"boxes,omitempty"`
 	// Clients are the programs here that use MCP servers, which may be agents.
@@ -92,7 +92,7 @@ func (c *console) status(ctx context.Context, p place, form string, all bool) er
 		report.Boxes = prove.BoxesLine(s.GetBoxedToday(), off, todo, boxable(agents))
 	}
 	if form == asJSON && (err == nil || absent(err)) {
-		report.Fleets, _ = c.loginsAt(p) // what is wrong with them is told to people
+		report.Fleets, _ = c.loginsAt(p) // its errors are shown to people
 		return c.statusJSON(d, s, report)
 	}
 	if err == nil || all && absent(err) {
@@ -178,14 +178,14 @@ func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where pl
 	}
 }
 
-// calm reports whether a line of the monitor says what is always so here, or that protect
-// wrote rules. «status --all» tells it.
+// calm reports whether a line of the monitor describes a permanent state, or that protect wrote
+// rules. Only «status --all» shows such lines.
 func calm(line string) bool {
 	return strings.HasPrefix(line, "user mode: ") || strings.HasPrefix(line, "the signed heads lie ") ||
 		strings.HasPrefix(line, "«floodmark protect» changed the rules")
 }
 
-// fleetStatus says what a fleet is doing, as far as it is about whoever asks.
+// fleetStatus shows the status of a fleet, as far as it concerns the caller.
 func (c *console) fleetStatus(ctx context.Context, p place, form string) error {
 	s, err := ask(ctx, c, p, (*desk).Status, &wire.StatusRequest{})
 	switch {
@@ -230,7 +230,7 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 	}
 }
 
-// stateLines say what makes the monitor act other than usual.
+// stateLines say what is unusual about the monitor's state.
 func stateLines(p *sheet, s *wire.StatusResponse) {
 	for _, one := range s.GetPauses() {
 		p.painted(0, pauseText(one)+".", p.st.yellow)
@@ -300,7 +300,7 @@ func policyText(s *wire.PolicyStatus) string {
 	return text + " (" + short(s.GetDigest()) + ")"
 }
 
-// problemsText says what is wrong with the policy file as it lies there.
+// problemsText says what is wrong with the policy file on disk.
 func problemsText(p *sheet, s *wire.PolicyStatus) {
 	refused := false
 	for _, one := range s.GetProblems() {

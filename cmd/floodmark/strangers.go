@@ -12,12 +12,12 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// replyTool is the name under which an answer to somebody else than the owner
-// is judged. No catalog has it.
+// replyTool is the name under which a reply to a person other than the owner is judged. No catalog
+// has it.
 const replyTool = "reply"
 
-// strangers warns about tools a policy names that nobody knows: it may be right
-// about them, but more often a name is mistyped and the line does nothing.
+// strangers warns about unknown tools that a policy names: the policy may be right, but more often
+// a name is mistyped and the line does nothing.
 func (c *console) strangers(p *policy.Policy) (floodmark.Problems, error) {
 	if p == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func (c *console) strangers(p *policy.Policy) (floodmark.Problems, error) {
 	return found, nil
 }
 
-// strange says what is strange about the name of a tool, and what to write.
+// strange says what is wrong with the name of a tool, and what to write.
 func (k known) strange(n policy.NamedTool) (text, hint string) {
 	i := strings.LastIndexByte(n.Tool, '/')
 	if i < 0 {
@@ -75,7 +75,7 @@ func (k known) strangeBare(n policy.NamedTool) (text, hint string) {
 	return fmt.Sprintf("nothing is known about a tool %q", n.Tool), k.meant(n.Tool, "")
 }
 
-// meant is the name that was probably meant.
+// meant returns the name that was probably meant.
 func (k known) meant(tool, server string) string {
 	if near := k.near3(tool, "", server); len(near) > 0 {
 		return "did you mean " + either(near) + "?"

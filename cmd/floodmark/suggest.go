@@ -57,7 +57,7 @@ type suggestReport struct {
 	Suggestions []suggestedLine `json:"suggestions"`
 	Not         []notSuggested  `json:"notSuggested"`
 	Patch       string          `json:"patch"`
-	// Repeats are what was asked more than once about, and no line is proposed for.
+	// Repeats are what was asked more than once, where no line is proposed.
 	Repeats []tally.Repeat `json:"repeats"`
 }
 
@@ -73,7 +73,7 @@ type suggestedLine struct {
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 	Behind   []string  `json:"behind"` // whose text stood in the context
-	// Lets are the calls of the last week that it would have let through.
+	// Lets are the calls of the last week that it would have allowed.
 	Lets []string `json:"lets"`
 }
 
@@ -96,7 +96,7 @@ func (c *console) suggest(ctx context.Context, f journalFlags, form string) erro
 	if j.sessions, err = c.sessionsIn(ctx, f); err != nil {
 		return err
 	}
-	// All there is: a no counts whenever it was said.
+	// All of the journal: a denial counts however old it is.
 	a, err := tally.Count(j.sessions, time.Time{}, c.clock())
 	if err != nil {
 		return refuse("check the journal with «floodmark journal verify»", "%s", err)
@@ -122,7 +122,7 @@ func (c *console) suggest(ctx context.Context, f journalFlags, form string) erro
 	return nil
 }
 
-// propose keeps the lines that load, spare something, and loosen nothing else.
+// propose keeps the lines that load, spare a question, and loosen nothing else.
 func (j *judge) propose(a, lately *tally.Account) (*suggestReport, error) {
 	out := &suggestReport{File: j.policy.path, Suggestions: []suggestedLine{}, Not: []notSuggested{}, Repeats: []tally.Repeat{}}
 	var spared []*tally.Question
@@ -159,15 +159,15 @@ func (j *judge) propose(a, lately *tally.Account) (*suggestReport, error) {
 	return out, nil
 }
 
-// comment is what stands above a line in the file. Names of others are not in
-// it: they could end a comment, or a patch.
+// comment is written above a line in the file. Foreign names are not in it: they could end a
+// comment, or a patch.
 func comment(s tally.Suggestion) string {
 	return fmt.Sprintf("# %d questions in %d sessions, read and approved, never denied (%s to %s)",
 		s.Yes, len(s.Sessions), s.First.UTC().Format(time.DateOnly), s.Last.UTC().Format(time.DateOnly))
 }
 
-// faulty loads a policy as it would be and says what is wrong with it. It must
-// not even bring new warnings.
+// faulty loads the changed policy and returns what is wrong with it. It must not even bring new
+// warnings.
 func (j *judge) faulty(text string) string {
 	_, before := policy.Load(policy.Layer{Name: j.policy.name, Data: []byte(j.policy.text)})
 	if !j.policy.there {
@@ -180,12 +180,11 @@ func (j *judge) faulty(text string) string {
 	return ""
 }
 
-// week is how far back it is looked what a line would have let through.
+// week is how far back calls are listed that a line would have allowed.
 const week = 7 * 24 * time.Hour
 
-// check judges everything again as if a line had been there: it must spare
-// questions, and loosen nothing that no line may. Lets are the calls of the last week
-// that it would have let through.
+// check judges everything again as if a line had been there: it must spare questions, and loosen
+// nothing that no line may. Lets are the calls of the last week that it would have allowed.
 func (j *judge) check(l tally.Line) (why string, saves int, lets []string, err error) {
 	rules, _, failed := j.with([]tally.Line{l})
 	if failed != nil {
@@ -267,8 +266,8 @@ func suggestText(st style, r *suggestReport) string {
 	return remarks(p.String()) + r.Patch
 }
 
-// remarks makes a remark of every line. «patch» also takes what is indented for a
-// patch, and a session or a page may have any name.
+// remarks comments out every line. «patch» also takes an indented text for a patch, and a session
+// or a page may have any name.
 func remarks(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {

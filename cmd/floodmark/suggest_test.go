@@ -32,7 +32,7 @@ func (p *past) suggests(code int) suggestReport {
 	return got
 }
 
-// What must not lead to a suggestion, whatever was approved.
+// What must not lead to a suggestion, even after approvals.
 func TestSuggestAttacks(t *testing.T) {
 	for name, play := range bothOf(badEvidence(), badThings()) {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/story"
 )
 
-// storyEnd is how the names of stories end; storyDir is where they are looked
-// for first.
+// storyEnd is how the names of stories end; storyDir is where they are searched first.
 const (
 	storyEnd = ".txtar"
 	storyDir = "stories"
@@ -95,7 +94,7 @@ func (c *console) test(opt testOptions, format string, args []string) error {
 	return c.conclude(r, format)
 }
 
-// play plays one story. It reports false if the story was not asked for.
+// play plays one story. It reports false if the story was not selected.
 func (c *console) play(file string, opt testOptions, match *regexp.Regexp, shipped *catalog.Catalog) (played, bool) {
 	p := played{File: file}
 	data, err := c.read(file)
@@ -127,8 +126,7 @@ func (c *console) play(file string, opt testOptions, match *regexp.Regexp, shipp
 	return p, true
 }
 
-// rewrite replaces a story by way of a second file, so that a full disk leaves
-// the old one.
+// rewrite replaces a story by way of a second file, so that a full disk leaves the old one.
 func (c *console) rewrite(file string, data []byte) error {
 	path := c.path(file)
 	mode := fs.FileMode(0o644)
@@ -145,7 +143,7 @@ func (c *console) rewrite(file string, data []byte) error {
 	return nil
 }
 
-// stories finds the files that the arguments stand for.
+// stories finds the files that the arguments name.
 func (c *console) stories(args []string) ([]string, error) {
 	if len(args) == 0 {
 		if info, err := os.Stat(c.path(storyDir)); err == nil && info.IsDir() {
@@ -176,8 +174,7 @@ func (c *console) stories(args []string) ([]string, error) {
 	return unique(files), nil
 }
 
-// storiesIn finds the stories in a folder and, if deep, below it. Hidden
-// folders are left alone.
+// storiesIn finds the stories in a folder and, if deep, below it. Hidden folders are skipped.
 func (c *console) storiesIn(folder string, deep bool) ([]string, error) {
 	var files []string
 	root := c.path(folder)
@@ -209,9 +206,9 @@ func unique(files []string) []string {
 	})
 }
 
-// inArchive turns the places of problems in a part of a story into places in
-// the story's file, which is what an editor opens. The parts are named as they
-// are in the file, perhaps with its name and «#» before.
+// inArchive turns the places of problems in a part of a story into places in the story's file,
+// which is what an editor opens. The parts are named as in the file, perhaps with its name and «#»
+// before.
 func inArchive(file string, err error, data []byte) error {
 	problems, ok := errors.AsType[floodmark.Problems](err)
 	if !ok {
@@ -226,7 +223,7 @@ func inArchive(file string, err error, data []byte) error {
 	return problems
 }
 
-// reason is the end of an error's chain: what happened, without how we got there.
+// reason returns the end of an error's chain: what happened, without the context.
 func reason(err error) string {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)

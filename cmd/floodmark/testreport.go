@@ -16,8 +16,8 @@ const (
 	unplayable = "unreadable"
 )
 
-// A played is what came of one story. Its JSON is read by other programs:
-// fields are only added, never renamed.
+// A played is the result of one story. Its JSON is read by other programs: fields are only added,
+// never renamed.
 type played struct {
 	File     string          `json:"file"`
 	Title    string          `json:"title,omitempty"`
@@ -37,7 +37,7 @@ func (p played) unreadable(err error) played {
 	return p
 }
 
-// A report is what came of all stories.
+// A report is the result of all stories.
 type report struct {
 	Stories    []played `json:"stories"`
 	Passed     int      `json:"passed"`
@@ -57,7 +57,7 @@ func (r *report) add(p played) {
 	}
 }
 
-// conclude prints the end of a report and says how the command ends.
+// conclude prints the end of a report and returns how the command ends.
 func (c *console) conclude(r report, format string) error {
 	if format == asJSON {
 		if err := c.json(r); err != nil {

@@ -99,9 +99,9 @@ certificate of that name is let in instead.`,
 	return cmd
 }
 
-// A madeToken is what a program is told of one that was made.
+// A madeToken is a new token, for programs.
 type madeToken struct {
-	Text string        `json:"token,omitempty"` // shown this once
+	Text string        `json:"token,omitempty"` // shown only now
 	Kept httpapi.Token `json:"kept"`
 }
 
@@ -140,8 +140,8 @@ func (c *console) createToken(ctx context.Context, p place, want httpapi.Token, 
 	return nil
 }
 
-// knownTenant warns of a tenant that service.yaml does not name: whoever shows the
-// token is refused until it does. It may be named later.
+// knownTenant warns of a tenant that service.yaml does not name: its token is refused until it
+// does. It may be named later.
 func (c *console) knownTenant(p place, tenant string) error {
 	paths, err := c.paths(p)
 	if err != nil || tenant == "" {
@@ -157,7 +157,7 @@ func (c *console) knownTenant(p place, tenant string) error {
 	return nil
 }
 
-// wanted checks what was asked for.
+// wanted checks the token that is to be made.
 func (c *console) wanted(want httpapi.Token, may []string, during time.Duration) (httpapi.Token, error) {
 	switch {
 	case want.Kind != httpapi.OwnerKind && len(may) > 0:

@@ -141,8 +141,8 @@ func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 	}
 }
 
-// One line says that all is well. Whatever is not adds a line, and what is always so, or was
-// done by protect, adds none.
+// One line says that all is well. Each fault adds a line; a permanent state, or a change made by
+// protect, adds none.
 func TestStatusIsOneLine(t *testing.T) {
 	held := []agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
 	calm := []string{"user mode: code of your own user", "the signed heads lie where", "«floodmark protect» changed the rules; if"}

@@ -76,8 +76,8 @@ func addUp(cmd *cobra.Command, f *protectFlags) {
 type upReport struct {
 	// Up says that the agents are protected and a monitor runs.
 	Up bool `json:"up"`
-	// Started is how the monitor was started: systemd, launchd or background; missing if it
-	// ran already.
+	// Started says how the monitor was started: systemd, launchd or background; missing if it ran
+	// already.
 	Started string         `json:"started,omitempty"`
 	Agents  []prove.Result `json:"agents"`
 }
@@ -85,7 +85,7 @@ type upReport struct {
 // startTime is how long a monitor may take until it answers.
 const startTime = 20 * time.Second
 
-// up asks first and acts then; what it did before a step failed it takes back.
+// up asks first and then acts; if a step fails, it undoes the steps before.
 func (c *console) up(ctx context.Context, f protectFlags, names []string) error {
 	if err := c.mayChange(ctx, f.place); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *console) up(ctx context.Context, f protectFlags, names []string) error 
 			return "the monitor was stopped again; nothing else was changed"
 		}
 	}
-	_ = c.reload(ctx, f.place, true) // else the monitor takes it for somebody else's change
+	_ = c.reload(ctx, f.place, true) // otherwise the monitor takes the change for another process's
 	for _, title := range changed(plan) {
 		steps.Begin("Protecting " + title)
 	}
@@ -143,7 +143,7 @@ func (c *console) up(ctx context.Context, f protectFlags, names []string) error 
 	return c.upDone(ctx, f, m, plan, report, undo)
 }
 
-// within gives a start or a stop its time. A stop is not cut short by ctrl-c.
+// within bounds a start or a stop. Ctrl-c does not cut a stop short.
 func within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
 	defer cancel()
@@ -162,7 +162,7 @@ func step(name string, err error, hint string) error {
 	return &failure{code: exitNo, text: name + ": " + f.text, hint: hint}
 }
 
-// tryAgents proves the agents of a plan, and the box if one can be made.
+// tryAgents proves the agents of a plan, and the sandbox if one can be made.
 func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
 	list := prove.Planned(ctx, m, plan, c.clock().UTC(), steps.Begin)
 	paths, err := c.paths(p)
@@ -176,14 +176,14 @@ func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, pla
 	if why, todo := c.noBox(ctx, p); why != "" && todo == proveBox {
 		if program, err := c.boxProgram(p); err == nil {
 			made := steps.Count("Trying to get out of the sandbox")
-			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC(), made) // «floodmark status --all» says what it found
+			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC(), made) // «floodmark status --all» shows the result
 		}
 	}
 	return list
 }
 
-// upDone says how it went. Agents that did not obey are given their settings back; if
-// none did, so is all else.
+// upDone reports the result. Agents whose proof failed get their settings back; if all failed,
+// everything is undone.
 func (c *console) upDone(ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan, report upReport, undo func() string) error {
 	var good, bad, back []string
 	why := ""
@@ -220,7 +220,7 @@ func (c *console) upDone(ctx context.Context, f protectFlags, m protect.Machine,
 	return &failure{code: exitNo, text: "prove: " + strings.Join(bad, ", ") + " was not seen to obey: " + why, hint: hint}
 }
 
-// upText is the line that says that all is well, and the next command.
+// upText writes the line that says that all is well, and the next command.
 func (c *console) upText(f protectFlags, report upReport, good []string) {
 	st := c.outStyle()
 	proved := ""
@@ -235,7 +235,7 @@ func (c *console) upText(f protectFlags, report upReport, good []string) {
 	c.say("Next: «floodmark watch%s» shows what they do and takes your answers", f.flags())
 }
 
-// giveBack unprotects agents, and says how that went.
+// giveBack unprotects agents, and returns how that went.
 func (c *console) giveBack(ctx context.Context, f protectFlags, m protect.Machine, names []string) string {
 	f.undo = true
 	plan, err := m.Unprotect(ctx, names...)
@@ -305,7 +305,7 @@ func (c *console) sayYes(f protectFlags, plan *protect.Plan, rules *rulesChange)
 	}
 }
 
-// changed are the agents whose settings a plan changes.
+// changed returns the agents whose settings a plan changes.
 func changed(plan *protect.Plan) (list []string) {
 	files := map[string]int{}
 	for _, ch := range plan.Changes {
@@ -328,7 +328,7 @@ func planLine(plan *protect.Plan, rules *rulesChange) string {
 	return text
 }
 
-// takenAway says what agents can do no more once a plan is applied, and why.
+// takenAway returns what agents can no longer do once a plan is applied, and why.
 func takenAway(plan *protect.Plan) (list []string) {
 	covers, err := integrations.Covers()
 	for _, ch := range plan.Changes {
@@ -339,9 +339,8 @@ func takenAway(plan *protect.Plan) (list []string) {
 	return list
 }
 
-// starter finds how the monitor is started here. With --dir, or where variables lead away
-// from this account's own folders, a unit would run another monitor than the one that is
-// meant.
+// starter finds how the monitor is started here. With --dir, or where variables lead away from this
+// account's own folders, a unit would run another monitor than the one that is meant.
 func (c *console) starter(ctx context.Context, p place) (launch.Starter, error) {
 	paths, err := c.paths(p)
 	if err != nil {
@@ -367,7 +366,7 @@ func (c *console) runs(ctx context.Context, p place) bool {
 	return c.answered(ctx, p) == nil
 }
 
-// down gives all back, then stops the monitor: the other way round agents would be refused
+// down gives all settings back, then stops the monitor: in the other order agents would be refused
 // everything meanwhile.
 func (c *console) down(ctx context.Context, f protectFlags) error {
 	if err := c.mayChange(ctx, f.place); err != nil {
@@ -423,7 +422,7 @@ func (c *console) down(ctx context.Context, f protectFlags) error {
 	return nil
 }
 
-// sayStays says what of an installation is still there.
+// sayStays says which files of an installation are still there.
 func (c *console) sayStays(p place) {
 	paths, err := c.paths(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A build says which program this is.
+// A build identifies this program.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -19,8 +19,7 @@ type build struct {
 	Arch     string `json:"arch"`
 }
 
-// newBuild takes the linker's version, if there is one, else what the go
-// command noted while building.
+// newBuild takes the linker's version, if there is one, else what the go command recorded.
 func newBuild(version string, info *debug.BuildInfo) build {
 	b := build{Version: cmp.Or(version, "unknown")}
 	if info == nil {

@@ -55,7 +55,7 @@ was shown in full and you pressed enter. Anywhere else each event is one line; w
 	return cmd
 }
 
-// watchLines writes one line for each event until somebody ends it.
+// watchLines writes one line for each event until the command is ended.
 func (c *console) watchLines(ctx context.Context, d *desk, q *wire.WatchRequest, form string) error {
 	st := c.outStyle()
 	told := false
@@ -72,7 +72,7 @@ func (c *console) watchLines(ctx context.Context, d *desk, q *wire.WatchRequest,
 		}
 		switch {
 		case r.GetWhat() == nil:
-			return nil // a sign of life
+			return nil // a keep-alive
 		case form == asJSON:
 			return c.messageLine(r)
 		}
@@ -81,9 +81,8 @@ func (c *console) watchLines(ctx context.Context, d *desk, q *wire.WatchRequest,
 	})
 }
 
-// follow hands on what happens. It ends without an error when ctx does.
-// Where a fleet ends it because the token it was begun with has ended, it goes on
-// with the next one.
+// follow passes on what happens. It ends without an error when ctx does. If a fleet ends the stream
+// because its token has expired, follow continues with the next token.
 func (d *desk) follow(ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) error {
 	heard, err := d.followOnce(ctx, q, take)
 	for heard && d.atFleet() && connect.CodeOf(err) == connect.CodeUnauthenticated && ctx.Err() == nil {
@@ -92,7 +91,7 @@ func (d *desk) follow(ctx context.Context, q *wire.WatchRequest, take func(*wire
 	return d.over(ctx, err)
 }
 
-// over says why what streams has ended: nothing if whoever watches ended it.
+// over says why a stream has ended: nothing if the person ended it.
 func (d *desk) over(ctx context.Context, err error) error {
 	var own *failure
 	left := ctx.Err() != nil || errors.Is(err, context.Canceled)
@@ -110,13 +109,13 @@ func (d *desk) over(ctx context.Context, err error) error {
 	return &failure{code: exitNo, text: "the monitor stopped", hint: "start it with " + starts(d.place)}
 }
 
-// followOnce reports whether anything was heard, and why it ended.
+// followOnce reports whether anything was received, and why it ended.
 func (d *desk) followOnce(ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) (heard bool, err error) {
 	stream, err := d.Watch(ctx, q)
 	if err != nil {
 		return false, err
 	}
-	defer stream.Close() // whoever watches has seen all there was
+	defer stream.Close() // all was read, or the person ended it
 	for stream.Receive() {
 		heard = true
 		if err := take(stream.Msg()); err != nil {
@@ -174,7 +173,7 @@ func happenedWord(d *wire.Decision) string {
 	return verdictCell(style{}, d).text
 }
 
-// happenedText is who wanted what, where it went, and why it was not let through.
+// happenedText names the agent, its call, where it went, and why it was not allowed.
 func happenedText(d *wire.Decided) string {
 	text, verdict := decidedText(d), d.GetDecision()
 	if d.GetBox().GetCommand() == "" {
@@ -190,7 +189,7 @@ func happenedText(d *wire.Decided) string {
 	return text
 }
 
-// happenedArgs are the arguments that matter, and hosts that cannot be seen in them.
+// happenedArgs returns the arguments that matter, and hosts that cannot be seen in them.
 func happenedArgs(args []*wire.Argument) string {
 	text, hosts, n := "", "", 0
 	for _, a := range args {

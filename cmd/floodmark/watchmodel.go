@@ -11,12 +11,12 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// What a screen is told.
+// The messages to a screen.
 type (
 	happened struct{ what *wire.WatchResponse }
 	asked    struct {
-		list   []*wire.Question // all that wait
-		unread []string         // and where nobody knows
+		list   []*wire.Question // all open questions
+		unread []string         // sessions that could not be read
 	}
 	answered struct{ notice string }
 	vouched  struct{ a *wire.EndorseResponse }
@@ -24,8 +24,7 @@ type (
 	ticked   struct{}
 )
 
-// A watcher is the screen of «floodmark watch»: what happened above, the card to answer
-// below.
+// A watcher is the screen of «floodmark watch»: what happened above, the card to answer below.
 type watcher struct {
 	st            style
 	now           func() time.Time
@@ -37,20 +36,20 @@ type watcher struct {
 	err           error // why it ended
 	// answer sends an answer and comes back with answered.
 	answer func(*wire.AnswerRequest) tea.Cmd
-	// heard says that the monitor tells what happens: it begins with a sign of life.
+	// heard says that the stream of events has begun: its first message is a keep-alive.
 	heard bool
-	// pending asks for all questions that wait.
+	// pending fetches all open questions.
 	pending tea.Cmd
 }
 
 // maxEvents bounds what the screen remembers.
 const maxEvents = 500
 
-// lookAgain is after how many seconds it is asked which turns have ended.
+// lookAgain is the number of seconds between two checks which turns have ended.
 const lookAgain = 5
 
-// Init implements [tea.Model]. What waits is asked for once events are heard: what is
-// asked between the two would be shown by neither.
+// Init implements [tea.Model]. Open questions are fetched once events arrive: a question opened
+// between the two would otherwise be in neither.
 func (w *watcher) Init() tea.Cmd { return tick() }
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
@@ -119,7 +118,7 @@ func (w *watcher) take(r *wire.WatchResponse) {
 	}
 }
 
-// key does what a key says.
+// key handles a key.
 func (w *watcher) key(name string) tea.Cmd {
 	if name == "ctrl+c" {
 		return tea.Quit
@@ -160,8 +159,7 @@ func vouchBy(ctx context.Context, d *desk, r *wire.EndorseRequest) vouched {
 	return vouched{a}
 }
 
-// pendingBy asks a desk for what waits. What cannot be asked shows when the
-// stream of events ends.
+// pendingBy asks a desk for open questions. An error shows when the stream of events ends.
 func pendingBy(ctx context.Context, d *desk, session string) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, askTime)

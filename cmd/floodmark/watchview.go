@@ -16,11 +16,11 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// watchScreen runs the screen until somebody ends it or the monitor stops.
+// watchScreen runs the screen until the person ends it or the monitor stops.
 func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest) error {
 	s, err := d.Status(ctx, &wire.StatusRequest{})
 	if err != nil {
-		return d.unanswered(err) // before the screen is taken
+		return d.unanswered(err) // before the screen is used
 	}
 	ctx, stop := context.WithCancel(ctx)
 	w := &watcher{cards: cardscreen.Screen{Now: c.clock, Fleet: d.atFleet()}, pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
@@ -45,7 +45,7 @@ func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest
 	return w.err
 }
 
-// screen is the terminal itself, which is asked for its size.
+// screen returns the terminal itself, which is asked for its size.
 func (c *console) screen() io.Writer {
 	if s, ok := c.stdout.(*sink); ok {
 		return s.to

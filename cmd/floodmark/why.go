@@ -68,11 +68,11 @@ short: codex:0199aabb-… as codex:0199 or 0199.`,
 	return cmd
 }
 
-// maxLooked bounds the sessions that are looked into for the newest decision.
+// maxLooked bounds the sessions searched for the newest decision.
 const maxLooked = 10
 
-// newest names the newest decision that refused or asked in a session of this folder's
-// project, or else in any; empty if there is none.
+// newest names the newest decision that refused or asked in a session of this folder's project, or
+// else in any; empty if there is none.
 func (c *console) newest(ctx context.Context, p place) (string, error) {
 	all, err := ask(ctx, c, p, (*desk).Sessions, &wire.SessionsRequest{Limit: 200})
 	if err != nil {
@@ -96,8 +96,7 @@ func (c *console) newest(ctx context.Context, p place) (string, error) {
 	return last.GetDecision(), nil
 }
 
-// whyText tells each decision from its source to what can be done, and of a whole session
-// how much there was.
+// whyText tells each decision from its source to the remedy, and of a whole session the counts.
 func whyText(st style, a *wire.WhyResponse, whole bool) string {
 	p := &sheet{st: st}
 	for i, e := range a.GetExplanations() {

@@ -156,7 +156,7 @@ func (c *console) recordings(folder string) (*protection.Data, error) {
 	return data, nil
 }
 
-// measured is the auditor to measure: that of the flags, else of service.yaml.
+// measured returns the auditor to measure: that of the flags, else of service.yaml.
 func (c *console) measured(opt auditorOptions) (config.Auditor, error) {
 	if opt.endpoint != "" {
 		set := config.Auditor{Endpoint: opt.endpoint, Kind: auditor.Kind(opt.kind), Model: opt.model, Timeout: config.Short(opt.timeout)}
@@ -176,7 +176,7 @@ func (c *console) measured(opt auditorOptions) (config.Auditor, error) {
 	return *s.Auditor, nil
 }
 
-// sampled are the cases that are asked about.
+// sampled returns the cases to ask about.
 func sampled(all []protection.AuditCase, opt auditorOptions) []protection.AuditCase {
 	var list []protection.AuditCase
 	n := 0
@@ -192,7 +192,7 @@ func sampled(all []protection.AuditCase, opt auditorOptions) []protection.AuditC
 	return list
 }
 
-// answers asks about every case that the file of answers does not know.
+// answers asks about every case that is missing in the file of answers.
 func (c *console) answers(ctx context.Context, set config.Auditor, cases []protection.AuditCase, opt auditorOptions) ([]audit.Answer, error) {
 	a, err := set.Open(time.Now)
 	if err != nil {

@@ -98,7 +98,7 @@ func (c *console) coding(ctx context.Context, opt codingOptions, form string) er
 	return writeNames(c.stdout, res)
 }
 
-// writeNames lists what stands behind the counts, where that may be known.
+// writeNames lists the calls behind the counts, where they may be shown.
 func writeNames(w io.Writer, res *protection.Result) error {
 	for _, s := range res.Sets {
 		for _, id := range s.PassedIDs {

@@ -85,14 +85,13 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	return cmd
 }
 
-// quickSample is how many traces there are to one that is mutated where nobody
-// asks for all: it takes seconds, all take more than a minute.
+// quickSample is how many traces there are to one that is mutated by default: a sample takes
+// seconds, all take more than a minute.
 const quickSample = 16
 
 func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
 
-// auditedNames are floodmark with an auditor that is only played: not measured
-// unless they are named.
+// auditedNames are floodmark with a simulated auditor: measured only if named.
 func auditedNames() []string { return []string{"perfect", "unsure", "down", "down-warn", "fooled"} }
 
 func allPolicyNames() []string { return append(policyNames(), auditedNames()...) }
@@ -211,7 +210,7 @@ func newDeciders(data *protection.Data, names []string, profile string) ([]prote
 	return list, nil
 }
 
-// newAudited is the policy floodmark with an auditor that is only played.
+// newAudited is the policy floodmark with a simulated auditor.
 func newAudited(name, profile string) (protection.Decider, error) {
 	says, mode := protection.Simulated(protection.Down), "block"
 	switch name {
@@ -238,7 +237,7 @@ func (c *console) reported(ctx context.Context, data *protection.Data, res *prot
 	page := protection.Report{Result: res, At: time.Now(), Version: c.version, Profile: opt.profile}
 	var others []protection.Decider
 	for _, profile := range profiles() {
-		if profile == opt.profile || profile == "dry-run" { // which enforces nothing
+		if profile == opt.profile || profile == "dry-run" { // dry-run enforces nothing
 			continue
 		}
 		rules, err := protection.Rules(profile)
