@@ -97,7 +97,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 	), form)
 }
 
-// checkBox checks whether commands can run in the sandbox.
+// checkBox checks whether commands can run in a box.
 func (c *console) checkBox(ctx context.Context, p place) []finding {
 	if why, todo := c.noBox(ctx, p); why != "" {
 		return []finding{note("box", todo, "%s; commands that would run in a box are asked about", why)}

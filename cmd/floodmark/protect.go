@@ -17,7 +17,7 @@ import (
 )
 
 // The programs beside this one: one that agents start at each hook, and one that runs a command in
-// the sandbox.
+// the box.
 const (
 	hookName = "floodmark-hook"
 	boxName  = "floodmark-box"

@@ -58,7 +58,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 	return cmd
 }
 
-// proveBox tries to escape from a sandbox on this machine.
+// proveBox tries to escape from a box on this machine.
 func (c *console) proveBox(ctx context.Context, p place, form string) error {
 	program, err := c.boxProgram(p)
 	if err != nil {
@@ -113,13 +113,13 @@ func (c *console) boxProgram(p place) (string, error) {
 	return c.besides(m, boxName)
 }
 
-// untried says that the sandbox was never tried here, and proveBox what to do then.
+// untried says that the box was never tried here, and proveBox what to do then.
 const (
 	untried  = "nobody tried whether this floodmark-box holds on this kernel"
 	proveBox = "floodmark prove --box"
 )
 
-// noBox returns in one line why no sandbox can be made here, and what to do about it; nothing if
+// noBox returns in one line why no box can be made here, and what to do about it; nothing if
 // one can.
 func (c *console) noBox(ctx context.Context, p place) (why, todo string) {
 	program, err := c.boxProgram(p)

@@ -160,10 +160,10 @@ func verdictCell(st style, d *wire.Decision) cell {
 	return cell{text, func(s string) string { return verdictStyle(st, s) }}
 }
 
-// inBox stands for allow where a call runs in the sandbox.
+// inBox stands for allow where a call runs in a box.
 const inBox = "in a box"
 
-// decidedText names what an agent tried; for a command in the sandbox, the command.
+// decidedText names what an agent tried; for a command in a box, the command.
 func decidedText(d *wire.Decided) string {
 	if b := d.GetBox(); b.GetCommand() != "" {
 		return toolText(d.GetAction().GetTool()) + ": " + b.GetCommand()
@@ -171,7 +171,7 @@ func decidedText(d *wire.Decided) string {
 	return actionText(d.GetAction())
 }
 
-// endText says why something was decided, or how a command in the sandbox ended.
+// endText says why something was decided, or how a command in a box ended.
 func endText(d *wire.Decided) string {
 	if b := d.GetBox(); b != nil {
 		return b.GetLine()
@@ -179,7 +179,7 @@ func endText(d *wire.Decided) string {
 	return reasonCode(d.GetDecision())
 }
 
-// boxedText counts commands in the sandbox.
+// boxedText counts commands in a box.
 func boxedText(n, failed int) string {
 	text := fmt.Sprint(n) + " ran in a box"
 	if failed > 0 {

@@ -58,7 +58,7 @@ type statusReport struct {
 	Logins []string `json:"logins,omitempty"`
 	// Fleets are the owner's logins at fleets.
 	Fleets []fleetReport `json:"fleets,omitempty"`
-	// Box says why no sandbox can be made here; missing if one can. Boxes says in one line how many
+	// Box says why no box can be made here; missing if one can. Boxes says in one line how many
 	// commands ran in it today, and which agents do not use it.
 	Box   string `json:"box,omitempty"`
 	Boxes string `json:"boxes,omitempty"`

@@ -162,7 +162,7 @@ func step(name string, err error, hint string) error {
 	return &failure{code: exitNo, text: name + ": " + f.text, hint: hint}
 }
 
-// tryAgents proves the agents of a plan, and the sandbox if one can be made.
+// tryAgents proves the agents of a plan, and the box if one can be made.
 func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
 	list := prove.Planned(ctx, m, plan, c.clock().UTC(), steps.Begin)
 	paths, err := c.paths(p)

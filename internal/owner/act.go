@@ -38,13 +38,12 @@ func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.Pendin
 	return out, nil
 }
 
-// answers reports whether a question is for whoever asks: others neither see nor
-// answer it.
+// answers reports whether the caller may answer a question: others neither see nor answer it.
 func (d *Desk) answers(who httpapi.Identity, t *tale, o approval.Open) bool {
 	return d.MayAnswer == nil || d.MayAnswer(who.Groups, t.session, t.state.Agent, o.Tools())
 }
 
-// open are the questions of a session that still wait for whoever asks.
+// open returns the open questions of a session that the caller may answer.
 func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.Question {
 	var list []*wire.Question
 	for _, o := range t.state.Book.Tickets {
@@ -160,7 +159,7 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	return &wire.AnswerResponse{Answered: answered, Notice: did.Notice}, nil
 }
 
-// asked finds the session of the question that is answered.
+// asked returns the session of the question that is answered.
 func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, cmd *approval.Command) (journal.Session, error) {
 	if cmd.Code != "" {
 		cmd.Ticket = ""
@@ -182,10 +181,9 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, 
 // maxGuessed bounds the sessions a guess is counted in.
 const maxGuessed = 64
 
-// guessed counts a code that nobody has in every session that waits for an
-// answer: a guesser does not say at which question he guesses. The sessions void
-// what is guessed at too often, and then look at no more codes for a while, so
-// few facts are written.
+// guessed counts an unknown code in every session that waits for an answer: a guess does not say
+// which question it is for. The sessions void codes after too many guesses, and then check no more
+// codes for a while, so few facts are written.
 func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.Command) {
 	if len(cmd.Code) != approval.CodeLength {
 		return
@@ -196,7 +194,7 @@ func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.C
 			continue
 		}
 		counted[p.Session] = true
-		_, _ = d.Monitor.Answer(ctx, p.Session, cmd) // what is not counted there is refused here
+		_, _ = d.Monitor.Answer(ctx, p.Session, cmd) // a guess that is not counted there is refused here
 	}
 }
 
@@ -253,8 +251,8 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest 
 	return did, wire.FromLabel(v.State.Mark()), nil
 }
 
-// grantNamed is the approval that a request names: by its session and its ticket, or by
-// how the ticket ends, if only one that holds ends so.
+// grantNamed returns the approval that a request names: by its session and its ticket, or by the
+// end of the ticket, if only one that holds ends so.
 func (d *Desk) grantNamed(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (s journal.Session, ticket string, err error) {
 	session, ticket := r.GetSession(), r.GetTicket()
 	if session == "" {

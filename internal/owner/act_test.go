@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The code of a question is told at a terminal, and to nobody else.
+// The code of a question is shown only at a terminal.
 func TestACodeIsShownAtATerminalOnly(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

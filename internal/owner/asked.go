@@ -15,10 +15,9 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// askedCalls are the calls of open questions as people saw them when they were asked. They
-// are made while the session is read, from nothing but what is written down, so it
-// does not matter which node asked, nor whether that one is still there. The zero
-// askedCalls, that of a laptop's copy, makes none.
+// askedCalls are the calls of open questions as people saw them when they were asked. They are made
+// while the session is read, from the journal alone, so it does not matter which node asked, nor
+// whether it still runs. The zero askedCalls, used for a laptop's copy, makes none.
 type askedCalls struct {
 	words wording
 	now   time.Time
@@ -28,8 +27,8 @@ type askedCalls struct {
 // wording is [monitor.Monitor.Words].
 type wording func(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error)
 
-// An askedCall is one call of a question. A ticket and what was shown name it: its
-// place in the list changes when others are answered or added.
+// An askedCall is one call of a question. A ticket and what was shown identify it: its place in the
+// list changes when others are answered or added.
 type askedCall struct {
 	ticket   floodmark.TicketID
 	shown    floodmark.Shown
@@ -38,15 +37,15 @@ type askedCall struct {
 
 func (d *Desk) newAsked() askedCalls { return askedCalls{words: d.Monitor.Words, now: d.Now()} }
 
-// ask takes in that a question shows a call; the state is the one just before. What
-// cannot be worded is listed without words.
+// ask records that a question shows a call; the state is the one just before. A call that cannot be
+// worded is listed without words.
 func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest, shown floodmark.Shown) {
 	if t.asked.words == nil || !t.asked.now.Before(until) {
 		return
 	}
 	i := t.asked.find(id, shown)
 	if i >= 0 && reflect.DeepEqual(t.asked.calls[i].shown, shown) {
-		return // it was asked again, and says what it said
+		return // asked again: the words stay
 	}
 	if i >= 0 {
 		t.asked.calls = slices.Delete(t.asked.calls, i, i+1)
@@ -62,14 +61,14 @@ func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest
 	}
 }
 
-// find is where a call stands; below zero if it has no words.
+// find returns the place of a call; below zero if it has no words.
 func (a *askedCalls) find(id floodmark.TicketID, shown floodmark.Shown) int {
 	return slices.IndexFunc(a.calls, func(c askedCall) bool {
 		return c.ticket == id && approval.SameCall(c.shown, shown)
 	})
 }
 
-// question is a call of an open question in words.
+// question returns a call of an open question in words.
 func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (approval.Question, bool) {
 	i := a.find(id, shown)
 	if i < 0 {
@@ -78,8 +77,8 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 	return a.calls[i].question, true
 }
 
-// push is what a person is shown of a push. It is not written down, so only the monitor
-// that asked knows it; a yes to it counts at no other, nor after a restart.
+// push returns what a person is shown of a push. It is not in the journal, so only the monitor that
+// asked has it; an approval of it counts at no other, nor after a restart.
 func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (*hook.Push, hook.Remote) {
 	for _, p := range d.Monitor.Pending(s.Tenant) {
 		if p.Session != s || p.Ticket != o.ID || p.Seen != o.Seen() {
@@ -94,9 +93,9 @@ func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (
 	return nil, hook.Remote{}
 }
 
-// asks finds the session whose question is answered by its name alone, whichever node
-// asked it; it is empty if there is none. A session that cannot be read may have it: then
-// nothing of that name is approved elsewhere.
+// asks returns the session whose question is answered by its ticket alone, whichever node asked it;
+// it is empty if there is none. If a session cannot be read, it may have the question: then an
+// approval has to name the session.
 func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Command) (journal.Session, error) {
 	if cmd.Ticket == "" {
 		return journal.Session{}, nil
@@ -116,7 +115,7 @@ func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Comm
 	return s, err
 }
 
-// tickets are the names of the questions that have not ended.
+// tickets returns the names of the questions that have not ended.
 func (t *tale) tickets(now time.Time) (list []floodmark.TicketID) {
 	for _, o := range t.state.Book.Tickets {
 		if now.Before(o.Expires) {

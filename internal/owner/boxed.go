@@ -30,8 +30,8 @@ func (t *tale) count(f floodmark.ActionDecided) {
 	}
 }
 
-// boxEnded notes how the command of a decision ended. The ledger knows the call until its
-// result is applied.
+// boxEnded notes how the command of a decision ended. The ledger has the call until its result is
+// applied.
 func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	src, ok := t.state.Ledger.Source(f.Node)
 	if !ok || f.BoxTicket == "" {
@@ -47,7 +47,7 @@ func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	}
 }
 
-// boxRun tells what ran in a box, and how it ended.
+// boxRun describes a command that ran in a box, and how it ended.
 func boxRun(t told) *wire.BoxRun {
 	if !inBox(t.fact) {
 		return nil
@@ -59,7 +59,7 @@ func boxRun(t told) *wire.BoxRun {
 	return b
 }
 
-// commandOf is the command line of a call, as the journal may show it.
+// commandOf returns the command line of a call, as the journal may show it.
 func commandOf(a floodmark.Action) string {
 	for _, arg := range a.Arguments {
 		if arg.Path == "command" {
@@ -69,7 +69,7 @@ func commandOf(a floodmark.Action) string {
 	return ""
 }
 
-// boxLine says in words how a command ended in its box.
+// boxLine says how a command ended in its box.
 func boxLine(f *floodmark.ContentArrived) string {
 	const signalled = 128 // what a shell adds to the number of a signal
 	switch {
@@ -97,7 +97,7 @@ func boxLine(f *floodmark.ContentArrived) string {
 	return line
 }
 
-// boxOver tells of a result that came from a box.
+// boxOver reports a result that came from a box.
 func (d *Desk) boxOver(ctx context.Context, o monitor.Observation, f floodmark.ContentArrived, out *wire.WatchResponse) bool {
 	if f.BoxTicket == "" {
 		return false
@@ -116,10 +116,10 @@ func (d *Desk) boxOver(ctx context.Context, o monitor.Observation, f floodmark.C
 // maxToday bounds how many entries are read to count what ran in boxes today.
 const maxToday = 1 << 17
 
-// boxedToday counts the commands that were let run in a box since midnight.
+// boxedToday counts the commands allowed to run in a box since midnight.
 func (d *Desk) boxedToday(ctx context.Context, tenant string) (n int64, err error) {
 	if tenant != "" {
-		return 0, nil // boxes are made for whoever runs the monitor
+		return 0, nil // tenants have no boxes
 	}
 	y, m, day := d.Now().Date()
 	since, read := time.Date(y, m, day, 0, 0, 0, 0, d.Now().Location()), 0

@@ -30,7 +30,7 @@ func (r *room) boxes(s floodmark.SessionID, ends ...*hook.BoxEnd) {
 	}
 }
 
-// Whoever looks reads what ran in a box and how it ended, and how many there were.
+// Show says which commands ran in a box, how each ended, and how many there were.
 func TestWhatRanInBoxesIsTold(t *testing.T) {
 	r := newRoom(t)
 	ended := func(name string, b hook.BoxEnd) *hook.BoxEnd {

@@ -23,11 +23,11 @@ import (
 // Bundles are rules that their authors signed, of all tenants that have some.
 type Bundles struct {
 	Store bundle.Store
-	// Settings says whose signatures count for a tenant; nil: it has no bundles.
+	// Settings returns whose signatures count for a tenant; nil: it has no bundles.
 	Settings func(tenant string) *config.Bundles
 	// Compile reads a tenant's policy, or says what is wrong and where.
 	Compile func(tenant string, text []byte) (config.Rules, error)
-	// Look has this node see at once what was rolled out.
+	// Look makes this node see a rollout at once.
 	Look func(ctx context.Context, tenant string)
 }
 
@@ -84,7 +84,7 @@ func (d *Desk) Bundles(ctx context.Context, who httpapi.Identity, r *wire.Bundle
 	return out, nil
 }
 
-// version reads one version and describes it. What is wrong with it is in the description.
+// version reads one version and describes it, including its errors.
 func (d *Desk) version(ctx context.Context, who httpapi.Identity, set *config.Bundles, now bundle.Rollout, v uint64) (*wire.Bundle, bundle.Bundle, error) {
 	sealed, err := d.Signed.Store.Get(ctx, who.Tenant, v)
 	if errors.Is(err, bundle.ErrNone) {
@@ -110,7 +110,7 @@ func (d *Desk) version(ctx context.Context, who httpapi.Identity, set *config.Bu
 	return out, b, nil
 }
 
-// described is a bundle in words; wrong says why it cannot be used.
+// described words a bundle; wrong says why it cannot be used.
 func (d *Desk) described(who httpapi.Identity, b bundle.Bundle, sealed []byte, wrong error) *wire.Bundle {
 	out := &wire.Bundle{Version: b.Version, Floor: b.Floor, Note: b.Note, Signer: bundle.FormatKey(bundle.Signer(sealed))}
 	if b.Version > 0 {
@@ -145,7 +145,7 @@ func (d *Desk) ShowBundle(ctx context.Context, who httpapi.Identity, r *wire.Sho
 	return &wire.ShowBundleResponse{Bundle: one, Policy: b.Policy}, nil
 }
 
-// PublishBundle implements [httpapi.Owner]. What cannot be used is not taken.
+// PublishBundle implements [httpapi.Owner]. It refuses an unusable bundle.
 func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.PublishBundleRequest) (*wire.PublishBundleResponse, error) {
 	set, err := d.bundlesOf(who)
 	if err != nil {
@@ -179,8 +179,8 @@ func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.
 	return out, d.act(ctx, who, "bundle-published", text, func() error { return d.Signed.Store.Publish(ctx, r.GetSealed()) })
 }
 
-// act writes down what somebody is about to do, does it, and writes down if it
-// came to nothing: nothing is done that the journal does not tell.
+// act records what the caller is about to do, does it, and records if it failed: nothing is done
+// without a record in the journal.
 func (d *Desk) act(ctx context.Context, who httpapi.Identity, kind, text string, do func() error) error {
 	at := journal.Session{Tenant: who.Tenant, ID: monitor.Incidents}
 	if err := d.Monitor.Note(ctx, at, floodmark.IncidentSeen{Kind: kind, Text: text + ", by " + byOf(who)}); err != nil {
@@ -198,7 +198,7 @@ func (d *Desk) act(ctx context.Context, who httpapi.Identity, kind, text string,
 	return errors.Join(err, noted)
 }
 
-// byOf names the caller, on one line that shows all it holds.
+// byOf names the caller, on one line that shows every character.
 func byOf(who httpapi.Identity) string {
 	const most = 200
 	name := strings.Map(func(r rune) rune {
@@ -221,5 +221,5 @@ func rolloutOf(r bundle.Rollout) *wire.Rollout {
 	return out
 }
 
-// seconds is a time as bundles have it.
+// seconds returns a time as bundles have it.
 func seconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

@@ -14,8 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Cleaning lets the owner look after what sessions left on the disk, if agents run on
-// this machine.
+// Cleaning lets the owner manage what sessions left on the disk, if agents run on this machine.
 func (d *Desk) Cleaning(here bool) *Desk {
 	if here {
 		d.cleaner = &clean.Cleaner{Monitor: d.Monitor, Journal: d.Journal, Now: d.Now}
@@ -23,8 +22,8 @@ func (d *Desk) Cleaning(here bool) *Desk {
 	return d
 }
 
-// cleanerFor is what looks at the disk, for a person at a terminal of this machine: others
-// would be shown files here, and a script says yes to whatever it is told to.
+// cleanerFor returns the cleaner, for a person at a terminal of this machine: other callers would
+// be shown files, and a script would approve anything.
 func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cleaner, error) {
 	switch {
 	case who.Channel != httpapi.OwnerSocket || !atTerminal(ctx):
@@ -35,7 +34,7 @@ func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cle
 	return d.cleaner, nil
 }
 
-// cleaned words what went wrong.
+// cleaned words an error.
 func cleaned(err error) error {
 	if errors.Is(err, clean.ErrFolder) || errors.Is(err, clean.ErrList) {
 		return fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
@@ -99,7 +98,7 @@ func (d *Desk) Clean(ctx context.Context, who httpapi.Identity, r *wire.CleanReq
 	return &wire.CleanResponse{Removed: int64(p.Removed), Left: int64(p.Left), Stays: staying(p.Stays), More: int64(p.More)}, nil
 }
 
-// endorseFiles vouches for files that were shown.
+// endorseFiles trusts files that were shown.
 func (d *Desk) endorseFiles(ctx context.Context, who httpapi.Identity, list string) (*wire.EndorseResponse, error) {
 	c, err := d.cleanerFor(ctx, who)
 	if err != nil {
@@ -116,7 +115,7 @@ func (d *Desk) endorseFiles(ctx context.Context, who httpapi.Identity, list stri
 	return out, nil
 }
 
-// withdrawFile takes back that the owner vouches for a file.
+// withdrawFile withdraws the owner's trust in a file.
 func (d *Desk) withdrawFile(ctx context.Context, who httpapi.Identity, digest string) (*wire.WithdrawResponse, error) {
 	c, err := d.cleanerFor(ctx, who)
 	if err != nil {

@@ -19,25 +19,24 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// maxCopied bounds the bytes of laptops' facts that one look reads: a laptop may
-// send what no agent here could.
+// maxCopied bounds the bytes of laptops' facts that one request reads: a laptop may send more than
+// an agent here could write.
 const maxCopied = 64 << 20
 
-// explains and sees are what a look wants of a tale; both may be nil.
+// explains selects decisions to explain, and sees is called with each entry; both may be nil.
 type (
 	explains func(uint64, floodmark.ActionDecided) bool
 	sees     func(journal.Entry, floodmark.Fact)
 )
 
-// found is a session that an owner named, and the way to read it.
+// found is a session that an owner named, and the function that reads it.
 type found struct {
 	journal.Session
 	tell func(explains, sees) (*tale, error)
 }
 
-// find finds the session an owner names: the copy of one on a laptop, if there is
-// such a copy, or one of this monitor's own. No agent's session here is called like a
-// copy.
+// find finds the session an owner names: the copy of a laptop's session, if there is one, or one of
+// this monitor's own. No session here has a name like a copy's.
 func (d *Desk) find(ctx context.Context, who httpapi.Identity, name string) (found, error) {
 	c, err := d.copyNamed(ctx, who, name)
 	switch {
@@ -57,13 +56,13 @@ type copied struct {
 	machines.Copy
 }
 
-// name is what the fleet's people call it.
+// name returns the name that the fleet's people use.
 func (c copied) name() journal.Session {
 	return journal.Session{Tenant: c.of.Tenant, ID: floodmark.SessionID(LaptopSession(string(c.of.ID), string(c.Session)))}
 }
 
-// copyNamed finds a copy by the whole name of its session, or by the beginning of it
-// if only one begins so. Other tenants' laptops are not there.
+// copyNamed finds a copy by the whole name of its session, or by the beginning of it if only one
+// begins so. It does not see other tenants' laptops.
 func (d *Desk) copyNamed(ctx context.Context, who httpapi.Identity, name string) (copied, error) {
 	missing := fmt.Errorf("%w: there is no copy %q", httpapi.ErrNotFound, name)
 	rest, is := strings.CutPrefix(name, laptopPrefix)
@@ -97,7 +96,7 @@ func (d *Desk) copyNamed(ctx context.Context, who httpapi.Identity, name string)
 	return copied{}, fmt.Errorf("%w: %d sessions of that laptop begin with %q; write more of the name", httpapi.ErrInvalid, len(like), session)
 }
 
-// machine finds a laptop of whoever asks, by its id.
+// machine finds a laptop of the caller's tenant by its id.
 func (d *Desk) machine(ctx context.Context, who httpapi.Identity, id string) (machines.Machine, error) {
 	m, _, err := d.Mirror.Find(ctx, machines.ID(id))
 	if errors.Is(err, machines.ErrUnknown) || err == nil && m.Tenant != who.Tenant {
@@ -106,7 +105,7 @@ func (d *Desk) machine(ctx context.Context, who httpapi.Identity, id string) (ma
 	return m, err
 }
 
-// machineNamed finds a laptop by its id, or by its name if only one is called so.
+// machineNamed finds a laptop by its id, or by its name if that is unique.
 func (d *Desk) machineNamed(ctx context.Context, who httpapi.Identity, word string) (machines.Machine, error) {
 	m, missing := d.machine(ctx, who, word)
 	if !errors.Is(missing, httpapi.ErrNotFound) {
@@ -130,8 +129,8 @@ func (d *Desk) machineNamed(ctx context.Context, who httpapi.Identity, word stri
 	return machines.Machine{}, fmt.Errorf("%w: %d laptops are called %q; say the id of one; «floodmark fleet machines --all» lists them", httpapi.ErrInvalid, n, word)
 }
 
-// copies lists the copies of one laptop's sessions. One that cannot be told is in
-// the list, with why.
+// copies lists the copies of one laptop's sessions. One that cannot be read is in the list, with
+// the reason.
 func (d *Desk) copies(ctx context.Context, who httpapi.Identity, r *wire.SessionsRequest, limit int) (*wire.SessionsResponse, error) {
 	if d.Mirror == nil {
 		return nil, fmt.Errorf("%w: no laptop can join this monitor", httpapi.ErrInvalid)
@@ -167,7 +166,7 @@ func (d *Desk) copySummary(ctx context.Context, c copied, left *int) (*wire.Sess
 	switch {
 	case err == nil:
 		return t.summary(d.Now()), nil
-	case errors.Is(err, httpapi.ErrInvalid): // there is too much of it
+	case errors.Is(err, httpapi.ErrInvalid): // it is too large
 		return &wire.Session{
 			Id: printedID(c.name()), Facts: c.Head.Seq, Written: timestamppb.New(c.At), Opened: timestamppb.New(c.At),
 			Mark: wire.FromLabel(floodmark.Label{}), Problem: "not read: these copies are too large to be looked at together",
@@ -176,19 +175,19 @@ func (d *Desk) copySummary(ctx context.Context, c copied, left *int) (*wire.Sess
 	return nil, err
 }
 
-// printedID is a session's name that can be sent: a laptop may have sent any bytes.
+// printedID returns a session's name as valid UTF-8: a laptop may have sent any bytes.
 func printedID(s journal.Session) string { return strings.ToValidUTF8(string(s.ID), "\uFFFD") }
 
-// tellCopy reads a copy from its beginning and checks that its chain leads to its
-// head. A copy that was changed, and one that holds what this program does not know,
-// is told as far as it goes, with what is wrong.
+// tellCopy reads a copy from its beginning and checks that its chain leads to its head. If a copy
+// was changed, or holds facts this program does not know, it is read up to there, with what is
+// wrong.
 func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explains, see sees) (*tale, error) {
 	keys, err := machines.KeyOf(c.of.JournalKey)
 	if err != nil {
-		keys = note.VerifierList() // then no tombstone is believed
+		keys = note.VerifierList() // then no tombstone is accepted
 	}
 	tooLarge := fmt.Errorf("%w: the copy of session %q is too large to be shown", httpapi.ErrInvalid, printedID(c.name()))
-	if *left < 0 { // the others were: nothing of it is read
+	if *left < 0 { // earlier copies used up the limit
 		return nil, tooLarge
 	}
 	r := &copyReader{copied: c, keys: keys, nodes: d.Key.Verifiers(), t: &tale{session: c.name(), state: kernel.NewState()}}
@@ -221,25 +220,25 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 	return r.t, nil
 }
 
-// A copyReader puts a tale together from a copy.
+// A copyReader builds a tale from a copy.
 type copyReader struct {
 	copied
 	keys    note.Verifiers // the laptop's
 	nodes   note.Verifiers // the fleet's
 	t       *tale
-	hides   uint64 // what comes before the last tombstone is checked and not told
-	dumb    bool   // so is what follows what cannot be told
+	hides   uint64 // entries before the last tombstone are checked and not shown
+	dumb    bool   // nor are those after an unreadable one
 	reached bool   // its head was met
 }
 
-// wrong notes the first thing that is wrong.
+// wrong notes the first error.
 func (r *copyReader) wrong(format string, args ...any) {
 	if r.t.problem == "" {
 		r.t.problem = fmt.Sprintf(format, args...)
 	}
 }
 
-// take takes one entry; it returns false where the chain ends to hold.
+// take takes one entry; it returns false where the chain breaks.
 func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 	stone, is := r.stone(e)
 	switch {
@@ -265,7 +264,7 @@ func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 	return true
 }
 
-// safeKind is the word for a kind of fact, as far as it is one.
+// safeKind returns the word for a kind of fact, if it is a known one.
 func safeKind(kind string) string {
 	const most = 40
 	if kind == "" || len(kind) > most || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz-") != "" {
@@ -274,8 +273,8 @@ func safeKind(kind string) string {
 	return kind
 }
 
-// stone is the tombstone that an entry stands for, if it is one that the laptop
-// signed for what it erased itself, or a node for what was erased here.
+// stone returns the tombstone in an entry, if it was signed by the laptop for what it erased
+// itself, or by a node for what was erased here.
 func (r *copyReader) stone(e journal.Entry) (journal.Tombstone, bool) {
 	keys, of := r.keys, journal.Session{ID: r.Session}
 	switch e.Kind {
@@ -289,7 +288,7 @@ func (r *copyReader) stone(e journal.Entry) (journal.Tombstone, bool) {
 	return stone, err == nil && stone.Session == of && stone.Link == e.Link()
 }
 
-// end says whether the copy reached its head.
+// end checks whether the copy reached its head.
 func (r *copyReader) end() {
 	if !r.reached {
 		r.wrong("it was changed: it does not lead to the entry %d that the laptop sent last", r.Head.Seq)

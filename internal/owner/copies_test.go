@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A tampered book is one whose database was changed by somebody.
+// A tampered book is one whose database was changed.
 type tampered struct {
 	machines.Book
 	change func([]journal.Entry) []journal.Entry
@@ -136,7 +136,7 @@ func TestACopyTellsWhatItsSessionTells(t *testing.T) {
 	}
 }
 
-// Another tenant is told of no laptop and no copy, by whatever it names.
+// Another tenant sees no laptop and no copy, under any name.
 func TestCopiesAreTheirTenantsAlone(t *testing.T) {
 	s := newShelf(t)
 	for _, name := range []string{"laptop/m1/s1", "laptop/m1/s", "laptop/m1/"} {
@@ -165,7 +165,7 @@ func TestCopiesAreTheirTenantsAlone(t *testing.T) {
 	}
 }
 
-// Whatever was changed in a copy shows, and nothing behind it is believed.
+// Every change of a copy shows, and nothing after it is believed.
 func TestACopyThatWasChanged(t *testing.T) {
 	s := newShelf(t)
 	for what, c := range map[string]struct {
@@ -245,7 +245,7 @@ func TestACopyThatIsNotAll(t *testing.T) {
 	}
 }
 
-// A laptop may send any bytes for a name, and more than anybody wants to read.
+// A laptop may send any bytes for a name, and facts beyond any limit.
 func TestACopyOfAnything(t *testing.T) {
 	s := newShelf(t)
 	odd, err := journal.Seal(journal.Session{ID: "\xff"}, journal.Link{}, arrived(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})

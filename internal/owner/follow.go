@@ -11,12 +11,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A trail follows the questions of a session: which decision led to which, who
-// answered, and what an approval let through. It is what a person wants to know
-// after a wrong yes.
+// A trail follows the questions of a session: which decision led to which, who answered, and which
+// calls an approval allowed. A person needs it after a wrong approval.
 type trail struct {
 	session journal.Session
-	// of are the questions by the decision that led to them, or was let through.
+	// of are the questions by the decision that led to them, or that they allowed.
 	of    map[uint64]floodmark.TicketID
 	lines map[floodmark.TicketID][]string
 	ran   map[floodmark.CallID]floodmark.TicketID // the last right by which a call ran
@@ -24,7 +23,7 @@ type trail struct {
 	extra map[floodmark.TicketID]int
 }
 
-// maxFollowed bounds what is told of one approval.
+// maxFollowed bounds the calls listed for one approval.
 const maxFollowed = 50
 
 func newTrail(s journal.Session) *trail {
@@ -34,7 +33,7 @@ func newTrail(s journal.Session) *trail {
 	}
 }
 
-// see takes in one entry.
+// see adds one entry.
 func (t *trail) see(e journal.Entry, f floodmark.Fact) {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
@@ -66,7 +65,7 @@ func (t *trail) see(e journal.Entry, f floodmark.Fact) {
 	}
 }
 
-// decided notes a call that an approval let through.
+// decided notes a call that an approval allowed.
 func (t *trail) decided(e journal.Entry, f floodmark.ActionDecided) {
 	if f.Action.Kind != floodmark.CallTool {
 		return
@@ -126,7 +125,7 @@ func (t *trail) add(id floodmark.TicketID, line string) {
 	t.lines[id] = append(t.lines[id], line)
 }
 
-// followed is what followed from the approval that a decision led to, or ran by.
+// followed returns what followed from the approval that a decision led to, or ran by.
 func (t *trail) followed(seq uint64) []string {
 	id, ok := t.of[seq]
 	lines := t.lines[id]

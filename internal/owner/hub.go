@@ -10,41 +10,41 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Hub hands what happens to everybody who watches. Nobody who reads slowly
-// holds anything up: what does not fit is left out, and counted.
+// A Hub passes events to all watchers. A slow watcher delays nothing: events that do not fit its
+// channel are dropped, and counted.
 type Hub struct {
 	closed chan struct{}
 
 	mu       sync.Mutex // guards what is below
 	ended    bool
-	watchers map[*Watcher]string // with their tenants
-	// asked are the last entries about questions that were written here, and next is
-	// where in them the next one stands.
+	watchers map[*Watcher]string // by tenant
+	// asked is a ring of the last entries about questions that were written here, and next is the
+	// place of the next one.
 	asked [maxAsked]entryAt
 	known map[entryAt]bool
 	next  int
 }
 
-// maxAsked is how many entries about questions are remembered: more than a node writes
-// in the time for which a [lookout] looks back. One that is forgotten is told twice.
+// maxAsked is how many entries about questions are remembered: more than a node writes in the time
+// for which a [lookout] looks back. One that is forgotten is reported twice.
 const maxAsked = 4096
 
-// A Watcher is one who watches.
+// A Watcher receives the events of a tenant.
 type Watcher struct {
-	// C has what happened. It is never closed.
+	// C has the events. It is never closed.
 	C      chan monitor.Observation
 	missed atomic.Int64
 }
 
-// maxUnread is how much one watcher may leave unread.
+// maxUnread bounds the events that one watcher leaves unread.
 const maxUnread = 256
 
-// NewHub returns a hub nobody watches.
+// NewHub returns a hub without watchers.
 func NewHub() *Hub {
 	return &Hub{closed: make(chan struct{}), watchers: map[*Watcher]string{}, known: map[entryAt]bool{}}
 }
 
-// Close sends everybody home who watches.
+// Close tells all watchers to stop.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,10 +54,10 @@ func (h *Hub) Close() {
 	}
 }
 
-// Closed is closed when nothing more will be told.
+// Closed is closed when no more events will come.
 func (h *Hub) Closed() <-chan struct{} { return h.closed }
 
-// Tell hands on what happened here. It never blocks.
+// Tell passes on what happened here. It never blocks.
 func (h *Hub) Tell(o monitor.Observation) {
 	h.note(o)
 	h.hand(o)
@@ -85,7 +85,7 @@ func (h *Hub) told(at entryAt) bool {
 	return h.known[at]
 }
 
-// hand hands an observation on.
+// hand sends an observation to the watchers of its tenant.
 func (h *Hub) hand(o monitor.Observation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,7 +98,7 @@ func (h *Hub) hand(o monitor.Observation) {
 	}
 }
 
-// Watch begins to watch what happens, as somebody of a tenant; end stops it.
+// Watch begins to watch the events of a tenant; end stops it.
 func (h *Hub) Watch(tenant string) (w *Watcher, end func()) {
 	w = &Watcher{C: make(chan monitor.Observation, maxUnread)}
 	h.mu.Lock()
@@ -111,19 +111,19 @@ func (h *Hub) Watch(tenant string) (w *Watcher, end func()) {
 	}
 }
 
-// Watched reports whether anybody watches.
+// Watched reports whether there is a watcher.
 func (h *Hub) Watched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.watchers) > 0
 }
 
-// tenants are those of which somebody watches.
+// tenants returns the tenants that have watchers.
 func (h *Hub) tenants() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Compact(slices.Sorted(maps.Values(h.watchers)))
 }
 
-// Missed returns how much was left out since it was last asked.
+// Missed returns how many events were dropped since the last call.
 func (w *Watcher) Missed() int64 { return w.missed.Swap(0) }

@@ -8,28 +8,27 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// hunts look for the sessions of tickets. To look through all sessions of a tenant is
-// work, and anybody who may answer can name a ticket that nobody asked: so one hunt of
-// a tenant runs at a time, for all who came before it began, and whoever comes later
-// waits for the next one with all the others. Made-up tickets keep nobody waiting for
-// longer than two hunts. The zero hunts are ready.
+// hunts look for the sessions of tickets. Looking through all sessions of a tenant is expensive,
+// and every caller who may answer can name a ticket that does not exist. So one hunt of a tenant
+// runs at a time, for all requests that came before it began; later requests share the next one.
+// Made-up tickets delay no request for longer than two hunts. The zero hunts are ready.
 type hunts struct {
 	mu sync.Mutex // guards all below
 	of map[string]*hunting
 }
 
-// hunting is the hunt of a tenant that runs, and the one that is to begin.
+// hunting is the running hunt of a tenant, and the next one.
 type hunting struct{ now, next *hunt }
 
-// A hunt looks for some tickets in one go. Whoever takes its turn looks for all.
+// A hunt looks for several tickets in one pass. The request that takes its turn looks for all.
 type hunt struct {
 	turn    chan struct{}
 	over    chan struct{}
-	wanted  map[floodmark.TicketID]*prey // as it is when the hunt begins
-	waiting int                          // those who did not go before it began
+	wanted  map[floodmark.TicketID]*prey // fixed when the hunt begins
+	waiting int                          // requests that have not gone before it began
 
-	// What came out, once it is over: whether all was looked at, or why not, and how many
-	// sessions could not be read.
+	// The result, once it is over: whether all sessions were searched, or the error, and how many
+	// could not be read.
 	whole  bool
 	err    error
 	passed int
@@ -41,12 +40,12 @@ type prey struct {
 	at    journal.Session
 }
 
-// A search looks through sessions, each with its open tickets, until see has seen
-// enough. It returns how many it had to pass over.
+// A search goes through sessions, each with its open tickets, until see returns false. It returns
+// how many it had to skip.
 type search func(ctx context.Context, see func(s journal.Session, open []floodmark.TicketID) (more bool)) (passed int, err error)
 
-// find returns the session that has an open ticket, or an empty one with how many
-// sessions could not be read.
+// find returns the session that has an open ticket, or an empty one with how many sessions could
+// not be read.
 func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, look search) (s journal.Session, passed int, err error) {
 	for ctx.Err() == nil {
 		r, p := h.join(tenant, id)
@@ -67,12 +66,12 @@ func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, 
 		}
 		if r.whole || r.err != nil {
 			return s, r.passed, r.err
-		} // else whoever looked had enough, or went away
+		} // otherwise the leading request was done, or cancelled
 	}
 	return s, 0, ctx.Err()
 }
 
-// join asks the next hunt of a tenant to look for a ticket, too.
+// join adds a ticket to the next hunt of a tenant.
 func (h *hunts) join(tenant string, id floodmark.TicketID) (*hunt, *prey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +96,7 @@ func (h *hunts) join(tenant string, id floodmark.TicketID) (*hunt, *prey) {
 	return t.next, t.next.wanted[id]
 }
 
-// leave takes one away who does not wait any more.
+// leave removes a request that no longer waits.
 func (h *hunts) leave(tenant string, r *hunt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,14 +110,14 @@ func (h *hunts) leave(tenant string, r *hunt) {
 	}
 }
 
-// tidy forgets a tenant nobody looks for anything of. The caller holds the lock.
+// tidy drops a tenant without hunts. The caller holds the lock.
 func (h *hunts) tidy(tenant string, t *hunting) {
 	if t.now == nil && t.next == nil {
 		delete(h.of, tenant)
 	}
 }
 
-// lead looks for all that is wanted, until its own is found.
+// lead looks for all tickets of the hunt, until its own is found.
 func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, look search) {
 	h.mu.Lock()
 	h.of[tenant].now, h.of[tenant].next = r, nil
@@ -142,7 +141,7 @@ func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, loo
 	}
 }
 
-// end lets the next one begin.
+// end lets the next hunt begin.
 func (h *hunts) end(tenant string, r *hunt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

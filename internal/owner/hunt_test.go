@@ -42,8 +42,8 @@ func (f *forest) search(ctx context.Context, see func(journal.Session, []floodma
 	return f.passed, f.err
 }
 
-// However many look for tickets that nobody asked, one search runs at a time, and two
-// are enough for all of them.
+// However many requests look for tickets that do not exist, one search runs at a time, and two are
+// enough for all of them.
 func TestManyHuntAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts
@@ -66,8 +66,8 @@ func TestManyHuntAtOnce(t *testing.T) {
 	})
 }
 
-// Whoever looks for what is there is told when it is found, also while somebody else
-// leads who looks for what is not; and whoever leads stops at its own.
+// A request is answered as soon as its ticket is found, also while another request leads and looks
+// for one that does not exist; and the leader stops at its own ticket.
 func TestAHuntTellsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts
@@ -102,7 +102,7 @@ func TestAHuntTellsAtOnce(t *testing.T) {
 	})
 }
 
-// Whoever goes away leaves the search to others; nothing is left behind.
+// A cancelled request leaves the search to others, and leaves nothing behind.
 func TestAHunterGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts
@@ -132,7 +132,7 @@ func TestAHunterGoesAway(t *testing.T) {
 	})
 }
 
-// A search for which nobody waits any more is not begun.
+// A search without a waiting request does not begin.
 func TestNobodyHunts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts

@@ -11,21 +11,21 @@ import (
 
 // Laptops are the machines of a fleet that ask its people.
 type Laptops interface {
-	// Asked are the questions that wait for whoever asks, in sessions that
-	// [LaptopSession] names.
+	// Asked returns the open questions that the caller may answer, in sessions that [LaptopSession]
+	// names.
 	Asked(ctx context.Context, who httpapi.Identity) ([]*wire.Question, error)
-	// Answer keeps an answer until the laptop fetches it; false if there is no such
-	// question for whoever answers. Without a session the ticket must be one laptop's.
+	// Answer stores an answer until the laptop fetches it; false if the caller has no such
+	// question. Without a session the ticket must be that of one laptop only.
 	Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error)
 }
 
 // laptopPrefix begins the name of a session on a laptop, as a fleet's people see it.
 const laptopPrefix = monitor.CopyPrefix
 
-// LaptopSession is what a fleet's people call a session on a laptop.
+// LaptopSession returns the name that a fleet's people use for a session on a laptop.
 func LaptopSession(machine, session string) string { return laptopPrefix + machine + "/" + session }
 
-// askedByLaptops are their questions, in one session or in all.
+// askedByLaptops returns their questions, in one session or in all.
 func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session string) ([]*wire.Question, error) {
 	if d.Laptops == nil || session != "" && !strings.HasPrefix(session, laptopPrefix) {
 		return nil, nil
@@ -43,10 +43,9 @@ func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session
 	return of, nil
 }
 
-// answerLaptop answers a question of a laptop; false if it is none. A ticket alone is
-// enough, unless a session of the fleet's own agents has a question of that name, which
-// then is the one that is named: a laptop chooses its tickets, and must not take answers
-// that are meant for others.
+// answerLaptop answers a question of a laptop; false if it is none. A ticket alone is enough,
+// unless a session of the fleet's own agents has a question of that name, which then is meant: a
+// laptop chooses its tickets, and must not take answers meant for others.
 func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest, named string) (*wire.AnswerResponse, bool, error) {
 	if d.Laptops == nil || r.GetCode() != "" || named != "" && !strings.HasPrefix(named, laptopPrefix) {
 		return nil, false, nil

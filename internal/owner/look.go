@@ -200,7 +200,7 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	return out, nil
 }
 
-// elder are the grants for whole projects of sessions in which nothing has happened lately.
+// elder returns the grants for whole projects of sessions without recent events.
 func (d *Desk) elder(ctx context.Context, tenant string, have []*wire.Grant) (list []*wire.Grant) {
 	if d.Lasting == nil {
 		return nil
@@ -216,12 +216,12 @@ func (d *Desk) elder(ctx context.Context, tenant string, have []*wire.Grant) (li
 	return list
 }
 
-// recentTime is how far back open questions and grants can lie: approvals end
-// after a day at the latest, questions of quiet hours after two.
+// recentTime is how far back open questions and grants can be: approvals end after a day at the
+// latest, questions of quiet hours after two.
 const recentTime = 51 * time.Hour
 
-// each tells a session, or all that were written to lately. One that is named must be
-// readable; of the others it is said which are not.
+// each reads a session, or all that were written to lately. A named one must be readable; of the
+// others the unreadable ones are returned.
 func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) (unread, error) {
 	if name == "" {
 		return d.recent(ctx, tenant, func(t *tale) bool { see(t); return true })
@@ -255,7 +255,7 @@ func grants(t *tale) []*wire.Grant {
 	return list
 }
 
-// inAdvance are the standing approvals of the policy that are not over.
+// inAdvance returns the policy's standing approvals that have not ended.
 func (d *Desk) inAdvance(tenant string) []*wire.Grant {
 	var list []*wire.Grant
 	for _, s := range d.Rules(tenant).Policy.Standing() {
@@ -272,7 +272,7 @@ func (d *Desk) inAdvance(tenant string) []*wire.Grant {
 // standingName begins the name of a standing approval.
 const standingName = "standing."
 
-// compareTimes puts what has no end last.
+// compareTimes orders times without an end last.
 func compareTimes(a, b *timestamppb.Timestamp) int {
 	switch {
 	case a == nil && b == nil:
@@ -312,7 +312,7 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	case err == nil:
 	case ctx.Err() != nil, errors.Is(err, journal.ErrBroken), errors.Is(err, monitor.ErrNoTenant):
 		return nil, err
-	default: // whoever is sent here because of it must not be sent here again
+	default: // a caller sent here by this error must not be sent here again
 		out.Warnings = slices.Insert(out.Warnings, 0, silent)
 	}
 	return out, nil
@@ -321,7 +321,7 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 // silent is what status says while the journal cannot be read.
 const silent = "the journal does not answer, so agents are refused and sessions are not counted: see that its database runs, or that its disk has room; the monitor's log says what failed"
 
-// fromJournal adds to a status what only the journal knows.
+// fromJournal adds to a status what only the journal has.
 func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusResponse) (err error) {
 	if out.Pauses, err = d.pauses(ctx, tenant); err != nil {
 		return err
@@ -338,7 +338,7 @@ func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusR
 	return err
 }
 
-// standing are the limits of this installation that its owner should know.
+// standing returns the limits of this installation that its owner should know.
 func (d *Desk) standing() []string {
 	var list []string
 	if d.Mode != "system" {
@@ -350,7 +350,7 @@ func (d *Desk) standing() []string {
 	return list
 }
 
-// policy is what holds. Where things lie is for whoever runs them.
+// policy describes the rules in force. Only the operator sees the paths of files.
 func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
 	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce, Bundle: r.Bundle}
 	if r.File != "" && who.Tenant == "" {

@@ -191,7 +191,7 @@ func TestOldSessionsAreNotAskedAbout(t *testing.T) {
 	}
 }
 
-// Where the policy lies on the machine is for whoever runs it, not for tenants.
+// The operator sees the policy's path on the machine, tenants do not.
 func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 	r := newRoom(t)
 	held := r.Rules("")
@@ -216,7 +216,7 @@ func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 	}
 }
 
-// A silent journal is in a database that nobody reaches.
+// A silent journal is in a database that cannot be reached.
 type silentJournal struct{ journal.Journal }
 
 func (silentJournal) Recent(context.Context, string) iter.Seq2[journal.Head, error] {
@@ -225,7 +225,7 @@ func (silentJournal) Recent(context.Context, string) iter.Seq2[journal.Head, err
 	}
 }
 
-// Whoever is told to look at the status sees what is wrong there.
+// A caller sent to the status sees there what is wrong.
 func TestStatusWithoutAJournal(t *testing.T) {
 	r := newRoom(t)
 	r.Journal = silentJournal{r.Journal}

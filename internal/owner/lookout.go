@@ -10,26 +10,25 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Elsewhere returns the entries in which questions of a tenant were asked, changed or
-// answered lately by whichever node, from so long ago on, in the order of writing. What
-// was written in the last moment is not among them: of what this node wrote it hears
-// before.
+// Elsewhere returns the entries in which questions of a tenant were recently asked, changed or
+// answered by any node, since so long ago, in the order of writing. The last moment's entries are
+// left out: this node's own are reported before they are listed.
 type Elsewhere func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error)
 
 // How other nodes' questions are looked for.
 const (
-	// lookBack is how far a look goes back behind the one before: what is written
-	// becomes visible only when its transaction ends.
+	// lookBack is how far a look goes back behind the one before: an entry becomes visible only
+	// when its transaction ends.
 	lookBack = 20 * time.Second
 	// lookFarthest bounds it after looks that failed. Most questions end before.
 	lookFarthest = 5 * time.Minute
-	lookTime     = 5 * time.Second // for one tenant, so that no slow one holds up others for long
+	lookTime     = 5 * time.Second // for one tenant, so that no slow one delays others for long
 	// maxRelayed bounds the sessions that one look reads; the others wait for the next.
 	maxRelayed = 64
 )
 
-// A lookout tells whoever watches at this node of questions and answers at others. It
-// asks for each tenant that is watched once in a while, however many watch.
+// A lookout tells watchers at this node of questions and answers at others. It queries each watched
+// tenant at intervals, however many watchers there are.
 type lookout struct {
 	desk *Desk
 	of   map[string]*outlook // by tenant
@@ -41,14 +40,13 @@ type outlook struct {
 	seen map[entryAt]bool
 }
 
-// An entryAt names one entry.
+// An entryAt identifies one entry.
 type entryAt struct {
 	session journal.Session
 	seq     uint64
 }
 
-// LookOut tells whoever watches here what is asked and answered at other nodes, until
-// ctx ends.
+// LookOut tells watchers here what is asked and answered at other nodes, until ctx ends.
 func (d *Desk) LookOut(ctx context.Context, every time.Duration) {
 	if d.Elsewhere == nil {
 		return
@@ -66,7 +64,7 @@ func (d *Desk) LookOut(ctx context.Context, every time.Duration) {
 	}
 }
 
-// look looks once for every tenant that is watched.
+// look looks once for every watched tenant.
 func (l *lookout) look(ctx context.Context) {
 	watched := l.desk.Hub.tenants()
 	for tenant := range l.of {
@@ -82,8 +80,8 @@ func (l *lookout) look(ctx context.Context) {
 	}
 }
 
-// tenant looks once. What cannot be read now is tried again as long as it is recent;
-// that other nodes' questions are missing meanwhile, pending shows.
+// tenant looks once. A session that cannot be read now is retried while it is recent; meanwhile
+// pending shows that other nodes' questions are missing.
 func (l *lookout) tenant(ctx context.Context, tenant string, o *outlook) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -114,11 +112,11 @@ func (l *lookout) tenant(ctx context.Context, tenant string, o *outlook) {
 			}
 		}
 	}
-	o.seen = seen // what is not in the list is too old to come again
+	o.seen = seen // entries not in the list are too old to come again
 }
 
-// relay reads a session, and hands on what is new in it as if it had happened here. It
-// reports whether that is done with; a session that cannot be told is.
+// relay reads a session, and passes on what is new in it as if it had happened here. It reports
+// whether that is finished; it is for a session that cannot be read.
 func (l *lookout) relay(ctx context.Context, s journal.Session, fresh []uint64) bool {
 	var entries []journal.Entry
 	t, err := l.desk.tell(ctx, s, nil, func(e journal.Entry, _ floodmark.Fact) {

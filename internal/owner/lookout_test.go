@@ -64,8 +64,8 @@ func next(t *testing.T, heard <-chan *wire.WatchResponse) *wire.WatchResponse {
 	return nil
 }
 
-// Whoever watches at one node hears of questions that others ask, and of answers that
-// are given there, each once; of its own it hears as they happen.
+// A watcher at one node is told of questions that others ask, and of answers given there, each
+// once; of its own node's as they happen.
 func TestAWatcherHearsOfOtherNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := nodes(t)
@@ -114,8 +114,8 @@ func TestAWatcherHearsOfOtherNodes(t *testing.T) {
 	})
 }
 
-// What could not be looked at is looked for later, farther back; what nobody watches
-// any more is forgotten; a session that cannot be read is told once to nobody.
+// After a failed look the next one goes farther back; an unwatched tenant is dropped; a session
+// that cannot be read is skipped once, for all watchers.
 func TestALookThatFailsIsMadeUpFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := nodes(t)

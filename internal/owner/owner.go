@@ -1,6 +1,5 @@
-// Package owner answers the owner of agents: what happened, why, what waits for
-// an answer, and the answers themselves. It decides nothing: who may ask is
-// proved by the door, what follows is the monitor's.
+// Package owner answers the owner of agents: what happened, why, what waits for an answer, and the
+// answers themselves. It decides nothing: the door authenticates the caller, the monitor decides.
 package owner
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Desk is all that an owner's questions are answered from.
+// A Desk holds all that answers an owner's requests.
 type Desk struct {
 	Monitor *monitor.Monitor
 	Journal journal.Journal
@@ -30,52 +29,49 @@ type Desk struct {
 	// Facts about the service, for status.
 	Version, Engine, Place, Mode string
 	Started                      time.Time
-	// Rules says which rules hold for a tenant; Reload reads them again.
+	// Rules returns the rules that hold for a tenant; Reload reads them again.
 	Rules  func(tenant string) Rules
 	Reload func(ctx context.Context, tenant string) Rules
 	// Protecting announces that the owner's own «floodmark protect» is about to change them.
 	Protecting func()
-	// Signed are the rules that their authors signed; nil where there are none.
+	// Signed are the rules that their authors signed; nil if there are none.
 	Signed *Bundles
-	// Notes are what a person of a tenant should look at, with how many incidents
-	// there were.
+	// Notes are the warnings for people of a tenant, with the number of incidents.
 	Notes func(tenant string) (lines []string, incidents int64)
-	// Nodes says, to whoever runs the monitor, what is usual for a while where there are
-	// several; nil, or empty: nothing.
+	// Nodes tells the operator about a normal passing state of several nodes; nil, or empty:
+	// nothing.
 	Nodes func() string
-	// Incident counts an incident and writes it down.
+	// Incident counts an incident and records it.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
 	// Lasting names the sessions in which something was granted to a whole project; nil: none.
 	Lasting func(tenant string) []floodmark.SessionID
-	// Kept is what can be given back of what calls replaced; nil where nothing is kept.
+	// Kept is what undo can restore of what calls replaced; nil if nothing is kept.
 	Kept *undo.Store
-	// Fleet is the way to join one and to leave it; nil where that cannot be.
+	// Fleet joins and leaves a fleet; nil if that cannot be.
 	Fleet Fleet
-	// Teams are the repositories of teams; nil where no disk is looked at.
+	// Teams are the repositories of teams; nil without a disk.
 	Teams *Teams
-	// Elsewhere finds what other nodes asked; nil where there are none.
+	// Elsewhere lists questions opened by other nodes; nil on a single node.
 	Elsewhere Elsewhere
-	// Laptops ask the people of a fleet; nil where none can.
+	// Laptops ask the people of a fleet; nil if none can.
 	Laptops Laptops
-	// Mirror has copies of what laptops of the fleet wrote; nil where none can join.
+	// Mirror has copies of laptops' sessions; nil if none can join.
 	Mirror machines.Book
-	// MayAnswer says whose questions are whose; nil: everybody's. See
-	// [monitor.Config].
+	// MayAnswer says which groups may answer a question; nil: all callers. See [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 
 	hunts   hunts
 	cleaner *clean.Cleaner // nil unless it cleans
 }
 
-// A Fleet is what a laptop can do about fleets.
+// A Fleet joins and leaves a fleet for a laptop.
 type Fleet interface {
 	Join(ctx context.Context, by string, r *wire.JoinRequest) (*wire.JoinResponse, error)
 	Leave(ctx context.Context, by string) (*wire.LeaveResponse, error)
-	// Line says which fleet was joined and how that is going; empty for none.
+	// Line names the fleet that was joined and its state; empty for none.
 	Line() string
-	// Needs reports whether a session tells which fleet was joined, so that it must
-	// not be erased.
+	// Needs reports whether a session holds the record of joining, so that it must not be erased.
 	Needs(s journal.Session) bool
 }
 
@@ -87,22 +83,22 @@ type Codes interface {
 	Named(code string) (journal.Session, floodmark.TicketID, bool)
 }
 
-// Rules are the rules in force and what became of the last try to change them.
+// Rules are the rules in force and the result of the last try to change them.
 type Rules struct {
 	config.Rules
 	Loaded time.Time
 	// Fresh says that the last try brought other rules.
 	Fresh bool
-	// Problems are what is wrong with the file as it lies there; Refused says
-	// that it does not hold because of them.
+	// Problems are the errors in the file on disk; Refused says that it does not hold because of
+	// them.
 	Problems floodmark.Problems
 	Refused  bool
 	// Bundle says which versions of signed rules hold; empty where a file does.
 	Bundle string
 }
 
-// Terminal says that whoever asks has a terminal: only there is a code shown.
-// A pipe, a script or a model has none.
+// terminalKey marks a request from a terminal: only there a code is shown. A pipe, a script or a
+// model has none.
 type terminalKey struct{}
 
 // AtTerminal marks a request as one from a person's terminal.

@@ -48,7 +48,7 @@ func (a *asked) Ask(_ context.Context, t approval.Ticket) error {
 	return nil
 }
 
-// Keeps says that it rings nobody, as the daemon's desk does.
+// Keeps says that it notifies no person, as the daemon's desk does.
 func (a *asked) Keeps() {}
 
 func (a *asked) of(s floodmark.SessionID) approval.Ticket {

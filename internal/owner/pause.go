@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Pause implements [httpapi.Owner]. Only a person at a terminal pauses, and only
-// at the owner's own socket: neither a script nor somebody on the network does.
+// Pause implements [httpapi.Owner]. Only a person at a terminal pauses, and only at the owner's own
+// socket: no script and no caller on the network may.
 func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
 	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nobody else can pause", httpapi.ErrInvalid)
@@ -60,8 +60,8 @@ func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseReq
 	return out, nil
 }
 
-// mayObserve reports rules that are the owner's own to look at: he alone wrote them, and
-// nobody else relies on their being enforced here.
+// mayObserve reports whether the rules are the owner's alone, so that no tenant and no fleet relies
+// on their being enforced here.
 func (d *Desk) mayObserve(tenant string) bool {
 	return tenant == "" && (d.Fleet == nil || d.Fleet.Line() == "") && d.Rules(tenant).Bundle == ""
 }
@@ -83,9 +83,9 @@ func (d *Desk) Resume(ctx context.Context, who httpapi.Identity, r *wire.ResumeR
 	return &wire.ResumeResponse{Ended: ended}, nil
 }
 
-// EndPauses ends the pauses whose time is over and says what they let through.
-// Somebody calls it every moment: a pause ends without that, its account is
-// written by it. A pause that began before a restart is found, too.
+// EndPauses ends the pauses whose time is over and returns what they let through. The daemon calls
+// it every second: a pause expires without it, but its account is written here. It also finds a
+// pause that began before a restart.
 func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseSummary, error) {
 	var all []*wire.PauseSummary
 	for _, tenant := range slices.Compact(slices.Sorted(slices.Values(append(d.Monitor.PausedTenants(), tenants...)))) {
@@ -99,8 +99,8 @@ func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseS
 	return all, nil
 }
 
-// end ends some pauses of a tenant, each with its account. One that still holds
-// is ended first: nothing that goes wrong with counting keeps it up.
+// end ends some pauses of a tenant, each with its account. One that still holds is ended first: an
+// error while counting does not prolong it.
 func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Pause) bool, why, by string) ([]*wire.PauseSummary, error) {
 	list, err := d.Monitor.Paused(ctx, tenant)
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Paus
 				return all, err
 			}
 			if !ended {
-				continue // somebody else was faster
+				continue // another request was faster
 			}
 		}
 		sum, err := d.account(ctx, tenant, p)
@@ -176,14 +176,14 @@ func (s *pausedSum) tell(ctx context.Context, d *Desk, of journal.Session, p flo
 	return nil
 }
 
-// A pausedSum is an account while it is made.
+// A pausedSum is an account in the making.
 type pausedSum struct {
 	calls map[string]int
 	out   *wire.PauseSummary
 }
 
-// add counts what was decided in a session under a pause. The same call would
-// have been asked about once.
+// add counts what was decided in a session under a pause. The same call would have been asked about
+// once.
 func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	type call struct {
 		tool floodmark.ToolRef
@@ -214,7 +214,7 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	}
 }
 
-// letThrough reports a decision that only this kind of pause let through.
+// letThrough reports a decision that only this kind of pause allowed.
 func letThrough(d floodmark.Decision, p floodmark.Pause) bool {
 	if len(d.Reasons) == 0 {
 		return false
@@ -242,7 +242,7 @@ func (s *pausedSum) done() *wire.PauseSummary {
 	return s.out
 }
 
-// pauses are those of a tenant that hold.
+// pauses returns a tenant's pauses that hold.
 func (d *Desk) pauses(ctx context.Context, tenant string) ([]*wire.Pause, error) {
 	list, err := d.Monitor.Paused(ctx, tenant)
 	if err != nil {
@@ -261,8 +261,7 @@ func paused(p floodmark.Pause) *wire.Pause {
 	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By, Observe: p.Observe}
 }
 
-// pausing tells whoever watches of pauses. Sessions only repeat what the
-// monitor's own facts say.
+// pausing tells watchers of pauses. Sessions only repeat what the monitor's own facts say.
 func pausing(o monitor.Observation, f floodmark.Fact, out *wire.WatchResponse) bool {
 	if o.Session.ID != monitor.Pauses {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Nobody pauses but a person at a terminal, at the owner's own socket.
+// Only a person at a terminal pauses, at the owner's own socket.
 func TestWhoMayPause(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -110,8 +110,8 @@ func TestResumeWhateverCannotBeCounted(t *testing.T) {
 	}
 }
 
-// Nobody observes but a person at a terminal, where the rules are the owner's own. What
-// it let through is told when it is over.
+// Only a person at a terminal observes, where the rules are the owner's own. What it let through is
+// reported when it is over.
 func TestWhoMayOnlyObserve(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

@@ -16,8 +16,8 @@ import (
 // maxReported bounds the incidents of one report.
 const maxReported = 1000
 
-// reportable are the kinds of incidents that are found outside: what only the
-// monitor can know is not taken from anybody.
+// reportable lists the kinds of incidents that are found outside. What only the monitor can know is
+// accepted from no caller.
 func reportable(kind string) bool {
 	switch kind {
 	case "unmediated-call", "refused-call-ran", "unseen-session":
@@ -26,8 +26,8 @@ func reportable(kind string) bool {
 	return false
 }
 
-// said are the kinds of what the owner says outside of the monitor that decides
-// what agents are shown. Each time counts.
+// said lists the kinds of the owner's decisions about what agents are shown, which are made outside
+// the monitor. Each time counts.
 func said(kind string) bool {
 	switch kind {
 	case "definition-accepted", "definition-rejected", "definition-forgotten":
@@ -36,9 +36,8 @@ func said(kind string) bool {
 	return false
 }
 
-// Report implements [httpapi.Owner]. What the session, or the list of what
-// belongs to no session, holds already is left out, so that whoever looks twice
-// does not count twice.
+// Report implements [httpapi.Owner]. It leaves out what the session, or the list of incidents
+// without a session, holds already, so that a second look does not count twice.
 func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportRequest) (*wire.ReportResponse, error) {
 	if r.GetSession() == "" || len(r.GetIncidents()) > maxReported {
 		return nil, fmt.Errorf("%w: report one session and at most %d incidents at once", httpapi.ErrInvalid, maxReported)
@@ -73,7 +72,7 @@ func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportR
 	return out, nil
 }
 
-// say writes down what the owner said of no session.
+// say records the owner's decisions that belong to no session.
 func (d *Desk) say(ctx context.Context, who httpapi.Identity, list []*wire.Incident) (*wire.ReportResponse, error) {
 	out := &wire.ReportResponse{}
 	for _, i := range list {
@@ -89,7 +88,7 @@ func (d *Desk) say(ctx context.Context, who httpapi.Identity, list []*wire.Incid
 	return out, nil
 }
 
-// reported are the incidents a session is known for, by kind and call.
+// reported returns the incidents recorded for a session, by kind and call.
 func (d *Desk) reported(ctx context.Context, s journal.Session) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, at := range []journal.Session{s, {Tenant: s.Tenant, ID: monitor.Incidents}} {

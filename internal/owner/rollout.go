@@ -44,9 +44,8 @@ func (d *Desk) RollBundle(ctx context.Context, who httpapi.Identity, r *wire.Rol
 	return &wire.RollBundleResponse{Rollout: rolloutOf(next), Notice: rolloutText(next)}, nil
 }
 
-// rolled is the rollout that gives a version to a share. Who is not in it has the
-// version that everybody had before. With all of them the floor rises to that of
-// the version.
+// rolled returns the rollout that gives a version to a share. Sessions outside the share keep the
+// version that all had before. A full rollout raises the floor to that of the version.
 func rolled(now bundle.Rollout, b bundle.Bundle, share int) (bundle.Rollout, error) {
 	next := bundle.Rollout{Stable: now.Stable, Next: b.Version, Share: share, Floor: now.Floor, Revoked: now.Revoked}
 	switch {
@@ -67,11 +66,11 @@ func rolled(now bundle.Rollout, b bundle.Bundle, share int) (bundle.Rollout, err
 	return next, nil
 }
 
-// rollBackTries is how often somebody else may be first.
+// rollBackTries is how often another rollout may come first.
 const rollBackTries = 3
 
-// RollBackBundle implements [httpapi.Owner]: everybody has the stable version
-// again, and nobody ever the newer one.
+// RollBackBundle implements [httpapi.Owner]: all sessions have the stable version again, and the
+// newer one is revoked.
 func (d *Desk) RollBackBundle(ctx context.Context, who httpapi.Identity, _ *wire.RollBackBundleRequest) (*wire.RollBackBundleResponse, error) {
 	if _, err := d.bundlesOf(who); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (d *Desk) roll(ctx context.Context, who httpapi.Identity, now bundle.Rollou
 	return d.act(ctx, who, kind, rolloutText(*next), func() error { return d.Signed.Store.Roll(ctx, *next) })
 }
 
-// rolloutText says who has what.
+// rolloutText says who has which version.
 func rolloutText(r bundle.Rollout) string {
 	text := fmt.Sprintf("rollout %d:", r.Serial)
 	for i, s := range r.Shares() {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// signOfLife is how often a watcher hears that we are there.
+// signOfLife is the interval of keep-alives to a watcher.
 const signOfLife = 15 * time.Second
 
 // Watch implements [httpapi.Owner].
@@ -55,7 +55,7 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 	}
 }
 
-// sendAll sends what one observation brought that a person would look at.
+// sendAll sends what one observation brought that concerns a person.
 func (d *Desk) sendAll(ctx context.Context, who httpapi.Identity, o monitor.Observation, missed int64, send func(*wire.WatchResponse) error) error {
 	for _, e := range o.Entries {
 		f, err := e.Fact()
@@ -96,14 +96,14 @@ func (d *Desk) happened(ctx context.Context, who httpapi.Identity, o monitor.Obs
 	return true
 }
 
-// A code comes to the desk beside the facts, perhaps a moment after them: so
-// long is waited for it, looking so often.
+// A code reaches the desk apart from the facts, perhaps a moment after them: how long to wait for
+// it, and how often to look.
 const (
 	codeWithin = time.Second
 	codeLook   = 10 * time.Millisecond
 )
 
-// ask tells of a question as it stands now.
+// ask sends a question as it is now.
 func (d *Desk) ask(ctx context.Context, who httpapi.Identity, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
 	if atTerminal(ctx) && d.Codes != nil {
 		d.awaitCode(ctx, o.Session, t)
@@ -138,11 +138,11 @@ func (d *Desk) awaitCode(ctx context.Context, s journal.Session, t floodmark.Tic
 	}
 }
 
-// logProblem is what a tenant hears of damage that is not in its own sessions.
+// logProblem is what a tenant is told of damage outside its own sessions.
 const logProblem = "the log of signed heads, or the store, is damaged: whoever runs this monitor must look"
 
-// evidence is what a check goes by: all sessions for whoever runs the monitor,
-// a tenant's own for its people, or one session.
+// evidence returns what to check: all sessions for the operator, a tenant's own for its people, or
+// one session.
 func (d *Desk) evidence(ctx context.Context, who httpapi.Identity, session string) (journal.Evidence, error) {
 	e := d.Evidence
 	switch {
@@ -181,11 +181,11 @@ func (d *Desk) Verify(ctx context.Context, who httpapi.Identity, req *wire.Verif
 	}
 	for _, f := range r.Findings {
 		if who.Tenant != "" && f.Session.Tenant != who.Tenant {
-			f.Text = logProblem // what it says may be about others
+			f.Text = logProblem // its text may be about other tenants
 		}
 		report.Problems = append(report.Problems, f.Text)
 	}
-	if err != nil { // a store too damaged to be read to its end is a finding, too
+	if err != nil { // a store that cannot be read to its end is a finding too
 		report.Ok = false
 		if who.Tenant != "" {
 			err = errors.New(logProblem)

@@ -53,7 +53,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 			t.Error("nobody watches")
 		}
 		r.poisoned("s1")
-		time.Sleep(codeWithin) // whatever waits for a code has it, or has given up
+		time.Sleep(codeWithin) // after that every wait for a code has ended
 		synctest.Wait()
 		question := func(c <-chan *wire.WatchResponse) (q *wire.Question, decided int) {
 			t.Helper()
@@ -107,7 +107,7 @@ func TestWatchOfOneSessionHearsNoOther(t *testing.T) {
 	})
 }
 
-// Who reads slowly misses something, is told how much, and holds nobody up.
+// A slow watcher misses events, is told how many, and delays nothing.
 func TestASlowWatcherMissesSome(t *testing.T) {
 	h := NewHub()
 	w, end := h.Watch("")
@@ -135,7 +135,7 @@ func TestClosingSendsEverybodyHome(t *testing.T) {
 	})
 }
 
-// Verify tells a damaged or whole store apart, and stops when nobody listens.
+// Verify tells a damaged store from a whole one, and stops when the client is gone.
 func TestVerifyReports(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

@@ -29,28 +29,27 @@ type tale struct {
 	written   time.Time
 	closed    bool
 	came      []arrival
-	lost      int // so many sources came in nobody knows when
+	lost      int // the number of sources whose time of arrival is unknown
 	decisions []told
 	incidents []*wire.Incident
-	// stopped are the decisions that refused or asked, questions those that asked; boxed
-	// let a command run in a box, and boxFailed are those that failed there.
+	// stopped are the decisions that refused or asked, questions those that asked; boxed let a
+	// command run in a box, and boxFailed are those that failed there.
 	stopped, questions, boxed, boxFailed int64
 	asked                                askedCalls
-	// copy says whose copy it is, problem what is wrong with that; both are empty
-	// for a session of this monitor's own.
+	// copy describes the laptop's copy, problem what is wrong with it; both are empty for a session
+	// of this monitor's own.
 	copy    *wire.MachineCopy
 	problem string
 }
 
-// An arrival says when sources of a session came in: all before node that did
-// not come earlier.
+// An arrival says when sources of a session came in: all before node that did not come earlier.
 type arrival struct {
 	before floodmark.NodeID
 	seq    uint64
 	turn   int
 }
 
-// arrived says in words when a source came in, or nothing of one that nobody knows.
+// arrived words when a source came in; empty if that is unknown.
 func (t *tale) arrived(n floodmark.NodeID) string {
 	i, _ := slices.BinarySearchFunc(t.came, n+1, func(a arrival, n floodmark.NodeID) int { return cmp.Compare(a.before, n) })
 	switch {
@@ -62,7 +61,7 @@ func (t *tale) arrived(n floodmark.NodeID) string {
 	return fmt.Sprintf(", since turn %d, entry %d", t.came[i].turn, t.came[i].seq)
 }
 
-// told is one decision in its place, with its explanation if it was wanted.
+// told is one decision in its place, with its explanation if requested.
 type told struct {
 	seq  uint64
 	at   time.Time
@@ -73,12 +72,12 @@ type told struct {
 
 func (t told) id(s journal.Session) string { return string(s.ID) + "#" + strconv.FormatUint(t.seq, 10) }
 
-// maxTold bounds how many entries one look reads: a session is a conversation.
+// maxTold bounds the entries that one request reads: a session is a conversation.
 const maxTold = 1 << 20
 
-// tell reads a session from its beginning and checks its chain on the way.
-// Explanations cost time, so they are made only where explain says yes. Each
-// entry is also handed to see, which may be nil.
+// tell reads a session from its beginning and checks its chain on the way. Explanations take time,
+// so they are made only where explain returns true. Each entry is also passed to see, which may be
+// nil.
 func (d *Desk) tell(ctx context.Context, s journal.Session, explain explains, see sees) (*tale, error) {
 	start, err := d.Journal.Begin(ctx, s)
 	if err != nil {
@@ -153,7 +152,7 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	}
 	had := t.state.Ledger.Len()
 	if t.came == nil {
-		t.lost = had // what an erased session begins with
+		t.lost = had // the sources an erased session begins with
 	}
 	if err := t.state.Apply(f); err != nil {
 		return err
@@ -164,11 +163,11 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	return nil
 }
 
-// forgotten reports whether the session was erased and nothing happened since.
+// forgotten reports whether the session was erased and had no event since.
 func (t *tale) forgotten() bool { return t.erased != nil && t.opened.IsZero() }
 
-// summary is the session in a few numbers. One that was forgotten is closed, and
-// nobody knows any more when it was opened.
+// summary returns the session in a few numbers. One that was erased is closed, and the time of its
+// opening is unknown.
 func (t *tale) summary(now time.Time) *wire.Session {
 	s := &wire.Session{
 		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
@@ -184,7 +183,7 @@ func (t *tale) summary(now time.Time) *wire.Session {
 	return s
 }
 
-// named finds the session an owner names; see [meant] for how.
+// named finds the session an owner names, as [meant] describes.
 func (d *Desk) named(ctx context.Context, tenant, name string) (journal.Session, error) {
 	if name == "" {
 		return journal.Session{}, fmt.Errorf("%w: name a session; «floodmark journal sessions» lists them", httpapi.ErrInvalid)
@@ -204,16 +203,16 @@ func (d *Desk) named(ctx context.Context, tenant, name string) (journal.Session,
 	return journal.Session{Tenant: tenant, ID: floodmark.SessionID(found)}, err
 }
 
-// meant finds which of many names a person means by a word: that name itself, or the only
-// one that begins with it, whole or behind its first colon. So codex:0199aabb can be
-// written codex:01 or 0199.
+// meant finds which of many names a person means by a word: that name itself, or the only one that
+// begins with it, whole or after its first colon. So codex:0199aabb can be written codex:01 or
+// 0199.
 type meant struct {
 	word, what string
 	whole      bool
 	found      []string
 }
 
-// hear takes one of the names. The same name may come again.
+// hear adds one of the names. The same name may come again.
 func (m *meant) hear(name string) {
 	_, behind, _ := strings.Cut(name, ":")
 	switch {
@@ -225,7 +224,7 @@ func (m *meant) hear(name string) {
 	}
 }
 
-// one returns the name, or says why there is none. todo says where the names are listed.
+// one returns the name, or says why there is none; todo says where the names are listed.
 func (m *meant) one(todo string) (string, error) {
 	word := floodmark.Visible(floodmark.Shorten(m.word, maxWord))
 	switch len(m.found) {
@@ -238,8 +237,8 @@ func (m *meant) one(todo string) (string, error) {
 		len(m.found), m.what, word, floodmark.Visible(m.found[0]), floodmark.Visible(m.found[1]))
 }
 
-// source is the digest of the source that a person names by its number in a session, or
-// else the word itself.
+// source returns the digest of the source that a person names by its number in a session, or else
+// the word itself.
 func (d *Desk) source(ctx context.Context, s journal.Session, word string) (string, error) {
 	n, err := strconv.ParseUint(word, 10, 31)
 	if err != nil || len(word) >= approval.MinDigestDigits {

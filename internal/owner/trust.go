@@ -24,7 +24,7 @@ type Teams struct {
 	Store *teams.Store
 }
 
-// NewTeams reads what is known of them. What cannot be read is a stranger's.
+// NewTeams reads the list of them. A repository that cannot be read is a stranger's.
 func NewTeams(dir, home string, now func() time.Time) *Teams {
 	store, _ := teams.Open(dir, home, now)
 	return &Teams{Store: store, Disk: workspace.New(workspace.Options{Home: home, Teams: store})}
@@ -33,7 +33,7 @@ func NewTeams(dir, home string, now func() time.Time) *Teams {
 // Look is the disk as the monitor sees it.
 func (t *Teams) Look() monitor.Disk { return tape.Watched(t.Disk) }
 
-// Door looks where a project came from before what happens there is judged.
+// Door finds where a project came from before what happens there is judged.
 func (t *Teams) Door(next teams.Hooks, view func(context.Context, journal.Session) (monitor.View, error)) teams.Hooks {
 	if t == nil {
 		return next

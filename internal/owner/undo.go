@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Undo implements [httpapi.Owner]. Giving back changes the owner's files, and what was
-// replaced may be what he wants: only he says so.
+// Undo implements [httpapi.Owner]. It changes the owner's files, whose new content they may want to
+// keep: only the owner may ask for it.
 func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
 	gives := r.GetSession() != "" && !r.GetDryRun()
 	if gives && !atTerminal(ctx) {
@@ -45,14 +45,14 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 			return nil, err
 		}
 		if out.Done = u.GetDone() || r.GetDryRun() && (len(u.GetRefused()) == 0 || r.GetOnly() || r.GetBeside()); !out.GetDone() {
-			break // what came before rests on it
+			break // earlier content rests on it
 		}
 	}
 	out.Lines = undoLines(out, r, gone)
 	return out, nil
 }
 
-// named are the calls of a session, or one of them. Both may be written short: see [meant].
+// named returns the calls of a session, or one of them. Both may be shortened, as for [meant].
 func named(all []undo.About, session, call string) ([]undo.About, error) {
 	for _, by := range []struct {
 		word, what string
@@ -77,13 +77,13 @@ func named(all []undo.About, session, call string) ([]undo.About, error) {
 	return all, nil
 }
 
-const maxWord = 80 // letters of a name that is told
+const maxWord = 80 // letters of a name that is shown
 
-// maxListed bounds what is told of one call.
+// maxListed bounds the paths listed for one call.
 const maxListed = 10_000
 
-// giveBack gives back what one call replaced, and returns the paths that it removes.
-// It is written down first: a monitor that is killed meanwhile finishes it.
+// giveBack restores what one call replaced, and returns the paths that it removes. The intent is
+// recorded first: if the monitor is killed meanwhile, the next start finishes it.
 func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) ([]string, error) {
 	how := undo.How{Dry: true, Only: r.GetOnly(), Beside: r.GetBeside()}
 	did, err := d.Kept.Back(a.ID, how)
@@ -103,7 +103,7 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 		}
 		how.Dry = false
 		did, err = d.Kept.Back(a.ID, how)
-		if err == nil && did.Done && !slices.Equal(planned, did.Returns) { // somebody was faster
+		if err == nil && did.Done && !slices.Equal(planned, did.Returns) { // another request was faster
 			err = d.resay(ctx, a, byOf(who), did.Returns)
 		}
 		if err == nil && did.Done {
@@ -131,8 +131,8 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 	return did.Gone, nil
 }
 
-// unsay takes back what was said of files that are as they were. Until then they count as
-// the call left them.
+// unsay withdraws the words about files that are as they were. Until then they count as the call
+// left them.
 func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did undo.Result) error {
 	gone, err := d.unsaid(ctx, s, a, did)
 	if err != nil || len(gone) == 0 {
@@ -143,10 +143,10 @@ func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did u
 	return d.Monitor.Note(context.WithoutCancel(ctx), s, seen, gone...)
 }
 
-// Undo is the kind of the note that the owner had something given back.
+// Undo is the kind of the note that the owner had a call undone.
 const Undo = "undo"
 
-const maxUndoWhy = 500 // bytes of an error that is told
+const maxUndoWhy = 500 // bytes of an error that is shown
 
 // some names the first few paths.
 func some(paths []string) string {
@@ -158,8 +158,8 @@ func some(paths []string) string {
 	return text
 }
 
-// backText names the paths that have their old content again, and those that are removed
-// because they were not there before the call.
+// backText names the paths whose old content is restored, and those that are removed because they
+// did not exist before the call.
 func backText(given, gone []string, restored, removed string) string {
 	without := map[string]bool{}
 	for _, path := range gone {
@@ -176,7 +176,7 @@ func backText(given, gone []string, restored, removed string) string {
 	return strings.Join(parts, "; ")
 }
 
-// undoLines are what a person reads.
+// undoLines returns the text for a person.
 func undoLines(out *wire.UndoResponse, r *wire.UndoRequest, gone map[*wire.Undone][]string) (lines []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if len(out.GetCalls()) == 0 {

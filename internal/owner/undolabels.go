@@ -35,10 +35,10 @@ func (d *Desk) resay(ctx context.Context, a undo.About, who string, returns []un
 	})
 }
 
-// unsaid are the words of a session on files that are given back as they were before a
-// call, where nobody had said anything of them before: they hold no longer. By the journal,
-// the call alone wrote such a file in this session, and took over no word of another. On
-// all others what was said stays, as it is never more than what was said before.
+// unsaid returns a session's words on files that are restored to before a call, if there were no
+// words on them then: they hold no longer. By the journal, only the call wrote such a file in this
+// session, and took over no word of another. On all other files the words stay, as they are never
+// more than before.
 func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did undo.Result) ([]kernel.Gone, error) {
 	if _, known := a.Said.Kept(); !known {
 		return nil, nil

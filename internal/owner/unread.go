@@ -11,20 +11,19 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// errStrange says that an entry is as it was written, and means nothing here.
+// errStrange says that an entry is intact, and that this version does not understand it.
 var errStrange = errors.New("what is written there is not understood by this version")
 
-// maxUnreadLines bounds how many sessions that cannot be read are named.
+// maxUnreadLines bounds how many unreadable sessions are named.
 const maxUnreadLines = 20
 
-// unread are sessions that were passed over, because one that cannot be read must not
-// hide all others.
+// unread are sessions that were skipped, because one that cannot be read must not hide all others.
 type unread struct {
 	lines []string
 	count int
 }
 
-// words name them, a line for each with what to do.
+// words names them, a line for each with what to do.
 func (u unread) words() []string {
 	if more := u.count - len(u.lines); more > 0 {
 		return append(slices.Clip(u.lines), fmt.Sprintf("and %d more sessions; «floodmark journal verify» looks at all of them", more))
@@ -32,8 +31,8 @@ func (u unread) words() []string {
 	return u.lines
 }
 
-// pass takes in that a session was not told, and reports whether others can be: what
-// ails the store, or whoever asks, ails all of them.
+// pass records that a session was skipped, and reports whether others can be read: an error of the
+// store, or a cancelled request, concerns all of them.
 func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
 	var why string
 	switch {
@@ -56,8 +55,8 @@ func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
 	return true
 }
 
-// recent tells the sessions of a tenant that were written to lately, the newest first,
-// until see has seen enough. Those that cannot be told are passed over.
+// recent reads the sessions of a tenant that were written to lately, the newest first, until see
+// returns false. It skips those that cannot be read.
 func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more bool)) (passed unread, err error) {
 	since := d.Now().Add(-recentTime).UnixNano()
 	for h, err := range d.Journal.Recent(ctx, tenant) {
@@ -68,7 +67,7 @@ func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more 
 			break
 		}
 		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses || h.Session.ID == monitor.Files {
-			continue // nobody asks there
+			continue // no questions there
 		}
 		t, err := d.tell(ctx, h.Session, nil, nil)
 		if err != nil && passed.pass(ctx, h.Session, err) {

@@ -14,8 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A damagedJournal has sessions whose entries somebody changed, and counts what is
-// read.
+// A damagedJournal has sessions whose entries were changed, and counts what is read.
 type damagedJournal struct {
 	journal.Journal
 	change map[floodmark.SessionID]func(*journal.Entry)
@@ -106,8 +105,8 @@ func TestTheSearchForATicketEnds(t *testing.T) {
 	}
 }
 
-// What is wrong with a session is said in words, for as many as anybody reads; what is
-// wrong with the store or with whoever asks is wrong with all.
+// The error of a session is worded, for a bounded number of them; an error of the store, or a
+// cancelled request, ends the list.
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -22,9 +22,9 @@ func (p *Plan) Nothing() bool {
 	return len(p.Changes) == 0 && (!p.undo && !p.back || len(p.records) == 0)
 }
 
-// Apply does what the plan says. Each file is the old or the new one at every
-// moment, and the originals are on disk before the first file changes. Whatever
-// stops it, the same command finishes it and the other one undoes it.
+// Apply makes the changes. Each file is the old or the new one at every moment, and the originals
+// are on disk before the first file changes. If it is interrupted, the same command finishes it and
+// the opposite one undoes it.
 func (p *Plan) Apply() error {
 	unlock, err := lock(p.machine.Records)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *Plan) Apply() error {
 	return p.keepLast()
 }
 
-// keepLast writes down that from now on only what is there now is as we left it.
+// keepLast records that from now on only the present content counts as ours.
 func (p *Plan) keepLast() error {
 	for _, r := range p.records {
 		for i := range r.Files {
@@ -73,7 +73,7 @@ func (p *Plan) keepLast() error {
 	return p.keep()
 }
 
-// clear takes away what a run that was killed left beside a file.
+// clear removes what a killed run left beside a file.
 func (p *Plan) clear() error {
 	paths := slices.Clone(p.looked)
 	for _, r := range p.records {
@@ -137,12 +137,12 @@ func (p *Plan) rescue(c Change) error {
 	return wholefile.ReplaceWhen(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600, func() { p.step("rename what was removed") })
 }
 
-// forget clears away what is left when all files are as they were.
+// forget removes what is left when all files are as they were.
 func (p *Plan) forget() error {
 	for _, r := range p.records {
 		for _, dir := range slices.Backward(r.Folders) {
 			p.step("remove " + dir)
-			_ = os.Remove(dir) // somebody may have put something into it
+			_ = os.Remove(dir) // it may hold other files by now
 		}
 		if r.Agent == "" {
 			continue

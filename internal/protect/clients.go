@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Clients are all programs whose tool servers (MCP) can be led through the
-// gateway, by name. Not all of them have hooks.
+// Clients returns all programs whose tool servers (MCP) can be put behind the gateway, by name. Not
+// all of them have hooks.
 func Clients() []Agent {
 	var list []Agent
 	for _, k := range clients() {
@@ -18,13 +18,13 @@ func Clients() []Agent {
 	return list
 }
 
-// clients are those that name tool servers in files.
+// clients returns those that name tool servers in files.
 func clients() []kind {
 	list := slices.DeleteFunc(everybody(), func(k kind) bool { return k.lists == nil })
 	return list
 }
 
-// everybody are the agents, and the clients that have no hooks, by name.
+// everybody returns the agents, and the clients that have no hooks, by name.
 func everybody() []kind {
 	list := append(kinds(),
 		kind{
@@ -64,8 +64,8 @@ func anyOf(name string) (kind, error) {
 	return kindOf(name) // for its words
 }
 
-// serverPaths are the files of a person in which a client names tool servers,
-// and those in the projects that were named.
+// serverPaths returns the user's files in which a client names tool servers, and those in the
+// projects that were named.
 func (k kind) serverPaths(m Machine) []string {
 	if k.lists == nil || m.System {
 		return nil
@@ -88,13 +88,13 @@ func (k kind) serverPaths(m Machine) []string {
 	return once
 }
 
-// serversIn is how a client's servers are read and written on this machine.
+// serversIn returns how a client's servers are read and written on this machine.
 func (k kind) serversIn(m Machine) *serverList {
 	return &serverList{serverTable: k.table, program: m.Program, place: m.Gateway}
 }
 
-// serverFiles are the files in which a client names tool servers: those of now,
-// and those that were changed at another time.
+// serverFiles returns the files in which a client names tool servers: the present ones, and those
+// that were changed at another time.
 func (k kind) serverFiles(m Machine, rec *record) ([]file, error) {
 	hooks, err := k.files(m)
 	if err != nil {

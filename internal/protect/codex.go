@@ -21,10 +21,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Codex runs a hook only if it was trusted: config.toml must hold the hook's
-// hash under its place in hooks.json. The hash is that of the hook's meaning.
-// We work it out as Codex 0.166 does, and ask the Codex that is installed
-// whether it agrees, because another version may not.
+// Codex runs a hook only if it was trusted: config.toml must hold the hook's hash under its place
+// in hooks.json. The hash covers the hook's meaning. We compute it as Codex 0.166 does, and ask the
+// installed Codex to confirm it, because another version may differ.
 
 // codexAskTime is how long Codex may take to answer. It takes about two seconds.
 const codexAskTime = 20 * time.Second
@@ -191,9 +190,8 @@ func codexHome(m Machine, folder string) string {
 	return folder
 }
 
-// askCodex lets the installed Codex say by which hashes it knows the hooks of a
-// hooks.json. It looks at a copy in a folder of its own, because it writes into
-// whatever it takes for its home.
+// askCodex asks the installed Codex for its hashes of the hooks of a hooks.json. Codex works on a
+// copy in a folder of its own, because it writes into its home.
 func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (list []trusted, err error) {
 	home, err := os.MkdirTemp("", "floodmark-codex-")
 	if err != nil {
@@ -220,11 +218,11 @@ func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (lis
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	// Whoever else holds the other end must not keep us beyond our time.
+	// Another holder of the pipe must not keep us beyond our time.
 	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
 	list, err = hooksList(in, out, home)
-	// It ends when nobody speaks to it any more. Killing it could leave a child
-	// of its own behind, which writes into the folder we are about to remove.
+	// Codex ends when its input is closed. Killing it could leave a child behind, which writes into
+	// the folder we are about to remove.
 	_ = in.Close()
 	_ = cmd.Wait()
 	return list, err

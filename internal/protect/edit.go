@@ -20,7 +20,7 @@ type content struct {
 
 func (c content) same(d content) bool { return c.there == d.there && bytes.Equal(c.data, d.data) }
 
-// with is the file with ours in it. It is unchanged if all of ours is there.
+// with returns the file with our settings in it, unchanged if all of them are there.
 func (f file) with(old content) (content, error) {
 	switch f.sort {
 	case jsonPart:
@@ -42,7 +42,7 @@ func (f file) with(old content) (content, error) {
 	return content{true, f.text}, nil
 }
 
-// wrapped is the file with its tool servers behind the gateway.
+// wrapped returns the file with its tool servers behind the gateway.
 func (f file) wrapped(old content) (content, error) {
 	if f.servers == nil {
 		return old, nil
@@ -50,8 +50,8 @@ func (f file) wrapped(old content) (content, error) {
 	return f.servers.wrap(old)
 }
 
-// unwrapped is the file with its tool servers as they were. Before is what it
-// was before ours came; nil if nobody knows.
+// unwrapped returns the file with its tool servers as they were. Before is the file before we
+// changed it; nil if unknown.
 func (f file) unwrapped(old content, before *content) (content, error) {
 	if f.servers == nil {
 		return old, nil
@@ -59,7 +59,7 @@ func (f file) unwrapped(old content, before *content) (content, error) {
 	return f.servers.unwrap(old, before)
 }
 
-// without is the file with nothing of ours in it, neither hooks nor gateway.
+// without returns the file with nothing of ours in it, neither hooks nor gateway.
 func (f file) without(old content, before *content) (content, error) {
 	direct, err := f.unwrapped(old, before)
 	if err != nil {
@@ -68,8 +68,8 @@ func (f file) without(old content, before *content) (content, error) {
 	return f.unhooked(direct, before)
 }
 
-// unhooked is the file with no hooks of ours in it. Before is what it was before
-// ours came; nil if nobody knows.
+// unhooked returns the file without our hooks. Before is the file before we changed it; nil if
+// unknown.
 func (f file) unhooked(old content, before *content) (content, error) {
 	if !old.there {
 		return old, nil

@@ -206,8 +206,7 @@ func (p *Plan) wrap(k kind, named bool) error {
 	return nil
 }
 
-// uncovered notes the servers that the gateway is not before, though all is
-// written.
+// uncovered notes the servers that the gateway does not cover, though all is written.
 func (p *Plan) uncovered(k kind, one file, fresh content) error {
 	servers, err := one.listed(fresh)
 	if err != nil {
@@ -329,7 +328,7 @@ func (p *Plan) unread(one file) bool {
 	return true
 }
 
-// settle writes what is still to be remembered when servers were given back.
+// settle writes the records that are still needed after servers were given back.
 func (p *Plan) settle() error {
 	var empty []*record
 	for _, r := range p.records {

@@ -353,8 +353,8 @@ func TestServersThatCannotBeChanged(t *testing.T) {
 	}
 }
 
-// A file that cannot be read and that we never changed keeps nothing else from
-// being given back. One with our name in it does: nobody knows what it would do.
+// An unreadable file that we never changed does not keep others from being restored. One with our
+// name in it does: its effect is unknown.
 func TestOthersTornFilesKeepNothingBack(t *testing.T) {
 	b := newBench(t)
 	b.Program, b.Gateway = testProgram, []string{"--socket", "/s"}

@@ -75,8 +75,8 @@ func jsonError(err error) (line int, text string) {
 	return line, text
 }
 
-// checkNesting refuses what would make the reader's stack grow without end. It
-// may count brackets in comments; nobody writes that many.
+// checkNesting refuses what would make the reader's stack grow without end. It may count brackets
+// in comments, which never hold that many.
 func checkNesting(data []byte) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {

@@ -67,10 +67,10 @@ func memberSpot(o *hujson.Object, i int) spot {
 // A strip takes out of a document what a fragment put in.
 type strip struct {
 	fragment *hujson.Object
-	// original is the document before; nil if there was none, or nobody knows.
+	// original is the document before; nil if there was none, or it is unknown.
 	original *hujson.Object
-	// emptied are the names of what something was taken out of. What was empty
-	// before is the person's.
+	// emptied are the names of values something was taken out of. A value that was empty before is
+	// the person's.
 	emptied map[string]bool
 }
 

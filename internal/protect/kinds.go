@@ -48,7 +48,7 @@ type part struct {
 	strict bool
 	// at says where the file is, where that is not simply its name.
 	at func(m Machine, folder string) string
-	// allow is a list that has to name us, if it names anybody.
+	// allow is a list that has to name us, if it has any entry.
 	allow []string
 	// turns are where all hooks can be switched off.
 	turns []turn

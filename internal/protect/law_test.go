@@ -133,9 +133,8 @@ func checkMerge(t fataler, f file, text string) {
 	}
 }
 
-// meant is what a document means. A version that was not there may stay, or the
-// file would be no more; where nobody knows what was before, an empty list of
-// hooks may go.
+// meant returns what a document means. A version that was not there may stay, or the file would be
+// gone; if the earlier file is unknown, an empty list of hooks may go.
 func meant(t fataler, c content, f file, known bool) any {
 	t.Helper()
 	if !c.there {
@@ -162,8 +161,7 @@ func meant(t fataler, c content, f file, known bool) any {
 	return m
 }
 
-// Whatever bytes a settings file holds, it is refused or edited so that it can
-// be read and undone.
+// A settings file of any bytes is refused, or edited so that it can be read and undone.
 func FuzzJSONSettings(f *testing.F) {
 	for _, seed := range []string{"{}", "", "{\"hooks\":{\"BeforeTool\":[1,]}}", "// x\n{}//", "\ufeff{}", "{\"hooks\":null,\"a\":[[]]}", `{"a":"floodmark-hook x"}`, `{"hooks":{"Z":[{"command":"/x/floodmark-hook a b"}]}}`} {
 		f.Add([]byte(seed))
@@ -177,7 +175,7 @@ func FuzzJSONSettings(f *testing.F) {
 	})
 }
 
-// Whatever bytes a config.toml holds, likewise.
+// A config.toml of any bytes, likewise.
 func FuzzTOMLSettings(f *testing.F) {
 	for _, seed := range []string{"", "a = 1", "[features]", "features.x = 1\r\n", "web_search = 'x'\n[a]\n", "\ufeffx = [\n1]", "[[features]]", "[hooks.state.\"x\"] " + tomlTag + "\na=1 " + tomlTag, tomlWas + "a = 1\n"} {
 		f.Add([]byte(seed))

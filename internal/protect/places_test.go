@@ -269,7 +269,7 @@ func TestWhatConnectsIsGuarded(t *testing.T) {
 	}
 }
 
-// An agent nobody thought of is not taken for one that only works on code.
+// An unknown agent is not taken for one that only works on code.
 func TestWhichAgentsCode(t *testing.T) {
 	for _, a := range append(Agents(), Agent{Name: "another"}, Agent{}) {
 		if want := a.Title != "" && a.Name != "openclaw"; a.Codes() != want {

@@ -199,8 +199,8 @@ func (p *Plan) put(rec *record, k kind, one file, with func(content) (content, e
 	if len(fresh.data) > maxSettings {
 		return now, fileError(one.path, &wrongFile{text: fmt.Sprintf("it would be larger than %d bytes", maxSettings), hint: "make it smaller"})
 	}
-	// What it was before: what we kept, if nobody changed it since; else what
-	// is there now, without ours.
+	// The original: what we kept, if the file was not changed since; else what is there now,
+	// without ours.
 	var original content
 	if was != nil && was.asLeft(now) {
 		original = was.original()

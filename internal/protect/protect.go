@@ -1,8 +1,7 @@
-// Package protect connects the agents on this machine to the monitor, and
-// disconnects them again. It finds them, says which of their settings files
-// would change and how, writes each file whole or not at all, and keeps the
-// originals, so that undoing gives them back byte for byte. It never changes a
-// file it cannot read, and never touches what others wrote into it.
+// Package protect connects the agents on this machine to the monitor, and disconnects them again.
+// It finds them, says which of their settings files would change and how, writes each file whole or
+// not at all, and keeps the originals, so that undoing restores them byte for byte. It never
+// changes a file it cannot read, nor what others wrote into it.
 package protect
 
 import (
@@ -49,8 +48,8 @@ type Agent struct {
 	Title string
 }
 
-// Codes reports whether an agent only works on its owner's code. OpenClaw answers
-// whoever writes to it.
+// Codes reports whether an agent only works on its owner's code. OpenClaw also answers messages
+// from others.
 func (a Agent) Codes() bool {
 	switch a.Name {
 	case "claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "opencode", "pi":
@@ -87,8 +86,7 @@ type Found struct {
 	State  State
 	// Why says what is wrong, unless it is protected or open.
 	Why string
-	// Protected is the version it had when it was protected; empty if nobody
-	// knows.
+	// Protected is the version it had when it was protected; empty if unknown.
 	Protected string
 	// Hooks are the full paths by which our hook program is called there now.
 	Hooks []string
@@ -128,9 +126,9 @@ func (m Machine) Find(ctx context.Context, name string) (Found, bool, error) {
 	return f, there, nil
 }
 
-// Paths are the files and folders whose content connects the agents to the
-// monitor, or their tool servers to the gateway, whether they are there or not:
-// whoever writes to them can switch the protection off.
+// Paths returns the files and folders whose content connects the agents to the monitor, or their
+// tool servers to the gateway, whether they exist or not: writing to them can switch the protection
+// off.
 func (m Machine) Paths() []string {
 	var list []string
 	for _, k := range everybody() {

@@ -14,10 +14,9 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A record keeps what the settings of one agent were before ours came. It is
-// written before the first file is touched and removed after the last one was
-// put back, so that whatever happens in between, the next run knows both ends.
-// Fields are only added.
+// A record keeps what the settings of one agent were before ours came. It is written before the
+// first file is touched and removed after the last one was restored, so that the run after a crash
+// knows both ends. Fields are only added.
 type record struct {
 	V     int    `json:"v"`
 	Agent string `json:"agent"`

@@ -59,8 +59,8 @@ func nasty(f file) map[string]string {
 	return map[string]string{"an older one": "// Floodmark for something, older\n"}
 }
 
-// Whatever the file looked like: protect makes the agent protected, twice
-// changes nothing, unprotect gives every byte back.
+// For any file: protect makes the agent protected, twice changes nothing, unprotect restores every
+// byte.
 func TestProtectThenUnprotectChangesNothing(t *testing.T) {
 	for _, k := range kinds() {
 		for i, part := range k.parts {

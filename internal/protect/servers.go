@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// The words by which an entry of a client calls our gateway. What the entry
-// started before stands behind the dashes.
+// The words by which a client's entry calls our gateway. The command that the entry started before
+// follows the dashes.
 const (
 	gatewayName   = "floodmark"
 	gatewayServer = "--server"
@@ -111,7 +111,7 @@ func (l serverList) gateway(words []string) *call {
 		name, value, joined := strings.Cut(words[i], "=")
 		place := slices.Contains(gatewayPlace(), name)
 		if (place || name == gatewayServer) && !joined && i+1 < len(words) {
-			i++ // whatever it is: a server may be called «--»
+			i++ // any word: a server may be called «--»
 			value = words[i]
 		}
 		switch {
@@ -126,7 +126,7 @@ func (l serverList) gateway(words []string) *call {
 	return &call{program: words[0], dashes: -1}
 }
 
-// isGateway reports whether a word is our program, at whatever place.
+// isGateway reports whether a word is our program, at any path.
 func (l serverList) isGateway(word string) bool {
 	return filepath.Base(word) == gatewayName || l.sameProgram(word)
 }
@@ -136,7 +136,7 @@ func (l serverList) sameProgram(word string) bool {
 		return true
 	}
 	if !filepath.IsAbs(word) {
-		return false // whoever sets PATH chooses it
+		return false // a PATH can be set to choose it
 	}
 	ours, err := os.Stat(l.program)
 	if err != nil {
@@ -223,8 +223,8 @@ func (e entry) gap(data []byte) string {
 	return string(gap)
 }
 
-// unwrapping are the edits that take the gateway away. Before is the entry as it
-// was before ours came; nil if nobody knows.
+// unwrapping returns the edits that take the gateway away. Before is the entry before we changed
+// it; nil if unknown.
 func (l serverList) unwrapping(data []byte, e entry, before *entry) []edit {
 	c := l.gateway(e.all())
 	if e.odd != "" || c == nil || c.dashes < 0 || c.dashes == len(e.all())-1 {
@@ -264,19 +264,19 @@ func (l serverList) entries(data []byte) ([]entry, error) {
 	return list, err
 }
 
-// wrap is a file whose entries call the gateway.
+// wrap returns a file whose entries call the gateway.
 func (l serverList) wrap(old content) (content, error) {
 	return l.changed(old, l.wrapping)
 }
 
-// unwrap is a file none of whose entries calls the gateway. Whoever wrote it there,
+// unwrap returns a file none of whose entries calls the gateway, also if a person wrote the call:
 // it is of no use without us.
 func (l serverList) unwrap(old content, before *content) (content, error) {
 	was := map[string]entry{}
 	if before != nil && before.there {
 		_, data := cutMark(before.data)
 		list, err := l.entries(data)
-		if err == nil { // otherwise nobody knows what was before
+		if err == nil { // otherwise the earlier file is unknown
 			for _, e := range list {
 				was[e.id] = e
 			}

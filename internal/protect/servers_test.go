@@ -78,9 +78,8 @@ func nastyServers(client string) map[string]string {
 	return list
 }
 
-// Whatever a file looks like: each command that can be led through the gateway is,
-// nothing else changes, a second time changes nothing, and taken back it is the
-// old file, byte for byte.
+// For any file: each command that can be put behind the gateway is, nothing else changes, a second
+// time changes nothing, and undone it is the old file, byte for byte.
 func TestServersGoThereAndBack(t *testing.T) {
 	for _, c := range Clients() {
 		l := listOf(t, c.Name)
@@ -252,7 +251,7 @@ func TestNamesOfServers(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file: nothing is lost, and it comes back.
+// For any file: nothing is lost, and all is restored.
 func FuzzServers(f *testing.F) {
 	names := Clients()
 	for i, c := range names {

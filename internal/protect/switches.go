@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A turn is a place in a settings file that can switch all hooks off, ours with
-// them: they stand there as we wrote them, and never run.
+// A turn is a place in a settings file that can switch all hooks off, ours included: they stay in
+// the file as we wrote them, and never run.
 type turn struct {
 	at []string // the names that lead to it
 	// off is the word that switches them off, true or false; a list there
@@ -23,8 +23,8 @@ type turn struct {
 	off string
 }
 
-// on refuses a document in which hooks are switched off. Whoever did so is not
-// overruled: they are told the line.
+// on refuses a document in which hooks are switched off. It does not overrule the person: it tells
+// them the line.
 func (f file) on(data []byte) error {
 	if len(f.turns) == 0 {
 		return nil
