@@ -35,14 +35,14 @@ const (
 	asFrom     = "list_from"
 )
 
-// judge asks about a request and sends it on, or says why not.
+// judge asks the monitor about a request and forwards it, or answers with the refusal.
 func (r *relay) judge(ctx context.Context, m *jsonrpc.Request, q *request) {
 	c, err := r.read(ctx, m)
 	if err == nil {
 		err = r.decide(ctx, c)
 	}
 	if ctx.Err() != nil {
-		return // it was taken back, or everything ends
+		return // cancelled, or the relay ends
 	}
 	if err != nil {
 		r.refuse(ctx, m, err)
@@ -57,13 +57,13 @@ func (r *relay) judge(ctx context.Context, m *jsonrpc.Request, q *request) {
 	}
 }
 
-// A denied is a refusal in words for a model.
+// A denied is a refusal worded for a model.
 type denied string
 
 func (d denied) Error() string { return string(d) }
 
-// refuse answers a request that was not sent on. A model reads what a tool
-// answers, so a refused call is a tool's error where there is such a form.
+// refuse answers a request that was not forwarded. A model reads a tool's answer, so a refused call
+// becomes a tool's error where there is such a form.
 func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 	line, ok := errors.AsType[denied](err)
 	if !ok {
@@ -78,7 +78,7 @@ func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 	r.reply(ctx, &jsonrpc.Response{ID: m.ID, Result: toolError(string(line))})
 }
 
-// read takes a request apart. What could be read in two ways is an error.
+// read parses a request. It refuses one that could be read in two ways.
 func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 	if near(m.Method) == "" {
 		return r.readUnknown(m)
@@ -119,14 +119,14 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 	return r.readCall(ctx, list)
 }
 
-// ours is a request as a tool of the gateway.
+// ours returns a request as a tool of the gateway.
 func (r *relay) ours(tool string, what member, list []member) *call {
 	args := append([]member{{"server", quoted(r.o.Server)}, what}, r.beside(list, what.key)...)
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
 }
 
-// beside is what a request tells the server besides what it is about. A state that
-// the server gave is no news to it.
+// beside returns what a request tells the server besides its subject. A state that the server gave
+// is no news to it.
 func (r *relay) beside(list []member, what string) (told []member) {
 	for _, m := range list {
 		switch {
@@ -140,8 +140,7 @@ func (r *relay) beside(list []member, what string) (told []member) {
 	return told
 }
 
-// readComplete reads what is to be completed: it tells the server what somebody
-// types.
+// readComplete reads a completion: it tells the server what a person types.
 func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) {
 	args := []member{{"server", quoted(r.o.Server)}}
 	for _, m := range list {
@@ -168,11 +167,11 @@ func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) 
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: object(args)}}, nil
 }
 
-// unknownMethod begins the name under which a method that nobody knows is judged.
-// No tool is described under it, so it counts as one that could do anything.
+// unknownMethod begins the name under which an unknown method is judged. No tool has that name, so
+// it counts as one that could do anything.
 const unknownMethod = "method "
 
-// readUnknown reads a message that nobody knows: all of it is what the server gets.
+// readUnknown reads an unknown message, all of which the server gets.
 func (r *relay) readUnknown(m *jsonrpc.Request) (*call, error) {
 	name := unknownMethod + m.Method
 	switch {
@@ -206,8 +205,8 @@ func named(list []member) (string, error) {
 	return name, nil
 }
 
-// replaced reports whether a text holds what stands for characters that are none.
-// Readers differ in what they make of those, so two names could become one.
+// replaced reports whether a text holds the replacement character. Readers differ in how they treat
+// invalid characters, so two names could become one.
 func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
 // readCall reads the call of a tool, with what its server has said about it.
@@ -255,7 +254,7 @@ func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: raw, Hints: t.hints}}, nil
 }
 
-// decide asks the monitor. Nil is a yes; everything else is none.
+// decide asks the monitor. Only nil allows the call.
 func (r *relay) decide(ctx context.Context, c *call) error {
 	if r.known.first() {
 		if err := r.tellDefinitions(ctx); err != nil {
@@ -280,12 +279,12 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 	return denied(refusal(reply, err))
 }
 
-// lost tells the monitor that a call which may have run gave no result.
+// lost tells the monitor that a call which may have run returned no result.
 func (r *relay) lost(ctx context.Context, c *call, why string) {
-	_, _ = r.after(ctx, c, hook.Result{Text: why, Error: true}, nil) // nothing depends on it: its label is known
+	_, _ = r.after(ctx, c, hook.Result{Text: why, Error: true}, nil) // no decision depends on it: its label is known
 }
 
-// after tells the monitor what a call gave and returns what that is worth.
+// after tells the monitor the result of a call and returns its label.
 func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *hook.Hints) (*floodmark.Label, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
@@ -317,8 +316,8 @@ func tighter(a, b *hook.Hints) *hook.Hints {
 	return &h
 }
 
-// lower is the lower of two claims, of which an empty one claims nothing and one
-// that nobody knows is the lowest.
+// lower returns the lower of two claims. An empty one claims nothing, and an unknown one is the
+// lowest.
 func lower[L ~uint8](a, b string, parse func(string) (L, error)) string {
 	if a == "" || b == "" {
 		return a + b

@@ -12,8 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// How long a server that was told to end is waited for, before it is asked and
-// before it is made to.
+// How long to wait for a server that was told to end, before the signal and before the kill.
 const (
 	endByItself = 2 * time.Second
 	endAsked    = 2 * time.Second
@@ -24,23 +23,23 @@ const maxDeaf = 20 * time.Second
 
 // A Command says how a server is started.
 type Command struct {
-	// Args are the program and its arguments. Env and Dir are what it gets; a
-	// nil Env is ours.
+	// Args are the program and its arguments. Env and Dir are its environment and folder; a nil Env
+	// is ours.
 	Args []string
 	Env  []string
 	Dir  string
-	// Stderr gets what it says to people, in plain lines.
+	// Stderr gets the server's standard error, in plain lines.
 	Stderr io.Writer
-	// Skipped hears of lines that are no messages.
+	// Skipped is called with lines that are no messages.
 	Skipped func(string)
 
-	// patience is maxDeaf unless a test has less time.
+	// patience is maxDeaf unless a test sets less.
 	patience time.Duration
 }
 
-// Start starts a server that speaks on its standard streams. Closing the
-// connection ends it: by the end of its input, then by a signal, at last by
-// force, with all that it started in its own group. It is always waited for.
+// Start starts a server that speaks on its standard streams. Closing the connection ends it: by
+// closing its input, then by a signal, at last by force, with all that it started in its own group.
+// Close always waits for it.
 func Start(c Command) (mcp.Connection, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("start a server: no command was given")
@@ -52,7 +51,7 @@ func Start(c Command) (mcp.Connection, error) {
 		said := newPlainLines(c.Stderr, time.Now)
 		cmd.Stderr, flush = said, said.end
 	}
-	// Whoever inherited its streams must not keep us from seeing its end.
+	// A process that inherited its streams must not keep us from seeing its end.
 	cmd.WaitDelay = endAsked
 	ownGroup(cmd)
 	in, err := cmd.StdinPipe()
@@ -78,8 +77,8 @@ func Start(c Command) (mcp.Connection, error) {
 	return newLines(out, in, end, skipped, cmp.Or(c.patience, maxDeaf)), nil
 }
 
-// reap waits for a server whose input has ended, and makes it end if it does
-// not. How it ended is no error of ours.
+// reap waits for a server whose input is closed, and ends it if needed. How it ended is no error of
+// ours.
 func reap(cmd *exec.Cmd) error {
 	gone := make(chan struct{})
 	go func() {

@@ -34,7 +34,7 @@ const (
 	promptsChanged = "notifications/prompts/list_changed"
 )
 
-// request passes a request of the client on, or begins to judge it.
+// request forwards a request of the client, or begins to judge it.
 func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) error {
 	if as := near(m.Method); as != "" && as != m.Method {
 		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeMethodNotFound, "floodmark: this method could be taken for "+as+"; write it exactly so.")})
@@ -75,8 +75,8 @@ func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) err
 	return err
 }
 
-// near returns the method that has to be judged first which a lenient server
-// could take this one for; empty if there is none.
+// near returns the judged method that a lenient server could take this one for; empty if there is
+// none.
 func near(method string) string {
 	for _, known := range []string{callTool, readResource, getPrompt, complete, subscribe} {
 		if letters(method) == letters(known) {
@@ -86,10 +86,9 @@ func near(method string) string {
 	return ""
 }
 
-// passes reports a request that carries nothing of its sender to the server: it
-// asks for what the server has, by what the server has said; a list that is asked for
-// by something else is judged all the same. All others are judged, also those that
-// nobody knows yet.
+// passes reports a request that carries nothing of its sender to the server: it asks for what the
+// server has, by what the server has said; a list requested by any other value is judged all the
+// same. All other methods are judged, unknown ones too.
 func passes(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case listen:
@@ -101,8 +100,7 @@ func passes(m *jsonrpc.Request) bool {
 	return false
 }
 
-// listensOnly reports whether a client wants to hear of changes, and names nothing
-// that it wants to hear of.
+// listensOnly reports whether a client subscribes to changes without naming anything.
 func listensOnly(params json.RawMessage) bool {
 	list, err := members(params)
 	if err != nil || apart(list, []string{"notifications", "_meta"}) != nil || len(without(without(list, "_meta"), "notifications")) > 0 {
@@ -112,7 +110,7 @@ func listensOnly(params json.RawMessage) bool {
 	return err == nil && !slices.ContainsFunc(kinds, func(k member) bool { return string(k.value) != "true" && string(k.value) != "false" })
 }
 
-// announces reports a notification that carries nothing either.
+// announces reports a notification that carries nothing of its sender either.
 func announces(method string) bool {
 	switch method {
 	case "notifications/initialized", "notifications/roots/list_changed", cancelled, progress:
@@ -121,7 +119,7 @@ func announces(method string) bool {
 	return false
 }
 
-// letters is a method without case and without what is around its letters.
+// letters returns a method in lower case, without what is around its letters.
 func letters(method string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 'A' || c > 'Z' {
@@ -131,8 +129,8 @@ func letters(method string) string {
 	}, fold(method))
 }
 
-// told passes on what the client says without wanting an answer. A call that
-// wants none is not made: nobody would hear that it was refused.
+// told forwards the client's notifications. A call without an id is dropped: its refusal could not
+// be reported.
 func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	if near(m.Method) != "" {
 		r.o.Note("a call without an id was left out")
@@ -148,7 +146,7 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	if r.o.Shared && m.Method == progress {
 		r.begin(func() {
 			if r.give(ctx) == nil {
-				_ = r.server.Write(ctx, m) // one that is gone misses it
+				_ = r.server.Write(ctx, m) // one that ended misses it
 			}
 		})
 		return nil
@@ -156,8 +154,8 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	return r.toServer(ctx, m)
 }
 
-// tellJudged passes on what nobody knows, if that is allowed. Nobody hears that it
-// was not.
+// tellJudged forwards an unknown notification if the monitor allows it. A refusal cannot be
+// reported.
 func (r *relay) tellJudged(ctx context.Context, m *jsonrpc.Request) {
 	c, err := r.readUnknown(m)
 	if err == nil {
@@ -168,15 +166,14 @@ func (r *relay) tellJudged(ctx context.Context, m *jsonrpc.Request) {
 		return
 	}
 	r.lost(ctx, c, "sent")
-	_ = r.server.Write(ctx, m) // one that is gone misses it
+	_ = r.server.Write(ctx, m) // one that ended misses it
 }
 
-// takenBack ends a request that the client does not want any more. It reports
-// whether the server has to know.
+// takenBack ends a request that the client cancelled. It reports whether the server has to know.
 func (r *relay) takenBack(ctx context.Context, params json.RawMessage) bool {
 	id, ok := requestID(params)
 	if !ok {
-		return true // whatever the server makes of it
+		return true // the server decides what it means
 	}
 	r.mu.Lock()
 	q := r.asked[id]

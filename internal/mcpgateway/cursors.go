@@ -13,16 +13,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A list goes on from where the server said. Some clients let their model write
-// that place, so what the server has not given is news to it: it is judged before
-// it gets there.
+// A list continues from the cursor that the server gave. Some clients let their model write the
+// cursor, so one that the server has not given is news to it, and is judged first.
 
-// lists reports a method that asks what there is.
+// lists reports a method that lists things.
 func lists(method string) bool {
 	return slices.Contains([]string{listTools, listPrompts, listTemplates, listResources, "tasks/list"}, method)
 }
 
-// cursor remembers from where the server says that a list goes on.
+// cursor remembers a cursor that the server gave.
 func (k *known) cursor(v json.RawMessage) {
 	at, err := text(v)
 	if err != nil {
@@ -46,7 +45,7 @@ func (k *known) isCursor(v json.RawMessage) bool {
 	return slices.Contains(k.cursors, floodmark.DigestOf(at))
 }
 
-// news is what a request for a list says that the server has not said itself.
+// news returns what a request for a list says that the server has not said itself.
 func (r *relay) news(m *jsonrpc.Request) ([]member, error) {
 	if !lists(m.Method) || len(m.Params) == 0 || isNull(m.Params) {
 		return nil, nil
@@ -68,7 +67,7 @@ func (r *relay) news(m *jsonrpc.Request) ([]member, error) {
 	return list, nil
 }
 
-// listFrom asks for a list after what is new in the request was judged.
+// listFrom forwards a request for a list after what is new in it was judged.
 func (r *relay) listFrom(ctx context.Context, m *jsonrpc.Request, news []member) {
 	args := append([]member{{"server", quoted(r.o.Server)}}, news...)
 	c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: asFrom, Args: object(args)}}

@@ -52,8 +52,7 @@ func TestACursorThatIsAllowed(t *testing.T) {
 	})
 }
 
-// Whatever stands beside the address of a resource, or the name of a prompt,
-// reaches the server too.
+// Everything beside the address of a resource, or the name of a prompt, reaches the server too.
 func TestWhatStandsBesideAnAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for method, what := range map[string]string{readResource: `"uri":"test://a"`, getPrompt: `"name":"p"`, subscribe: `"uri":"test://a"`} {

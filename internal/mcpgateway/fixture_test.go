@@ -145,7 +145,7 @@ func (s *side) hear() string {
 	return l
 }
 
-// wants compares the next line, whatever the order of its keys.
+// wants compares the next line, in any order of its keys.
 func (s *side) wants(want string) {
 	s.t.Helper()
 	if got := s.hear(); !same(got, want) {

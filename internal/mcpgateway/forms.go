@@ -13,15 +13,15 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// A server can ask the person before the client, by a form or by an address that
-// is to be opened. Whoever reads that must see who asks, and all of what is asked.
+// A server can ask the person at the client, by a form or by an address to open. The person must
+// see which server asks, and all of the question.
 
 // maxForm is how deep a form may be nested.
 const maxForm = 32
 
-// asksPerson makes a question of the server one that shows whose it is and hides
-// nothing. What comes back to the server as it was written cannot be changed: a
-// question that hides something there is kept back.
+// asksPerson makes a question of the server name the server and hide nothing. Values that come back
+// to the server as they were written cannot be changed: a question that hides something there is
+// refused.
 func (r *relay) asksPerson(params json.RawMessage) (json.RawMessage, error) {
 	list, err := members(params)
 	if err == nil {
@@ -60,8 +60,7 @@ func opens(v json.RawMessage) (string, error) {
 	return u.Host, nil
 }
 
-// seenForm makes what people read visible, and refuses what hides something
-// elsewhere.
+// seenForm makes the texts for people visible, and refuses hidden characters elsewhere.
 func seenForm(list []member) ([]member, error) {
 	out := slices.Clone(list)
 	for i, m := range out {
@@ -84,8 +83,8 @@ func seenMember(m member, depth int) (json.RawMessage, error) {
 	return seenValue(m.value, slices.Contains([]string{"message", "title", "description", "enumNames"}, m.key), depth)
 }
 
-// seenValue makes a value visible if people read it; if it is given back to the
-// server, nothing may be hidden in it.
+// seenValue makes a text for people visible; a value that is returned to the server may hide
+// nothing.
 func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error) {
 	if depth > maxForm {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxForm)
@@ -121,8 +120,8 @@ func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error)
 	return nil, errors.New("a value in it holds what a reader does not see")
 }
 
-// wantsMore does the same with the questions in a result that wants more before
-// the call is made.
+// wantsMore does the same with the questions in a result that asks for more before the call is
+// made.
 func (r *relay) wantsMore(list []member) ([]member, error) {
 	v := value(list, "inputRequests")
 	if isNull(v) {

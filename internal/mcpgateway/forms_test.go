@@ -89,8 +89,8 @@ func TestAQuestionInAnAnswerIsVisible(t *testing.T) {
 	})
 }
 
-// And what a task asks that goes on once somebody has answered, whether the call that
-// began it is known or not.
+// And what a task asks that continues after an answer, whether the call that began it is known or
+// not.
 func TestAQuestionOfATaskIsVisible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ask = `{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"t1"}}`

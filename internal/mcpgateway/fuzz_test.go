@@ -140,7 +140,7 @@ func lenientMethods(line []byte) []string {
 	return list
 }
 
-// fromClientSeeds are what a client, or somebody who speaks through one, may try.
+// fromClientSeeds are what a client, or an attacker who speaks through one, may try.
 func fromClientSeeds(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm","arguments":{}}}`,

@@ -27,9 +27,8 @@ var fuzzAsked = []string{
 // fuzzHolds holds every definition but the tool echo.
 type fuzzHolds struct{}
 
-// A server that the monitor does not take in gives the client nothing to read,
-// whatever it says: no result of a call, no definition that is held, and no
-// second answer.
+// If the monitor takes nothing in, the client gets nothing to read from any server: no result of a
+// call, no definition that is held, and no second answer.
 func FuzzFromServer(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":3,"result":{"contents":[{"uri":"a:b","text":"poison"}]}}`,

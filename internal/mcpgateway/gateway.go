@@ -1,12 +1,11 @@
-// Package mcpgateway stands between one MCP client and one MCP server and
-// passes their messages on. It asks the monitor before a call reaches the
-// server and tells it what came back before the client sees that. A method it does
-// not know is asked about, too. It changes nothing else: fields and versions it does
+// Package mcpgateway stands between one MCP client and one MCP server and passes their messages on.
+// It asks the monitor before a call reaches the server and reports the result before the client
+// sees it. It asks about unknown methods, too. It changes nothing else: fields and versions it does
 // not know pass as they are.
 //
-// It judges nothing itself. Whatever goes wrong on the way to an answer is a no:
-// a call is forwarded only if the answer was exactly «allow», and what the
-// monitor has not taken in is kept back.
+// It judges nothing itself. Every error on the way to an answer is a refusal: a call is forwarded
+// only if the answer was exactly «allow», and a result that the monitor has not taken in is kept
+// back.
 package mcpgateway
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// The limits on what one side may make the other side, or us, keep.
+// The limits on what one side may make the other side, or us, store.
 const (
 	// MaxMessage bounds one message, as the SDK does.
 	MaxMessage = 16 << 20
@@ -41,8 +40,7 @@ const (
 const (
 	// judgeTime bounds one answer of the monitor, without waiting for people.
 	judgeTime = 15 * time.Second
-	// lastWords is how long the server has to answer what is open after the
-	// client has gone.
+	// lastWords is how long the server has to answer open requests after the client has gone.
 	lastWords = 2 * time.Second
 	// retryEvery is how often a monitor that did not answer is asked again.
 	retryEvery = 3 * time.Second
@@ -51,34 +49,31 @@ const (
 	windowTime = 100 * time.Second
 )
 
-// A Judge answers what an agent may do. With an error nothing is allowed,
-// whatever the reply says.
+// A Judge decides what an agent may do. With an error nothing is allowed: the reply does not count.
 type Judge interface {
 	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
 }
 
 // Options describe one server as the owner set it up.
 type Options struct {
-	// Server is the owner's name for the server. It must be there.
+	// Server is the owner's name for the server. It is required.
 	Server string
 	// Identity is the command line or the URL behind that name.
 	Identity string
-	// Session is the client's. Relays of one client share it. It must be there.
+	// Session is the client's. Relays of one client share it. It is required.
 	Session *Session
-	// Shared says that other clients use the same server: what it says carries the
-	// marks of all who wrote to it.
+	// Shared says that other clients use the same server: its text carries the marks of all who
+	// wrote to it.
 	Shared bool
-	// Restarts says that a server that ended is started again by the next call.
+	// Restarts says that the next call restarts a server that has ended.
 	Restarts bool
-	// Pins knows the definitions the owner saw. Nil knows none: everything is
-	// held.
+	// Pins has the definitions the owner saw. If nil, every definition is held.
 	Pins Pins
-	// Note hears what a person who looks for a fault would want to know; nil
-	// for nobody. It must be safe for concurrent use.
+	// Note, unless nil, gets lines for a person who looks for a fault. It must be safe for
+	// concurrent use.
 	Note func(line string)
 
-	// grace is lastWords, retry retryEvery and open windowTime unless a test has
-	// less time.
+	// grace is lastWords, retry retryEvery and open windowTime unless a test sets less.
 	grace, retry, open time.Duration
 }
 

@@ -14,7 +14,7 @@ func ownGroup(cmd *exec.Cmd) {
 	endWithUs(cmd.SysProcAttr)
 }
 
-// signalGroup asks a server's group to end, or makes it.
+// signalGroup asks a server's group to end, or kills it.
 func signalGroup(cmd *exec.Cmd, force bool) {
 	sig := syscall.SIGTERM
 	if force {

@@ -10,16 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// The SDK keeps an id that is a number as one of 64 bits, made from a float: of
-// large ones the last digits are lost, and of fractions what stands behind the
-// point. Two requests would be one. Such a number is kept as a text that no message
-// may have for an id, and written again as it was.
+// The SDK keeps a numeric id as one of 64 bits, made from a float: large ones lose their last
+// digits, and fractions lose what follows the point. Two requests would become one. Such a number
+// is kept as a text that no message may have for an id, and written again as it was.
 
-// numberID begins the text in place of a number.
+// numberID begins the text that replaces a number.
 const numberID = "\x00number "
 
-// maxIDNumber bounds the digits of a number. maxExact is the last whole number up
-// to which all are told apart as floats.
+// maxIDNumber bounds the digits of a number. maxExact is the last whole number up to which floats
+// are distinct.
 const (
 	maxIDNumber = 64
 	maxExact    = 1 << 53
@@ -27,7 +26,7 @@ const (
 
 var errOddID = errors.New("its id is neither a plain text nor a number of a usual length")
 
-// keptID returns an id as it stands in a message, in a form that loses nothing.
+// keptID returns an id of a message in a form that loses nothing.
 func keptID(v json.RawMessage) (json.RawMessage, error) {
 	if isNull(v) {
 		return v, nil

@@ -45,7 +45,7 @@ func TestALargeIDIsTakenBack(t *testing.T) {
 	})
 }
 
-// Nobody can write a text that is taken for a number, nor a number without end.
+// A text that would be taken for a number is refused, and so is a number without end.
 func TestOddIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, nil, nil)

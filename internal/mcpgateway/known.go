@@ -14,14 +14,13 @@ import (
 // known is what was learned of both sides so far. It is safe for concurrent use.
 type known struct {
 	mu sync.Mutex // guards what is below
-	// tools are those the server has listed, by name; listed says that they are
-	// all, as far as we know.
+	// tools are those the server has listed, by name; listed says that the list is complete, as far
+	// as we know.
 	tools  map[string]tool
 	listed bool
 	more   bool // there were more than we keep
-	// round counts the lists that were begun from their first page, changes how
-	// often the server said that its tools changed, and since how often it had
-	// when the list of this round came.
+	// round counts the lists that began at their first page, changes how often the server said that
+	// its tools changed, and since the value of changes when this round's list came.
 	round, changes, since int
 	// prompts and templates that are held, with the line that says why.
 	held map[string]string
@@ -29,16 +28,15 @@ type known struct {
 	resources map[string]bool
 	// hidden are the tools that the client was not shown because of the mark.
 	hidden []string
-	// texts are the definitions the client was shown and nobody accepted.
+	// texts are the definitions that the client was shown and the owner has not accepted.
 	texts map[string]string
-	told  bool // they were told in this session before a call
+	told  bool // reported in this session before a call
 	tasks map[string]*call
-	// meta is what the client says of itself with every request, where nothing
-	// is said once for all.
+	// meta is what the client says of itself with every request, if it says nothing once for all.
 	meta json.RawMessage
-	// states are what the server gave the client to bring back.
+	// states are what the server gave the client to return.
 	states []string
-	// cursors are from where the server said that a list goes on.
+	// cursors are those that the server gave.
 	cursors []floodmark.Digest
 }
 
@@ -56,8 +54,8 @@ func newKnown() known {
 	return known{tools: map[string]tool{}, resources: map[string]bool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
 }
 
-// tool returns what is known of a tool. If the server has listed more than we
-// keep, nobody can say that one we do not know is not held.
+// tool returns what is known of a tool. If the server has listed more than we keep, an unknown one
+// may be held, so it counts as held.
 func (k *known) tool(name string) tool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,8 +66,7 @@ func (k *known) tool(name string) tool {
 	return t
 }
 
-// isListed reports whether the tools were listed, and nothing was said to have
-// changed since.
+// isListed reports whether the tools were listed, and no change was announced since.
 func (k *known) isListed() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -83,7 +80,7 @@ func (k *known) changed() {
 	k.changes++
 }
 
-// begin notes that a list begins anew, which came after so many changes.
+// begin notes that a list begins at its first page, after so many changes.
 func (k *known) begin(changes int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,22 +88,21 @@ func (k *known) begin(changes int) {
 	k.since = changes
 }
 
-// all notes that the server has listed all its tools, unless it said meanwhile
-// that they changed.
+// all notes that the server has listed all its tools, unless it announced a change meanwhile.
 func (k *known) all() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.listed = k.changes == k.since
 }
 
-// soFar is how often the server said that its tools changed.
+// soFar returns how often the server said that its tools changed.
 func (k *known) soFar() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.changes
 }
 
-// learn notes a tool. One that is there twice in a list, and once held, is held.
+// learn notes a tool. One that is twice in a list, and held once, is held.
 func (k *known) learn(name string, t tool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -153,7 +149,7 @@ func (k *known) isResource(uri string) bool {
 	return k.resources[uri]
 }
 
-// hide notes the hidden tools and reports whether they are others than before.
+// hide notes the hidden tools and reports whether they differ from before.
 func (k *known) hide(names []string) bool {
 	slices.Sort(names)
 	k.mu.Lock()
@@ -163,7 +159,7 @@ func (k *known) hide(names []string) bool {
 	return other
 }
 
-// offered are the tools the client may know of.
+// offered returns the tools the client may know of.
 func (k *known) offered(server string) []hook.Tool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -177,7 +173,8 @@ func (k *known) offered(server string) []hook.Tool {
 	return list
 }
 
-// definitions are the texts the client was shown that nobody accepted, as one.
+// definitions returns, as one text, the definitions the client was shown and the owner has not
+// accepted.
 func (k *known) definitions() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -194,7 +191,7 @@ func (k *known) definitions() string {
 	return b.String()
 }
 
-// show notes a definition the client is shown, or one that it is not any more.
+// show notes a definition the client is shown, or no longer shown.
 func (k *known) show(name, body string, accepted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -207,7 +204,7 @@ func (k *known) show(name, body string, accepted bool) {
 	}
 }
 
-// first reports, once, that nothing was told before a call.
+// first reports, once, that nothing was reported before a call.
 func (k *known) first() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -216,7 +213,7 @@ func (k *known) first() bool {
 	return !was
 }
 
-// untold says that they were not.
+// untold undoes first.
 func (k *known) untold() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -226,7 +223,7 @@ func (k *known) untold() {
 // maxStates bounds what is remembered of calls that go on later.
 const maxStates = 1024
 
-// state remembers what the server gave the client to bring back.
+// state remembers what the server gave the client to return.
 func (k *known) state(s string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -242,8 +239,7 @@ func (k *known) isState(s string) bool {
 	return slices.Contains(k.states, s)
 }
 
-// task remembers whose result a task will have; the oldest are not kept apart
-// from others if there are too many.
+// task remembers which call a task belongs to; beyond the limit the oldest are dropped.
 func (k *known) task(id string, c *call) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -258,7 +254,7 @@ func (k *known) ofTask(id string) *call {
 	return k.tasks[id]
 }
 
-// request takes in what the client says of itself with a request.
+// request notes what the client says of itself with a request.
 func (k *known) request(params json.RawMessage) {
 	list, err := members(params)
 	if err != nil {
@@ -281,7 +277,7 @@ func (k *known) request(params json.RawMessage) {
 	}
 }
 
-// perRequest is what has to stand in a request of ours, as in the client's.
+// perRequest returns what a request of ours must contain, as the client's do.
 func (k *known) perRequest() json.RawMessage {
 	k.mu.Lock()
 	defer k.mu.Unlock()

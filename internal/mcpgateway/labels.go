@@ -8,9 +8,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// ifc reads what a server says of its own result in _meta.ifc. It can only
-// lower what we think of it, so that words which promise something are left out
-// and those we do not know count as the lowest.
+// ifc reads the label that a server gives its own result in _meta.ifc. It can only lower ours:
+// words that promise something are ignored, and unknown words count as the lowest.
 func ifc(result json.RawMessage) *hook.Hints {
 	list, err := members(result)
 	if err != nil {
@@ -47,7 +46,7 @@ func ifc(result json.RawMessage) *hook.Hints {
 // understand it: {"trust": "external", "secrecy": "private"}.
 const LabelKey = "dev.floodmark/label"
 
-// labelled is a result with our label, and without one that the server wrote.
+// labelled returns a result with our label, and without one that the server wrote.
 func labelled(list []member, l *floodmark.Label) []member {
 	raw := value(list, "_meta")
 	meta, err := members(raw)
@@ -64,13 +63,13 @@ func labelled(list []member, l *floodmark.Label) []member {
 	return with(list, "_meta", object(meta))
 }
 
-// forged reports whether a server wrote a label as we do.
+// forged reports whether a server wrote a label under our key.
 func forged(list []member) bool {
 	meta, err := members(value(list, "_meta"))
 	return err == nil && value(meta, LabelKey) != nil
 }
 
-// words are the texts of a value that is one or a list of them.
+// words returns the texts of a value that is one or a list of them.
 func words(v json.RawMessage) []string {
 	var list []string
 	parts, ok := array(v)
@@ -80,14 +79,14 @@ func words(v json.RawMessage) []string {
 	for _, p := range parts {
 		s, err := text(p)
 		if err != nil {
-			s = "?" // not a word anybody knows
+			s = "?" // an unknown word
 		}
 		list = append(list, strings.ToLower(s))
 	}
 	return list
 }
 
-// lowest is the trust that words claim; empty if they only promise.
+// lowest returns the trust that words claim; empty if they only promise.
 func lowest(list []string, promises ...string) string {
 	for _, p := range promises {
 		if len(list) == 1 && list[0] == p {
@@ -96,14 +95,14 @@ func lowest(list []string, promises ...string) string {
 	}
 	t := floodmark.System
 	for _, w := range list {
-		level, _ := floodmark.ParseTrust(w) // a word we do not know is the lowest
+		level, _ := floodmark.ParseTrust(w) // an unknown word is the lowest
 		t = min(t, level)
 	}
 	return t.String()
 }
 
-// hush is the secrecy that words claim; empty if they say that all may know. A
-// list of readers is private.
+// hush returns the secrecy that words claim; empty if all may read it. A list of readers is
+// private.
 func hush(list []string) string {
 	s := floodmark.Public
 	for _, w := range list {
@@ -114,7 +113,7 @@ func hush(list []string) string {
 		default:
 			level, err := floodmark.ParseSecrecy(w)
 			if err != nil && w != "?" {
-				level = floodmark.Private // somebody's name
+				level = floodmark.Private // a reader's name
 			}
 			s = min(s, level)
 		}

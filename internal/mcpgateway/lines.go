@@ -23,32 +23,31 @@ var ErrTooLong = errors.New("a message is too long")
 
 var errUnread = errors.New("it does not read what it is told")
 
-// lastRead is how long is read what was said by a side that can be told nothing
-// any more: it may have ended after it answered.
+// lastRead is how long we read from a side that accepts no more messages: it may have ended after
+// it answered.
 const lastRead = time.Second
 
 // maxBatch bounds the messages in one batch.
 const maxBatch = 1024
 
-// lines is a connection with one message a line. It is more patient than the
-// SDK's own, as the clients and servers in other languages are: a line that is
-// no message is left out, not the end. A batch is taken apart, so that nothing
-// in it is less looked at than a message of its own.
+// lines is a connection with one message a line. It is more patient than the SDK's own, as clients
+// and servers in other languages are: it skips a line that is no message and goes on. It splits a
+// batch, so that each message in it is checked like one of its own.
 type lines struct {
 	write func([]byte) (int, error)
 	close func() error
-	// skipped hears why a line was left out.
+	// skipped is called with the reason why a line was skipped.
 	skipped func(string)
 
 	in     chan incoming
 	queue  []jsonrpc.Message // of a batch; only Read touches it
 	closed chan struct{}
 	once   sync.Once
-	// dead is closed a little after something was not written, or in part: nothing
-	// can follow it, but what the other side said before it ended is read.
+	// dead is closed a little after a write failed, or was cut: no message can follow it, but what
+	// the other side said before it ended is read.
 	dead chan struct{}
-	// patience is how long the other side may leave a message unread, if the
-	// system can tell; zero for ever.
+	// patience is how long the other side may leave a message unread, if the system can tell; zero
+	// for ever.
 	patience time.Duration
 	until    func(time.Time) error
 	err      error      // of close; read after once
@@ -61,9 +60,8 @@ type incoming struct {
 	err  error
 }
 
-// Lines returns a connection over two streams with one message a line. Closing
-// it calls done once. A read that does not end when done was called keeps a
-// goroutine; it ends with the stream.
+// Lines returns a connection over two streams with one message a line. Closing it calls done once.
+// A read that does not return after done keeps a goroutine until the stream ends.
 func Lines(r io.Reader, w io.Writer, done func() error, skipped func(string)) mcp.Connection {
 	if skipped == nil {
 		skipped = func(string) {}
@@ -83,7 +81,7 @@ func newLines(r io.Reader, w io.Writer, done func() error, skipped func(string),
 	return l
 }
 
-// scan reads lines until there are no more or nobody wants them.
+// scan reads lines until the stream or the connection ends.
 func (l *lines) scan(r *bufio.Reader) {
 	for {
 		line, err := readLine(r, MaxMessage)
@@ -100,8 +98,8 @@ func (l *lines) scan(r *bufio.Reader) {
 	}
 }
 
-// readLine reads up to a line's end. A line over the limit is an error: what
-// follows it is not looked for.
+// readLine reads up to a line's end. A line over the limit is an error: it does not search for the
+// next.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
@@ -167,8 +165,8 @@ func (l *lines) take(line []byte) {
 	}
 }
 
-// unreadable makes an error of a message that cannot be read if it says what it
-// is about: nobody should wait for an answer that came.
+// unreadable turns a response that cannot be read into an error under its id, so that the request
+// does not wait for it.
 func (l *lines) unreadable(data []byte) {
 	if !json.Valid(data) {
 		return
@@ -191,7 +189,7 @@ func (l *lines) unreadable(data []byte) {
 	}
 }
 
-// decode reads one message. What two readers could read differently is none.
+// decode reads one message. It refuses one that two readers could read differently.
 func decode(data []byte) (jsonrpc.Message, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
@@ -234,7 +232,7 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 		return errUnread
 	}
 	if l.until != nil {
-		_ = l.until(time.Now().Add(l.patience)) // where it cannot be, we wait
+		_ = l.until(time.Now().Add(l.patience)) // if there is no deadline, we wait
 	}
 	if _, err = l.write(append(data, '\n')); err != nil {
 		l.broken = true

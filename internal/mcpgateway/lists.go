@@ -19,8 +19,8 @@ import (
 // maxURI bounds the address of a resource that is remembered.
 const maxURI = 2048
 
-// toolsListed takes in one page of the server's tools and returns it without
-// those that the client must not be shown.
+// toolsListed takes in one page of the server's tools and returns it without those that the client
+// must not be shown.
 func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json.RawMessage {
 	items, ok := array(value(list, "tools"))
 	if !ok {
@@ -49,7 +49,7 @@ func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json
 	return object(with(list, "tools", joined(shown)))
 }
 
-// paged reports whether a list is asked for from somewhere on.
+// paged reports whether a request continues a list.
 func paged(params json.RawMessage) bool {
 	list, err := members(params)
 	return err == nil && !isNull(value(list, "cursor"))
@@ -69,7 +69,7 @@ func joined(items []shownItem) json.RawMessage {
 	return append(append([]byte("["), bytes.Join(bodies, []byte(","))...), ']')
 }
 
-// pinned shows definitions to the book and returns those that are not held.
+// pinned passes definitions to the book and returns those that are not held.
 func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key string) []shownItem {
 	if len(items) > MaxTools {
 		r.o.Note(fmt.Sprintf("the server lists %d definitions at once, at most %d are looked at", len(items), MaxTools))
@@ -105,8 +105,7 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 	return shown
 }
 
-// definitionName reads what a definition is called. One that could be read in
-// two ways is refused.
+// definitionName reads the name of a definition. It refuses one that could be read in two ways.
 func definitionName(body json.RawMessage, key string) (string, error) {
 	list, err := members(body)
 	if err != nil {
@@ -122,7 +121,7 @@ func definitionName(body json.RawMessage, key string) (string, error) {
 	return name, nil
 }
 
-// note remembers what was said of a definition.
+// note remembers the verdict on a definition.
 func (r *relay) note(d mcppins.Definition, v mcppins.Verdict) {
 	line := ""
 	if v.Held {
@@ -137,7 +136,7 @@ func (r *relay) note(d mcppins.Definition, v mcppins.Verdict) {
 	r.known.learn(d.Name, tool{hints: annotations(d.Body), arguments: properties(d.Body), held: line})
 }
 
-// annotations are the server's claims on a tool.
+// annotations returns the server's claims about a tool.
 func annotations(body json.RawMessage) *hook.Hints {
 	list, err := members(body)
 	if err != nil {
@@ -163,7 +162,7 @@ func annotations(body json.RawMessage) *hook.Hints {
 	return &h
 }
 
-// properties are the arguments that a tool's schema declares.
+// properties returns the arguments that a tool's schema declares.
 func properties(body json.RawMessage) []string {
 	list, err := members(body)
 	if err != nil {
@@ -184,8 +183,8 @@ func properties(body json.RawMessage) []string {
 	return names
 }
 
-// hidden tells the monitor which definitions the client is shown and returns
-// the tools that it must not be offered.
+// hidden tells the monitor which definitions the client is shown and returns the tools that it must
+// not be offered.
 func (r *relay) hidden(ctx context.Context) ([]string, error) {
 	if err := r.tellDefinitions(ctx); err != nil {
 		return nil, err
@@ -202,7 +201,7 @@ func (r *relay) hidden(ctx context.Context) ([]string, error) {
 	return reply.Decision.Hidden, nil
 }
 
-// lookAgain tells the client to list the tools anew once the monitor answers.
+// lookAgain tells the client to list the tools again once the monitor answers.
 func (r *relay) lookAgain(ctx context.Context) {
 	r.mu.Lock()
 	looking := r.looking
@@ -234,7 +233,7 @@ func (r *relay) lookAgain(ctx context.Context) {
 	})
 }
 
-// relist looks whether other tools are hidden now, and says so to the client.
+// relist checks whether the hidden tools have changed, and tells the client if so.
 func (r *relay) relist(ctx context.Context) {
 	r.mu.Lock()
 	again := r.relisting
@@ -261,7 +260,7 @@ func (r *relay) relist(ctx context.Context) {
 	})
 }
 
-// relisted ends one look and reports whether another is due.
+// relisted ends one check and reports whether another is due.
 func (r *relay) relisted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -273,7 +272,7 @@ func (r *relay) relisted() bool {
 	return false
 }
 
-// hiddenNow asks which tools are hidden by what is known already.
+// hiddenNow asks which of the known tools are hidden.
 func (r *relay) hiddenNow(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, judgeTime)
 	defer cancel()
@@ -300,7 +299,7 @@ func (r *relay) definitionsListed(ctx context.Context, list []member, key, kind,
 	return object(with(list, key, joined(shown)))
 }
 
-// resourcesListed notes what the client was shown of the server's resources.
+// resourcesListed notes which of the server's resources the client was shown.
 func (r *relay) resourcesListed(list []member) {
 	items, _ := array(value(list, "resources"))
 	for _, body := range items {
@@ -314,8 +313,8 @@ func (r *relay) resourcesListed(list []member) {
 	}
 }
 
-// introduced takes in what a server says of itself. Instructions that are held,
-// or that the monitor does not know of, are taken out.
+// introduced takes in what a server says of itself. It removes instructions that are held, or that
+// the monitor has not taken in.
 func (r *relay) introduced(ctx context.Context, list []member) json.RawMessage {
 	raw := value(list, "instructions")
 	if isNull(raw) {
@@ -340,8 +339,8 @@ const (
 	learnPages = 64
 )
 
-// learn asks the server for its tools if nobody has: what it says of a tool is
-// needed to judge a call of it.
+// learn lists the server's tools unless they are known: a tool's definition is needed to judge a
+// call of it.
 func (r *relay) learn(ctx context.Context) error {
 	if r.known.isListed() {
 		return nil
@@ -376,7 +375,7 @@ func (r *relay) learn(ctx context.Context) error {
 	return nil
 }
 
-// askServer asks the server something of our own.
+// askServer sends the server a request of our own.
 func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMessage) (m *jsonrpc.Response, changes int, err error) {
 	params := []member{}
 	if r.known.perRequest() != nil {

@@ -193,8 +193,8 @@ func TestHeldPromptsTemplatesAndInstructions(t *testing.T) {
 	})
 }
 
-// A definition that nobody accepted is a source when it is shown, and once more
-// before the first call.
+// A definition that was not accepted is a source when it is shown, and once more before the first
+// call.
 func TestDefinitionsAreSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, nil, seesAll{})

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// Pins knows the definitions that the owner has seen; [mcppins.Book] does. With
-// an error everything is held.
+// Pins has the definitions that the owner has seen, as [mcppins.Book] does. On an error every
+// definition is held.
 type Pins interface {
 	See(ctx context.Context, server, identity string, defs []mcppins.Definition) ([]mcppins.Verdict, error)
 }

@@ -13,17 +13,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The limits on what a server may say to people: a line, and what comes within a
-// while. A trace of a program fits; a server that says more and more must not fill
-// a disk.
+// The limits on a server's standard error: bytes a line, and bytes over a while. A program's trace
+// fits; a server that writes on and on must not fill a disk.
 const (
 	maxSaidLine = 4 << 10
 	saidAtOnce  = 1 << 20
 	saidPace    = 32 << 10 // bytes a second
 )
 
-// plainLines passes on what a server says to people, line by line, without anything
-// that a terminal would obey. It is safe for concurrent use.
+// plainLines passes on a server's standard error, line by line, without terminal control
+// characters. It is safe for concurrent use.
 type plainLines struct {
 	out io.Writer
 	now func() time.Time
@@ -39,8 +38,7 @@ func newPlainLines(out io.Writer, now func() time.Time) *plainLines {
 	return &plainLines{out: out, now: now, pace: rate.NewLimiter(saidPace, saidAtOnce)}
 }
 
-// Write takes in what was said. It never fails: a server must not end because
-// nobody reads what it says.
+// Write takes in the bytes. It never fails: a server must not end because its output is not read.
 func (p *plainLines) Write(said []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +63,7 @@ func (p *plainLines) end() {
 	}
 }
 
-// pass writes the line, if there is time for it. Its caller holds the lock.
+// pass writes the line, if the limits allow it. Its caller holds the lock.
 func (p *plainLines) pass() {
 	line := plainLine(p.line)
 	if p.cut {
@@ -83,7 +81,7 @@ func (p *plainLines) pass() {
 	_, _ = io.WriteString(p.out, line+"\n") // said above
 }
 
-// plainLine is a line in which nothing steers a terminal. Where it begins stays.
+// plainLine returns a line without terminal control characters. Its indent stays.
 func plainLine(line []byte) string {
 	text := strings.TrimRight(string(line), "\r")
 	return strings.Map(func(r rune) rune {

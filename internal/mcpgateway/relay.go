@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A relay is one client and one server while both are there. Each has a reader
-// that never waits for the monitor: what needs an answer is worked on beside it.
+// A relay connects one client and one server while both run. Each has a reader that never waits for
+// the monitor: what needs an answer runs in another goroutine.
 type relay struct {
 	client, server mcp.Connection
 	o              Options
@@ -24,23 +24,23 @@ type relay struct {
 	window         window
 	work           sync.WaitGroup
 	gone           chan struct{} // closed when the relay ends
-	learning       sync.Mutex    // one asks the server for its tools at a time
+	learning       sync.Mutex    // one request for the tools at a time
 
 	mu sync.Mutex // guards what is below
 	// asked are the client's requests that are not answered yet, and wanted
 	// the server's.
 	asked, wanted map[jsonrpc.ID]*request
-	// said is closed when what the server announced last has been passed on; nil
-	// if it announced nothing that had to be taken in first.
+	// said is closed when the server's last announcement has been passed on; nil if none had to be
+	// taken in first.
 	said    chan struct{}
 	own     int  // requests of ours to the server so far
 	busy    int  // the client's requests whose answer has not left yet
 	leaving bool // nothing new is begun
 	idle    chan struct{}
-	// relisting says that somebody looks which tools are hidden, relistAgain
-	// that he has to look once more.
+	// relisting says that a goroutine is checking which tools are hidden, relistAgain that it has
+	// to check once more.
 	relisting, relistAgain bool
-	// looking says that tools were not shown because nobody could be asked.
+	// looking says that tools were not shown because the monitor did not answer.
 	looking bool
 }
 
@@ -48,13 +48,13 @@ type relay struct {
 type request struct {
 	method string
 	params json.RawMessage
-	// judged is true until a request of the client was sent on.
+	// judged is true until a request of the client was forwarded.
 	judged bool
 	cancel context.CancelFunc
 	call   *call
-	// withdrawn says that the server takes no answer any more.
+	// withdrawn says that the server accepts no answer any more.
 	withdrawn bool
-	// answer gets what the server says to a request of ours.
+	// answer gets the server's response to a request of ours.
 	answer chan *jsonrpc.Response
 	// changes is how often the server's tools had changed when it answered.
 	changes int
@@ -67,14 +67,13 @@ func newRelay(client, server mcp.Connection, o Options) *relay {
 	}
 }
 
-// errServer marks the end of the server, and errUntold that it can be told nothing
-// any more.
+// errServer marks the end of the server, and errUntold that it accepts no more messages.
 var (
 	errServer = errors.New("the server ended")
 	errUntold = errors.New("it can be told nothing any more")
 )
 
-// toServer passes a message of the client on, in the client's own turn.
+// toServer forwards a message of the client, in the client's own order.
 func (r *relay) toServer(ctx context.Context, m jsonrpc.Message) error {
 	if err := r.server.Write(ctx, m); err != nil {
 		return fmt.Errorf("%w: %w: %w", errServer, errUntold, err)
@@ -121,8 +120,8 @@ func (r *relay) run(ctx context.Context) error {
 	return closed
 }
 
-// lastAnswers waits, for a little while, until all that the client asked before
-// it left is answered.
+// lastAnswers waits, for a little while, until all that the client asked before it left is
+// answered.
 func (r *relay) lastAnswers(ended <-chan error) {
 	r.mu.Lock()
 	r.idle = make(chan struct{})
@@ -140,8 +139,8 @@ func (r *relay) lastAnswers(ended <-chan error) {
 	}
 }
 
-// lastSaid waits, for a little while, until all is read that the server said before
-// it ended, and returns what it ended by.
+// lastSaid waits, for a little while, until all that the server said before it ended is read, and
+// returns the error it ended with.
 func (r *relay) lastSaid(ended <-chan error, err error) error {
 	timer := time.NewTimer(r.o.grace)
 	defer timer.Stop()
@@ -153,8 +152,7 @@ func (r *relay) lastSaid(ended <-chan error, err error) error {
 	return err
 }
 
-// settle gives what is being taken in the time to arrive. A client that does
-// not read must not keep us for ever.
+// settle waits for what is being taken in. A client that does not read must not keep us for ever.
 func (r *relay) settle() {
 	done := make(chan struct{})
 	go func() {
@@ -169,14 +167,14 @@ func (r *relay) settle() {
 	}
 }
 
-// leave answers what nobody will answer any more.
+// leave answers the requests that will get no other answer.
 func (r *relay) leave(ctx context.Context, why error) {
 	r.mu.Lock()
 	r.leaving = true
 	close(r.gone)
 	open := make(map[jsonrpc.ID]request, len(r.asked))
 	for id, q := range r.asked {
-		open[id] = *q // who judges it may still write to it
+		open[id] = *q // the goroutine that judges it may still write to it
 		delete(r.asked, id)
 	}
 	r.mu.Unlock()
@@ -198,7 +196,7 @@ func (r *relay) leave(ctx context.Context, why error) {
 	}
 }
 
-// pump hands on what one side says until it ends.
+// pump passes on what one side says until it ends.
 func (r *relay) pump(ctx context.Context, from mcp.Connection, to func(context.Context, jsonrpc.Message) error) error {
 	for {
 		m, err := from.Read(ctx)
@@ -225,12 +223,12 @@ func (r *relay) begin(work func()) bool {
 	return true
 }
 
-// fromClient passes on, or begins to judge, what the client says.
+// fromClient forwards, or begins to judge, what the client says.
 func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		if r.window.answered(m) {
-			return nil // the server asked nothing, and hears nothing
+			return nil // no request of the server is open: dropped
 		}
 		q := r.take(r.wanted, m.ID)
 		if q == nil || q.withdrawn {
@@ -261,7 +259,7 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 
 const usedID = "floodmark: a request with this id is not answered yet; use another."
 
-// open notes a request; it returns why it cannot be.
+// open records a request; it returns why it cannot.
 func (r *relay) open(list map[jsonrpc.ID]*request, id jsonrpc.ID, q *request) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -293,8 +291,7 @@ func (r *relay) reply(ctx context.Context, m *jsonrpc.Response) {
 	}
 }
 
-// deliver gives an answer to the client. What was asked last is answered even
-// if the client has gone by then.
+// deliver gives an answer to the client, also if the client has closed its side by then.
 func (r *relay) deliver(ctx context.Context, m *jsonrpc.Response) {
 	if err := r.client.Write(context.WithoutCancel(ctx), m); err != nil {
 		r.o.Note("an answer did not reach the client: " + floodmark.OneLine(err.Error(), maxNote))
@@ -312,7 +309,7 @@ func (r *relay) done() {
 	}
 }
 
-// forward sends a request of the client on, unless it was taken back.
+// forward sends a request of the client on, unless it was cancelled.
 func (r *relay) forward(ctx context.Context, m *jsonrpc.Request) error {
 	r.mu.Lock()
 	q := r.asked[m.ID]
@@ -326,7 +323,7 @@ func (r *relay) forward(ctx context.Context, m *jsonrpc.Request) error {
 	return r.toServer(ctx, &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: m.Params})
 }
 
-// fromServer passes on, or takes in first, what the server says.
+// fromServer forwards, or takes in first, what the server says.
 func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -359,7 +356,7 @@ func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 			why = usedID
 		}
 		if why != "" {
-			_ = r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)}) // its end is found where it is read
+			_ = r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)}) // a write error is found by the reader
 			return nil
 		}
 		return r.wants(ctx, m, q)

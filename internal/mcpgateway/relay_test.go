@@ -253,7 +253,7 @@ func TestMethodsSpelledAlmostLikeACall(t *testing.T) {
 				t.Errorf("%s: heard %s", method, got)
 			}
 		}
-		// Without an id there is nobody to answer.
+		// Without an id there is no request to answer.
 		s.client.say(`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo"}}`, `{"jsonrpc":"2.0","id":null,"method":"Tools/call","params":{"name":"echo"}}`)
 		s.server.silent()
 	})

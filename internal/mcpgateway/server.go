@@ -27,7 +27,7 @@ func (r *relay) result(ctx context.Context, q *request, m *jsonrpc.Response) err
 	r.begin(func() {
 		err := r.arrive(ctx, q, out)
 		if before != nil {
-			<-before // what was said about a request comes before its answer
+			<-before // an announcement about a request comes before its answer
 		}
 		if err != nil {
 			line := "floodmark: the answer was not taken in, so it is kept back. Ask the owner to run «floodmark status»."
@@ -76,7 +76,7 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 	if err != nil {
 		return r.quoting(ctx, m.Result, denied("floodmark: the server's answer was not understood: "+floodmark.OneLine(err.Error(), maxNote)+"."))
 	}
-	if !isNull(value(list, "inputRequests")) { // a task that goes on once a person has answered
+	if !isNull(value(list, "inputRequests")) { // a task that continues after a person's answer
 		if list, err = r.wantsMore(list); err != nil {
 			return r.quoting(ctx, m.Result, err)
 		}
@@ -142,8 +142,7 @@ func errorText(m *jsonrpc.Response) json.RawMessage {
 	return object(list)
 }
 
-// resultOf is an answer as the monitor takes it in. It reports whether that is
-// all of it.
+// resultOf returns an answer in the form the monitor takes in, and whether that is all of it.
 func resultOf(m *jsonrpc.Response) (result hook.Result, whole bool) {
 	raw := m.Result
 	if m.Error != nil {
@@ -180,7 +179,7 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 	return r.took(ctx, q.call, m, list)
 }
 
-// took takes in what a call gave, and writes what it is worth into it.
+// took takes in the result of a call, and writes its label into it.
 func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []member) error {
 	more := ifc(m.Result)
 	result, whole := resultOf(m)
@@ -205,7 +204,7 @@ func taskOf(v json.RawMessage) string {
 	return id
 }
 
-// ofTask is the call whose result a request is about.
+// ofTask returns the call whose result a request is about.
 func (r *relay) ofTask(params json.RawMessage) *call {
 	list, err := members(params)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *relay) ofTask(params json.RawMessage) *call {
 	return r.known.ofTask(id)
 }
 
-// announced passes on what the server says without wanting an answer.
+// announced forwards the server's notifications.
 func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 	switch m.Method {
 	case toolsChanged:
@@ -231,7 +230,7 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 	if words, _ := readable(m.Params); words == "" || unread(m.Method) && !(r.o.Shared && tells(m)) {
 		return r.client.Write(ctx, m)
 	}
-	// Some clients put what a server announces before their model.
+	// Some clients show a server's announcements to their model.
 	before, said := r.announcing()
 	if !r.begin(func() {
 		defer close(said)
@@ -251,8 +250,8 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 	return nil
 }
 
-// unread reports a notification that clients use themselves, or show to people,
-// and that no model reads.
+// unread reports a notification that clients use themselves, or show to people, and that no model
+// reads.
 func unread(method string) bool {
 	switch method {
 	case cancelled, toolsChanged, promptsChanged, "notifications/resources/list_changed", "notifications/resources/updated",
@@ -262,9 +261,8 @@ func unread(method string) bool {
 	return false
 }
 
-// withdraw forgets a question of the server that it does not want answered any
-// more. One whose answer would have to be judged stays: a client may answer all
-// the same, and under its id no other question may wait for that.
+// withdraw drops a question that the server has cancelled. One whose answer would have to be judged
+// stays: a client may answer all the same, and no other question may then wait under its id.
 func (r *relay) withdraw(id jsonrpc.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -275,8 +273,8 @@ func (r *relay) withdraw(id jsonrpc.ID) {
 	delete(r.wanted, id)
 }
 
-// wants passes on what the server wants of the client. What a model would read
-// is taken in before.
+// wants forwards a request of the server to the client. Text that a model would read is taken in
+// first.
 func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error {
 	if m.Method == "ping" || m.Method == "roots/list" {
 		return r.client.Write(ctx, m)
@@ -309,7 +307,7 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 	return nil
 }
 
-// answered gives the server what the client says to a request of it.
+// answered gives the server the client's response to its request.
 func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
 	if q.method == elicit {
@@ -345,8 +343,8 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 	return nil
 }
 
-// filledIn gives the server what a person answered, after it was written down that
-// somebody did, and how. What was typed is not told to the monitor.
+// filledIn gives the server a person's answer, after recording that there was one, and of which
+// kind. The typed text is not told to the monitor.
 func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 	action := "error"
 	if list, err := members(m.Result); err == nil && m.Error == nil {
@@ -358,7 +356,7 @@ func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 	args := object([]member{{"server", quoted(r.o.Server)}, {"action", quoted(action)}})
 	err := r.decide(ctx, &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_form", Args: args}})
 	if err == nil && r.o.Shared {
-		err = r.give(ctx) // to write it down gives the server nothing, to answer does
+		err = r.give(ctx) // the record gives the server nothing, the answer does
 	}
 	if err != nil {
 		out.Result, out.Error = nil, rpcError(codeRefused, err.Error())
@@ -368,8 +366,8 @@ func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 	}
 }
 
-// includesContext reports whether a model that answers the server reads more
-// than the server gave it.
+// includesContext reports whether a model that answers the server reads more than the server's own
+// text.
 func includesContext(params json.RawMessage) bool {
 	list, err := members(params)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Agent is the name by which the monitor knows clients that say no other, and
-// by which the catalog knows what a gateway reads without a call.
+// Agent is the name under which the monitor has clients that give no other, and under which the
+// catalog has what a gateway reads without a call.
 const Agent = "mcp"
 
 // A Session is one client as the monitor knows it. It is safe for concurrent
@@ -24,33 +24,30 @@ type Session struct {
 	starting sync.Mutex // one start at a time
 	mu       sync.Mutex // guards what is below
 	started  bool
-	mark     *floodmark.Label // as it was last heard; nil if it is not known
+	mark     *floodmark.Label // the last one received; nil if unknown
 	heard    map[int]func()
 	next     int
 }
 
 // A Client says whose session it is.
 type Client struct {
-	// Agent and Claims name the agent and its session, if the client says that it
-	// is part of one that reports by hooks. The monitor knows better, or lets that
-	// session's mark count besides.
+	// Agent and Claims name the agent and its session, if the client says that it is part of one
+	// that reports by hooks. The monitor finds out better, or adds that session's mark.
 	Agent  string
 	Claims floodmark.SessionID
-	// Apart says that the process speaks for several clients: the monitor must not
-	// join the session with others of the same process. Caller is the client's
-	// process, where that is known.
+	// Apart says that the process speaks for several clients: the monitor must not join the session
+	// with others of the same process. Caller is the client's process, if known.
 	Apart  bool
 	Caller hook.Process
 	// Project is the folder the client works in and Home the owner's.
 	Project, Home string
-	// Wait is how long the judge may wait for a person besides.
+	// Wait is how long the judge may also wait for a person.
 	Wait time.Duration
 	// Token is the name of the token the client showed, if it showed one.
 	Token string
 }
 
-// NewSession returns the session of a client. Nothing is told to the monitor
-// before there is something to ask.
+// NewSession returns the session of a client. The monitor is told of it with the first event.
 func NewSession(j Judge, c Client) *Session {
 	s := &Session{judge: j, who: c, id: floodmark.SessionID(hook.GatewaySession + rand.Text()), heard: map[int]func(){}}
 	if c.Apart {
@@ -80,7 +77,7 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	ev.Session, ev.Gateway, ev.Claims, ev.Caller = s.id, true, s.who.Claims, s.who.Caller
 	reply, err := s.judge.Handle(ctx, ev)
 	if err == nil {
-		err = ctx.Err() // an answer that comes too late is none
+		err = ctx.Err() // an answer after the deadline does not count
 	}
 	return reply, err
 }
@@ -90,7 +87,7 @@ func (s *Session) decide(ctx context.Context, ev hook.Event) (hook.Reply, error)
 	return s.within(ctx, judgeTime+s.who.Wait, ev)
 }
 
-// within asks about a call for a time.
+// within asks about a call with a time limit.
 func (s *Session) within(ctx context.Context, most time.Duration, ev hook.Event) (hook.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -132,8 +129,7 @@ func (s *Session) End(ctx context.Context) error {
 	return err
 }
 
-// watch calls f whenever something was taken in that may have lowered the mark.
-// The function it returns ends that.
+// watch calls f whenever an event may have lowered the mark, until stop is called.
 func (s *Session) watch(f func()) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +143,7 @@ func (s *Session) watch(f func()) (stop func()) {
 	}
 }
 
-// took tells the watchers that something was taken in, unless the mark is known
-// to be what it was.
+// took notifies the watchers, unless the mark is known to be unchanged.
 func (s *Session) took(mark *floodmark.Label) {
 	s.mu.Lock()
 	if mark != nil && s.mark != nil && *mark == *s.mark {

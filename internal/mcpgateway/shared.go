@@ -10,12 +10,11 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What is said to a server that other clients use may come out of it again, for
-// any of them. The monitor is told so with every event about it, and before
-// anything reaches it that is no call. What it says besides is taken in even where
-// models usually do not read it.
+// What one client says to a shared server may come out of it again for any other client. The
+// monitor is told that the server is shared with every event about it, and before anything but a
+// call reaches it. Its notifications are taken in even where models usually do not read them.
 
-// about is an event about this server.
+// about marks an event as one about this server.
 func (r *relay) about(ev hook.Event) hook.Event {
 	if r.o.Shared {
 		ev.Shared = r.o.Server
@@ -23,8 +22,8 @@ func (r *relay) about(ev hook.Event) hook.Event {
 	return ev
 }
 
-// give tells the monitor that the client is about to give the server something
-// besides a call. With an error it must not.
+// give tells the monitor that the client is about to send the server something besides a call. On
+// an error the client must not.
 func (r *relay) give(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
@@ -38,8 +37,8 @@ func (r *relay) give(ctx context.Context) error {
 	return denied(refusal(reply, err))
 }
 
-// gives reports whether a request that is not judged gives the server something.
-// A list without a cursor and what never reaches it does not.
+// gives reports whether a request that is not judged gives the server something. A list without a
+// cursor does not, nor does a request that never reaches it.
 func gives(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case initialize, "ping", "logging/setLevel", "resources/unsubscribe":
@@ -62,7 +61,7 @@ func tells(m *jsonrpc.Request) bool {
 	return true
 }
 
-// goneLine is what is answered to calls that a server left open.
+// goneLine is the answer to calls that were open when a server ended.
 func (r *relay) goneLine() string {
 	name := floodmark.OneLine(r.o.Server, maxQuoted)
 	if r.o.Restarts {

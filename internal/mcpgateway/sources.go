@@ -11,8 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// takeIn tells the monitor of content that came without a call. Nil says that
-// it is known now.
+// takeIn tells the monitor of content that came without a call. Nil says that the monitor has it.
 func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
@@ -28,7 +27,7 @@ func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 	return nil
 }
 
-// content is text of the server that the catalog knows by a tool of ours.
+// content returns text of the server under one of the gateway's tools in the catalog.
 func content(tool string, raw ...json.RawMessage) hook.Content {
 	words, whole := readable(raw...)
 	c := hook.Content{Kind: floodmark.NodeToolResult, Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: tool}, Text: words}
@@ -50,7 +49,7 @@ func (r *relay) tellDefinitions(ctx context.Context) error {
 	return r.takeInDefinition(ctx, words)
 }
 
-// takeInDefinition tells the monitor of words by which the server describes itself.
+// takeInDefinition tells the monitor of the server's description of itself.
 func (r *relay) takeInDefinition(ctx context.Context, words string) error {
 	err := r.takeIn(ctx, hook.Content{
 		Kind:   floodmark.NodeInput,
@@ -63,8 +62,8 @@ func (r *relay) takeInDefinition(ctx context.Context, words string) error {
 	return nil
 }
 
-// held refuses what is held. The line says why, and may do so in words of the server,
-// such as the names of what changed: they are taken in before a model reads them.
+// held refuses a call of a held definition. The line says why, and may quote the server, such as
+// the names of what changed: so it is taken in before a model reads it.
 func (r *relay) held(ctx context.Context, line string) error {
 	if err := r.takeInDefinition(ctx, line); err != nil {
 		return err
@@ -72,8 +71,8 @@ func (r *relay) held(ctx context.Context, line string) error {
 	return denied(line)
 }
 
-// quoting refuses an answer of the server. The refusal may name what stands in it, so
-// the answer is taken in before.
+// quoting refuses an answer of the server. The refusal may quote the answer, so the answer is taken
+// in first.
 func (r *relay) quoting(ctx context.Context, answer json.RawMessage, refused error) error {
 	if err := r.takeIn(ctx, content(asOther, answer)); err != nil {
 		return err
@@ -81,9 +80,8 @@ func (r *relay) quoting(ctx context.Context, answer json.RawMessage, refused err
 	return refused
 }
 
-// readable is all text in JSON values that could reach a model: every string
-// and number, and the keys. Pictures and sounds are left out. It reports
-// whether that is all of it.
+// readable returns all text in JSON values that could reach a model: every string and number, and
+// the keys. It leaves out pictures and sounds, and reports whether the text is complete.
 func readable(raw ...json.RawMessage) (string, bool) {
 	var b strings.Builder
 	for _, v := range raw {
@@ -119,8 +117,8 @@ func readable(raw ...json.RawMessage) (string, bool) {
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), true
 }
 
-// minEncoded is from where on a run without a space is taken for bytes, not
-// words: no address, path or token that somebody would use is as long.
+// minEncoded is the length from which a run without a space is taken for bytes, not words: no
+// address, path or token in real use is as long.
 const minEncoded = 4096
 
 // encoded reports whether a string is bytes in base64.

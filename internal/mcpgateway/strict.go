@@ -12,9 +12,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Readers of JSON differ. Of two equal keys most take the last, some the first;
-// readers written in Go take «NAME» for «name». What we judge must be what the
-// server reads, so an object that can be read in two ways is not passed on.
+// Readers of JSON differ. Of two equal keys most take the last, some the first; readers written in
+// Go take «NAME» for «name». The server must read what we judged, so an object that can be read in
+// two ways is not forwarded.
 
 // A member is one key of an object with its value as it was written.
 type member struct {
@@ -24,7 +24,7 @@ type member struct {
 
 var errNotObject = errors.New("it is no JSON object")
 
-// members takes an object apart, in order. The data must be valid JSON.
+// members splits an object into its members, in order. The data must be valid JSON.
 func members(data []byte) ([]member, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '{' {
@@ -94,8 +94,7 @@ func skipValue(data []byte, i int) int {
 	return i
 }
 
-// distinct refuses an object in which a key stands twice, or in which one is
-// spelled almost like a known one.
+// distinct refuses an object with a key twice, or with one spelled almost like a known one.
 func distinct(data []byte, known ...string) error {
 	list, err := members(data)
 	if err != nil {
@@ -123,8 +122,8 @@ func apart(list []member, known []string) error {
 	return nil
 }
 
-// fold is how a lenient reader would see a key, by the rule of Go's own: a rune
-// stands for all that differ from it by case only.
+// fold returns a key as a lenient reader sees it, by Go's own rule: a rune stands for all that
+// differ from it only by case.
 func fold(key string) string {
 	return strings.Map(func(r rune) rune {
 		for {
@@ -160,7 +159,7 @@ func without(list []member, key string) []member {
 	return slices.DeleteFunc(slices.Clone(list), func(m member) bool { return m.key == key })
 }
 
-// object writes members down again.
+// object encodes members.
 func object(list []member) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -195,7 +194,7 @@ func text(v json.RawMessage) (string, error) {
 	return s, err
 }
 
-// array takes a list apart; nil if it is none.
+// array splits a list; nil if the value is none.
 func array(v json.RawMessage) ([]json.RawMessage, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false

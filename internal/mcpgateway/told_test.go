@@ -132,7 +132,7 @@ func TestDefinitionsAreToldAfterAFailure(t *testing.T) {
 	})
 }
 
-// Of a tool that there was no room for nobody knows whether it is held.
+// A tool beyond the limit counts as held.
 func TestMoreToolsThanAreKept(t *testing.T) {
 	k := newKnown()
 	for i := range MaxTools {

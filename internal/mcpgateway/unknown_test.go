@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What carries words of its sender to the server is judged by all of them,
-// whatever the method.
+// A message that carries its sender's words to the server is judged by all of them, with any
+// method.
 func TestWhatLeavesIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for ask, want := range map[string]hook.Call{

@@ -14,16 +14,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A window is what the client can show to a person: the questions of ours that are
-// open there. The server sees neither them nor the answers. It is safe for
-// concurrent use.
+// A window is the client's dialog with a person: the questions of ours that are open there. The
+// server sees neither them nor the answers. It is safe for concurrent use.
 type window struct {
 	mu   sync.Mutex // guards what is below
 	can  bool
 	open map[jsonrpc.ID]chan *jsonrpc.Response
 }
 
-// introduced learns what the client says it can. Only what is said plainly counts.
+// introduced reads the client's capabilities. Only clear declarations count.
 func (w *window) introduced(params json.RawMessage) {
 	can := canShowForms(params)
 	w.mu.Lock()
@@ -31,8 +30,8 @@ func (w *window) introduced(params json.RawMessage) {
 	w.can = can
 }
 
-// canShowForms reports whether a client declared that it shows forms: without a
-// mode they are meant.
+// canShowForms reports whether a client declared that it shows forms; a declaration without a mode
+// means forms.
 func canShowForms(params json.RawMessage) bool {
 	in := params
 	for _, key := range []string{"capabilities", "elicitation"} {
@@ -50,14 +49,14 @@ func canShowForms(params json.RawMessage) bool {
 	return len(list) == 0 || err == nil
 }
 
-// asks reports whether somebody could be asked.
+// asks reports whether the client can ask a person.
 func (w *window) asks() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.can
 }
 
-// begin makes a name for a question, which nobody can guess.
+// begin makes an unguessable name for a question.
 func (w *window) begin() (jsonrpc.ID, <-chan *jsonrpc.Response, bool) {
 	id, err := jsonrpc.MakeID("floodmark-" + rand.Text())
 	if err != nil {
@@ -76,7 +75,7 @@ func (w *window) begin() (jsonrpc.ID, <-chan *jsonrpc.Response, bool) {
 	return id, answer, true
 }
 
-// end forgets a question, and reports whether nobody had answered it.
+// end drops a question, and reports whether it was unanswered.
 func (w *window) end(id jsonrpc.ID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,8 +92,7 @@ func (w *window) has(id jsonrpc.ID) bool {
 	return open
 }
 
-// answered takes an answer to a question of ours, once. It reports whether it was
-// one.
+// answered accepts an answer to a question of ours, once. It reports whether it was one.
 func (w *window) answered(m *jsonrpc.Response) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,9 +110,8 @@ type ruling struct {
 	err   error
 }
 
-// askThere shows the question about a call in the client's window, and returns
-// what the monitor says after it was answered, there or elsewhere. Until then the
-// call is not allowed.
+// askThere shows the question about a call in the client's window, and returns the monitor's answer
+// after the person's, given there or elsewhere. Until then the call is not allowed.
 func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (hook.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.open)
 	defer cancel()
@@ -128,7 +125,7 @@ func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (
 		}
 	}()
 	if err := r.client.Write(ctx, &jsonrpc.Request{ID: id, Method: elicit, Params: form(*asked.Ask)}); err != nil {
-		return asked, nil // the question stands elsewhere
+		return asked, nil // the question stays open elsewhere
 	}
 	shown := *ev.Window
 	shown.Ticket = asked.Ticket
@@ -145,13 +142,13 @@ func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (
 	select {
 	case m := <-answer:
 		if ctx.Err() != nil {
-			return asked, nil // the call is not wanted any more
+			return asked, nil // the call was cancelled
 		}
 		said, picked := readForm(m, *asked.Ask)
 		if said == "" {
-			return asked, nil // nobody said anything: it stays open elsewhere
+			return asked, nil // no answer: it stays open elsewhere
 		}
-		over() // nobody is waited for any more
+		over() // the wait is over
 		given := shown
 		given.Answer, given.Picked = said, picked
 		ev.Window = &given
@@ -178,17 +175,17 @@ func (r *relay) withdrawThere(ctx context.Context, id jsonrpc.ID) {
 	}
 }
 
-// The names and values of a form. A client that fills in what stands first says no.
+// The names and values of a form. A client that fills in the first value denies.
 const (
 	fieldAnswer, fieldPlace = "answer", "place"
 	sayNo, sayYes           = "no", "yes"
 )
 
-// maxTyped bounds what is taken of a form.
+// maxTyped bounds the text accepted from a form.
 const maxTyped = hook.MaxPicked
 
-// form is a question as the client shows it: a choice whose first value is no, or
-// what has to be typed.
+// form returns a question as the client shows it: a choice whose first value is no, or a text to
+// type.
 func form(a hook.Ask) json.RawMessage {
 	field, about := fieldAnswer, []member{
 		{"type", quoted("string")},
@@ -215,8 +212,8 @@ func form(a hook.Ask) json.RawMessage {
 	})
 }
 
-// readForm reads what a person answered. Whatever is not plainly a yes or a no to
-// this form is nothing.
+// readForm reads what a person answered. An answer that is not clearly a yes or a no to this form
+// counts as none.
 func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
 	if m.Error != nil || !json.Valid(m.Result) {
 		return "", ""
@@ -273,11 +270,11 @@ func texts(list []string) json.RawMessage {
 // maxIndent is how far in a line may stand.
 const maxIndent = 4
 
-// seen is text in which nothing is invisible, in lines.
+// seen returns text with nothing invisible, in lines.
 func seen(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
-		rest := strings.TrimLeft(l, " ") // what belongs to the line above stands further in
+		rest := strings.TrimLeft(l, " ") // a continuation is indented further
 		lines[i] = l[:min(len(l)-len(rest), maxIndent)] + floodmark.Visible(rest)
 	}
 	return strings.Join(lines, "\n")

@@ -21,8 +21,8 @@ const (
 	callEcho   = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}`
 )
 
-// asking is a judge that asks in the client's window. Elsewhere nobody answers
-// before the test says so.
+// asking is a judge that asks in the client's window. No answer comes elsewhere before the test
+// sends it.
 func asking(a hook.Ask, elsewhere <-chan hook.Reply, after hook.Reply) *fakeJudge {
 	return &fakeJudge{answer: func(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 		switch w := ev.Window; {
@@ -110,7 +110,7 @@ func TestACallIsAskedAboutInTheClientsWindow(t *testing.T) {
 	})
 }
 
-// Whatever is not plainly a yes to this form lets nothing through.
+// An answer that is not clearly a yes to this form allows nothing.
 func TestWhatIsNoYes(t *testing.T) {
 	typed, among := hook.Ask{Text: "q", Pick: "type the end"}, hook.Ask{Text: "q", Pick: "choose", Among: []string{"a.example", "b\u200b.example"}}
 	for name, c := range map[string]struct {
@@ -211,8 +211,7 @@ func TestAnsweredElsewhereFirst(t *testing.T) {
 	})
 }
 
-// A call that is taken back while it is asked about is not made, whatever is
-// answered then.
+// A call that is cancelled while it is asked about is not made, after any answer.
 func TestTakenBackWhileItIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := asking(hook.Ask{Text: "q"}, nil, yes())
@@ -246,7 +245,7 @@ func TestTheClientLeavesWhileItIsAsked(t *testing.T) {
 	})
 }
 
-// A question that nobody answers is over in time.
+// An unanswered question expires.
 func TestAWindowIsNotOpenForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := asking(hook.Ask{Text: "q"}, nil, yes())
@@ -326,7 +325,7 @@ func TestAServerHasNoPartInOurQuestions(t *testing.T) {
 	})
 }
 
-// Whatever a client answers, it is a yes only if it plainly says one.
+// An answer of any form is a yes only if it clearly says so.
 func FuzzReadForm(f *testing.F) {
 	f.Add([]byte(`{"action":"accept","content":{"answer":"yes"}}`))
 	f.Add([]byte(`{"action":"accept","content":{"answer":"no","answer":"yes"}}`))

@@ -28,8 +28,8 @@ const noAnswer = "the monitor did not answer, so nothing is allowed. Ask the own
 
 var errNotBegun = errors.New("the session was not begun")
 
-// refusal is the line for a reply that does not let things go on. It never
-// holds a code: a reply has none.
+// refusal is the line for a reply that does not allow the request. It never holds a code: a reply
+// has none.
 func refusal(r hook.Reply, err error) string {
 	line := r.Told()
 	switch elsewhere := r.Elsewhere(); {

@@ -6,19 +6,17 @@ import (
 	"net/http"
 )
 
-// A Credential is what a server wants to be shown. It may change between two
-// requests. No error of it holds it.
+// A Credential is what a server is shown. It may change between two requests. Its errors never
+// contain it.
 type Credential interface {
 	// Show returns the token; empty: there is none.
 	Show(ctx context.Context) (string, error)
-	// Refused returns another one than the server did not take, or why there is
-	// none.
+	// Refused returns another token after the server refused one, or an error.
 	Refused(ctx context.Context, shown string) (string, error)
 }
 
-// shown sends a request with the credential, and once more with another one if
-// the server does not take it. What else the server says about logging in is not
-// followed: that is the owner's to begin.
+// shown sends a request with the credential, and once more with another one if the server refuses
+// it. It follows no other login instruction of the server: only the owner begins a login.
 func (d *door) shown(req *http.Request) (*http.Response, error) {
 	if d.credential == nil {
 		return d.next.RoundTrip(req)

@@ -30,8 +30,8 @@ const (
 	maxHead  = 64 << 10
 )
 
-// codeRejected is the SDK's own mark for what was not delivered. It looks like
-// an error of the server.
+// codeRejected is the SDK's own code for an undelivered message. It looks like an error of the
+// server.
 const codeRejected = -32005
 
 const versionHeader = "Mcp-Protocol-Version"
@@ -40,10 +40,10 @@ const versionHeader = "Mcp-Protocol-Version"
 type Server struct {
 	// URL is where it is: https, or http on this machine.
 	URL string
-	// Headers are sent with every request, as credentials are. They are asked
-	// for once per connection and never shown.
+	// Headers are sent with every request, as credentials are. They are fetched once per connection
+	// and never shown.
 	Headers func() (http.Header, error)
-	// Credential is shown besides; nil: none is.
+	// Credential is shown too; nil: none.
 	Credential Credential
 	// MaxAnswer replaces the constant, for tests.
 	MaxAnswer int64
@@ -73,7 +73,7 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 		return nil, err
 	}
 	client := outward.Client(outward.Options{
-		// In the clear nothing leaves this machine, whatever a name resolves to.
+		// Unencrypted requests stay on this machine, also if a name resolves elsewhere.
 		Here: u.Scheme == "http", DialTime: dialTime, HeaderBytes: maxHead, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
 	})
 	if s.transport != nil {
@@ -124,14 +124,14 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections lets go what is not in use; the client looks for it here.
+// CloseIdleConnections closes unused connections; the client looks for this method here.
 func (d *door) CloseIdleConnections() {
 	if c, ok := d.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// bounded is a body that fails where it is too long.
+// bounded is a body that fails beyond its limit.
 type bounded struct {
 	io.ReadCloser
 	left int64
@@ -214,7 +214,7 @@ func (r *remote) give(msg jsonrpc.Message) {
 	}
 }
 
-// agreed takes the version out of the answer to initialize.
+// agreed reads the version in the answer to initialize.
 func (r *remote) agreed(answer *jsonrpc.Response) {
 	r.mu.Lock()
 	ours := r.hello.IsValid() && r.hello == answer.ID
@@ -262,7 +262,7 @@ func (r *remote) Write(_ context.Context, msg jsonrpc.Message) error {
 	return nil
 }
 
-// undelivered keeps what a server said in its refusal, and no address.
+// undelivered keeps what a server said in its refusal, without addresses.
 func undelivered(err error) error {
 	where, said := new(url.Error), new(jsonrpc.Error)
 	if !errors.As(err, &where) && errors.As(err, &said) && said.Code != codeRejected {

@@ -81,7 +81,7 @@ func TestAServerOverHTTP(t *testing.T) {
 				if got, err := call(t.Context(), c, "ask", "x", nil); got != "decline" {
 					t.Errorf("%q, %v", got, err)
 				}
-				// A call that hangs holds up nobody, and can be cancelled.
+				// A call that hangs delays no other, and can be cancelled.
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error)
 				go func() { _, err := call(ctx, c, "hang", "", nil); done <- err }()

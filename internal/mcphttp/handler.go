@@ -1,13 +1,12 @@
-// Package mcphttp carries MCP over HTTP in both directions: [Handler] takes
-// clients in and makes one connection of each of their sessions, [Dial] reaches
-// a server. The SDK's transports speak the protocol; here stand the checks they
-// leave to others: who may come in, from where, with how much, for how long. It
-// reads no message beyond what it needs to carry it.
+// Package mcphttp carries MCP over HTTP in both directions: [Handler] accepts clients and makes one
+// connection of each of their sessions, [Dial] reaches a server. The SDK's transports speak the
+// protocol; this package adds the checks they leave to others: who may connect, from where, with
+// how much, for how long. It reads no more of a message than it needs to carry it.
 //
-// The SDK's transports are made for its own clients and servers, so streams.go and wrap.go
-// take detours round them. A fork, or a protocol of our own, would be more to keep true.
-// Versions of MCP without sessions are refused with the versions there are, because
-// several servers with state behind one address are a session.
+// The SDK's transports are made for its own clients and servers, so streams.go and wrap.go work
+// around them. A fork, or a protocol of our own, would be more to maintain. Versions of MCP without
+// sessions are refused with the list of supported versions, because several servers with state
+// behind one address need a session.
 package mcphttp
 
 import (
@@ -48,8 +47,8 @@ const (
 	stall = time.Minute
 )
 
-// SessionHeader and AgentHeader name the agent's session that a client's session
-// belongs to. They are a claim: whoever decides by it checks it.
+// SessionHeader and AgentHeader name the agent's session that a client's session belongs to. They
+// are a claim, which must be checked before a decision relies on it.
 const (
 	SessionHeader = "Floodmark-Session"
 	AgentHeader   = "Floodmark-Agent"
@@ -57,36 +56,35 @@ const (
 
 const sessionIDHeader = "Mcp-Session-Id"
 
-// A Peer is who opened a session.
+// A Peer is the client that opened a session.
 type Peer struct {
-	// Client is whose token it showed, ID the session's own.
+	// Client is the name of its token, ID the session's own.
 	Client, ID string
 	// Join and Agent are what it said in [SessionHeader] and [AgentHeader];
 	// empty: nothing.
 	Join, Agent string
-	// Caller is the client's process; zero if nobody can tell.
+	// Caller is the client's process; zero if unknown.
 	Caller hook.Process
 }
 
 // Options are what a Handler is made of.
 type Options struct {
-	// Admit returns who shows this token. An error lets nobody in.
+	// Admit returns the client with this token. On an error it is refused.
 	Admit func(token string) (client string, err error)
-	// Caller returns the process at the other end of a request; zero if nobody can
-	// tell. An error lets nobody in: it says why. Nil asks nobody.
+	// Caller returns the process at the other end of a request; zero if unknown. On an error, which
+	// says why, the request is refused. Nil: no process is looked up.
 	Caller func(*http.Request) (hook.Process, error)
 	// Open returns the server for a session that begins. The Handler closes it.
 	Open func(context.Context, Peer) (mcp.Connection, error)
-	// Hosts are the names this door is reached by, besides those of the machine itself.
+	// Hosts are the names of this door, besides those of the machine itself.
 	Hosts []string
-	// Idle ends a session of which nothing was heard for so long; zero: 30 minutes.
+	// Idle is the time without a message after which a session ends; zero: 30 minutes.
 	Idle time.Duration
 	// MaxBody replaces the constant, for tests.
 	MaxBody int64
 }
 
-// A Handler serves clients. Whoever makes one closes it; after that it begins no
-// session.
+// A Handler serves clients. Its maker closes it; after that it begins no session.
 type Handler struct {
 	opts    Options
 	origins *http.CrossOriginProtection
@@ -180,8 +178,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hosted says whether a request was meant for us: a page whose name was bound
-// to our address says its own name here.
+// hosted reports whether a request was meant for us: a page whose name was bound to our address
+// names its own host here.
 func (h *Handler) hosted(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -213,8 +211,8 @@ func (h *Handler) admitted(r *http.Request) (string, bool) {
 	return client, err == nil && client != ""
 }
 
-// known finds the session of a request. Another client's is none, nor is that of
-// another process: what it may do was decided by who began it.
+// known returns the session of a request. A session of another client, or of another process, is
+// not found: its rights were decided by who began it.
 func (h *Handler) known(w http.ResponseWriter, r *http.Request, who Peer) *session {
 	id := r.Header.Get(sessionIDHeader)
 	if id == "" {
@@ -242,7 +240,7 @@ func accepts(r *http.Request, kinds ...string) bool {
 	return true
 }
 
-// post takes messages of a client in.
+// post accepts messages of a client.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, who Peer) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
@@ -253,7 +251,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who Peer) {
 		return
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(stall)) // where there is none, there is none
+	_ = control.SetReadDeadline(time.Now().Add(stall)) // a writer without deadlines has none
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if err != nil {
@@ -284,13 +282,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who Peer) {
 	}
 }
 
-// session finds the session of messages, or begins one where they ask for it.
+// session returns the session of messages, or begins one for an initialize.
 func (h *Handler) session(w http.ResponseWriter, r *http.Request, who Peer, mail mail) *session {
 	if r.Header.Get(sessionIDHeader) != "" {
 		return h.known(w, r, who)
 	}
 	if !mail.begins {
-		// Clients of the family without sessions turn to initialize after this.
+		// Clients of the versions without sessions send initialize after this.
 		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "this server has sessions: say initialize first")
 		return nil
 	}
@@ -316,7 +314,7 @@ func (h *Handler) refuseWith(w http.ResponseWriter, id jsonrpc.ID, status int, w
 	w.WriteHeader(status)
 	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: why})
 	if err == nil {
-		_, _ = w.Write(data) // whoever is gone needs no answer
+		_, _ = w.Write(data) // a client that is gone needs no answer
 	}
 }
 
@@ -329,8 +327,8 @@ type mail struct {
 	version string
 }
 
-// open reads a body as far as it has to be: whether it begins a session, and
-// methods that the SDK does not know, which are wrapped so that it passes them.
+// open reads as much of a body as needed: whether it begins a session, and methods that the SDK
+// does not know, which are wrapped so that it passes them.
 func open(body []byte) (mail, error) {
 	m := mail{body: body}
 	batch := []json.RawMessage{body}
@@ -376,14 +374,14 @@ func open(body []byte) (mail, error) {
 	return m, nil
 }
 
-// patient is a writer that gives a client so much time for each write.
+// patient is a writer that limits how long each write may wait for the client.
 type patient struct {
 	http.ResponseWriter
 	out *http.ResponseController
 }
 
 func (p *patient) Write(data []byte) (int, error) {
-	_ = p.out.SetWriteDeadline(time.Now().Add(stall)) // where there is none, there is none
+	_ = p.out.SetWriteDeadline(time.Now().Add(stall)) // a writer without deadlines has none
 	return p.ResponseWriter.Write(data)
 }
 

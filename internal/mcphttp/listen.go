@@ -19,9 +19,9 @@ const (
 	listenPause = time.Second
 )
 
-// listen keeps the stream open on which a server speaks without being asked.
-// The SDK does this only for clients of its own. A server that has no such
-// stream, or lets it go again and again, is left in peace.
+// listen keeps the stream open on which a server sends notifications and requests. The SDK does
+// this only for clients of its own. A server that has no such stream, or closes it again and again,
+// is not asked further.
 func (r *remote) listen() {
 	last := ""
 	for tries := 0; tries < listenTries; tries++ {
@@ -41,8 +41,7 @@ func (r *remote) listen() {
 	}
 }
 
-// stream reads one stream to its end. It returns whether another try makes
-// sense.
+// stream reads one stream to its end. It returns whether another try makes sense.
 func (r *remote) stream(last *string) (again bool, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.server.URL, http.NoBody)
 	if err != nil {
@@ -74,7 +73,7 @@ func (r *remote) stream(last *string) (again bool, err error) {
 		if err != nil {
 			return err
 		}
-		if req, ok := msg.(*jsonrpc.Request); ok { // answers come where the call went
+		if req, ok := msg.(*jsonrpc.Request); ok { // responses come where the call went
 			r.give(req)
 		}
 		return nil

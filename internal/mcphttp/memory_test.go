@@ -51,7 +51,7 @@ func (m *memory) transport() *http.Transport { return &http.Transport{DialContex
 func serve(t *testing.T, h http.Handler) (string, *memory) {
 	t.Helper()
 	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
-	web := &httptest.Server{Listener: m, Config: &http.Server{Handler: h}} //nolint:gosec // nobody else reaches it
+	web := &httptest.Server{Listener: m, Config: &http.Server{Handler: h}} //nolint:gosec // only this test reaches it
 	web.Start()
 	t.Cleanup(web.Close)
 	return web.URL, m

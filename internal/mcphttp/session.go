@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A session is one client's, from initialize to its end: two pumps between the
-// client's streams and the server behind.
+// A session is one client's, from initialize to its end: two pumps between the client's streams and
+// its server.
 type session struct {
 	h         *Handler
 	peer      Peer
@@ -108,7 +108,7 @@ func (s *session) run(ctx context.Context) {
 	pumps.Go(func() { s.down(ctx); s.end() })
 	<-ctx.Done()
 	s.h.leave(s)
-	_ = s.near.Close() // nobody is left to be told
+	_ = s.near.Close() // no client is left to tell
 	_ = s.far.Close()
 	s.streams.close()
 	pumps.Wait()
@@ -128,14 +128,14 @@ func (s *session) begun() bool {
 	return s.hello
 }
 
-// listens notes that the client opens its stream for news.
+// listens notes that the client opened its stream for notifications.
 func (s *session) listens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listened = true
 }
 
-// use keeps the session from being idle until what it returns is called.
+// use keeps the session from being idle until the returned function is called.
 func (s *session) use() func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +153,7 @@ func (s *session) use() func() {
 	}
 }
 
-// hungUp is how long a client may be silent that listened and does no more: most
-// end without a word.
+// hungUp is how long a client that stopped listening may be silent: most end without a message.
 const hungUp = 5 * time.Minute
 
 // patience is how long the session may be idle. Its caller holds the lock.
@@ -165,7 +164,7 @@ func (s *session) patience() time.Duration {
 	return s.h.opts.Idle
 }
 
-// up carries what the client says.
+// up carries messages of the client to the server.
 func (s *session) up(ctx context.Context) {
 	for {
 		msg, err := s.near.Read(ctx)
@@ -191,7 +190,7 @@ func (s *session) opened(req *jsonrpc.Request) {
 	s.calls = append(s.calls, openCall{id: req.ID, token: tokenIn(req.Params, true)})
 }
 
-// down carries what the client is told.
+// down carries messages of the server to the client.
 func (s *session) down(ctx context.Context) {
 	for {
 		msg, err := s.far.Read(ctx)
@@ -213,16 +212,16 @@ func (s *session) down(ctx context.Context) {
 	}
 }
 
-// How long and how many messages wait for a client that listens nowhere, as one
-// does between initialize and its stream for news.
+// How long and how many messages wait for a client that is not listening, as between initialize and
+// its stream for notifications.
 const (
 	listenWait = 5 * time.Second
 	listenLook = 20 * time.Millisecond
 	maxLater   = 64
 )
 
-// later tries again until the client listens. Whoever asked must not wait for
-// one that never does.
+// later retries until the client listens, in a goroutine: the server must not wait for a client
+// that never does.
 func (s *session) later(ctx context.Context, msg *jsonrpc.Request) {
 	s.mu.Lock()
 	room := s.late < maxLater
@@ -270,10 +269,9 @@ func (s *session) answered(msg *jsonrpc.Response) {
 	}
 }
 
-// tell writes a message that is no answer to the stream where a client looks
-// for it: progress to the call it is about, news about lists to the stream the
-// client opened for news, the rest to the newest call; where that fails, to the
-// other.
+// tell writes a message that is no answer to the stream where a client looks for it: progress to
+// the call it is about, changed lists to the stream for notifications, the rest to the newest call;
+// if that fails, to the other.
 func (s *session) tell(ctx context.Context, req *jsonrpc.Request) error {
 	id := s.about(req)
 	news := strings.HasSuffix(req.Method, "list_changed") || req.Method == "notifications/resources/updated"

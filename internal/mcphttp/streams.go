@@ -10,11 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// streams makes contexts by which the SDK's transport knows to which call's
-// stream a message belongs. It tells them by a key of its own that nobody else
-// can set, but it sets it for every call that a server of it handles. So a
-// server without anything in it handles a ping with the id in question, and we
-// keep the context it was given. The decision record says why this and no fork.
+// streams makes contexts by which the SDK's transport knows to which call's stream a message
+// belongs. The transport finds the stream by a private context key, which it sets for every call
+// that one of its servers handles. So an empty server handles a ping with the id in question, and
+// we keep the context it was given. The package comment says why this and no fork.
 type streams struct {
 	session *mcp.ServerSession
 	pings   chan jsonrpc.Message
@@ -45,7 +44,7 @@ func newStreams(ctx context.Context) (*streams, error) {
 	s.session = session
 	s.close = sync.OnceFunc(func() {
 		close(s.done)
-		_ = session.Wait() // it ends because its connection did
+		_ = session.Wait() // its connection has ended
 	})
 	return s, nil
 }

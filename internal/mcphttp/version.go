@@ -10,16 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Several servers with state behind one address are a session, so that we speak
-// the versions with sessions only. A client of the family without them says its
-// version with every request; it is told which there are, in the way that the
-// specification has for it, and says initialize then.
+// Several servers with state behind one address need a session, so we speak only the versions with
+// sessions. A client of a version without them sends its version with every request; it is told the
+// supported ones, as the specification has it, and then sends initialize.
 
 // versions are those with sessions, the newest first.
 func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
 
-// asked returns the version that a request is to be read in: what it says in its
-// header, or in the _meta of a message. Empty: it does not say.
+// asked returns the version of a request: from its header, or from the _meta of a message. Empty:
+// it does not say.
 func asked(r *http.Request, m mail) string {
 	if m.version != "" {
 		return m.version
@@ -27,8 +26,8 @@ func asked(r *http.Request, m mail) string {
 	return r.Header.Get(versionHeader)
 }
 
-// versionIn returns the version that the _meta of parameters names, as clients
-// without sessions write it. One that cannot be read is not empty either.
+// versionIn returns the version in the _meta of parameters, as clients without sessions write it.
+// An unreadable one is not empty either.
 func versionIn(params json.RawMessage) string {
 	if !bytes.Contains(params, []byte(mcp.MetaKeyProtocolVersion)) {
 		return ""
@@ -46,11 +45,11 @@ func versionIn(params json.RawMessage) string {
 	return version[:min(len(version), maxVersion)]
 }
 
-// maxVersion bounds what is said back of a version, in bytes.
+// maxVersion bounds how much of a version is repeated in an error, in bytes.
 const maxVersion = 64
 
-// speaks says whether a request is of a version that we speak. If it is not, it
-// was answered.
+// speaks reports whether a request is of a version that we speak. If it is not, speaks has answered
+// it.
 func (h *Handler) speaks(w http.ResponseWriter, r *http.Request, m mail) bool {
 	version := asked(r, m)
 	if m.version == "" && (version == "" || slices.Contains(versions(), version)) {

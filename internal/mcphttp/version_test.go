@@ -41,8 +41,8 @@ func TestAClientWithoutSessionsFindsItsWay(t *testing.T) {
 // A foreign message asks in a version that is not spoken here.
 type foreign struct{ header, body, requested string }
 
-// Whoever asks in a version that is not spoken here gets the specification's own
-// error, before anything is begun for him.
+// A request in a version that is not spoken here gets the specification's own error, before a
+// session begins.
 func TestOtherVersionsAreRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{})

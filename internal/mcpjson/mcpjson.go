@@ -1,5 +1,5 @@
-// Package mcpjson takes the parameters and results of MCP messages apart and puts
-// them together again, with whatever is not known here as it was.
+// Package mcpjson splits the parameters and results of MCP messages and joins them again, with
+// unknown fields as they were.
 package mcpjson
 
 import (
@@ -11,8 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Fields reads a JSON object. Nothing and null are an empty one. What is not
-// known here stays in it as it was.
+// Fields reads a JSON object. Nothing and null are an empty one. Unknown fields stay as they were.
 func Fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	said := map[string]json.RawMessage{}
 	if len(raw) == 0 {
@@ -27,8 +26,8 @@ func Fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return said, nil
 }
 
-// Encode writes what Fields read, or plain values, with each key once. Text stays
-// as it is: no character is written in another way for the sake of web pages.
+// Encode writes what Fields read, or plain values, with each key once. It does not escape text for
+// HTML.
 func Encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

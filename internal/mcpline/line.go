@@ -1,5 +1,5 @@
-// Package mcpline is one connection to an MCP server, from its start to its end.
-// What is said on it is its owner's business.
+// Package mcpline is one connection to an MCP server, from its start to its end. It does not read
+// the messages.
 package mcpline
 
 import (
@@ -26,8 +26,8 @@ func New(conn mcp.Connection, room int) *Line {
 	return &Line{conn: conn, queue: make(chan jsonrpc.Message, room)}
 }
 
-// Send queues a message, or reports that there is no room. It does not wait: a
-// server that reads nothing must not hold up others.
+// Send queues a message, or reports that there is no room. It does not wait: a server that does not
+// read must not delay others.
 func (l *Line) Send(msg jsonrpc.Message) bool {
 	select {
 	case l.queue <- msg:
@@ -37,7 +37,7 @@ func (l *Line) Send(msg jsonrpc.Message) bool {
 	}
 }
 
-// Take returns what would be sent next, where Run does not send it.
+// Take returns the next message to send, for a caller that does not use Run.
 func (l *Line) Take() (jsonrpc.Message, bool) {
 	select {
 	case msg := <-l.queue:
@@ -47,10 +47,9 @@ func (l *Line) Take() (jsonrpc.Message, bool) {
 	}
 }
 
-// Run sends what is queued, hands every message that comes to got, one after the
-// other, and lets greet speak meanwhile. It returns when the line has ended, which
-// the end of ctx, an error of greet or one of the connection bring about, and says
-// why. Then the connection is closed and greet has returned.
+// Run sends the queued messages, calls got with every message that comes, one after the other, and
+// runs greet meanwhile. It returns why the line ended: ctx, an error of greet or one of the
+// connection. By then the connection is closed and greet has returned.
 func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got func(jsonrpc.Message)) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -76,8 +75,8 @@ func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got f
 	return context.Cause(ctx)
 }
 
-// lastWords is how long a server that can be told nothing any more is listened to:
-// it may have ended, and have answered before.
+// lastWords is how long we read from a server that accepts no more messages: it may have ended
+// after it answered.
 const lastWords = time.Second
 
 // await waits so long at most until all was read.
@@ -114,8 +113,8 @@ func (l *Line) read(ctx context.Context, got func(jsonrpc.Message)) error {
 	}
 }
 
-// Hello waits for the answer to initialize and takes it apart. limit ends the wait,
-// and so does ctx, the line's own end.
+// Hello waits for the answer to initialize and splits it. limit bounds the wait, and so does ctx,
+// which ends with the line.
 func Hello(limit, ctx context.Context, got <-chan *jsonrpc.Response) (map[string]json.RawMessage, error) {
 	select {
 	case answer := <-got:
@@ -128,7 +127,7 @@ func Hello(limit, ctx context.Context, got <-chan *jsonrpc.Response) (map[string
 		}
 		return said, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx) // whoever ended it said why
+		return nil, context.Cause(ctx) // the cause says why it ended
 	case <-limit.Done():
 		return nil, errors.New("it did not answer initialize in time")
 	}

@@ -11,26 +11,25 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// maxFile bounds the file, waitTime the wait for others who write it.
+// maxFile bounds the file, waitTime the wait for other processes that write it.
 const (
 	maxFile  = 8 << 20
 	waitTime = 10 * time.Second
 )
 
-// How an issuer is shown the client's secret.
+// The ways to send the client's secret to an issuer.
 const (
 	authBasic = "basic"
 	authPost  = "post"
 )
 
-// A login is what is kept of one.
+// A login is the stored form of one.
 //
-// Rules for changing it: keys are only added, and a login without one must hold
-// for less.
+// Rules for changing it: keys are only added, and a login without one must hold for less.
 type login struct {
-	// URL is the server it was made for. At another address it is none.
+	// URL is the server it was made for. It does not hold at another address.
 	URL string `json:"url"`
-	// Resource is what its tokens are for, Issuer who gave them.
+	// Resource is the audience of its tokens, Issuer who gave them.
 	Resource string `json:"resource"`
 	Issuer   string `json:"issuer"`
 	// TokenEndpoint and RevokeEndpoint are the issuer's, as they were at the login.
@@ -49,7 +48,7 @@ type login struct {
 	Wanted bool `json:"wanted,omitempty"`
 }
 
-// holds says whether a login is one at this server as the owner has it now.
+// holds reports whether a login is one at this server as the owner has it now.
 func (l login) holds(s Server) bool {
 	return l.URL == s.URL && l.Access != "" && (s.Issuer == "" || sameIssuer(l.Issuer, s.Issuer)) && (s.ClientID == "" || l.ClientID == s.ClientID)
 }
@@ -69,9 +68,9 @@ type Book struct {
 // Open returns the book at a path, where there need not be a file yet.
 func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
-// A State is what is known of the login at a server.
+// A State describes the login at a server.
 type State struct {
-	// In says that somebody is logged in, by Issuer since Since.
+	// In says that there is a login, by Issuer since Since.
 	In     bool
 	Issuer string
 	Since  time.Time
@@ -79,7 +78,7 @@ type State struct {
 	Wanted bool
 }
 
-// State returns that of a server.
+// State returns the state of a server.
 func (b *Book) State(s Server) (State, error) {
 	f, err := b.read()
 	if err != nil {
@@ -112,7 +111,7 @@ func (b *Book) read() (*file, error) {
 	return f, nil
 }
 
-// of is the login of a server as the file has it now.
+// of returns the login of a server from the file.
 func (b *Book) of(s Server) (l login, ok bool, err error) {
 	f, err := b.read()
 	if err != nil {

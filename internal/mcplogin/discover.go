@@ -15,17 +15,16 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// A place is where one logs in for a server: what the server and its issuer said
-// of themselves, after everything in it was checked. It is asked for once, and
-// what was checked is what is used.
+// A place is where one logs in for a server: the metadata of the server and its issuer, after all
+// of it was checked. It is fetched once, and the checked copy is used.
 type place struct {
 	resource string // what tokens are for
 	scopes   []string
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds out where to log in: the server says which issuer it trusts,
-// and the issuer where its doors are.
+// discover finds out where to log in: the server says which issuer it trusts, and the issuer where
+// its endpoints are.
 func (s Server) discover(ctx context.Context, c *http.Client) (place, error) {
 	challenges, err := s.knock(ctx, c)
 	if err != nil {
@@ -57,8 +56,7 @@ func (s Server) discover(ctx context.Context, c *http.Client) (place, error) {
 	return p, err
 }
 
-// knock asks the server for something without showing anything, to be told how
-// it wants to be asked.
+// knock sends the server a request without a token, for its challenge.
 func (s Server) knock(ctx context.Context, c *http.Client) ([]oauthex.Challenge, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floodmark","version":"1"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(hello))
@@ -82,7 +80,7 @@ func (s Server) knock(ctx context.Context, c *http.Client) ([]oauthex.Challenge,
 	return challenges, nil
 }
 
-// asked are the scopes that a server wants.
+// asked returns the scopes that a server wants.
 func asked(challenges []oauthex.Challenge) []string {
 	for _, one := range challenges {
 		if one.Scheme == "bearer" && one.Params["scope"] != "" {
@@ -92,9 +90,8 @@ func asked(challenges []oauthex.Challenge) []string {
 	return nil
 }
 
-// metadata is what the server says of itself, at its own address: a document of
-// somebody else's would let that one choose who logs the owner in. Nil if there
-// is none.
+// metadata returns the server's description of itself, from its own address: a document at another
+// address could choose who logs the owner in. Nil if there is none.
 func (s Server) metadata(ctx context.Context, c *http.Client, challenges []oauthex.Challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -127,7 +124,7 @@ func (s Server) metadata(ctx context.Context, c *http.Client, challenges []oauth
 	return nil, nil //nolint:nilnil // none is an answer
 }
 
-// issuer asks an issuer where its doors are, and checks each of them.
+// issuer fetches an issuer's endpoints, and checks each of them.
 func (s Server) issuer(ctx context.Context, c *http.Client, issuer string) (*oauthex.AuthServerMeta, error) {
 	if err := s.mayReach(issuer); err != nil {
 		return nil, err
@@ -169,7 +166,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// unreached says why nobody was reached, without the address that was asked for.
+// unreached says why a server or issuer was not reached, without the whole address.
 func unreached(err error, address string) string {
 	host := shown(address)
 	switch {

@@ -20,9 +20,8 @@ import (
 // LoginTime bounds a login: the owner has a page to fill in.
 const LoginTime = 5 * time.Minute
 
-// A door is where the owner's browser comes back to, on this machine. It takes
-// one answer: the one that shows the state of this login. Whatever else knocks
-// is sent away and changes nothing.
+// A door is where the owner's browser comes back to, on this machine. It accepts one answer: the
+// one with the state of this login. Every other request is refused and changes nothing.
 type door struct {
 	address string
 	path    string
@@ -31,7 +30,7 @@ type door struct {
 	served  sync.WaitGroup
 
 	mu    sync.Mutex // guards state, once
-	state string     // empty: nobody is waited for
+	state string     // empty: no answer is awaited
 }
 
 // An answer is what an issuer says to us through the browser.
@@ -39,8 +38,8 @@ type answer struct {
 	code, iss, failed string
 }
 
-// openDoor listens. If the issuer learns the address at this login, it is one
-// that no other login has: an answer meant for another issuer does not fit.
+// openDoor listens. If the issuer learns the address at this login, it is one that no other login
+// has, so that an answer meant for another issuer does not fit.
 func openDoor(ctx context.Context, port int, own bool) (*door, error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -61,7 +60,7 @@ func (d *door) close() {
 	last, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if d.web.Shutdown(last) != nil {
-		_ = d.web.Close() // who still reads the last page is let go
+		_ = d.web.Close() // closes connections that still read the last page
 	}
 	d.served.Wait()
 }
@@ -76,14 +75,14 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != d.path || "http://"+r.Host+d.path != d.address || !d.awaited(q.Get("state")) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte("Nobody waits for this here. If you are logging in, use the address that the terminal shows.\n")) // for whoever reads it
+		_, _ = w.Write([]byte("Nobody waits for this here. If you are logging in, use the address that the terminal shows.\n")) // for a person
 		return
 	}
-	_, _ = w.Write([]byte("You can close this page. The terminal says whether you are logged in.\n")) // for whoever reads it
+	_, _ = w.Write([]byte("You can close this page. The terminal says whether you are logged in.\n")) // for a person
 	d.came <- answer{code: q.Get("code"), iss: q.Get("iss"), failed: q.Get("error")}
 }
 
-// awaited says whether this is the state that is waited for, once.
+// awaited reports whether this is the awaited state, once.
 func (d *door) awaited(state string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +93,7 @@ func (d *door) awaited(state string) bool {
 	return true
 }
 
-// expect takes an answer with this state from now on.
+// expect accepts an answer with this state from now on.
 func (d *door) expect(state string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,8 +112,8 @@ func (d *door) wait(ctx context.Context) (answer, error) {
 	}
 }
 
-// from says whether an answer is that of the issuer that was asked: else one
-// issuer's code would be handed to another.
+// from checks that an answer came from the issuer that was asked: otherwise one issuer's code would
+// be sent to another.
 func (a answer) from(meta *oauthex.AuthServerMeta) error {
 	switch {
 	case a.iss != "" && a.iss != meta.Issuer:

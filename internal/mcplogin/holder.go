@@ -11,20 +11,20 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Holder shows one server the token it was logged in with, and renews it. It
-// asks nobody to log in: it says that somebody must.
+// A Holder returns the token of the login at one server, and renews it. It begins no login: it says
+// that the owner must.
 type Holder struct {
 	book   *Book
 	server Server
 
-	mu  sync.Mutex // held while one renews, so that others use what that gives
+	mu  sync.Mutex // held while one renews, so that others use the result
 	own given      // of a machine's login, which is in no file
 }
 
 // Holder returns one for a server.
 func (b *Book) Holder(s Server) *Holder { return &Holder{book: b, server: s} }
 
-// Show returns what to show the server; empty if there is nothing.
+// Show returns the token for the server; empty if there is none.
 func (h *Holder) Show(ctx context.Context) (string, error) {
 	if h.server.Machine {
 		return h.machine(ctx, "")
@@ -38,13 +38,13 @@ func (h *Holder) Show(ctx context.Context) (string, error) {
 	}
 	renewed, err := h.renew(ctx, l.Access)
 	if err != nil && h.book.now().Before(l.Until) {
-		return string(l.Access), nil // it is good for a moment still
+		return string(l.Access), nil // it is still valid for a moment
 	}
 	return renewed, err
 }
 
-// Refused returns another token after the server took none, or not this one. If
-// there is no other, the error says what the owner can do.
+// Refused returns another token after the server refused this one, or wanted one. If there is no
+// other, the error says what the owner can do.
 func (h *Holder) Refused(ctx context.Context, shown string) (string, error) {
 	if h.server.Machine {
 		return h.machine(ctx, shown)
@@ -52,12 +52,12 @@ func (h *Holder) Refused(ctx context.Context, shown string) (string, error) {
 	return h.renew(ctx, key(shown))
 }
 
-// renew gets another token than this one: the one that somebody else has got
-// meanwhile, or a new one.
+// renew returns another token than this one: the one that another process got meanwhile, or a new
+// one.
 func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// An issuer may take a second use of what renews for a theft: one at a time.
+	// An issuer may take a second use of a refresh token for a theft: one at a time.
 	wait, cancel := context.WithTimeout(ctx, callTime+waitTime)
 	defer cancel()
 	l, ok, err := h.book.of(h.server)
@@ -98,9 +98,9 @@ func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	if got.refresh != "" {
 		l.Refresh = got.refresh
 	}
-	// What was given must be kept even if whoever asked has gone.
+	// The new tokens must be stored even if the request was cancelled.
 	err = h.book.change(context.WithoutCancel(ctx), func(all map[string]login) {
-		if now, still := all[h.server.Name]; still && now.holds(h.server) { // nobody logged out meanwhile
+		if now, still := all[h.server.Name]; still && now.holds(h.server) { // not logged out meanwhile
 			all[h.server.Name] = l
 		}
 	})

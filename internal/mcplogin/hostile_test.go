@@ -21,7 +21,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// inside is something on this machine that nobody named and nobody may reach.
+// inside is a server on this machine that the owner did not name and no login may reach.
 func inside(t *testing.T) (address string, reached *atomic.Int32) {
 	t.Helper()
 	reached = new(atomic.Int32)

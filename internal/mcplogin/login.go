@@ -15,17 +15,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// A Desk is what a login needs of the program around it.
+// A Desk is the interface of a login to the program around it.
 type Desk struct {
-	// Show tells the owner which issuer logs in and at what address; it must not
-	// wait.
+	// Show tells the owner which issuer logs in and at what address; it must not wait.
 	Show func(issuer, address string)
 	// Port is where the browser comes back to on this machine; zero: any.
 	Port int
 }
 
-// Login logs in at a server through the owner's browser, and keeps what that
-// gives. It is for the owner's command alone.
+// Login logs in at a server through the owner's browser, and stores the tokens. Only the owner's
+// own command may call it.
 func (b *Book) Login(ctx context.Context, s Server, d Desk) error {
 	c, err := s.client()
 	if err != nil {
@@ -72,7 +71,7 @@ func (b *Book) Login(ctx context.Context, s Server, d Desk) error {
 	return b.change(ctx, func(all map[string]login) { all[s.Name] = l })
 }
 
-// register makes us known to the issuer, or takes what the owner wrote.
+// register registers us with the issuer, or takes the client that the owner wrote.
 func (s Server) register(ctx context.Context, c *http.Client, p place, back string) (login, error) {
 	l := login{
 		URL: s.URL, Resource: p.resource, Issuer: p.meta.Issuer, TokenEndpoint: p.meta.TokenEndpoint, RevokeEndpoint: p.meta.RevocationEndpoint,
@@ -118,7 +117,7 @@ func (s Server) register(ctx context.Context, c *http.Client, p place, back stri
 	return l, nil
 }
 
-// authorizeAddress is where the owner's browser goes.
+// authorizeAddress returns the address for the owner's browser.
 func authorizeAddress(p place, l login, back, state, verifier string) (string, error) {
 	u, err := url.Parse(p.meta.AuthorizationEndpoint)
 	if err != nil {
@@ -133,7 +132,7 @@ func authorizeAddress(p place, l login, back, state, verifier string) (string, e
 		q.Set(name, value)
 	}
 	wanted := slices.Clone(p.scopes)
-	const offline = "offline_access" // without it some give nothing to renew with
+	const offline = "offline_access" // without it some issuers give no refresh token
 	if slices.Contains(p.meta.ScopesSupported, offline) && !slices.Contains(wanted, offline) {
 		wanted = append(wanted, offline)
 	}
@@ -144,8 +143,8 @@ func authorizeAddress(p place, l login, back, state, verifier string) (string, e
 	return u.String(), nil
 }
 
-// Logout forgets the login at a server. The issuer is told, as far as it hears
-// it: what it gave is worth nothing then. It returns whether there was one.
+// Logout deletes the login at a server, and asks the issuer to revoke its tokens. It returns
+// whether there was a login, and whether the issuer was told.
 func (b *Book) Logout(ctx context.Context, s Server) (was, told bool, err error) {
 	f, err := b.read()
 	if err != nil {
@@ -159,7 +158,7 @@ func (b *Book) Logout(ctx context.Context, s Server) (was, told bool, err error)
 	return was, was && l.holds(s) && b.revoke(ctx, s, l), nil
 }
 
-// revoke tells an issuer that its tokens are not used any more.
+// revoke asks an issuer to revoke its tokens.
 func (b *Book) revoke(ctx context.Context, s Server, l login) bool {
 	c, err := s.client()
 	if err != nil || l.RevokeEndpoint == "" {

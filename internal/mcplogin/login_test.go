@@ -104,7 +104,7 @@ func (w *world) knock(t *testing.T, h *mcplogin.Holder) (int, error) {
 	}
 }
 
-// A browser that is logged in already is back before anybody waits for it.
+// A browser that is logged in already is back before the wait begins.
 func TestABrowserIsBackAtOnce(t *testing.T) {
 	w := newWorld(t)
 	if err := w.book.Login(t.Context(), w.at, mcplogin.Desk{Show: func(_, address string) { _, _, _ = browse(t.Context(), address) }}); err != nil {

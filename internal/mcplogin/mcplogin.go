@@ -1,9 +1,8 @@
-// Package mcplogin logs in at MCP servers that want OAuth: once, through the
-// owner's browser, on the owner's command, and after that by renewing what the
-// owner was given. It keeps tokens in one file that is the owner's alone, shows
-// each to the one server it was made for, and turns only to the issuer that was
-// chosen at the login. It begins no login because a server asks for one, and no
-// error of it holds a token, a code, or what a server wrote.
+// Package mcplogin logs in at MCP servers that want OAuth: once, through the owner's browser, on
+// the owner's command, and after that by renewing the tokens. It keeps tokens in one file that only
+// the owner can read, sends each to the one server it was made for, and contacts only the issuer
+// that was chosen at the login. It begins no login because a server asks for one, and no error of
+// it holds a token, a code, or a server's text.
 package mcplogin
 
 import (
@@ -38,30 +37,29 @@ const (
 	ahead = 30 * time.Second
 )
 
-// A Server is what the owner says of one.
+// A Server is the owner's entry for one.
 type Server struct {
-	// Name is the owner's for it, URL where it is.
+	// Name is the owner's for it, URL its address.
 	Name, URL string
 	// Issuer is the only one that may log us in; empty: the one that the server
 	// names when the owner logs in.
 	Issuer string
-	// ClientID is what the issuer knows us by; empty: we register.
+	// ClientID is the issuer's id of us; empty: we register.
 	ClientID string
-	// Secret proves that; nil: there is none.
+	// Secret returns the secret of ClientID; nil: there is none.
 	Secret func() (string, error)
 	// Scopes replace those that the server asks for.
 	Scopes []string
-	// Expected says that the owner wrote that it wants a login.
+	// Expected says that the owner wrote that the server wants a login.
 	Expected bool
-	// Machine logs in with ID and secret alone, without a person. It needs an
-	// Issuer.
+	// Machine logs in with ID and secret alone, without a person. It needs an Issuer.
 	Machine bool
 }
 
 // ErrWanted says that the owner has to log in.
 var ErrWanted = errors.New("it wants a login")
 
-// wanted is that for a server, with what to do. It is read by agents, too.
+// wanted is ErrWanted for a server, with what to do. Agents read it, too.
 func (s Server) wanted(why string) error {
 	if s.Machine {
 		return fmt.Errorf("%w, and it came to none (%s); the owner looks at oauth of %s in gateway.yaml", ErrWanted, why, s.Name)
@@ -69,8 +67,8 @@ func (s Server) wanted(why string) error {
 	return fmt.Errorf("%w (%s); its owner runs: floodmark mcp login %s", ErrWanted, why, s.Name)
 }
 
-// client reaches the server and the issuer that the owner named wherever they
-// are, and everybody else only where the open network is.
+// client reaches the server and the issuer that the owner named at any address, and other hosts
+// only on the public network.
 func (s Server) client() (*http.Client, error) {
 	named := map[string]bool{}
 	for _, address := range []string{s.URL, s.Issuer} {
@@ -89,7 +87,7 @@ func (s Server) client() (*http.Client, error) {
 	return c, nil
 }
 
-// checked lets a request out only to where it may go, whoever made the address.
+// checked lets a request out only to where it may go, whether we or a server made the address.
 type checked struct {
 	next http.RoundTripper
 	s    Server
@@ -106,15 +104,15 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// CloseIdleConnections lets go what is not in use; the client looks for it here.
+// CloseIdleConnections closes unused connections; the client looks for this method here.
 func (c *checked) CloseIdleConnections() {
 	if next, ok := c.next.(interface{ CloseIdleConnections() }); ok {
 		next.CloseIdleConnections()
 	}
 }
 
-// mayReach says whether an address may be one of a login: https, or http where
-// the owner wrote just that for this machine.
+// mayReach checks that an address may be one of a login: https, or http where the owner wrote just
+// that for this machine.
 func (s Server) mayReach(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -144,10 +142,10 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// sameIssuer compares two names of issuers. A slash at the end makes no other.
+// sameIssuer compares two names of issuers, without a slash at the end.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// shown is scheme and host of an address: what stands behind may be anything.
+// shown returns scheme and host of an address: the rest may be any text.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -159,14 +157,14 @@ func shown(address string) string {
 		}
 		return r
 	}, u.Host)
-	if len(host) > maxShown { // whose it is stands at the end
+	if len(host) > maxShown { // the end of a name says whose it is
 		host = "..." + host[len(host)-maxShown:]
 	}
 	return u.Scheme + "://" + host
 }
 
-// code is an error's name as the standard has it, or nothing: other words of a
-// server are not shown.
+// code returns an error's name if the standard has it, or nothing: other words of a server are not
+// shown.
 func code(said string) string {
 	known := []string{
 		"access_denied", "invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "invalid_target", "login_required", "server_error",

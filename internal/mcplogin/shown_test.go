@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Whoever chooses a long host does not choose what the owner reads of it: the end
-// says whose it is.
+// A long host is shown by its end, which says whose it is.
 func TestALongHostIsShownByItsEnd(t *testing.T) {
 	got := shown("https://accounts.example.com." + strings.Repeat("a.", maxShown) + "evil.example/login")
 	if !strings.HasSuffix(got, ".evil.example") || !strings.HasPrefix(got, "https://...") || len(got) > maxShown+20 {

@@ -12,32 +12,32 @@ import (
 	"time"
 )
 
-// A key is a text that nobody may read by accident.
+// A key is a secret text, which formatting hides.
 type key string
 
-// String does not tell it.
+// String hides the text.
 func (key) String() string { return "[secret]" }
 
-// GoString does not tell it.
+// GoString hides the text.
 func (key) GoString() string { return "[secret]" }
 
-// fits says whether a text can be a token: it goes into a header.
+// fits reports whether a text can be a token: it goes into a header.
 func (k key) fits() bool {
 	return len(k) <= MaxToken && !strings.ContainsFunc(string(k), func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// given is what an issuer gave.
+// given are the tokens of an issuer's answer.
 type given struct {
 	access, refresh key
-	until           time.Time // zero: it does not say
+	until           time.Time // zero: not stated
 	scopes          []string
 }
 
-// errRefused says that an issuer said no, and will again.
+// errRefused says that an issuer refused, and will again.
 var errRefused = errors.New("the issuer said no")
 
-// exchange asks an issuer's token endpoint for tokens. What it answers is shown
-// nowhere: errors carry the standard's own names only.
+// exchange asks an issuer's token endpoint for tokens. Its answer is never shown: errors carry the
+// standard's own names only.
 func exchange(ctx context.Context, c *http.Client, now time.Time, by login, form url.Values) (given, error) {
 	form.Set("resource", by.Resource)
 	if by.Secret == "" || by.Auth == authPost {

@@ -16,16 +16,16 @@ type call struct {
 	id     jsonrpc.ID
 	ctx    context.Context // done when the client cancelled it
 	cancel context.CancelFunc
-	// line and sent are where it went, guarded by the lock of the Mux.
+	// line and sent say where it went, guarded by the lock of the Mux.
 	line *line
 	sent jsonrpc.ID
 }
 
-// CodeCancelled answers a call that the client itself cancelled, so that
-// whoever carries its answer may forget it.
+// CodeCancelled answers a call that the client itself cancelled, so that the transport may drop the
+// answer.
 const CodeCancelled = -32800
 
-// called deals with a call of the client.
+// called handles a call of the client.
 func (m *Mux) called(req *jsonrpc.Request) {
 	c := &call{id: req.ID}
 	c.ctx, c.cancel = context.WithCancel(m.ctx)
@@ -47,8 +47,8 @@ func (m *Mux) called(req *jsonrpc.Request) {
 	case req.Method == "ping":
 		m.reply(c, &jsonrpc.Response{Result: json.RawMessage("{}")})
 	case req.Method == "server/discover":
-		// The family without sessions: several servers with state of their own
-		// cannot be one of it, and every client knows the other.
+		// Several servers with state of their own cannot be one without sessions, and every client
+		// has the other versions.
 		m.reply(c, mcpjson.Refuse(req.ID, jsonrpc.CodeMethodNotFound, "this server has sessions: say initialize"))
 	case req.Method == "initialize":
 		m.do(func() { m.initialize(c, req.Params) })
@@ -105,8 +105,7 @@ func (m *Mux) route(c *call, req *jsonrpc.Request) {
 	}
 }
 
-// look lists what has addresses, for a client that asks for one without having
-// listed any.
+// look lists what has addresses, for a client that asks for one without having listed any.
 func (m *Mux) look(ctx context.Context) {
 	for _, method := range []string{"resources/list", "resources/templates/list"} {
 		what := listed(method)
@@ -117,7 +116,7 @@ func (m *Mux) look(ctx context.Context) {
 	}
 }
 
-// pass sends a call to a server, starting that where it has ended.
+// pass sends a call to a server, starting the server if it has ended.
 func (m *Mux) pass(c *call, s *server, method string, params json.RawMessage) {
 	w := waiting{token: progressToken(params)}
 	w.done = func(answer *jsonrpc.Response) {
@@ -144,7 +143,7 @@ func (m *Mux) pass(c *call, s *server, method string, params json.RawMessage) {
 	})
 }
 
-// noted deals with a notification of the client.
+// noted handles a notification of the client.
 func (m *Mux) noted(req *jsonrpc.Request) {
 	switch req.Method {
 	case "notifications/cancelled":
@@ -155,7 +154,7 @@ func (m *Mux) noted(req *jsonrpc.Request) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if !m.ready && m.hello != nil {
-			m.ready = true // who is live later says so itself
+			m.ready = true // a server that starts later is told by live
 			m.all(req)
 		}
 	default:
@@ -190,7 +189,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	var sent jsonrpc.ID
 	if c != nil {
 		l, sent = c.line, c.sent
-		delete(m.calls, id) // nobody sends it from here on
+		delete(m.calls, id) // no other goroutine sends it from here on
 	}
 	m.mu.Unlock()
 	if c == nil {
@@ -206,7 +205,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	m.tell(mcpjson.Refuse(id, CodeCancelled, "cancelled by the client"))
 }
 
-// progress passes what the client says about a server's call to that server.
+// progress forwards the client's progress on a server's call to that server.
 func (m *Mux) progress(params json.RawMessage) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {
@@ -222,7 +221,7 @@ func (m *Mux) progress(params json.RawMessage) {
 	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: mcpjson.Encode(said)}) // one that does not read misses it
 }
 
-// answered passes the client's answer to the server that asked.
+// answered forwards the client's answer to the server that asked.
 func (m *Mux) answered(answer *jsonrpc.Response) {
 	m.mu.Lock()
 	q, ok := m.asked[answer.ID]
@@ -236,7 +235,7 @@ func (m *Mux) answered(answer *jsonrpc.Response) {
 	}
 }
 
-// setLevel asks every server that logs for this level.
+// setLevel sets this level at every server that logs.
 func (m *Mux) setLevel(c *call, params json.RawMessage) {
 	m.mu.Lock()
 	m.level = params
@@ -262,8 +261,8 @@ func (m *Mux) setLevel(c *call, params json.RawMessage) {
 	m.fail(c, first)
 }
 
-// gather asks several servers at once and waits for all, each at most as long
-// as a list may wait. Who does not answer gives an error.
+// gather asks several servers at once and waits for all, each at most as long as a list may wait. A
+// server that does not answer gives an error.
 func (m *Mux) gather(ctx context.Context, lines []*line, method string, params func(*line) json.RawMessage) []*jsonrpc.Response {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
 	defer cancel()
@@ -293,14 +292,14 @@ func (m *Mux) gather(ctx context.Context, lines []*line, method string, params f
 	return all
 }
 
-// notes passes a server's notification to the client.
+// notes forwards a server's notification to the client.
 func (l *line) notes(req *jsonrpc.Request) {
 	m := l.s.m
 	m.mu.Lock()
 	ready := m.ready
 	m.mu.Unlock()
 	if !ready {
-		return // the client is told nothing before it is initialized
+		return // the client gets nothing before it is initialized
 	}
 	params := req.Params
 	switch req.Method {
@@ -336,8 +335,7 @@ func (l *line) reports(params json.RawMessage) bool {
 	return false
 }
 
-// withdrawn turns the id of a server's cancelled call into the one the client
-// knows.
+// withdrawn returns the id that the client has for a server's cancelled call.
 func (l *line) withdrawn(params json.RawMessage) (json.RawMessage, bool) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {

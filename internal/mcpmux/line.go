@@ -24,15 +24,15 @@ type line struct {
 	pending     map[jsonrpc.ID]waiting
 }
 
-// waiting is who gets the answer of a server. done is called once, by whoever
-// takes it out of pending, without the lock.
+// waiting is a call that awaits a server's answer. The goroutine that takes it out of pending calls
+// done, once and without the lock.
 type waiting struct {
 	done  func(*jsonrpc.Response)
 	token string // the progress token it was sent with, as a key
 }
 
-// greet says initialize as the client did, and makes the line live. limit ends
-// the wait, ctx is the line's own end.
+// greet sends the client's initialize, and makes the line live. limit bounds the wait, ctx ends
+// with the line.
 func (l *line) greet(limit, ctx context.Context) error {
 	m := l.s.m
 	m.mu.Lock()
@@ -63,9 +63,9 @@ func (l *line) greet(limit, ctx context.Context) error {
 	return nil
 }
 
-// live makes the line one that takes calls. Where the client was initialized before
-// (late), the server is told so first: it may refuse a call that comes sooner. Else
-// the client's own notification goes to all. It returns the logging level, too.
+// live makes the line take calls. If the client was initialized before (late), it tells the server
+// so first: the server may refuse an earlier call. Otherwise the client's own notification goes to
+// all. It returns the logging level, too.
 func (l *line) live(caps, said map[string]json.RawMessage) (late bool, level json.RawMessage, err error) {
 	m := l.s.m
 	m.mu.Lock()
@@ -89,8 +89,8 @@ func (l *line) ask(method string, params json.RawMessage, token string, done fun
 	return err
 }
 
-// askAs is ask, which also notes in the client's call where it went. One that the
-// client has taken back meanwhile is not made.
+// askAs is ask, which also records in the client's call where it went. It does not send a call that
+// the client has cancelled meanwhile.
 func (l *line) askAs(method string, params json.RawMessage, w waiting, c *call) (jsonrpc.ID, error) {
 	m := l.s.m
 	m.mu.Lock()
@@ -112,8 +112,7 @@ func (l *line) askAs(method string, params json.RawMessage, w waiting, c *call) 
 	return id, nil
 }
 
-// send queues a message. It does not wait: a server that reads nothing must not
-// hold up the others.
+// send queues a message. It does not wait: a server that does not read must not delay the others.
 func (l *line) send(msg jsonrpc.Message) error {
 	if l.Send(msg) {
 		return nil
@@ -121,7 +120,7 @@ func (l *line) send(msg jsonrpc.Message) error {
 	return l.s.stopped(fmt.Sprintf("server %q does not read what it is sent", l.s.name))
 }
 
-// take returns who waits for this answer, once.
+// take returns the call that awaits this answer, once.
 func (l *line) take(id jsonrpc.ID) (waiting, bool) {
 	l.s.m.mu.Lock()
 	defer l.s.m.mu.Unlock()
@@ -138,7 +137,7 @@ type question struct {
 	original json.RawMessage // its own progress token
 }
 
-// got deals with one message of a server.
+// got handles one message of a server.
 func (l *line) got(msg jsonrpc.Message) {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -154,7 +153,7 @@ func (l *line) got(msg jsonrpc.Message) {
 	}
 }
 
-// asks passes a server's call to the client under an id of ours.
+// asks forwards a server's call to the client under an id of ours.
 func (l *line) asks(req *jsonrpc.Request) {
 	m := l.s.m
 	params, key, original := l.s.ownToken(req.Params)

@@ -15,14 +15,14 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// A list is what is known about a method that lists things.
+// A list describes a method that lists things.
 type list struct {
 	key, needs string // of the result, and of the capabilities
 	named      bool   // its things have names that are prefixed
-	address    string // the field that says where a thing is
+	address    string // the field with a thing's address
 }
 
-// listed returns what is known about a method, nothing for any other.
+// listed returns the description of a method, nothing for any other.
 func listed(method string) list {
 	switch method {
 	case "tools/list":
@@ -39,9 +39,9 @@ func listed(method string) list {
 	return list{}
 }
 
-// list answers with one page of every server, in the owner's order. The cursor
-// says which servers have more, so that nobody's endless list is read here. A
-// server that fails is left out: its fault must not hide the others.
+// list answers with one page of every server, in the owner's order. The cursor says which servers
+// have more, so that an endless list is not read here. A server that fails is left out: its fault
+// must not hide the others.
 func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	what := listed(method)
 	said, err := mcpjson.Fields(params)
@@ -74,8 +74,8 @@ func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	m.reply(c, &jsonrpc.Response{Result: result})
 }
 
-// listing are the lines of the servers to be asked. Those that ended are
-// started again if their pause is over.
+// listing returns the lines of the servers to ask. It restarts those that ended, if their pause is
+// over.
 func (m *Mux) listing(ctx context.Context, what list, cursors map[string]string) []*line {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
 	defer cancel()
@@ -127,8 +127,7 @@ func merge(what list, lines []*line, answers []*jsonrpc.Response, first bool) (j
 	return mcpjson.Encode(result), nil
 }
 
-// metaServers holds what each server said of itself where one field has to do
-// for all.
+// metaServers holds what each server said of itself, where the protocol has one field for all.
 const metaServers = "dev.floodmark/servers"
 
 type page struct {
@@ -137,8 +136,8 @@ type page struct {
 	meta  json.RawMessage
 }
 
-// page reads one server's page and notes what it holds. A thing it cannot be
-// called by is left out.
+// page reads one server's page and notes what it holds. It leaves out a thing whose name cannot be
+// called.
 func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, error) {
 	if answer.Error != nil {
 		return page{}, answer.Error
@@ -172,7 +171,7 @@ func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, er
 	return p, nil
 }
 
-// note keeps where things are.
+// note records where things are.
 func (s *server) note(what list, places []string, first bool) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
@@ -215,7 +214,7 @@ func (m *Mux) cursors(raw json.RawMessage) (map[string]string, error) {
 	return cursors, nil
 }
 
-// initialize starts all servers and answers with what they have together.
+// initialize starts all servers and answers with their capabilities together.
 func (m *Mux) initialize(c *call, params json.RawMessage) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {
@@ -236,19 +235,18 @@ func (m *Mux) initialize(c *call, params json.RawMessage) {
 	defer cancel()
 	var starts sync.WaitGroup
 	for _, s := range m.servers {
-		starts.Go(func() { _, _ = s.await(ctx) }) // Report is told
+		starts.Go(func() { _, _ = s.await(ctx) }) // Report gets the error
 	}
 	starts.Wait()
 	asked, _ := mcpjson.Text(said["protocolVersion"])
 	m.reply(c, &jsonrpc.Response{Result: m.welcome(asked)})
 }
 
-// usualVersion is what a client gets that asked for a protocol nobody here
-// answered to.
+// usualVersion is the protocol's version for a client whose own no server answered to.
 const usualVersion = "2025-06-18"
 
-// welcome merges what the servers said. The version is the newest that one of
-// them agreed to: what an older one says is good in a newer one too.
+// welcome merges the servers' answers. The version is the newest that one of them agreed to: an
+// older one's messages are valid in a newer one too.
 func (m *Mux) welcome(asked string) json.RawMessage {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,12 +1,11 @@
-// Package mcpmux makes one MCP server out of several: a connection towards a
-// client behind which named servers stand. It routes messages, renames what has
-// a name (NAME__tool), merges lists and capabilities, and keeps servers apart:
-// one that dies, hangs or lies takes none of the others with it. It decides
-// nothing about calls, starts no program, opens no network.
+// Package mcpmux makes one MCP server out of several: a connection towards a client behind which
+// named servers stand. It routes messages, prefixes names (NAME__tool), merges lists and
+// capabilities, and keeps servers apart: one that dies, hangs or lies takes none of the others with
+// it. It decides nothing about calls, starts no program, opens no network.
 //
-// A message of a server that belongs to no call goes to the newest open call, because a
-// server on standard streams does not say to which it belongs. An address that two servers
-// claim is read from neither until the client writes the server's name before it.
+// A message of a server that belongs to no call goes to the newest open call, because a server on
+// standard streams does not say to which it belongs. An address that two servers claim is read from
+// neither until the client writes the server's name before it.
 package mcpmux
 
 import (
@@ -24,8 +23,8 @@ import (
 	"github.com/floodmark/floodmark/internal/upstream"
 )
 
-// Limits of one client's connection. A person's agent has a handful of calls
-// open; the numbers are far above that and far below what hurts.
+// Limits of one client's connection. An agent has a handful of calls open; the numbers are far
+// above that and far below what would hurt.
 const (
 	// MaxOpen bounds calls that are open at once, in each direction.
 	MaxOpen = 1024
@@ -37,39 +36,39 @@ const (
 	maxQueue = 256
 )
 
-// CodeStopped is the code of an error that says a server is not there. It is
-// the one the other SDKs use for a closed connection.
+// CodeStopped is the code of an error that says a server is not running. It is the one the other
+// SDKs use for a closed connection.
 const CodeStopped = -32000
 
 // An Upstream is one server behind the connection.
 type Upstream struct {
 	// Name is the owner's name for it, see [upstream.CheckName].
 	Name string
-	// Dial reaches it, anew after each end. The connection is closed by the Mux.
+	// Dial connects to it, again after each end. The Mux closes the connection.
 	Dial func(context.Context) (mcp.Connection, error)
 }
 
-// Options are what a Mux is made of. Zero values are replaced by usual ones.
+// Options are what a Mux is made of. Zero values mean the defaults.
 type Options struct {
 	// Name and Version are said to the client.
 	Name, Version string
 	Upstreams     []Upstream
-	// StartWait is how long the client's initialize waits for servers. Those
-	// that are later join when they are ready. StartLimit is when they are given up.
+	// StartWait is how long the client's initialize waits for servers. Later ones join when they
+	// are ready. StartLimit is when they are given up.
 	StartWait, StartLimit time.Duration
 	// ListWait is how long a list waits for a server.
 	ListWait time.Duration
 	// Backoff is the shortest pause before a server that ended is started again;
 	// it doubles with every end up to 64 times that.
 	Backoff time.Duration
-	// Now tells the time.
+	// Now returns the time.
 	Now func() time.Time
-	// Report is told when a server ends or cannot be started; nil: nobody is.
+	// Report, unless nil, is called when a server ends or cannot be started.
 	Report func(server string, err error)
 }
 
-// A Mux is the connection. Its Write takes what the client says, its Read gives
-// what the client is told. Whoever makes one closes it.
+// A Mux is the connection. Its Write takes the client's messages, its Read returns those for the
+// client. Its maker closes it.
 type Mux struct {
 	opts    Options
 	servers []*server // in the owner's order
@@ -79,11 +78,11 @@ type Mux struct {
 	work    sync.WaitGroup
 	once    sync.Once
 
-	// mu guards all below and the fields of servers that say so. It is never
-	// held while anybody is called.
+	// mu guards all below and the fields of servers that say so. It is never held while calling
+	// out.
 	mu     sync.Mutex
 	closed bool
-	// hello is what the client said in initialize; nil before that.
+	// hello is the client's initialize; nil before that.
 	hello []byte
 	// ready is set when the client said that it is initialized.
 	ready bool
@@ -164,9 +163,8 @@ func (m *Mux) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements [mcp.Connection]: one message from the client. It does not
-// wait for servers. What cannot be routed is answered; only a closed connection
-// is an error.
+// Write implements [mcp.Connection]: one message from the client. It does not wait for servers. A
+// message without a route gets an answer; only a closed connection is an error.
 func (m *Mux) Write(_ context.Context, msg jsonrpc.Message) error {
 	if m.ctx.Err() != nil {
 		return mcp.ErrConnectionClosed
@@ -204,7 +202,7 @@ func (m *Mux) tell(msg jsonrpc.Message) {
 	}
 }
 
-// do runs a function of which Close waits for the end.
+// do runs a function in a goroutine that Close waits for.
 func (m *Mux) do(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -213,7 +211,7 @@ func (m *Mux) do(f func()) {
 	}
 }
 
-// number returns an id nobody has. Its caller holds the lock.
+// number returns an unused id. Its caller holds the lock.
 func (m *Mux) number() jsonrpc.ID {
 	m.last++
 	id, err := jsonrpc.MakeID(float64(m.last))

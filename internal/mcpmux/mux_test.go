@@ -268,9 +268,8 @@ func TestResourcesGoToWhoListedThem(t *testing.T) {
 	})
 }
 
-// A server that lists another's address, or has a template for it, does not get
-// what was meant for that one, whoever listed it first: both are named, and the
-// client says whose it means.
+// A server that lists another's address, or has a template for it, does not get that one's
+// requests, in either order of listing: both are named, and the client says which it means.
 func TestNobodyTakesOverAnAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, steal := range map[string]func(*life){

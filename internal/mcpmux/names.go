@@ -38,8 +38,7 @@ func progressToken(params json.RawMessage) string {
 	return mcpjson.TokenKey(meta["progressToken"])
 }
 
-// ownToken gives the progress token in a server's call a name that no other
-// server uses.
+// ownToken gives the progress token in a server's call a name that no other server uses.
 func (s *server) ownToken(params json.RawMessage) (changed json.RawMessage, key string, original json.RawMessage) {
 	if progressToken(params) == "" {
 		return params, "", nil
@@ -59,7 +58,7 @@ func (s *server) ownToken(params json.RawMessage) (changed json.RawMessage, key 
 	return mcpjson.Encode(said), mcpjson.TokenKey(token), original
 }
 
-// logger says in a log message which server it is from.
+// logger names the server of a log message.
 func (s *server) logger(params json.RawMessage) json.RawMessage {
 	said, err := mcpjson.Fields(params)
 	if err != nil {
@@ -101,8 +100,7 @@ func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
 	return s, rest, nil
 }
 
-// target finds the server a call is for, with the parameters as that server
-// knows them.
+// target returns the server a call is for, with the parameters as that server has them.
 func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -138,7 +136,7 @@ func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessag
 	return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q says not which server it is for", req.Method)}
 }
 
-// completes finds the server for a completion.
+// completes returns the server for a completion.
 func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
 	ref, err := mcpjson.Fields(said["ref"])
 	if err != nil {
@@ -162,12 +160,11 @@ func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, 
 	return s, mcpjson.Encode(said), nil
 }
 
-// holder finds the server of a resource, with the address as that server has it:
-// the only one that listed the address or has a template for it, else the only
-// one there is. What two claim is nobody's until the client says whose it means,
-// as SERVER__ADDRESS: a server must not take over what another one holds. As long
-// as one has not been asked what it lists, nobody knows, unless looked says that
-// all were.
+// holder returns the server of a resource, with the address as that server has it: the only one
+// that listed the address or has a template for it, else the only one there is. An address that two
+// claim belongs to neither until the client says which it means, as SERVER__ADDRESS: a server must
+// not take over another's. As long as one server's list is unread, the owner is unknown, unless
+// looked says that all were read.
 func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrpc.Error) {
 	uri, ok := mcpjson.Text(raw)
 	if !ok {
@@ -204,8 +201,8 @@ func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrp
 	return nil, "", &jsonrpc.Error{Code: codeUnlisted, Message: fmt.Sprintf("no server here lists the resource %q", uri)}
 }
 
-// claims says whether a server listed an address, or has a template for it. Its
-// caller holds the lock.
+// claims reports whether a server listed an address, or has a template for it. Its caller holds the
+// lock.
 func (s *server) claims(uri string) bool {
 	if s.addresses[uri] || s.templates[uri] {
 		return true
@@ -219,10 +216,10 @@ func (s *server) claims(uri string) bool {
 	return false
 }
 
-// codeUnlisted marks, among us, an address that nobody has listed so far.
+// codeUnlisted marks, inside this package, an address that no server has listed so far.
 const codeUnlisted = 0
 
-// tasked finds the server that runs a task.
+// tasked returns the server that runs a task.
 func (m *Mux) tasked(raw json.RawMessage) *server {
 	id, ok := mcpjson.Text(raw)
 	if !ok {
@@ -245,8 +242,8 @@ func (s *server) can(what string) bool {
 	return s.caps[what] != nil
 }
 
-// remember keeps the addresses of resources and the tasks that a result names,
-// so that a later call for them finds its server.
+// remember records the addresses of resources and the tasks that a result names, so that a later
+// call for them finds its server.
 func (s *server) remember(method string, result json.RawMessage) {
 	if method != "tools/call" && method != "prompts/get" || !bytes.Contains(result, []byte(`"resource_link"`)) && !bytes.Contains(result, []byte(`"taskId"`)) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// held is a Mux with one server whose messages nobody sends: they stay in a queue
-// that has room for one.
+// held is a Mux with one server whose messages are not sent: they stay in a queue that has room for
+// one.
 func held(t *testing.T) (*Mux, *line) {
 	t.Helper()
 	m, err := New(Options{Upstreams: []Upstream{{Name: "a"}}})
@@ -38,8 +38,8 @@ func (l *line) next(t *testing.T) *jsonrpc.Request {
 	return req
 }
 
-// A server that starts again is told that the client is initialized before anybody
-// can call it: some refuse what comes sooner.
+// A server that restarts is told that the client is initialized before it gets a call: some refuse
+// earlier ones.
 func TestNoCallBeforeInitialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, l := held(t)

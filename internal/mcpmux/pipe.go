@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Pipe returns two ends of one connection inside this process: what is written
-// to one is read from the other, as it is. Closing one end closes both.
+// Pipe returns two ends of one connection inside this process: a message written to one is read
+// from the other, unchanged. Closing one end closes both.
 func Pipe() (mcp.Connection, mcp.Connection) {
 	there, back, closed := make(chan jsonrpc.Message), make(chan jsonrpc.Message), make(chan struct{})
 	once := sync.OnceFunc(func() { close(closed) })

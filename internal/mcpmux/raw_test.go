@@ -125,7 +125,7 @@ func TestUnknownFieldsPass(t *testing.T) {
 		s.hears(`"id":7`, `"odd":true`)
 		// What the result named is found again.
 		s.say(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"made://up"}}`)
-		// Somebody else may list it, so all are asked first.
+		// The other server may list it, so all are asked first.
 		for range []string{"resources/list", "resources/templates/list"} {
 			for _, name := range []string{"a", "b"} {
 				req := s.reads(name).(*jsonrpc.Request)
@@ -201,7 +201,7 @@ func TestCancelledQuestionsAndCalls(t *testing.T) {
 		if req := s.reads("a").(*jsonrpc.Request); string(req.Params) != fmt.Sprintf(`{"reason":"r","requestId":%v}`, call.ID.Raw()) {
 			t.Errorf("%s", req.Params)
 		}
-		// What it still answers reaches nobody.
+		// Its later answers are dropped.
 		s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"late"}}`, call.ID.Raw()))
 		s.writes("a", `{"jsonrpc":"2.0","id":"q2","method":"roots/list"}`)
 		s.hears(`roots/list`)
@@ -228,7 +228,7 @@ func TestLevelsGoToAll(t *testing.T) {
 	})
 }
 
-// A list has everybody who answers, well or not at all.
+// A list has all that servers answer, and leaves out those that fail.
 func TestListsLeaveOutWhoFails(t *testing.T) {
 	synctest.Test(t, listsLeaveOut) // so that the wait for one is not that of the others
 }
@@ -269,7 +269,7 @@ func listsLeaveOut(t *testing.T) {
 	}
 }
 
-// A server that does not read holds up nobody.
+// A server that does not read delays no other.
 func TestAServerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scripted(t, "stuck", "fine")
@@ -346,7 +346,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// drain reads what everybody is told until the end.
+// drain reads the messages to all sides until the end.
 func (s *script) drain() <-chan struct{} {
 	for _, conn := range s.ends {
 		go func() {

@@ -12,26 +12,26 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// A server is one of those behind the connection, through all its lives. Its
-// fields below the first three are guarded by the lock of the Mux.
+// A server is one of those behind the connection, through all its restarts. Its fields below the
+// first three are guarded by the lock of the Mux.
 type server struct {
 	m    *Mux
 	name string
 	dial func(context.Context) (mcp.Connection, error)
 
 	line *line // nil while there is none
-	// settled is closed when the start under way has ended either way.
+	// settled is closed when the start under way has succeeded or failed.
 	settled chan struct{}
-	// ends counts ends in a row; retry is when the next start may be.
+	// ends counts ends in a row; retry is the earliest time of the next start.
 	ends  int
 	retry time.Time
 	why   error // of the last end
-	// caps and hello are what it said at its last start.
+	// caps and hello are from its last start.
 	caps  map[string]json.RawMessage
 	hello map[string]json.RawMessage
 	// addresses, templates and tasks are what it listed.
 	addresses, templates, tasks map[string]bool
-	listed                      bool // it was asked for its resources
+	listed                      bool // its resources were requested
 }
 
 // live returns the line if it can take calls.
@@ -44,8 +44,8 @@ func (s *server) live() *line {
 	return s.line
 }
 
-// await returns the line, starting the server where it has none and the pause
-// since its last end is over.
+// await returns the line, starting the server if it has none and the pause since its last end is
+// over.
 func (s *server) await(ctx context.Context) (*line, error) {
 	settled, err := s.start()
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *server) await(ctx context.Context) (*line, error) {
 	return nil, s.stopped(fmt.Sprintf("server %q cannot be started: %v", s.name, why))
 }
 
-// start begins a start unless there is a line or a start already, and returns
-// what is closed when it is decided.
+// start begins a start unless there is a line or a start already, and returns a channel that is
+// closed when it is decided.
 func (s *server) start() (<-chan struct{}, error) {
 	m := s.m
 	m.mu.Lock()
@@ -90,14 +90,14 @@ func (s *server) start() (<-chan struct{}, error) {
 	return settled, nil
 }
 
-// stopped is the error a client gets where a server is not there.
+// stopped is a client's error for a server that is not running.
 func (s *server) stopped(text string) *jsonrpc.Error {
 	data, _ := json.Marshal(map[string]any{"server": s.name, "retry": true}) // plain values
 	return &jsonrpc.Error{Code: CodeStopped, Message: text, Data: data}
 }
 
-// run is one life of a server: it returns when the connection has ended and
-// everybody who waited for it knows.
+// run is one life of a server: it returns when the connection has ended and all waiting calls are
+// answered.
 func (s *server) run() {
 	m := s.m
 	limit, cancel := context.WithTimeout(m.ctx, m.opts.StartLimit)
@@ -114,7 +114,7 @@ func (s *server) run() {
 	s.ended(l, l.Run(m.ctx, func(ctx context.Context) error { return l.greet(limit, ctx) }, l.got))
 }
 
-// ended writes off a line, or a start that came to none.
+// ended removes a line, or a start that failed.
 func (s *server) ended(l *line, why error) {
 	m := s.m
 	m.mu.Lock()
@@ -158,9 +158,8 @@ func (s *server) ended(l *line, why error) {
 
 const maxDoublings = 6
 
-// wait sets when the server may be started again: at once after its first end,
-// then with pauses that double. One that ran long begins anew. Its caller holds
-// the lock.
+// wait sets when the server may be restarted: at once after its first end, then with pauses that
+// double. A long run resets them. Its caller holds the lock.
 func (s *server) wait(ranLong bool) {
 	if ranLong {
 		s.ends = 0
@@ -172,8 +171,7 @@ func (s *server) wait(ranLong bool) {
 	}
 }
 
-// changed tells the client that lists are others now, because a server came or
-// went.
+// changed tells the client that lists have changed, because a server came or went.
 func (m *Mux) changed(s *server) {
 	m.mu.Lock()
 	caps := s.caps

@@ -195,7 +195,7 @@ func TestAcceptAndReject(t *testing.T) {
 	}
 }
 
-// Nobody accepts what nobody can read.
+// An unreadable definition cannot be accepted.
 func TestNothingUnreadableIsAccepted(t *testing.T) {
 	b, ctx := openBook(t), context.Background()
 	held(t, see(t, b, raw("calc", "sum", `{"name":"sum","name":"sum"}`))[0], Malformed, `the key "name" stands there twice`)
@@ -210,7 +210,7 @@ func TestNothingUnreadableIsAccepted(t *testing.T) {
 	}
 }
 
-// A version without a text is not accepted, whatever the file says of it.
+// A version without a text is not accepted, with any findings in the file.
 func TestNothingIsNotAccepted(t *testing.T) {
 	f := &file{Servers: map[string]*server{"s": {
 		Identities: []identity{{}}, Entries: map[string]*entry{keyOf(Tool, "t"): {Held: &pin{Hash: "x", Findings: []Finding{{Changed, "?"}}}}},

@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// errMalformed marks a body nobody may rely on to mean one thing.
+// errMalformed marks a body that could be read in more than one way.
 var errMalformed = errors.New("malformed")
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errMalformed, fmt.Sprintf(format, args...))
 }
 
-// A text is a string within a body, with where it stands.
+// A text is a string within a body, with its place.
 type text struct {
 	where string
 	value string
@@ -30,9 +30,9 @@ type reading struct {
 	texts     []text
 }
 
-// readBody reads a body: keys sorted, numbers as written, no white space. Two
-// readers must not be able to see different things in it, so double keys, bytes
-// that are no text and trailing bytes are malformed.
+// readBody reads a body: keys sorted, numbers as written, no white space. Two readers must not be
+// able to see different things in it, so double keys, bytes that are no text and trailing bytes are
+// malformed.
 func readBody(body []byte) (reading, error) {
 	if !utf8.Valid(body) {
 		return reading{}, malformed("it is not UTF-8")
@@ -122,7 +122,7 @@ func (r *reader) object(out *bytes.Buffer, where string, depth int) error {
 		if err != nil || !is {
 			return malformed("it is no JSON")
 		}
-		// Some readers do not look at the case of the outermost keys.
+		// Some readers ignore the case of the outermost keys.
 		same := func(k string) bool { return k == key || depth == 0 && strings.EqualFold(k, key) }
 		if _, twice := members[key]; twice || depth == 0 && slices.ContainsFunc(keys, same) {
 			return malformed("the key %q stands there twice", bounded(key, maxShown))

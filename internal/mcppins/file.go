@@ -20,17 +20,17 @@ import (
 // with a new number, and the reader of the new number reads the old one too.
 const format = 1
 
-// file is what lies on disk.
+// file is the content of the file on disk.
 type file struct {
 	Format  int                `json:"format"`
 	Servers map[string]*server `json:"servers"`
 }
 
-// server is all that is known of one.
+// server is the record of one.
 type server struct {
 	// Identities are those the owner saw: the first, and the accepted ones.
 	Identities []identity `json:"identities"`
-	// Waiting is another one that came under the same name.
+	// Waiting is another identity that came under the same name.
 	Waiting *identity `json:"waiting,omitempty"`
 	// Refused are the hashes of identities that the owner rejected.
 	Refused []string `json:"refused,omitempty"`
@@ -111,7 +111,7 @@ func (b *Book) read() (*file, error) {
 	return parsed(data)
 }
 
-// bytes is the file as it lies there, nil where none does.
+// bytes returns the file's content, nil if there is no file.
 func (b *Book) bytes() ([]byte, error) {
 	data, err := wholefile.Read(b.path, MaxFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,8 +166,7 @@ func parseFile(data []byte) (*file, error) {
 	return f, nil
 }
 
-// sound reports a version whose body is the one that was hashed. What is pinned
-// has a body.
+// sound reports whether a version's body is the one that was hashed. A pinned version has a body.
 func sound(p *pin, pinned bool) bool {
 	if p == nil {
 		return true
@@ -180,8 +179,8 @@ func sound(p *pin, pinned bool) bool {
 
 func hashOf(canonical string) string { return floodmark.DigestOf(canonical).String() }
 
-// change changes the file while no other process does. Whoever is killed
-// meanwhile leaves the old file or the new one.
+// change changes the file while no other process does. A process killed meanwhile leaves the old
+// file or the new one.
 func (b *Book) change(ctx context.Context, with func(*file) error) error {
 	err := wholefile.Change(ctx, b.path, "the pins of MCP servers", maxWait, func() ([]byte, error) {
 		f, err := b.read()
@@ -209,7 +208,7 @@ func (b *Book) change(ctx context.Context, with func(*file) error) error {
 	return err
 }
 
-// remember adds a hash to a list of at most limit, of which the oldest goes.
+// remember adds a hash to a list of at most limit, dropping the oldest.
 func remember(list []string, hash string, limit int) []string {
 	if slices.Contains(list, hash) {
 		return list

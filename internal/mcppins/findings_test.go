@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever a reader would not see holds a definition, wherever it stands.
+// A character that a reader would not see holds a definition, at any place.
 func TestInvisible(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"zero width space":    {"a\u200bb", "U+200B"},
@@ -191,7 +191,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A server that says too much harms nobody else.
+// A server that sends too much harms no other.
 func TestServerThatSaysTooMuch(t *testing.T) {
 	b := openBook(t)
 	many := make([]Definition, MaxDefinitions+1)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever a server sends: what is shown is readable JSON without hidden
-// characters, has one canonical form, and is shown again.
+// For any bytes of a server: what is shown is readable JSON without hidden characters, has one
+// canonical form, and is shown again.
 func FuzzDefinition(f *testing.F) {
 	f.Add("sum", []byte(`{"name":"sum","description":"adds","inputSchema":{"type":"object"}}`))
 	f.Add("sum", []byte(`{"name":"sum","n":1e400,"a":[1,-0.0,null,true,{}],"name":2}`))

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxBlank is how many blanks in a row a text may have, new lines among them.
-// More push what follows off the page.
+// maxBlank is how many blanks in a row a text may have, new lines among them. More would push what
+// follows off the page.
 const maxBlank = 200
 
 // The characters that join or choose a picture where they belong.
@@ -27,8 +27,7 @@ const (
 	lastSurrogate  = 0xfdef
 )
 
-// hidden names the first character of a text that a reader would not see, and
-// says nothing if there is none.
+// hidden names the first character of a text that a reader would not see; empty if there is none.
 func hidden(s string) string {
 	before, blanks := rune(0), 0
 	for i, r := range s {
@@ -54,8 +53,8 @@ func hidden(s string) string {
 	return ""
 }
 
-// unseen reports a character that leaves no mark of its own on the page, that
-// turns the direction of writing, or that steers a terminal.
+// unseen reports a character that leaves no mark of its own on the page, that turns the direction
+// of writing, or that steers a terminal.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
@@ -72,9 +71,8 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
 }
 
-// belongs reports an unseen character that makes what stands around it readable:
-// one between the parts of a picture, behind a picture, or between letters whose
-// script needs it. A second one in a row never belongs.
+// belongs reports an unseen character that its neighbours need: one between the parts of a picture,
+// after a picture, or between letters whose script needs it. A second one in a row never belongs.
 func belongs(r, before, after rune) bool {
 	switch r {
 	case joiner:
@@ -98,7 +96,7 @@ func joins(r rune) bool {
 		unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar) && !unseen(r)
 }
 
-// character names one for people.
+// character names a character for people.
 func character(r rune) string {
 	what := "an invisible character"
 	switch {
@@ -121,8 +119,8 @@ func character(r rune) string {
 // Hides reports whether a text holds something that a reader would not see.
 func Hides(s string) bool { return !utf8.ValidString(s) || hidden(s) != "" }
 
-// Visible writes a text so that nothing in it is hidden: what is not seen stands
-// as \u{200b}. New lines and tabs stay.
+// Visible returns a text in which nothing is hidden: an unseen character becomes \u{200b}. New
+// lines and tabs stay.
 func Visible(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -151,8 +149,8 @@ func bounded(s string, n int) string {
 	return string([]rune(s)[:n]) + "…"
 }
 
-// shown is a foreign name on one line of ours: visible, short, and without what a
-// program would take for a link or an element.
+// shown returns a foreign name on one line: visible, short, and without what a program would take
+// for a link or an element.
 func shown(name string) string {
 	return bounded(strings.Map(func(r rune) rune {
 		switch {

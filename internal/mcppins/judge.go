@@ -13,14 +13,14 @@ import (
 	"github.com/floodmark/floodmark/internal/redact"
 )
 
-// A judge looks at one list of definitions with the file in hand.
+// A judge checks one list of definitions against the file.
 type judge struct {
 	file     *file
 	server   string
 	builtins func() (builtins, error)
 	secrets  *redact.Detector
 	now      time.Time
-	// changed says that the file is another one now.
+	// changed says that the file has to be written.
 	changed bool
 	others  map[string]string // skeletons of other servers' tools; built when asked
 	room    int               // bytes that this server may still take
@@ -75,8 +75,7 @@ func (f *file) cost() int {
 	return n
 }
 
-// serverOf finds the server, or meets it for the first time, or says why all of
-// it is held.
+// serverOf returns the server's record, makes a new one, or says why the whole server is held.
 func (j *judge) serverOf(id string) (*server, *Finding) {
 	switch {
 	case j.server == "" || !utf8.ValidString(j.server) || hidden(j.server) != "":
@@ -126,10 +125,10 @@ func identityText(secrets *redact.Detector, id string) string {
 	return bounded(Visible(strings.ToValidUTF8(b.String()+id[at:], "?")), maxIdentityText)
 }
 
-// read reads one definition and finds what nobody can accept.
+// read reads one definition and finds the faults that no owner can accept.
 func (j *judge) read(d Definition) candidate {
 	if d.Kind == Instructions && d.Name == Instructions {
-		d.Name = "" // there is one text of a server, however it is called
+		d.Name = "" // a server has one such text, under any name
 	}
 	c := candidate{Definition: d, key: keyOf(d.Kind, d.Name), hash: hashOf(string(d.Body))}
 	kinds := []string{Tool, Prompt, Instructions, ResourceTemplate}
@@ -158,7 +157,7 @@ func (j *judge) read(d Definition) candidate {
 	return c
 }
 
-// fits checks that a body is one of its kind, under the name it is called by.
+// fits checks that a body is one of its kind, under its own name.
 func fits(d Definition, canonical []byte) error {
 	if d.Kind == Instructions {
 		if canonical[0] != '"' {
@@ -170,7 +169,7 @@ func fits(d Definition, canonical []byte) error {
 		return malformed("it must be an object")
 	}
 	if d.Kind == ResourceTemplate {
-		return nil // called by its name or by its template
+		return nil // identified by its name or by its template
 	}
 	var named struct {
 		Name *string `json:"name"`
@@ -181,7 +180,7 @@ func fits(d Definition, canonical []byte) error {
 	return nil
 }
 
-// one says why a definition is held, and pins it if nothing holds it.
+// one returns why a definition is held, and pins it if nothing holds it.
 func (j *judge) one(s *server, c *candidate) []Finding {
 	if c.unkept {
 		return []Finding{*c.fault}
@@ -220,7 +219,7 @@ func (j *judge) one(s *server, c *candidate) []Finding {
 	return found
 }
 
-// keep writes a version down: as pinned if nothing was found, else as held.
+// keep records a version: as pinned if nothing was found, else as held.
 func (j *judge) keep(s *server, key string, e *entry, p *pin) {
 	if len(p.Findings) > 0 {
 		e.Held = p
@@ -233,7 +232,7 @@ func (j *judge) keep(s *server, key string, e *entry, p *pin) {
 	s.Entries[key], j.changed = e, true
 }
 
-// findings are the reasons to hold a definition that can be read.
+// findings returns the reasons to hold a definition that can be read.
 func (j *judge) findings(e *entry, c *candidate) (found []Finding) {
 	switch {
 	case e.Pinned != nil:
@@ -278,7 +277,7 @@ func differing(was, is string) string {
 	return bounded(strings.Join(fields, ", "), 2*maxShown)
 }
 
-// shadows says which other tool a tool could be taken for.
+// shadows returns another tool that a tool could be taken for.
 func (j *judge) shadows(c *candidate) string {
 	if c.Kind != Tool {
 		return ""
@@ -306,8 +305,8 @@ func (j *judge) shadows(c *candidate) string {
 	return ""
 }
 
-// skeletons are the pinned tools of all servers but one by how they look, alone
-// and as clients write them with the server's name before.
+// skeletons returns the pinned tools of all servers but one by how they look, alone and as clients
+// write them with the server's name before.
 func (f *file) skeletons(but string) map[string]string {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
@@ -330,7 +329,7 @@ func (f *file) skeletons(but string) map[string]string {
 	return out
 }
 
-// lineFor says for people why something is held, with what to do.
+// lineFor says for people why a definition is held, with what to do.
 func lineFor(kind, server, name string, found []Finding) string {
 	what := "the server " + shown(server)
 	switch kind {

@@ -32,7 +32,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever cannot get the lock in time holds everything.
+// A process that cannot get the lock in time holds everything.
 func TestLockedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := openBook(t)

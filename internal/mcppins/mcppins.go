@@ -1,10 +1,9 @@
-// Package mcppins keeps what MCP servers said of themselves as the owner first
-// saw it: tools, prompts, templates and instructions. A definition that changed,
-// that imitates another, that hides characters, or that cannot be read is held
-// until the owner looks.
+// Package mcppins keeps MCP servers' descriptions of themselves as the owner first saw them: tools,
+// prompts, templates and instructions. A definition that changed, that imitates another, that hides
+// characters, or that cannot be read is held until the owner looks.
 //
-// It judges texts and never calls a server. Whatever goes wrong with its file
-// holds everything: nobody can say then what the owner saw.
+// It judges texts and never calls a server. Any error with its file holds everything, because it is
+// then unknown what the owner saw.
 package mcppins
 
 import (
@@ -54,15 +53,15 @@ type Verdict struct {
 	Held bool
 	// Reason is one of the words above; empty if it is not held.
 	Reason string
-	// Line says it for people, with what to do.
+	// Line says so for people, with what to do.
 	Line string
-	// Accepted says that the owner looked at exactly this version and accepted
-	// it. What was only seen first is shown, and is not accepted.
+	// Accepted says that the owner looked at exactly this version and accepted it. A version that
+	// was only seen first is shown, and is not accepted.
 	Accepted bool
 }
 
-// The limits on what a server says of itself. The largest real definitions we
-// know have some 30 kB; a body of MaxBodyBytes is no description.
+// The limits on one server's definitions. The largest real ones we know have some 30 kB; a body of
+// MaxBodyBytes is no description.
 const (
 	MaxNameBytes     = 256
 	MaxBodyBytes     = 256 << 10
@@ -73,16 +72,14 @@ const (
 	MaxIdentities    = 16 // accepted for one server, and refused
 )
 
-// The limits on the file. A server that says as much as it may leaves room for
-// others.
+// The limits on the file. A server at its own limit leaves room for others.
 const (
 	MaxServers   = 256
 	MaxKeptBytes = 24 << 20 // of all servers
 	MaxFileBytes = 72 << 20 // what is kept, as text within text
 )
 
-// maxWait bounds how long one waits for other processes at the file. Each of
-// them holds it for one write.
+// maxWait bounds the wait for other processes at the file. Each of them holds it for one write.
 const maxWait = 10 * time.Second
 
 // A Book holds the pins of one owner. It is safe for use by many goroutines, and
@@ -96,9 +93,8 @@ type Book struct {
 	told     Told
 }
 
-// Open returns the book that lies at path. It may not exist yet. A book that is
-// there and cannot be read is an error, and the Book beside it holds everything:
-// the owner may mend the file meanwhile.
+// Open returns the book at path. The file may not exist yet. If it exists and cannot be read, Open
+// returns an error and a Book that holds everything: the owner may mend the file meanwhile.
 func Open(path string) (*Book, error) {
 	b := &Book{path: path, now: time.Now, secrets: redact.New(), builtins: knownBuiltins()}
 	_, err := b.read()
@@ -112,7 +108,7 @@ func Open(path string) (*Book, error) {
 // There is one verdict for each definition, also beside an error: then all are
 // held.
 func (b *Book) See(ctx context.Context, server, identity string, defs []Definition) ([]Verdict, error) {
-	// Most of the time nothing is new, and nobody needs to wait for a lock.
+	// Most of the time nothing is new, and no lock is needed.
 	data, err := b.bytes()
 	if err != nil {
 		return allHeld(defs, Unreadable, b.damaged(err)), err

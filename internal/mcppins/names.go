@@ -11,9 +11,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// skeleton is what a name looks like at a glance: without case, separators,
-// accents and characters nobody sees, with one letter for those that look alike.
-// Two names with one skeleton can be mistaken for each other.
+// skeleton returns what a name looks like at a glance: without case, separators, accents and
+// invisible characters, with one letter for those that look alike. Two names with one skeleton can
+// be mistaken for each other.
 func skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range provenance.Normalise(name) {
@@ -29,8 +29,8 @@ func skeleton(name string) string {
 	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
 }
 
-// mixed reports a name of plain letters with letters among them that are none:
-// of another alphabet, and like none of ours.
+// mixed reports a name of Latin letters with letters of another alphabet among them that look like
+// none of them.
 func mixed(name string) bool {
 	plain, other := false, false
 	for _, r := range provenance.Normalise(name) {
@@ -40,8 +40,8 @@ func mixed(name string) bool {
 	return plain && other
 }
 
-// builtins are the tools of agents that reach files, commands and addresses, by
-// how they look, and the tools that known servers are known for.
+// builtins are the skeletons of agents' tools that reach files, commands and addresses, and the
+// tools that known servers are known for.
 type builtins struct {
 	agent map[string]string // skeleton to «Bash of claude-code»
 	cat   *catalog.Catalog
@@ -69,9 +69,8 @@ func knownBuiltins() func() (builtins, error) {
 	})
 }
 
-// reaches reports a tool to which a path, a patch, a command or an address is
-// the matter, and that sends nothing to people: names such as send_email are
-// everybody's.
+// reaches reports a tool whose arguments are a path, a patch, a command or an address, and that
+// sends nothing to people: names such as send_email are common.
 func reaches(p *catalog.Profile) bool {
 	if slices.Contains(p.Effects(), floodmark.Send) {
 		return false
@@ -82,8 +81,8 @@ func reaches(p *catalog.Profile) bool {
 	})
 }
 
-// expected reports a tool that a known server is known for, under exactly this
-// name: the owner who named the server so expects it.
+// expected reports a tool that a known server is known for, under exactly this name: the owner who
+// named the server so expects it.
 func (k builtins) expected(server, name string) bool {
 	_, known := k.cat.Lookup(floodmark.ToolRef{Server: server, Name: name})
 	return known && !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })

@@ -7,20 +7,18 @@ import (
 	"sync"
 )
 
-// maxRecalled bounds the answers that are remembered: some for each server that a
-// gateway may have.
+// maxRecalled bounds the remembered answers: several for each server that a gateway may have.
 const maxRecalled = 4 * MaxServers
 
-// A recall remembers answers that changed nothing, each for one text of the file.
-// Clients list the same tools again and again, and taking the file apart each time
-// is what a gateway for many would mostly do. Any other byte in the file, or in
-// what a server says, is another question.
+// A recall remembers answers that changed nothing, each for one text of the file. Clients list the
+// same tools again and again, and a gateway for many would mostly parse the file. If one byte of
+// the file or of a server's definitions changes, the question is a new one.
 type recall struct {
 	mu      sync.Mutex // guards answers
 	answers map[[sha256.Size]byte][]Verdict
 }
 
-// questionOf names everything that an answer depends on.
+// questionOf digests everything that an answer depends on.
 func questionOf(file []byte, server, identity string, defs []Definition) [sha256.Size]byte {
 	h := sha256.New()
 	put := func(part []byte) {

@@ -13,7 +13,7 @@ import (
 // address.
 const Server = "server"
 
-// An Entry is something that was seen, for the owner to look at.
+// An Entry is a definition or server that was seen, for the owner to look at.
 type Entry struct {
 	Server, Kind, Name string
 	// Ref is how the owner names it: SERVER, SERVER/TOOL, SERVER/prompt:NAME.
@@ -21,8 +21,7 @@ type Entry struct {
 	Ref string
 	// Seen is when this version was seen first.
 	Seen time.Time
-	// Held says that it is not shown to models. Then Findings say why, and Line
-	// says so for people.
+	// Held says that it is not shown to models. Then Findings say why, and Line says so for people.
 	Held     bool
 	Findings []Finding
 	Line     string
@@ -74,7 +73,7 @@ func (f *file) entries() (list []Entry) {
 	return list
 }
 
-// own are the entries of the server itself.
+// own returns the entries of the server itself.
 func (s *server) own(name string) (list []Entry) {
 	last := s.Identities[len(s.Identities)-1]
 	as := func(i identity) Entry {
@@ -92,8 +91,8 @@ func (s *server) own(name string) (list []Entry) {
 	return []Entry{e}
 }
 
-// version changes with everything that is accepted with the whole server: what
-// came after the owner looked is not.
+// version identifies all that is accepted with the whole server: what came after the owner looked
+// is not part of it.
 func (s *server) version(i identity) string {
 	parts := []string{i.Hash}
 	for _, key := range slices.Sorted(maps.Keys(s.Entries)) {
@@ -104,7 +103,7 @@ func (s *server) version(i identity) string {
 	return hashOf(strings.Join(parts, "\n"))
 }
 
-// looked reports that something is shown, and that the owner accepted all of it.
+// looked reports whether something is shown, and the owner accepted all of it.
 func (s *server) looked() bool {
 	shown := false
 	for _, e := range s.Entries {
@@ -124,7 +123,7 @@ func quoted(s string) json.RawMessage {
 	return data
 }
 
-// shown is one definition, as pinned or as held; one that is pinned with another
+// shown returns the entry of one definition, as pinned or as held; a pinned one with another
 // version held is one entry.
 func (e *entry) shown(server, key string) []Entry {
 	kind, name := splitKey(key)
@@ -140,7 +139,7 @@ func (e *entry) shown(server, key string) []Entry {
 		}
 	}
 	if e.Pinned == nil && e.Held == nil {
-		return nil // rejected, and nothing came since
+		return nil // rejected, with no version since
 	}
 	return []Entry{out}
 }

@@ -8,25 +8,23 @@ import (
 	"strings"
 )
 
-// Told hears what the owner says of an entry before it counts. An error takes it
-// back.
+// Told is called with the owner's decision on an entry before it counts. An error cancels it.
 type Told func(ctx context.Context, word string, e Entry) error
 
-// What the owner may say of an entry.
+// The owner's decisions on an entry.
 const (
 	HasAccepted  = "accepted"
 	HasRejected  = "rejected"
 	HasForgotten = "forgotten"
 )
 
-// Telling makes tell hear of each word of the owner before it is in the book.
+// Telling makes the book call tell with each decision of the owner before it stores it.
 func (b *Book) Telling(tell Told) { b.told = tell }
 
-// Accept shows from now on what is held under a reference, which may end in @ and
-// the beginning of the version's hash: then no other version is accepted. What
-// is not held is accepted as it is pinned. A whole server is all that is shown of
-// it, or, with its version only, another command that waits under its name: such a
-// command may have come after the owner looked.
+// Accept shows from now on what is held under a reference, which may end in @ and the beginning of
+// the version's hash: then no other version is accepted. A definition that is not held is accepted
+// as it is pinned. A whole server means all that is shown of it, or, with its version only, another
+// command that waits under its name: such a command may have come after the owner looked.
 func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
 	return b.settle(ctx, ref, HasAccepted, func(f *file, e Entry) error {
 		if e.Kind == Server && e.Held && ref == e.Ref {
@@ -36,14 +34,13 @@ func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
 	})
 }
 
-// Reject keeps what is held under a reference from being shown, also when it
-// comes again. What is shown is held from now on.
+// Reject keeps what is held under a reference from being shown, also when it comes again. A shown
+// definition is held from now on.
 func (b *Book) Reject(ctx context.Context, ref string) (Entry, error) {
 	return b.settle(ctx, ref, HasRejected, (*file).reject)
 }
 
-// Forget drops all that is known of a server: it is seen for the first time
-// again.
+// Forget deletes the record of a server: it will be seen for the first time again.
 func (b *Book) Forget(ctx context.Context, server string) error {
 	return b.change(ctx, func(f *file) error {
 		for name := range f.Servers {
@@ -81,7 +78,7 @@ func (b *Book) tell(ctx context.Context, word string, e Entry) error {
 // minHash is how much of a hash names a version.
 const minHash = 8
 
-// find finds what a reference means.
+// find returns the entry that a reference names.
 func (f *file) find(ref string) (Entry, error) {
 	var hits []Entry
 	moved := false
@@ -124,8 +121,8 @@ func (f *file) accept(e Entry) error {
 	return nil
 }
 
-// accept takes another command that waits. If none does, it takes all that is
-// shown of the server; what is held stays held.
+// accept takes another command that waits. If none does, it accepts all that is shown of the
+// server; held definitions stay held.
 func (s *server) accept() {
 	if s.Waiting != nil {
 		s.Identities = append(s.Identities, *s.Waiting)

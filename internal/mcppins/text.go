@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Summary is what a definition says first.
+// Summary returns the first sentence of a definition.
 func Summary(body json.RawMessage) string {
 	var text string
 	if json.Unmarshal(body, &text) != nil {
@@ -27,8 +27,8 @@ func Summary(body json.RawMessage) string {
 	return Visible(first)
 }
 
-// Lines writes a definition for people: texts as they read, one sentence on a
-// line so that a difference is short, and the rest as JSON. Nothing is hidden.
+// Lines writes a definition for people: texts with one sentence on a line, so that a difference is
+// short, and the rest as JSON. Nothing is hidden.
 func Lines(body json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(body, &text) == nil {

@@ -114,7 +114,7 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
-// reach waits until the program listens, which it tells nobody.
+// reach waits until the program listens, which it does not announce.
 func (h *house) reach(network, address string) {
 	h.t.Helper()
 	until(func() bool {
@@ -152,7 +152,7 @@ type person struct {
 	mu    sync.Mutex
 	asked []*mcp.ElicitParams
 	says  func(context.Context, *mcp.ElicitParams) *mcp.ElicitResult
-	shown chan struct{} // gets one for each window that was opened, if somebody waits
+	shown chan struct{} // gets one for each window that was opened, if the test waits
 	over  chan struct{} // gets one for each window that was closed
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// A line is one connection of a client. Who is at its other end is looked up
-// once: the process that opened it.
+// A line is one connection of a client. The process that opened it is looked up once.
 type line struct {
 	once   sync.Once
 	ours   net.Addr
@@ -28,11 +27,11 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, lineKey{}, &line{ours: c.LocalAddr(), theirs: c.RemoteAddr()})
 }
 
-// ErrStranger says that nobody knows who calls, or that it is another user.
+// ErrStranger says that the calling process is unknown, or another user's.
 var ErrStranger = errors.New("it is not known which program calls, or it is another user's: connect from a program of your own on this machine")
 
-// LocalCaller returns the process at the other end of a request, if it is one of
-// these users'. Where the system does not tell, it returns none.
+// LocalCaller returns the process at the other end of a request, if it is one of these users'.
+// Where the system does not tell, it returns none.
 func LocalCaller(users ...int) func(*http.Request) (hook.Process, error) {
 	g := guesses{last: map[string]peer.Process{}}
 	return func(r *http.Request) (hook.Process, error) {
@@ -45,15 +44,15 @@ func LocalCaller(users ...int) func(*http.Request) (hook.Process, error) {
 	}
 }
 
-// guesses are who came last with the id of a session. Clients open a connection
-// for nearly every call, and to look through all processes for its other end
-// takes longer than all else. A guess is only where to look first.
+// guesses are the processes that last used the id of a session. Clients open a connection for
+// nearly every call, and searching all processes for its other end takes longer than all else. A
+// guess only says where to search first.
 type guesses struct {
 	mu   sync.Mutex // guards last
 	last map[string]peer.Process
 }
 
-// maxGuesses bounds what is remembered; beyond it all is forgotten.
+// maxGuesses bounds what is remembered; beyond it all is dropped.
 const maxGuesses = 4096
 
 func (g *guesses) lookUp(l *line, users []int, session string) (hook.Process, error) {

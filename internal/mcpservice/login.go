@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcplogin"
 )
 
-// LoginAt is what the gateway's file says of logging in at a server; not ok for
-// one where nobody can.
+// LoginAt returns the login of a server in the gateway's file; not ok for a server without one.
 func LoginAt(s config.GatewayServer) (at mcplogin.Server, ok bool) {
 	if s.URL == "" {
 		return mcplogin.Server{}, false
@@ -39,7 +38,7 @@ func holders(o Options) map[string]*mcplogin.Holder {
 	return all
 }
 
-// credential is what a server is shown; nil where nobody logs in.
+// credential returns a server's credential; nil without a login.
 func (s *Service) credential(server config.GatewayServer) mcphttp.Credential {
 	if h := s.logins[server.Name]; h != nil {
 		return h

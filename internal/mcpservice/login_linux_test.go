@@ -54,7 +54,7 @@ func TestServerThatWantsALogin(t *testing.T) {
 	if said, err := call(t.Context(), c, "wiki__echo", "z"); err != nil || said != "z" {
 		t.Errorf("renewed: %q, %v", said, err)
 	}
-	// In the middle of a session it asks for a login somewhere else: nobody goes.
+	// In the middle of a session it asks for a login somewhere else: no request goes there.
 	wiki.Challenge = func() string { return `Bearer resource_metadata="http://127.0.0.1:1/meta", error="invalid_token"` }
 	issuer.End(true)
 	_, err = call(t.Context(), c, "wiki__echo", "x")

@@ -18,7 +18,7 @@ import (
 
 var peers = flag.String("peers", "", "where .ci/mcp installed real MCP servers; without it they are not run")
 
-// installed finds what was installed under a name, whatever its version.
+// installed returns what was installed under a name, in any version.
 func installed(t *testing.T, name, file string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(*peers, name+"-*", "node_modules", file))

@@ -1,7 +1,7 @@
-// Package mcpservice builds the MCP gateway that several clients share: the door
-// for clients, one monitor session and one set of servers for each of them, a
-// relay with the judge in it before every server. Nothing of one client's
-// servers is seen by another's, but for those the owner lets all of them share.
+// Package mcpservice builds the MCP gateway that several clients share: the door for clients, one
+// monitor session and one set of servers for each of them, and a relay with the judge in it before
+// every server. A client sees nothing of another's servers, except those the owner lets all of them
+// share.
 package mcpservice
 
 import (
@@ -43,23 +43,23 @@ type Options struct {
 	Gateway config.Gateway
 	Judge   mcpgateway.Judge
 	Pins    mcpgateway.Pins
-	// Admit returns whose token this is.
+	// Admit returns the client with this token.
 	Admit func(token string) (client string, err error)
-	// Caller returns the process at the other end of a request; nil: nobody asks.
+	// Caller returns the process at the other end of a request; nil: no process is looked up.
 	Caller func(*http.Request) (hook.Process, error)
-	// Logins are the owner's at servers that want one; nil: there are none.
+	// Logins are the owner's at servers that want one; nil: none.
 	Logins *mcplogin.Book
-	// Env are the variables every command gets, besides its own. The gateway's
-	// other variables are nobody's business: they hold credentials.
+	// Env are the variables every command gets, besides its own. The gateway's other variables hold
+	// credentials, and are not passed on.
 	Env []string
 	// Home is the owner's folder, Version what clients are told.
 	Home, Version string
-	// Stderr gets what commands say to people. Note hears what a person who
-	// looks for a fault would want to know. Both are used by many at once.
+	// Stderr gets the commands' standard error. Note gets lines for a person who looks for a fault.
+	// Both are called concurrently.
 	Stderr io.Writer
 	Note   func(server, line string)
 
-	// start is mcpgateway.Start and now time.Now, unless a test has others.
+	// start is mcpgateway.Start and now time.Now, unless a test sets others.
 	start func(mcpgateway.Command) (mcp.Connection, error)
 	now   func() time.Time
 }
@@ -68,14 +68,13 @@ type Options struct {
 type Service struct {
 	o    Options
 	door *mcphttp.Handler
-	// logins show servers whose they are, by the servers' names. All sessions of
-	// clients share them.
+	// logins are the owner's logins, by the servers' names. All sessions of clients share them.
 	logins map[string]*mcplogin.Holder
 	// shared are the servers that all clients use, by name.
 	shared map[string]*mcpshare.Hub
 }
 
-// New returns a gateway that nobody has reached yet.
+// New returns a gateway without clients.
 func New(o Options) *Service {
 	if o.start == nil {
 		o.start = mcpgateway.Start
@@ -86,7 +85,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// Sessions returns how many clients there are.
+// Sessions returns the number of clients.
 func (s *Service) Sessions() int { return s.door.Sessions() }
 
 // Serve answers clients until ctx ends. Then it ends all sessions, and returns
@@ -107,7 +106,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	if web.Shutdown(last) != nil {
-		_ = web.Close() // who still holds on after all that is let go
+		_ = web.Close() // closes connections that are still open after all that
 	}
 	if err == nil {
 		err = <-served
@@ -118,8 +117,8 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(err, closed)
 }
 
-// open is what a client that comes in gets: servers of its own behind one
-// connection, in one session of the monitor.
+// open returns a new client's connection: servers of its own behind one connection, in one session
+// of the monitor.
 func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error) {
 	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, Claims: floodmark.SessionID(p.Join), Caller: p.Caller, Home: s.o.Home, Apart: true, Token: p.Client})
 	options := mcpmux.Options{
@@ -154,7 +153,7 @@ func (c *client) Close() error {
 	return err
 }
 
-// dial reaches a server and puts a relay before it.
+// dial connects to a server and puts a relay before it.
 func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server config.GatewayServer) (mcp.Connection, error) {
 	upstream, err := s.connect(ctx, server)
 	if err != nil {
@@ -176,7 +175,7 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 	return r, nil
 }
 
-// identity is what the owner's look at the server's definitions holds for.
+// identity returns what the owner's acceptance of the server's definitions is bound to.
 func identity(server config.GatewayServer) string {
 	if server.URL != "" {
 		return server.URL
@@ -184,7 +183,7 @@ func identity(server config.GatewayServer) string {
 	return strings.Join(append([]string{server.Command}, server.Args...), "\x00")
 }
 
-// reach starts a command or turns to an address. Nothing was said by then.
+// reach starts a command or connects to an address. No message was sent by then.
 func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
 	conn, err := s.begin(ctx, server)
 	if err != nil {
@@ -230,7 +229,8 @@ type relayed struct {
 	err  error // why the relay ended, once done is closed
 }
 
-// Read says that the server ended, where a pipe would only say that nothing comes.
+// Read returns the error that ended the server, where a pipe would only return the end of the
+// stream.
 func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := r.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
@@ -242,8 +242,8 @@ func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// Close ends the relay and waits for it, and for the server behind. One that is
-// stuck, as with a server that reads nothing, is stopped.
+// Close ends the relay and waits for it, and for the server behind. A relay that is stuck, as with
+// a server that does not read, is cancelled.
 func (r *relayed) Close() error {
 	err := r.Connection.Close()
 	patience := time.AfterFunc(lastTime, r.stop)

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpshare"
 )
 
-// hubs are the servers that the owner lets all clients share. None is started
-// before a client needs it; then it runs until the gateway stops.
+// hubs returns the servers that the owner lets all clients share. Each starts when a client needs
+// it, and then runs until the gateway stops.
 func (s *Service) hubs() map[string]*mcpshare.Hub {
 	hubs := map[string]*mcpshare.Hub{}
 	for _, server := range s.o.Gateway.Servers {
@@ -27,7 +27,7 @@ func (s *Service) hubs() map[string]*mcpshare.Hub {
 	return hubs
 }
 
-// connect reaches a server for one client: its own, or its part of a shared one.
+// connect connects one client to a server: its own, or its part of a shared one.
 func (s *Service) connect(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
 	if hub := s.shared[server.Name]; hub != nil {
 		return hub.Join(ctx)

@@ -10,18 +10,17 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 )
 
-// Why a server could not be reached, or ended, may be in its own words: what it
-// answered to initialize, or what stood where a message should. No relay has taken
-// that in, so no client is told: its model would read what no mark knows of. People
-// are told, in a line of their own.
+// The error of a server that was not reached, or ended, may hold its own words: its answer to
+// initialize, or a line that is no message. No relay has taken those in, so no client is told: its
+// model would read text that no mark counts. People are told, in a line of their own.
 
-// maxReason bounds what people are told of a reason, in bytes.
+// maxReason bounds the reason that people are told, in bytes.
 const maxReason = 500
 
-// An ours is an error in which no server said anything.
+// An ours is an error that holds no server's words.
 type ours struct{ error }
 
-// unreached notes why a server is not there and returns what a client is told.
+// unreached notes why a server is not running and returns the client's error.
 func (s *Service) unreached(server config.GatewayServer, err error) error {
 	s.note(server.Name, err)
 	if own, is := errors.AsType[ours](err); is {
@@ -38,7 +37,7 @@ func (s *Service) unreached(server config.GatewayServer, err error) error {
 	return errors.New("it does not begin as a server does; its owner sees why where «floodmark mcp serve» runs")
 }
 
-// ended is what a client is told of the end of a server.
+// ended returns the client's error for the end of a server.
 func ended(err error) error {
 	if errors.Is(err, mcpgateway.ErrTooLong) {
 		return mcpgateway.ErrTooLong

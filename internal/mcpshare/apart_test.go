@@ -78,8 +78,8 @@ func TestAClientCannotCancelAnothersCall(t *testing.T) {
 	})
 }
 
-// Only who subscribed to an address hears of it. The server hears of the end when
-// nobody is left, also by leaving.
+// Only a client that subscribed to an address gets its updates. The server is told when the last
+// one unsubscribes, also by leaving.
 func TestSubscriptionsAreAClientsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})

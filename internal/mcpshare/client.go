@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// called deals with a call of a client. Everything here holds the lock.
+// called handles a call of a client. Everything here holds the lock.
 func (p *port) called(req *jsonrpc.Request) {
 	_, twice := p.calls[req.ID]
 	switch {
@@ -48,8 +48,7 @@ func lists(method string) bool {
 	return slices.Contains([]string{"tools/list", "prompts/list", "resources/list", "resources/templates/list", "tasks/list"}, method)
 }
 
-// introduced answers initialize with what the server said to us, in the older of
-// both versions.
+// introduced answers initialize with the server's answer to us, in the older of both versions.
 func (p *port) introduced(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -65,7 +64,7 @@ func (p *port) introduced(req *jsonrpc.Request) {
 	p.tell(&jsonrpc.Response{ID: req.ID, Result: mcpjson.Encode(hello)})
 }
 
-// list asks for a page. Nothing else of the client goes along.
+// list asks for a page, with nothing else of the client's request.
 func (p *port) list(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -99,7 +98,7 @@ func (p *port) forward(req *jsonrpc.Request, s *sent) {
 	p.calls[req.ID] = id
 }
 
-// takeBack takes a call of this client back at the server.
+// takeBack cancels a call of this client at the server.
 func (p *port) takeBack(id jsonrpc.ID) {
 	ours, open := p.calls[id]
 	if !open {
@@ -108,12 +107,12 @@ func (p *port) takeBack(id jsonrpc.ID) {
 	delete(p.calls, id)
 	p.l.done(ours)
 	p.l.haunts(p)
-	// Why is the client's own business.
+	// The reason stays with the client.
 	_ = p.l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(map[string]any{"requestId": ours.Raw()})}) // one that does not read misses it
 }
 
-// noted deals with a notification of a client. What is not about one of its own
-// calls would reach a server of all.
+// noted handles a notification of a client. One that is not about its own calls would reach a
+// server of all, and is dropped.
 func (p *port) noted(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -135,7 +134,7 @@ func (p *port) noted(req *jsonrpc.Request) {
 	}
 }
 
-// answers passes the client's answer to a question it was asked.
+// answers forwards the client's answer to a question it was asked.
 func (p *port) answers(answer *jsonrpc.Response) {
 	q := p.l.asked[answer.ID]
 	if q == nil || q.port != p {
@@ -145,7 +144,7 @@ func (p *port) answers(answer *jsonrpc.Response) {
 	_ = p.l.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // one that does not read misses it
 }
 
-// subscribe lets a client hear of a resource.
+// subscribe subscribes a client to a resource.
 func (p *port) subscribe(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	place := text(said["uri"])
@@ -166,7 +165,7 @@ func (p *port) subscribe(req *jsonrpc.Request) {
 	}
 }
 
-// unsubscribe ends that, at the server if nobody else wants to hear.
+// unsubscribe ends that, at the server if no other client is subscribed.
 func (p *port) unsubscribe(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	p.unhear(text(said["uri"]))
@@ -183,10 +182,10 @@ func (p *port) unhear(place string) {
 		return
 	}
 	delete(p.l.heard, place)
-	_, _ = p.l.ask("resources/unsubscribe", mcpjson.Encode(map[string]string{"uri": place}), &sent{answered: func(*jsonrpc.Response) {}}) // it would say too much, to nobody
+	_, _ = p.l.ask("resources/unsubscribe", mcpjson.Encode(map[string]string{"uri": place}), &sent{answered: func(*jsonrpc.Response) {}}) // its answer is dropped
 }
 
-// onTask passes what is about a task of this very client.
+// onTask forwards a call about a task of this very client.
 func (p *port) onTask(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	t := p.l.tasks[text(said["taskId"])]
@@ -201,13 +200,13 @@ func (p *port) onTask(req *jsonrpc.Request) {
 	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(said)}, &sent{})
 }
 
-// levels are those of a log, the most talkative first.
+// levels are those of a log, the most verbose first.
 func levels() []string {
 	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 }
 
-// setLevel notes what a client wants to hear of the log. The server is asked for
-// the most that anybody wants.
+// setLevel records the log level of a client. The server is asked for the most verbose of all
+// clients.
 func (p *port) setLevel(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	level := text(said["level"])

@@ -1,11 +1,10 @@
-// Package mcpshare lets several clients use one MCP server: one process or one
-// HTTP session, initialized once, with a connection for each client. Ids, progress
-// tokens, subscriptions and tasks of one client are never another's. What the
-// server says without a call reaches the client it belongs to where that is
-// certain, and nobody where it is not. It judges nothing and labels nothing: that
-// what one client wrote may come back to another is for whoever stands before it.
+// Package mcpshare lets several clients use one MCP server: one process or one HTTP session,
+// initialized once, with a connection for each client. Ids, progress tokens, subscriptions and
+// tasks of one client are never another's. A message that the server sends without a call goes to
+// the client it belongs to if that is certain, and otherwise to none. It judges nothing and labels
+// nothing: that one client's words may come back to another is the concern of the relay before it.
 //
-// Folders (roots) are not offered to the server: those of one client would be everybody's.
+// Folders (roots) are not offered to the server: it would show one client's to all.
 package mcpshare
 
 import (
@@ -34,45 +33,44 @@ const (
 // maxDoublings is how often the pause before a new start doubles.
 const maxDoublings = 6
 
-// Options are what a Hub is made of. Zero values are replaced by usual ones.
+// Options are what a Hub is made of. Zero values mean the defaults.
 type Options struct {
 	// Name is the owner's name for the server, Version what it is told of us.
 	Name, Version string
-	// Dial reaches the server, anew after each end. The Hub closes the connection.
+	// Dial connects to the server, again after each end. The Hub closes the connection.
 	Dial func(context.Context) (mcp.Connection, error)
 	// StartLimit is how long a start may take, Backoff the shortest pause after
 	// the second end in a row; it doubles up to 64 times that.
 	StartLimit, Backoff time.Duration
-	// Ghost is how long a call that was taken back counts as one the server may
-	// still be working on.
+	// Ghost is how long a cancelled call counts as one the server may still be working on.
 	Ghost time.Duration
-	// Now tells the time.
+	// Now returns the time.
 	Now func() time.Time
-	// Report hears what was left out and why the server ended; nil for nobody.
+	// Report, unless nil, gets a line for each dropped message and each end of the server.
 	Report func(line string)
 }
 
-// A Hub is one server, through all its lives. It is safe for concurrent use.
+// A Hub is one server, through all its restarts. It is safe for concurrent use.
 type Hub struct {
 	opts   Options
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// mu guards all below, and what lines and ports say it does. It is never held
-	// while anybody is called.
+	// mu guards all below, and the fields of lines and ports that say so. It is never held while
+	// calling out.
 	mu     sync.Mutex
 	closed bool
 	line   *line // nil while there is none
-	// settled is closed when the start under way has ended either way.
+	// settled is closed when the start under way has succeeded or failed.
 	settled chan struct{}
-	// ends counts ends in a row; retry is when the next start may be.
+	// ends counts ends in a row; retry is the earliest time of the next start.
 	ends  int
 	retry time.Time
 	why   error // of the last end
 }
 
-// New returns a server that is not started yet. Whoever makes one closes it.
+// New returns a server that is not started yet. Its maker closes it.
 func New(o Options) *Hub {
 	o.StartLimit = cmp.Or(o.StartLimit, 5*time.Minute)
 	o.Backoff = cmp.Or(o.Backoff, time.Second)
@@ -90,9 +88,8 @@ func New(o Options) *Hub {
 
 var errClosed = errors.New("the gateway is being stopped")
 
-// Join returns a connection of its own for one more client, starting the server
-// where it does not run and the pause since its last end is over. It ends with
-// the server.
+// Join returns a new client's own connection, starting the server if it does not run and the pause
+// since its last end is over. The connection ends with the server.
 func (h *Hub) Join(ctx context.Context) (mcp.Connection, error) {
 	settled, err := h.start()
 	if err != nil {
@@ -114,8 +111,8 @@ func (h *Hub) Join(ctx context.Context) (mcp.Connection, error) {
 	return h.line.join(), nil
 }
 
-// start begins a start unless the server runs or starts already, and returns what
-// is closed when it is decided.
+// start begins a start unless the server runs or starts already, and returns a channel that is
+// closed when it is decided.
 func (h *Hub) start() (<-chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -138,8 +135,7 @@ func (h *Hub) start() (<-chan struct{}, error) {
 	return settled, nil
 }
 
-// ended writes off a line, or a start that came to none. Every client that waits
-// learns of it.
+// ended removes a line, or a start that failed. Every waiting client gets the error.
 func (h *Hub) ended(l *line, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,7 +162,7 @@ func (h *Hub) ended(l *line, why error) {
 	}
 }
 
-// Clients returns how many use it now.
+// Clients returns the number of clients.
 func (h *Hub) Clients() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// When the server ends every client learns of it, whoever joins then shares one
-// new start, and ends in a row make it wait.
+// When the server ends, every client gets an error; clients that join then share one new start, and
+// ends in a row delay it.
 func TestAServerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -80,7 +80,7 @@ func TestAClientThatLeaves(t *testing.T) {
 	})
 }
 
-// A client that does not read is let go, and holds up nobody.
+// A client that does not read is disconnected, and delays no other.
 func TestADeafClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
@@ -111,8 +111,7 @@ func TestADeafClient(t *testing.T) {
 	})
 }
 
-// A server that cannot be started is nobody's fault but its own, and stopping does
-// not wait for it.
+// A server that cannot be started gives an error, and stopping does not wait for it.
 func TestAServerThatDoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := newShared(t, Options{Dial: func(context.Context) (mcp.Connection, error) { return nil, errors.New("no such program") }})

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// A line is one life of the server. Its maps are guarded by the lock of the Hub.
+// A line is one run of the server. Its maps are guarded by the lock of the Hub.
 type line struct {
 	*mcpline.Line
 
@@ -28,26 +28,26 @@ type line struct {
 	sent   map[jsonrpc.ID]*sent
 	tokens map[string]*sent
 	asked  map[jsonrpc.ID]*question
-	// heard are who subscribed to an address, tasks whose a task is, and forms whose
-	// a form that is filled in elsewhere.
+	// heard are the subscribers of an address, tasks the owners of tasks, and forms the clients of
+	// forms that are filled in elsewhere.
 	heard map[string]map[*port]bool
 	tasks map[string]*task
 	forms map[string]*port
-	// ghosts are clients that took a call back or left one open, and until when
-	// the server may still be working on it.
+	// ghosts are clients that cancelled a call or left one open, and until when the server may
+	// still be working on it.
 	ghosts map[*port]time.Time
 	level  string // of its log, as it was last asked for
 }
 
 // sent is a call to the server that was not answered yet.
 type sent struct {
-	port   *port // nil: nobody waits any more
+	port   *port // nil: no client waits any more
 	id     jsonrpc.ID
 	method string
 	place  string          // the address of a subscription
 	key    string          // of our progress token
 	token  json.RawMessage // the client's own
-	// answered is told of the answer instead of a client.
+	// answered, if set, gets the answer instead of a client.
 	answered func(*jsonrpc.Response)
 }
 
@@ -59,14 +59,14 @@ type question struct {
 	original json.RawMessage // its own progress token
 }
 
-// A task is something the server works on after it has answered.
+// A task is work of the server that continues after its answer.
 type task struct {
 	port *port
 	open bool
 }
 
-// run is one life of the server: it returns when that has ended and everybody who
-// waited knows.
+// run is one run of the server: it returns when the server has ended and all waiting calls are
+// answered.
 func (h *Hub) run() {
 	limit, cancel := context.WithTimeout(h.ctx, h.opts.StartLimit)
 	defer cancel()
@@ -91,16 +91,16 @@ func (h *Hub) run() {
 	}
 }
 
-// The newest version of the protocol we ask for, and what we can do: what clients
-// can is asked of one that can. Folders (roots) are a client's own, and a server
-// of several has none.
+// The newest version of the protocol we ask for, and our capabilities: a request of the server goes
+// to a client that has the capability. Folders (roots) are a client's own, and a shared server has
+// none.
 const (
 	ownVersion      = "2025-11-25"
 	ownCapabilities = `{"sampling":{},"elicitation":{}}`
 )
 
-// greet says initialize for all clients, and makes the line live. limit ends the
-// wait, ctx is the line's own end.
+// greet sends initialize for all clients, and makes the line live. limit bounds the wait, ctx ends
+// with the line.
 func (l *line) greet(limit, ctx context.Context) error {
 	h := l.h
 	got := make(chan *jsonrpc.Response, 1)
@@ -143,7 +143,7 @@ func (l *line) ask(method string, params json.RawMessage, s *sent) (jsonrpc.ID, 
 	return id, nil
 }
 
-// done forgets a call. Its caller holds the lock.
+// done drops a call. Its caller holds the lock.
 func (l *line) done(id jsonrpc.ID) {
 	if s := l.sent[id]; s != nil && s.key != "" {
 		delete(l.tokens, s.key)
@@ -151,8 +151,7 @@ func (l *line) done(id jsonrpc.ID) {
 	delete(l.sent, id)
 }
 
-// send queues a message. It does not wait: a server that reads nothing must not
-// hold up its clients.
+// send queues a message. It does not wait: a server that does not read must not delay its clients.
 func (l *line) send(msg jsonrpc.Message) error {
 	if l.Send(msg) {
 		return nil
@@ -160,7 +159,7 @@ func (l *line) send(msg jsonrpc.Message) error {
 	return fmt.Errorf("server %q does not read what it is sent; try again later", l.h.opts.Name)
 }
 
-// number returns an id nobody has. Its caller holds the lock.
+// number returns an unused id. Its caller holds the lock.
 func (l *line) number() jsonrpc.ID {
 	l.last++
 	id, err := jsonrpc.MakeID(float64(l.last))

@@ -69,8 +69,7 @@ func (p *port) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// Write implements [mcp.Connection]: one message of this client. It does not wait
-// for the server.
+// Write implements [mcp.Connection]: one message of this client. It does not wait for the server.
 func (p *port) Write(_ context.Context, msg jsonrpc.Message) error {
 	h := p.l.h
 	h.mu.Lock()
@@ -103,7 +102,7 @@ func (p *port) Close() error {
 	return nil
 }
 
-// leave takes back all that a client has at the server. Its caller holds the lock.
+// leave cancels all that a client has at the server. Its caller holds the lock.
 func (l *line) leave(p *port) {
 	delete(l.ports, p)
 	if len(p.calls) > 0 || p.tasks > 0 {
@@ -135,8 +134,8 @@ func (l *line) leave(p *port) {
 	}
 }
 
-// haunts notes that the server may still be working for a client that does not
-// wait. Its caller holds the lock.
+// haunts notes that the server may still be working for a client that no longer waits. Its caller
+// holds the lock.
 func (l *line) haunts(p *port) {
 	now := l.h.opts.Now()
 	for q, until := range l.ghosts {
@@ -147,8 +146,8 @@ func (l *line) haunts(p *port) {
 	l.ghosts[p] = now.Add(l.h.opts.Ghost)
 }
 
-// tell gives the client a message. One that does not read is let go: it must not
-// hold up the others. Its caller holds the lock.
+// tell gives the client a message. One that does not read is disconnected: it must not delay the
+// others. Its caller holds the lock.
 func (p *port) tell(msg jsonrpc.Message) {
 	select {
 	case p.in <- msg:

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// got deals with one message of the server.
+// got handles one message of the server.
 func (l *line) got(msg jsonrpc.Message) {
 	var told func()
 	l.h.mu.Lock()
@@ -30,12 +30,12 @@ func (l *line) got(msg jsonrpc.Message) {
 	}
 }
 
-// answered gives an answer to who asked. It holds the lock; what it returns is
+// answered gives an answer to the client that asked. It holds the lock; the returned function is
 // called without.
 func (l *line) answered(m *jsonrpc.Response) func() {
 	s := l.sent[m.ID]
 	if s == nil {
-		return nil // nobody asked, or nobody wants to know any more
+		return nil // no open call, or one that was cancelled
 	}
 	l.done(m.ID)
 	if s.answered != nil {
@@ -60,8 +60,8 @@ func (l *line) answered(m *jsonrpc.Response) func() {
 	return nil
 }
 
-// began notes whose a task is that the server answers with. One that is another
-// client's stays his.
+// began records the owner of a task that the server answers with. Another client's task stays that
+// client's.
 func (p *port) began(result json.RawMessage) {
 	said, err := mcpjson.Fields(result)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *port) began(result json.RawMessage) {
 	}
 }
 
-// ownTasks takes the tasks of others out of a list.
+// ownTasks removes other clients' tasks from a list.
 func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
 	said, _ := mcpjson.Fields(result)
 	var items, own []json.RawMessage
@@ -93,8 +93,8 @@ func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
 	return mcpjson.Encode(page)
 }
 
-// asks passes a call of the server to the client it is certainly for. It holds the
-// lock; what it returns is called without.
+// asks forwards a call of the server to the client it is certainly for. It holds the lock; the
+// returned function is called without.
 func (l *line) asks(req *jsonrpc.Request) func() {
 	if req.Method == "ping" {
 		_ = l.send(empty(req.ID)) // one that does not read gets no answers
@@ -157,9 +157,9 @@ func (p *port) can(method string) bool {
 	return true
 }
 
-// whose is the client that something of the server belongs to, nil if that is not
-// certain: the one whose task it names, else the only one that the server works
-// for, or may still be working for.
+// whose returns the client that a message of the server belongs to, nil if that is not certain: the
+// one whose task it names, else the only one that the server works for, or may still be working
+// for.
 func (l *line) whose(params json.RawMessage) *port {
 	said, _ := mcpjson.Fields(params)
 	meta, _ := mcpjson.Fields(said["_meta"])
@@ -198,7 +198,7 @@ func (l *line) whose(params json.RawMessage) *port {
 	return only
 }
 
-// notes passes a notification of the server to whom it belongs.
+// notes forwards a notification of the server to the clients it belongs to.
 func (l *line) notes(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// text reads one; empty is none.
+// text reads a text; empty is none.
 func text(raw json.RawMessage) string {
 	s, _ := mcpjson.Text(raw)
 	return s
 }
 
-// withToken returns parameters with another progress token where they have one,
-// and the one they had. What could be read in two ways is written anew, each key
-// once, and refused where a lenient reader could take one key for another.
+// withToken returns parameters with another progress token if they have one, and the one they had.
+// It writes parameters that could be read in two ways anew, each key once, and refuses them where a
+// lenient reader could take one key for another.
 func withToken(params, token json.RawMessage) (changed, original json.RawMessage, err error) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {

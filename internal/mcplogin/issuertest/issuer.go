@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// An Issuer gives tokens to whoever comes with the right things.
+// An Issuer gives tokens for valid requests.
 type Issuer struct {
 	URL string
 	// Meta changes what it says of itself, before it is sent.
@@ -219,7 +219,7 @@ func (i *Issuer) Ended() []string {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever is gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
 func fail(w http.ResponseWriter, code string) {
