@@ -37,8 +37,8 @@ func (s *Spec) build() error {
 	return nil
 }
 
-// close hides the secrets that the outer process found meanwhile, and lets go of the
-// machine.
+// close hides the secrets that the outer process found meanwhile, and closes its hold on the
+// machine's files.
 func (s *Spec) close(hidden []string) error {
 	for _, name := range hidden {
 		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
@@ -48,11 +48,10 @@ func (s *Spec) close(hidden []string) error {
 	return s.turn()
 }
 
-// at is where a path lies while the root is built.
+// at returns a path as it is while the root is built.
 func (s *Spec) at(p string) string { return filepath.Join(s.root(), p) }
 
-// empty is a folder in which nothing is, in a box either. An overlay without an upper
-// layer needs two below.
+// empty is a folder that is empty, in a box too. An overlay without an upper layer needs two below.
 const empty = "/mnt"
 
 // system shows the machine's programs, read-only.
@@ -99,15 +98,15 @@ func (s *Spec) show(p string) error {
 	return nil
 }
 
-// through shows a folder of the machine by an overlay that has no upper layer. In
-// an overlay every socket and pipe is one of its own, so those that programs outside
-// listen to lead nowhere; in a plain mount they would lead to these programs.
+// through shows a folder of the machine by an overlay that has no upper layer. In an overlay every
+// socket and pipe is a new one, so those that programs outside listen to lead nowhere; in a plain
+// mount they would lead to these programs.
 func (s *Spec) through(p string) error {
 	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.at(empty)))
 	if !errors.Is(err, unix.EINVAL) {
 		return err
 	}
-	// Perhaps something is mounted in it: then it is shown piece by piece.
+	// If something is mounted in it, it is shown piece by piece.
 	if mounts, look := mountsInside(p); look != nil || len(mounts) == 0 {
 		return errors.Join(err, look)
 	}
@@ -123,8 +122,7 @@ func (s *Spec) through(p string) error {
 	return nil
 }
 
-// maxCopied is how large a file is copied at most: up to there a copy costs less
-// than a mount does.
+// maxCopied is how large a copied file may be: up to there a copy costs less than a mount does.
 const maxCopied = 64 << 10
 
 // copied shows a small file of the system by a copy. What the owner may not read
@@ -248,7 +246,7 @@ func (s *Spec) mount(p, kind string, flags uintptr, options string) error {
 	return nil
 }
 
-// processes shows those inside, and lets nobody write to the kernel.
+// processes shows those inside, and makes the kernel's files read-only.
 func (s *Spec) processes() error {
 	return s.mount("/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "")
 }
@@ -276,8 +274,8 @@ func (s *Spec) homes() error {
 	return s.caches()
 }
 
-// straight reports whether something lies at a path and no link leads there. Most of what
-// is asked for is not there, which one look tells.
+// straight reports whether a path exists and no link leads there. Most paths asked for do not
+// exist, which one lookup tells.
 func straight(p string) bool {
 	var st unix.Stat_t
 	if unix.Lstat(p, &st) != nil {
@@ -292,11 +290,11 @@ func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(text) + `"`
 }
 
-// repository shows what a worktree shares with others, read-only. A link on the way
-// would lead to something that nobody named.
+// repository shows the part of git that a worktree shares with others, read-only. A link on the way
+// could lead to a folder that was not named.
 func (s *Spec) repository() error {
 	if s.Git == "" || !straight(s.Git) {
-		return nil // without it git does not work, and nothing else is different
+		return nil // without it git does not work; all else does
 	}
 	return s.show(s.Git)
 }
@@ -316,12 +314,11 @@ func (s *Spec) project() error {
 	return err
 }
 
-// overlay shows a folder with a layer above it that takes the writes. The kernel would
-// write the whole disk that the layer lies on when the box ends, and wait for that. So it
-// is told that the layer need not outlive the machine: what is to be kept of it is moved
-// into the project, and written there as other files are. It then marks the layer as one
-// that is not to be used again, also where it could not be mounted; it is used again as
-// long as the machine runs.
+// overlay shows a folder with a layer above it that takes the writes. The kernel would sync the
+// whole disk of the layer when the box ends. So the layer is mounted volatile: it need not outlive
+// the machine, and what is to be kept of it is moved into the project, and written there as other
+// files are. The kernel marks a volatile layer as one not to be used again, also where it could not
+// be mounted; we use it again as long as the machine runs.
 func (s *Spec) overlay(at, lower, upper, work string) error {
 	dir, err := os.Open(filepath.Dir(work))
 	if err != nil {
@@ -372,7 +369,7 @@ func (s *Spec) folders() error {
 	return s.share(s.Temp, s.Temp, "/tmp")
 }
 
-// turn makes what was built the root, and lets go of the machine's.
+// turn makes what was built the root, and detaches the machine's.
 func (s *Spec) turn() error {
 	if err := unix.Sethostname([]byte("box")); err != nil {
 		return err

@@ -217,11 +217,10 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// A box that outlives its call shows the project as it was when the box began, by a
-// copy. If it showed the project itself, it would show a secret that the owner
-// writes anew: an editor puts another file in the place of the hidden one, or uses
-// another name. Dependencies and the repository are too large to be copied, and
-// nobody edits them; they are shown by overlays.
+// A box that outlives its call shows the project as it was when the box began, by a copy. If it
+// showed the project itself, it would show a secret that the owner changes: an editor replaces the
+// hidden file by another, or uses another name. Dependencies and the repository are too large to be
+// copied, and are not edited by hand; they are shown by overlays.
 
 // Limits of what is copied for a command in the background: about a second.
 const (

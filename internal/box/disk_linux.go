@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrFull says that a box was ended because the disk was nearly full. What it wrote
-// must not be kept.
+// ErrFull says that a box was ended because the disk was nearly full. Its writes must not be kept.
 var ErrFull = errors.New("it was ended, because the disk is nearly full; nothing of what it wrote is kept")
 
 // What is left for others on the disk that takes a box's writes.
@@ -17,8 +16,8 @@ const (
 	diskAgain = 100 * time.Millisecond
 )
 
-// guardDisk ends a box when others would soon find no room on a disk that it writes
-// to. It looks until stop is called, which says whether it did.
+// guardDisk ends a box before other programs run out of room on a disk that it writes to. It
+// watches until stop is called, which reports whether it ended the box.
 func (s *Spec) guardDisk(end func()) (stop func() (full bool), err error) {
 	var enough []func() bool
 	for _, dir := range []string{s.Folder, s.Temp, s.Cache} {

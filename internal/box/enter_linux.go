@@ -24,13 +24,13 @@ const (
 	toProxy     = 5
 )
 
-// Enter is what a box does inside its walls, as the first process there: it
-// builds what the command will see, gives up every right, runs it, and ends when
-// it has ended. Then the kernel ends whatever else is left inside.
+// Enter is what a box does inside its walls, as the first process there: it builds what the command
+// will see, gives up every right, runs it, and ends when it has ended. Then the kernel ends all
+// other processes inside.
 func Enter() {
 	runtime.LockOSThread() // rights belong to a thread
 	out := os.NewFile(toOutside, "outside")
-	// The command gets neither that nor the locks on what it shares with others.
+	// The command gets neither that nor the locks that this process shares with others.
 	_ = unix.CloseRange(toOutside, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	var names lookups
 	status, err := enter(&names)
@@ -76,7 +76,7 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 	return h.run(names)
 }
 
-// proxy hands the listener of the proxy out. Nobody inside has it then.
+// proxy passes the listener of the proxy out, and closes it inside.
 func (h *handed) proxy() error {
 	if h.Spec.NoNetwork {
 		return unix.Close(toProxy)
@@ -159,8 +159,8 @@ func (h *handed) begin(path string) (pid int, err error) {
 	return pid, err
 }
 
-// limit bounds what the box takes of the machine: it is the first to go when
-// memory ends.
+// limit bounds what the box takes of the machine: it is the first to be killed when memory runs
+// out.
 func (s *Spec) limit() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Spec) limit() error {
 	for resource, most := range map[int]uint64{
 		unix.RLIMIT_NPROC: uint64(s.Processes), unix.RLIMIT_CORE: 0,
 		unix.RLIMIT_DATA: memory, unix.RLIMIT_FSIZE: uint64(s.Disk), unix.RLIMIT_MEMLOCK: 64 << 10,
-		unix.RLIMIT_NICE: 0, unix.RLIMIT_RTPRIO: 0, // nobody inside gets a priority back
+		unix.RLIMIT_NICE: 0, unix.RLIMIT_RTPRIO: 0, // no process inside gets a priority back
 	} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return err
@@ -181,9 +181,8 @@ func (s *Spec) limit() error {
 	return nil
 }
 
-// memory is what one process may have: what the spec says, or three quarters of
-// what the machine has. Who is over it is told so; many who are not are the first
-// that the kernel ends.
+// memory returns what one process may have: what the spec says, or three quarters of the machine's.
+// A process over it gets an error; many below it are the first that the kernel kills.
 func (s *Spec) memory() (uint64, error) {
 	if s.Memory > 0 {
 		return uint64(s.Memory), nil
@@ -211,8 +210,7 @@ func (s *Spec) loopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
 }
 
-// surrender gives up all rights, for good, with the keys of whoever began the
-// box.
+// surrender gives up all rights, for good, with the keys of the user who began the box.
 func surrender() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -236,7 +234,7 @@ func surrender() error {
 	if err != nil && err != unix.ENOSYS && err != unix.EDQUOT {
 		return err
 	}
-	// Nobody inside looks into this process, or speaks for it.
+	// No process inside can read this process, or act for it.
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
 

@@ -10,8 +10,8 @@ import (
 //go:embed data/environment.txt
 var environmentList string
 
-// variables are those that a box keeps, and those it sets. The list is read once for a
-// whole environment: it is read before every command.
+// variables are those that a box keeps, and those it sets. The list is read before every command,
+// so once for a whole environment.
 type variables struct {
 	set      []string
 	names    map[string]bool
@@ -41,7 +41,7 @@ func (v *variables) keeps(name string) bool {
 	})
 }
 
-// environment is what a command in a box has of its environment.
+// environment returns the variables of a command in a box.
 func environment(env []string) []string {
 	v := newVariables()
 	out := v.set
@@ -79,7 +79,7 @@ func Dropped(env []string) (names []string) {
 	return names
 }
 
-// lines are the entries of a list that is shipped.
+// lines returns the entries of a shipped list.
 func lines(list string) (all []string) {
 	for line := range strings.Lines(list) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

@@ -28,8 +28,8 @@ func atArgument(n uint32) uint32 { return 16 + 8*n }
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// filter refuses the system calls that no build needs. A call that is younger
-// than this list is not known to be harmless, so it is not there.
+// filter refuses the system calls that no build needs. A call that is newer than this list is not
+// known to be harmless, so it fails as a missing one.
 func filter() error {
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: atMachine, Size: 4},
@@ -64,7 +64,7 @@ func filter() error {
 			bpf.RetConstant{Val: yes},
 		)...)
 	}
-	// ioctl: nobody types into the owner's terminal.
+	// ioctl: no input into the owner's terminal.
 	program = append(program, only(unix.SYS_IOCTL,
 		bpf.LoadAbsolute{Off: atArgument(1), Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},

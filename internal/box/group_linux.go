@@ -134,9 +134,8 @@ func offersPids(dir string) bool {
 	return err == nil && strings.Contains(" "+strings.TrimSpace(string(data))+" ", " pids ")
 }
 
-// An ordinary user can show a box no group but the first of their own. The kernel
-// then refuses to change a file of another group, with a number too large for its
-// type, which would help nobody.
+// An ordinary user can show a box only their first group. The kernel then refuses to change a file
+// of another group, with the error «value too large», which would not help a person.
 
 // ofOneGroup refuses a project of which the owner's files belong to another group.
 // It looks at the folder and what lies right in it.

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A box shows no settings of a resolver, so programs ask the one on the loopback.
-// There the first process of the box answers at once that the name does not exist:
-// programs fail soon instead of waiting, and the names tell what was wanted.
+// A box shows no settings of a resolver, so programs ask the one on the loopback. There the first
+// process of the box answers at once that the name does not exist: programs fail soon instead of
+// waiting, and the names show what they tried to reach.
 
-// Limits of what is answered and noted. A program that asks more often is told
-// that nobody listens, which takes no time of this process.
+// Limits of what is answered and noted. A program that asks more often finds the port closed, which
+// takes no time of this process.
 const (
 	maxLookups  = 64
 	maxQuery    = 512

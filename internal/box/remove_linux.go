@@ -11,12 +11,10 @@ import (
 // ErrLeft says that not all of a folder could be removed in one go.
 var ErrLeft = errors.New("more is left than is removed at once")
 
-// Remove removes what lies in a folder under a name, with all that is in it and at
-// most so many steps; zero: as many as it takes. All processes of the box must be
-// gone. A command may leave folders that lie so deep in each other that nobody can
-// name the last one, and [os.RemoveAll] would need a descriptor for each, or that
-// their owner may not look into. So what lies too deep is moved up before it is
-// emptied.
+// Remove removes an entry of a folder, with all that is in it and at most so many steps; zero: as
+// many as it takes. All processes of the box must be gone. A command may leave folders nested so
+// deep that the last one cannot be named, and [os.RemoveAll] would need a descriptor for each, or
+// folders that their owner may not read. So what is too deep is moved up before it is emptied.
 func Remove(folder *os.File, name string, steps int) error {
 	at := int(folder.Fd())
 	if done, err := removeOne(at, name); done || err != nil {

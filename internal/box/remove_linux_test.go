@@ -36,7 +36,7 @@ func deep(t *testing.T, at string) {
 
 const descriptors = 100
 
-// Whatever a command leaves can be removed.
+// Every tree that a command can leave can be removed.
 func TestRemove(t *testing.T) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -76,8 +76,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// What an earlier box began to move in is neither removed nor shown to another command:
-// whoever keeps other boxes of the project waiting finishes it first.
+// What an earlier box began to move in is neither removed nor shown to another command: the process
+// that holds the project's lock finishes it first.
 func TestNothingRunsBeforeAnEarlierBoxIsFinished(t *testing.T) {
 	root := t.TempDir()
 	s := &Spec{Project: filepath.Join(root, "home", "p"), Home: filepath.Join(root, "home"), Folder: filepath.Join(root, "box")}

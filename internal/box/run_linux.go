@@ -23,7 +23,7 @@ const insideName = "floodmark-box (inside)"
 // Then [Enter] is all it has to do.
 func Inside() bool { return os.Args[0] == insideName }
 
-// A handed is what the outer process tells the inner one.
+// A handed is the outer process's message to the inner one.
 type handed struct {
 	Spec *Spec    `json:"spec"`
 	Args []string `json:"args"`
@@ -36,8 +36,8 @@ type handed struct {
 	Terminal int `json:"terminal,omitempty"`
 }
 
-// A ready is what it tells it afterwards, when nothing is in the way of the command
-// any more: the inner process builds while the outer one sees to that.
+// A ready is its second message, when the command may start: the inner process builds while the
+// outer one prepares that.
 type ready struct {
 	Hidden []string `json:"hidden"`
 }
@@ -77,8 +77,8 @@ func (w *Walls) Run(s *Spec, args, env []string, dir string) (End, error) {
 	return w.run(s, h)
 }
 
-// inner is what the inner process has to know of the rules. What may be kept is not for
-// it, and secrets are looked for out here, unless the project is copied.
+// inner returns what the inner process needs of the rules. What may be kept is not part of it, and
+// secrets are searched outside, unless the project is copied.
 func (s *Spec) inner() *Spec {
 	in := *s
 	in.Keep = Keep{}
@@ -107,14 +107,14 @@ func (w *Walls) run(s *Spec, h handed) (End, error) {
 	if err != nil {
 		w.kill()
 		if why := new(ending); json.NewDecoder(io.LimitReader(w.failed, maxEnding)).Decode(why) == nil && why.Why != "" {
-			err = errors.New(why.Why) // it has ended before, and knows better
+			err = errors.New(why.Why) // it has ended before, with a better reason
 		}
 		return End{}, err
 	}
 	_ = w.tell.Close()
 	stop := pass(w.cmd.Process)
 	defer stop()
-	err = w.wait() // also where what was said could not be written
+	err = w.wait() // also if the message could not be written
 	if full() {
 		return End{}, ErrFull
 	}
@@ -132,8 +132,8 @@ func (w *Walls) run(s *Spec, h handed) (End, error) {
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: way.wanted(end.Hosts), Left: end.Left}, nil
 }
 
-// admit tells the inner process all that it has to know, and bounds it. It returns what
-// ends the look at the disk and says whether that was full.
+// admit sends the inner process all that it needs, and bounds it. The returned function ends the
+// watch of the disk and reports whether that was full.
 func (s *Spec) admit(p *os.Process, h handed, bound *group, tell *json.Encoder) (full func() bool, err error) {
 	if err := tell.Encode(h); err != nil {
 		return nil, err
@@ -165,9 +165,9 @@ type ending struct {
 
 const maxEnding = 1 << 16 // what a pipe holds, so that writing it never waits
 
-// prepare makes the folders of a box. What an earlier box left there is removed: it is
-// not this command's. What was about to be moved in is finished by the caller, who can
-// keep other boxes of the project waiting; until then there is no box.
+// prepare makes the folders of a box. It removes what an earlier box left there. Writes that were
+// about to be moved in are finished by the caller, who can lock out other boxes of the project;
+// until then there is no box.
 func (s *Spec) prepare() error {
 	if s.Writes().Pending() {
 		return errors.New("what an earlier box wrote is still to be moved in")
@@ -251,7 +251,7 @@ func EndAs(status syscall.WaitStatus) {
 		signal.Reset(status.Signal())
 		runtime.LockOSThread() // this thread gets it before the next line
 		_ = unix.Tgkill(os.Getpid(), unix.Gettid(), status.Signal())
-		os.Exit(shellSignal + int(status.Signal())) // nobody ends by a signal that is ignored
+		os.Exit(shellSignal + int(status.Signal())) // an ignored signal ends no process
 	}
 	os.Exit(status.ExitStatus())
 }

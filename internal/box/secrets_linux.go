@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A box looks for secrets itself, right before the command begins: what was made
-// since its rules were written is hidden too. Dependencies are looked through like
-// everything else, because owners and their tools leave copies there.
+// A box looks for secrets itself, right before the command begins: those made since its rules were
+// written are hidden too. Dependencies are searched like everything else, because owners and their
+// tools leave copies there.
 
-// Limits of that look. A project beyond them gets no box.
+// Limits of that search. A project beyond them gets no box.
 const (
 	maxFolders   = 100_000
 	maxHidden    = 2000 // each is a mount

@@ -79,9 +79,9 @@ func (s *Spec) above(to, from, layer string) error {
 	return s.overlay(to, from, upper, work)
 }
 
-// layers is where those of the owner's caches lie that the boxes of a session use one
-// after the other. A machine that stopped may have left them half written, so each start
-// of it has its own. They are not shown: nobody changes a layer beside its overlay.
+// layers returns where the layers over the owner's caches are, which the boxes of a session use one
+// after the other. A machine that stopped may have left them half written, so each boot has its
+// own. They are not shown: a layer must not change beside its overlay.
 func (s *Spec) layers() (string, error) {
 	start, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -39,8 +39,8 @@ type Spec struct {
 	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*».
 	// The box looks for them when it begins, and hides what it finds as well.
 	Secret []string `json:"secret,omitempty"`
-	// Whole keeps nothing of a command that fails for want of a host, so that it can be made
-	// again as if it had not run.
+	// Whole keeps nothing of a command that fails because it could not reach a host, so that it can
+	// be run again as if for the first time.
 	Whole bool `json:"whole,omitempty"`
 	// Keep says what of the written files may be moved into the project.
 	Keep Keep `json:"keep"`
@@ -178,7 +178,7 @@ func below(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// An End is what is known of a command when all processes of its box are gone.
+// An End is the result of a command when all processes of its box are gone.
 type End struct {
 	Status syscall.WaitStatus
 	// Hosts are what the command wanted to reach and could not: a host and port that it

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streams gives a command this process's standard streams. Through /proc a command
-// can open the file behind a descriptor anew: to read what was in a log before, to
-// empty it, or to write to its input. So files stay outside, and the command has
-// pipes. A folder would be a way out and is refused. What is said to files is returned:
-// nothing is, until they have a bound.
+// streams gives a command this process's standard streams. Through /proc a command can open the
+// file behind a descriptor again: to read what was in a log before, to empty it, or to write to its
+// input. So files stay outside, and the command has pipes. A folder would be a way out and is
+// refused. It returns the streams that are files: nothing is written to them until they have a
+// bound.
 func streams(cmd *exec.Cmd) (files []*bounded, err error) {
 	var was [3]os.FileInfo
 	for i, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {

@@ -165,7 +165,7 @@ func (p *programs) signals(t *testing.T) {
 				if err := syscall.Kill(-cmd.Process.Pid, c.signal); err != nil {
 					t.Fatal(err)
 				}
-				rest, _ := io.ReadAll(out) // ends when nobody has the output any more
+				rest, _ := io.ReadAll(out) // ends when no process has the output open
 				_ = cmd.Wait()
 				if exit := exitOf(cmd); string(rest) != c.want || exit != c.exit {
 					t.Errorf("in a box: %v: %d, %q; want %d, %q", boxed, exit, rest, c.exit, c.want)
@@ -294,7 +294,7 @@ func (p *programs) besideAnother(t *testing.T) {
 	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "own", "mine")) != "" {
 		t.Error("a box wrote to what another had")
 	}
-	// When it is alone again, it does write there, whatever was done to the folder.
+	// When it is alone again, it does write there, after any change of the folder.
 	for range 2 {
 		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "own", "mine")) != "x\n" {
 			t.Errorf("exit %d, %s", exit, said)

@@ -198,7 +198,7 @@ func note(t *testing.T, found map[string]any) {
 	}
 }
 
-// movedIn is what is there if nobody is killed.
+// movedIn returns what is there if no process is killed.
 func movedIn(t *testing.T, seed uint64) []string {
 	t.Helper()
 	c := written(t, rand.New(rand.NewPCG(seed, 1)))

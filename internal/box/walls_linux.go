@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Walls are those of a box in which nothing runs yet. The first process inside starts
-// while the caller still reads what to run: that takes both of them a few milliseconds.
-// It does nothing before it is told the rules, and ends when this process does.
+// Walls are those of a box in which nothing runs yet. The first process inside starts while the
+// caller still reads what to run: that takes both of them a few milliseconds. It waits for the
+// rules, and ends when this process does.
 type Walls struct {
 	err     error // why there are none
 	cmd     *exec.Cmd
@@ -25,9 +25,8 @@ type Walls struct {
 	waited  bool
 }
 
-// Begin raises the walls of a box. What is in the way of that is told by [Walls.Run]. The
-// caller stays on this thread until [Walls.End]: the kernel ends the box when the thread
-// that began it ends.
+// Begin starts the walls of a box. [Walls.Run] returns its errors. The caller stays on this thread
+// until [Walls.End]: the kernel ends the box when the thread that began it ends.
 func Begin() *Walls {
 	runtime.LockOSThread()
 	w := new(Walls)
@@ -114,9 +113,9 @@ func (g *group) begin(cmd *exec.Cmd) error {
 	return err
 }
 
-// namespaces are those of a box. Inside, the user is who he is outside. For the
-// administrator others are who they are, too: without them, files of theirs in the
-// project could not be written. Nobody inside can become one of them.
+// namespaces are those of a box. Inside, the user keeps their number. For root other users keep
+// theirs, too: without them, files of theirs in the project could not be written. No process inside
+// can become one of them.
 func namespaces() *syscall.SysProcAttr {
 	users := []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	groups := []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}

@@ -91,7 +91,7 @@ func (r row) outside(t *testing.T, s *box.Spec, script string) {
 	}
 }
 
-// host listens outside of the box, and says hello to whoever gets there.
+// host listens outside of the box, and greets every connection.
 func host(t *testing.T, network, at string) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), network, at)
@@ -115,7 +115,7 @@ func host(t *testing.T, network, at string) string {
 	return at
 }
 
-// free is a port that nobody listens on.
+// free returns a port without a listener.
 func free(t *testing.T) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

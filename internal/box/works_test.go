@@ -49,7 +49,7 @@ type row struct {
 	// What it does in a box: its exit code, or minus a signal, and what its output has.
 	exit int
 	said []string
-	dial bool // nobody outside reaches its HOST_FREE once it says «ready»
+	dial bool // no process outside reaches its HOST_FREE once it says «ready»
 
 	before, after string            // shell scripts outside, in the project; after must succeed
 	files         map[string]string // of the project

@@ -26,8 +26,8 @@ type Repository struct {
 	Lies func(path, mode, id string) bool
 }
 
-// Check says of each change why it is not kept, if so, and marks what is added to the notes
-// of where HEAD was. All processes that could change them must be gone.
+// Check returns for each change why it is not kept, if so, and marks the lines added to HEAD's log.
+// All processes that could change them must be gone.
 func (r *Repository) Check(changes []Change) []string {
 	why := make([]string, len(changes))
 	var objects []Change
@@ -137,8 +137,8 @@ func named(changes []Change) (ids []string, err error) {
 	return ids, nil
 }
 
-// A scratch runs git in a repository of our own that has nothing but objects: no
-// settings, replaced objects, hooks or attributes of anybody.
+// A scratch runs git in a repository of our own that has only objects: no settings, replaced
+// objects, hooks or attributes of other origin.
 type scratch struct {
 	ctx     context.Context // of one look
 	program string

@@ -297,7 +297,7 @@ func notes() []try {
 	}
 }
 
-// What a box notes of where HEAD was is marked, whatever it says, and what was there is not.
+// A box's lines in HEAD's log are marked, with any text, and earlier lines are not.
 func TestNotesOfABoxAreMarked(t *testing.T) {
 	d, first := newDesk(t)
 	was := "0 " + first + " a <b> 1 +0000\tcommit (initial): x\n"

@@ -1,14 +1,13 @@
-// Package boxgit says what a command in a box may do to the repository of its
-// project. Of git's folder only history is kept: objects whose names are the hashes
-// of their content, branches, new tags, the stash, the index, and notes of where
-// these were. Everything else there is a setting, a program, or leads git elsewhere.
+// Package boxgit says what a command in a box may do to the repository of its project. Of git's
+// folder only history is kept: objects whose names are the hashes of their content, branches, new
+// tags, the stash, the index, and HEAD's log. Everything else there is a setting, a program, or
+// leads git elsewhere.
 //
-// A commit is a way to carry files past the rules for the project's own: whoever
-// checks it out later gets them. So history is kept only if it brings no file that
-// the project would not keep, unless the project has it already.
+// A commit could carry files past the rules for the project's own: a later checkout writes them. So
+// history is kept only if it brings no file that the project would not keep, unless the project has
+// it already.
 //
-// Packs are not looked into, so none is kept; git makes none in a box unless it is told
-// to.
+// Packs are not read, so none is kept; git makes none in a box unless it is told to.
 package boxgit
 
 import "strings"

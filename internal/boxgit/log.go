@@ -9,13 +9,12 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// byBox stands in front of what a box notes of where HEAD was.
+// byBox precedes the text of a box's lines in HEAD's log.
 const byBox = "in a box: "
 
-// grows says why the notes of where HEAD was are not those that were there, and more, if
-// so: they tell whether a repository was cloned from somewhere, and what was committed in
-// it. The command wrote them and can have written anything, so what it added is marked as a
-// box's: nobody takes that for what the owner typed.
+// grows says why HEAD's log is not the old one with lines added, if so: it tells whether a
+// repository was cloned, and what was committed in it. The command can have written anything, so
+// its lines are marked as a box's and are not taken for what the owner typed.
 func (r *Repository) grows(c *Change) error {
 	was, err := read(filepath.Join(r.Git, "logs", "HEAD"), maxList)
 	if c.Is == AFolder {
@@ -30,8 +29,8 @@ func (r *Repository) grows(c *Change) error {
 	return errors.Join(errors.New("the notes of where HEAD was were rewritten"), err)
 }
 
-// marked are notes with the mark on each. That something was cloned stays as it is: it makes
-// a checkout worth less.
+// marked returns log lines with the mark on each. A clone stays unmarked: it makes a checkout less
+// trusted.
 func marked(notes []byte) []byte {
 	var b bytes.Buffer
 	for line := range strings.Lines(string(notes)) {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Find returns git, as it is installed on this machine. No variable has a say in which.
+// Find returns the path of git on this machine. No variable can change it.
 func Find() string {
 	for _, dir := range Folders() {
 		at := filepath.Join(dir, "git")
@@ -16,7 +16,7 @@ func Find() string {
 	return ""
 }
 
-// Folders are where programs of this machine lie that no project puts there.
+// Folders returns the folders of this machine's programs that no project writes.
 func Folders() []string {
 	return []string{"/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew/bin"}
 }

@@ -13,9 +13,9 @@ const (
 	maxIncluded = 100     // files
 )
 
-// Named are the files and folders that settings of git name as something to load or
-// run: hooks, filters, included settings. Which settings do is not listed: every word
-// of a value may be a path.
+// Named are the files and folders that settings of git name as something to load or run: hooks,
+// filters, included settings. There is no list of which settings do: every word of a value may be a
+// path.
 type Named struct {
 	Files   []string // whole paths; what lies there is loaded
 	Folders []string // whole paths; everything in them is
@@ -86,8 +86,8 @@ func (s *settings) load(file string) {
 	}
 }
 
-// value notes what a setting names. Those of people and branches name no files, and
-// an alias runs when somebody types it.
+// value notes what a setting names. Those of people and branches name no files, and an alias runs
+// only when a person types it.
 func (s *settings) value(section, key, value, dir string) {
 	switch {
 	case section == "user" || section == "branch" || section == "alias" || section == "init" && key == "defaultbranch":

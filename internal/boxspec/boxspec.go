@@ -29,8 +29,8 @@ type Disk interface {
 	Secrets(s kernel.Search) kernel.Hoard
 }
 
-// For is the box for a command that works on a project. The box's own folder lies
-// outside of the project; see [box.Spec].
+// For returns the box for a command that works on a project. The box's own folder is outside of the
+// project; see [box.Spec].
 func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.Spec, error) {
 	hidden, err := secrets(c, at, disk)
 	if err != nil {
@@ -41,7 +41,7 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 	return &s, nil
 }
 
-// Rules are those that hold for every project.
+// Rules returns the part that holds for every project.
 func Rules(c *catalog.Catalog) box.Spec {
 	// A pattern with more stars is left to the search by the monitor.
 	secret := slices.DeleteFunc(anywhere(c.Listed("secret")), func(p string) bool {
@@ -58,10 +58,10 @@ var (
 	builtList string
 )
 
-// Keep says what may be moved into a project: nothing that instructs an agent, runs
-// by itself, is told to agents later, puts agents on the monitor's path, keeps
-// secrets or leaves them out of releases, and no name with a dot but those that no
-// program obeys or that builds make. What runs when somebody types a command is source.
+// Keep returns what may be moved into a project: no file that instructs an agent, runs by itself,
+// is told to agents later, puts agents on the monitor's path, keeps secrets or leaves them out of
+// releases, and no name with a dot but those that no program obeys or that builds make. A file that
+// runs when a person types a command is source.
 func Keep(c *catalog.Catalog) box.Keep {
 	return box.Keep{
 		Guarded: anywhere(slices.Concat(lines(loadedList), c.Listed("instructs", "memory", "selfProtected", "secret", "leavesOut"))),
@@ -79,8 +79,8 @@ func lines(text string) (list []string) {
 	return list
 }
 
-// anywhere are the patterns that may match within a project. A box reads brackets
-// as a choice of letters, and the catalog as themselves.
+// anywhere returns the patterns that may match within a project. A box reads brackets as a choice
+// of letters, and the catalog as themselves.
 func anywhere(patterns []string) (list []string) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "**/") && !strings.HasPrefix(p, "**/.git/") && p != "**/.git" { // a box has rules of its own for git
@@ -91,7 +91,7 @@ func anywhere(patterns []string) (list []string) {
 	return slices.Compact(list)
 }
 
-// secrets are the files of a project that keep secrets by their names.
+// secrets returns the files of a project that keep secrets by their names.
 func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error) {
 	found := disk.Secrets(kernel.Search{
 		Folder: at.Project,

@@ -22,7 +22,7 @@ func shipped(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-// What a box keeps is what the catalog says nobody obeys.
+// A box keeps the files that no program obeys, as the catalog says.
 func TestKeep(t *testing.T) {
 	c, k := shipped(t), boxspec.Keep(shipped(t))
 	for p, want := range map[string]bool{

@@ -20,9 +20,8 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A Desk is the monitor's side: it writes tickets and reads what became of them.
-// What an earlier desk wrote is [Lost] to this one, because each has a secret of
-// its own, which is nowhere on disk.
+// A Desk is the monitor's side: it writes tickets and reads their outcomes. An earlier desk's
+// tickets are [Lost] to this one, because each has a secret of its own, which is nowhere on disk.
 type Desk struct {
 	path   string
 	uid    int
@@ -114,7 +113,7 @@ func (d *Desk) write(name string, data []byte, shared string, now time.Time) err
 	return f.put(name+waiting, data)
 }
 
-// sharedName is that of what the boxes of a session share in the folder of tickets.
+// sharedName returns the name of the folder that the boxes of a session share among the tickets.
 func (d *Desk) sharedName(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return hex.EncodeToString(append(slices.Clip(d.mark), sum[:nameBytes]...)) + sharedSpace
@@ -132,31 +131,31 @@ func (d *Desk) apart(s *box.Spec) error {
 	return nil
 }
 
-// key is what the outcome of a ticket is sealed with.
+// key returns the key that seals the outcome of a ticket.
 func (d *Desk) key(name string) []byte {
 	h := hmac.New(sha256.New, d.secret)
 	_, _ = io.WriteString(h, "outcome of "+name)
 	return h.Sum(nil)
 }
 
-// A State is what became of a ticket.
+// A State is the state of a ticket.
 type State int
 
 // The states of a ticket, as [Desk.Read] finds them.
 const (
-	// Lost says that the command may have run, and nothing is known of what it
-	// did, except that it changed nothing but the outcome's Changes if there is
-	// an outcome: the box was killed, or its outcome is not to be believed.
+	// Lost says that the command may have run, and its effects are unknown, except that it changed
+	// nothing but the outcome's Changes if there is an outcome: the box was killed, or its outcome
+	// is not to be believed.
 	Lost State = iota
-	// Unredeemed says that no box took the ticket, or that nothing is left of it.
-	// If the call has a result all the same, the command ran without a box.
+	// Unredeemed says that no box took the ticket, or that nothing is left of it. If the call has a
+	// result all the same, the command ran without a box.
 	Unredeemed
 	Running // in its box
 	Refused // nothing ran; the outcome says why
 	Ran     // to its end, as the outcome says
 )
 
-// Read returns what became of a ticket, with the outcome where there is one.
+// Read returns the state of a ticket, with the outcome if there is one.
 func (d *Desk) Read(name string) (State, *Outcome, error) {
 	if err := checkName(name); err != nil {
 		return Lost, nil, err
@@ -193,9 +192,9 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 	return Lost, o, nil
 }
 
-// End says that the call of a ticket is over. A box that has not taken it by then never
-// does, one that has not begun to move what it wrote into the project neither; one that
-// has is waited for.
+// End says that the call of a ticket is over. A box that has not taken the ticket by then never
+// does, and one that has not begun to move its writes into the project does not begin; End waits
+// for one that has.
 func (d *Desk) End(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -210,18 +209,17 @@ func (d *Desk) End(name string) error {
 	case err != nil:
 		return err
 	case first:
-		return f.remove(name + waiting) // who has not taken it never will
+		return f.remove(name + waiting) // a process that has not taken it never will
 	}
 	return f.wait(name + taken)
 }
 
-// A Left is a ticket that the monitor wrote before it started again. It still waits, or
-// its box runs: then nobody knows any more of which call it is.
+// A Left is a ticket that the monitor wrote before it restarted. It still waits, or its box runs:
+// which call it belongs to is then unknown.
 type Left struct{ Name, Session, Call string }
 
-// TakeOver says that calls are over whose boxes ran when the monitor started again:
-// what they write is not kept. It returns the tickets of those that still run, and
-// those that wait.
+// TakeOver says that calls are over whose boxes ran when the monitor restarted: their writes are
+// not kept. It returns the tickets of those that still run, and those that wait.
 func (d *Desk) TakeOver() (list []Left, err error) {
 	f, err := openFolder(d.path, d.uid)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -258,8 +256,8 @@ func (d *Desk) TakeOver() (list []Left, err error) {
 	return list, nil
 }
 
-// Forget removes what is left of a ticket that the monitor has read. A box that
-// still runs is left alone.
+// Forget removes the rest of a ticket that the monitor has read. It leaves a box that still runs
+// alone.
 func (d *Desk) Forget(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -289,10 +287,9 @@ func forget(f *folder, name string) error {
 // errRuns says that the box of a ticket still runs.
 var errRuns = errors.New("its box runs")
 
-// A forgetting is the removal of a ticket that a box may be about to take. First nobody
-// can take it any more. One that was taken is locked, so that its box, which locks it
-// too, either runs and is left alone or never does. That its call is over is known
-// until nothing else is left.
+// A forgetting is the removal of a ticket that a box may be about to take. First the ticket becomes
+// untakable. A taken one is locked, so that its box, which locks it too, either runs and is left
+// alone or never does. The note that its call is over is removed last.
 type forgetting struct {
 	f    *folder
 	name string
@@ -336,8 +333,8 @@ func (g *forgetting) release() {
 	}
 }
 
-// sweep forgets tickets that are old, then the oldest of too many, and returns
-// how many still wait. Names that are not those of tickets are left alone.
+// sweep removes tickets that are old, then the oldest of too many, and returns how many still wait.
+// It leaves other files alone.
 func sweep(f *folder, now time.Time) (open int, err error) {
 	list, err := f.list()
 	if err != nil {
@@ -369,8 +366,8 @@ func sweep(f *folder, now time.Time) (open int, err error) {
 	})
 	for i, name := range names {
 		if now.Sub(newest[name]) > keepEnded || !waits[name] && len(names)-i > maxEnded {
-			// What cannot be removed, or only in part, stays taken, and is tried again.
-			// It keeps nobody from a ticket.
+			// A ticket that cannot be removed, or only in part, stays taken, and is retried. It
+			// blocks no other ticket.
 			_ = forget(f, name)
 		} else if waits[name] && now.Sub(newest[name]) <= MaxLife {
 			open++

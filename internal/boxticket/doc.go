@@ -1,18 +1,16 @@
-// Package boxticket carries the rules of a box from the monitor to the program
-// that makes it, and what the box did back to the monitor.
+// Package boxticket carries the rules of a box from the monitor to the program that makes it, and
+// the outcome back to the monitor.
 //
-// A ticket is a file. It lets one command of one call run in one box, once and
-// soon. (It is not a ticket of package approval, which waits for a person.) The
-// monitor writes it when it has decided; floodmark-box takes it by renaming it,
-// which only one process can do, and writes an outcome beside it. Neither needs a
-// socket, because some agents' sandboxes deny every connect.
+// A ticket is a file. It lets one command of one call run in one box, once and soon. (It is not a
+// ticket of package approval, which waits for a person.) The monitor writes it when it has decided;
+// floodmark-box takes it by renaming it, which only one process can do, and writes an outcome
+// beside it. Neither needs a socket, because some agents' sandboxes deny every connect.
 //
-// The folder of tickets belongs to one user, and nobody else may read it. What is
-// in it is refused unless it, its folder and all folders above are such that no
-// other user can have put it there. Another process of the same user can write
-// there; it gains no right by a ticket that it does not have already, and it
-// cannot make an outcome: those are sealed with a key that only the monitor and
-// the process that took the ticket have known.
+// The folder of tickets belongs to one user, and no other user may read it. A file in it is refused
+// unless it, its folder and all folders above are such that no other user can have put it there.
+// Another process of the same user can write there; a ticket gives it no right that it does not
+// have already, and it cannot make an outcome: those are sealed with a key that only the monitor
+// and the process that took the ticket have had.
 package boxticket
 
 import (

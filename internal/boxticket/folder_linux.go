@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A folder is an open folder of tickets that was found safe. All files are named
-// relative to it, so that nothing above it matters any more.
+// A folder is an open folder of tickets that was found safe. All files are named relative to it, so
+// that later changes above it do not matter.
 type folder struct {
 	dir *os.File
 	uid int
@@ -179,7 +179,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// errTaken says that there is nothing to take: it never was, or it was taken.
+// errTaken says that the ticket never existed, or was taken.
 var errTaken = errors.New("there is no such ticket, or it was used before: make the call again")
 
 // take gives a file a new name, which only one process can do, and returns its
@@ -229,8 +229,8 @@ func (t *taking) open() (err error) {
 	return err
 }
 
-// lock waits for those who look whether it is locked, which takes them no time. One
-// who forgot the ticket had the lock while its file was removed.
+// lock waits for processes that test the lock, which takes them no time. A process that removed the
+// ticket held the lock while it did.
 func (t *taking) lock() error {
 	if err := flock(t.file, unix.LOCK_EX); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (f *folder) claim(name string) (first bool, err error) {
 	return true, unix.Close(fd)
 }
 
-// lock makes a file and waits until nobody else has it.
+// lock makes a file and waits until no other process has it.
 func (f *folder) lock(name string) (io.Closer, error) {
 	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
 	if err != nil {

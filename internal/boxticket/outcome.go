@@ -13,10 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// An Outcome is what a box says of itself. It says what was changed and refused
-// exactly. Of what a command wanted and did not get it knows only the hosts that it
-// asked the box's proxy or its resolver for: an address that is written out, a path
-// that is not shown or a socket that is not there leave no trace.
+// An Outcome is a box's report. It lists exactly what was changed and refused. Of what a command
+// failed to reach it lists only the hosts that it asked the box's proxy or its resolver for: a
+// numeric address, a path that is not shown or a missing socket leave no trace.
 type Outcome struct {
 	Name     string    `json:"name"`
 	Session  string    `json:"session"`

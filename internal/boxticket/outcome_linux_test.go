@@ -47,7 +47,7 @@ func TestOutcome(t *testing.T) {
 		t.Errorf("%+v, want %+v", *o, half)
 	}
 	c.do(c.Forget(name))
-	c.want(name, Unredeemed) // whoever can remove all of it cannot make that a box ran
+	c.want(name, Unredeemed) // removing all of it cannot make it look as if a box ran
 	if list, err := os.ReadDir(c.path); err != nil || len(list) > 0 {
 		t.Errorf("%v is left, %v", list, err)
 	}

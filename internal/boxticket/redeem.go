@@ -68,8 +68,8 @@ func Redeem(path string, uid int, name string, command []string, now time.Time) 
 	return r, nil
 }
 
-// Keep asks whether what the command wrote may be moved into the project. Once its
-// call is over it may not: nobody would look at what changed any more.
+// Keep asks whether the command's writes may be moved into the project. Once its call is over they
+// may not: the changes would go unseen.
 func (r *Redeemed) Keep() error {
 	first, err := r.folder.claim(r.begun.Name + over)
 	if err == nil && !first {
@@ -78,7 +78,7 @@ func (r *Redeemed) Keep() error {
 	return err
 }
 
-// Report writes what became of the box, in place of what was written before.
+// Report writes the box's outcome, replacing the one before.
 func (r *Redeemed) Report(o Outcome) error {
 	o.Name, o.Session, o.Call, o.Redeemed = r.begun.Name, r.begun.Session, r.begun.Call, r.begun.Redeemed
 	data, err := o.seal(r.key)
@@ -97,14 +97,14 @@ func (r *Redeemed) Beside() bool { return filepath.Base(r.Spec.Folder) == r.begu
 // lockFiles bounds how many files there are to lock.
 const lockFiles = 64
 
-// Lock waits until no other box moves files into a project, and keeps others waiting
-// until it is closed. The files lie among the tickets, which no box can reach.
+// Lock waits until no other box moves files into a project, and locks others out until it is
+// closed. The lock files are among the tickets, which no box can reach.
 func (r *Redeemed) Lock(project string) (io.Closer, error) { return r.folder.lockProject(project) }
 
 // Space is the folder of a box that works beside its ticket.
 func (d *Desk) Space(name string) string { return filepath.Join(d.path, name+ownSpace) }
 
-// Lock does so for the monitor, when it gives back what a box replaced.
+// Lock is the same for the monitor, when it undoes a box's changes.
 func (d *Desk) Lock(project string) (io.Closer, error) {
 	f, err := makeFolder(d.path, d.uid)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package boxwrites moves what a command in a box wrote into its project, as far as
-// something there may come from a box: no file that something runs or obeys without
-// being asked to, no way out of the project, and of its repository only history.
+// Package boxwrites moves what a command in a box wrote into its project, as far as a box may write
+// there: no file that a program runs or obeys without being asked to, no way out of the project,
+// and of its repository only history.
 //
-// What a box wrote lies in a layer above the project until then. All its processes
-// are gone when this package looks.
+// Until then a box's writes are in a layer above the project. All its processes are gone when this
+// package looks.
 package boxwrites
 
 import (
@@ -26,7 +26,7 @@ type Writes struct {
 	Starts, Loads []string
 	// Undo is how many bytes of what is replaced are kept in Folder.
 	Undo int64
-	// At is told how far moving in has come; nil: nobody has to know.
+	// At, unless nil, is called at each step of moving in.
 	At func(point string)
 }
 
@@ -38,8 +38,8 @@ func (w *Writes) Swap() *swap.Swap {
 	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
 }
 
-// started reports a change of what is run or loaded by its name alone: by whatever looks
-// for a program, without a path and without anybody who asked for this one.
+// started reports a change of a file that is run or loaded by its name alone: by a program search
+// without a path, which asked for no particular file.
 func (w *Writes) started(c *Change) bool {
 	p := filepath.Join(w.Project, c.Path)
 	leads := func(to string) bool { return c.Kind != Folder && strings.HasPrefix(to+"/", p+"/") }

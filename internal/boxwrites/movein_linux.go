@@ -13,12 +13,12 @@ import (
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
-// MoveIn brings the changes that were not refused into the project: all, or none. It
-// follows no link there, not even one inside of the project: whatever lies in the way
-// of a folder or file is replaced by it, and kept in the folder of the box.
+// MoveIn brings the changes that were not refused into the project: all, or none. It follows no
+// link there, not even one inside of the project: it replaces what is in the way of a folder or
+// file, and keeps that in the folder of the box.
 //
-// One box of a project moves in at a time: the caller holds a lock from before
-// [Writes.Changes] looked at the project.
+// One box of a project moves in at a time: the caller holds a lock from before [Writes.Changes]
+// looked at the project.
 func (w *Writes) MoveIn(list []Change) error {
 	var steps []swap.Step
 	for i := range list {
@@ -80,7 +80,7 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 // Pending reports whether there is something to be finished: see [Writes.Resume].
 func (w *Writes) Pending() bool { return w.Swap().Pending() }
 
-// Resume finishes moving in what a box that was killed began to, if there is something.
+// Resume finishes moving in what a killed box began to, if there is something.
 func (w *Writes) Resume() error { return w.Swap().Resume() }
 
 // ResumeBeside finishes what boxes of the same project began to move in that were killed
@@ -116,7 +116,7 @@ func (w *Writes) Begin() error {
 
 func (w *Writes) began() string { return filepath.Join(w.Folder, "began") }
 
-// since is when the command began; zero: nobody noted it.
+// since returns when the command began; zero: not noted.
 func (w *Writes) since() time.Time { return changedAt(w.began()) }
 
 // changedAt is when a file was changed last in any way, as only the kernel sets it.

@@ -8,16 +8,16 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// An Answer says which groups answer some questions. Of several that fit a call
-// the first counts. Questions that none fits are answered by whoever may.
+// An Answer says which groups answer some questions. The first that fits a call counts. A question
+// that none fits may be answered by every approver.
 type Answer struct {
-	// Tenant and Agent are whose questions; empty for all.
+	// Tenant and Agent say whose questions; empty for all.
 	Tenant string `yaml:"tenant"`
 	Agent  string `yaml:"agent"`
 	// Tools are those the calls are of, named as a verifier's scope names them;
 	// none for all.
 	Tools []string `yaml:"tools"`
-	// Groups answer; whoever is in one of them may.
+	// Groups are those whose members may answer.
 	Groups []string `yaml:"groups"`
 }
 
@@ -40,9 +40,9 @@ func (s Service) checkAnswers() error {
 	return nil
 }
 
-// MayAnswer reports whether somebody in some groups may answer a question about
-// calls of these tools. An agent that is not known could be any, and without
-// tools it is about all of them: then nobody is let through by not saying so.
+// MayAnswer reports whether a member of some groups may answer a question about calls of these
+// tools. An unknown agent could be any, and without tools the question is about all of them:
+// leaving either out gives no right.
 func (s Service) MayAnswer(groups []string, tenant, agent string, tools []floodmark.ToolRef) bool {
 	if len(tools) == 0 {
 		return s.mayAnswer(groups, tenant, agent, nil)
@@ -62,7 +62,7 @@ func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmar
 			return false
 		}
 		if (a.Agent == "" || agent != "") && (len(a.Tools) == 0 || tool != nil) {
-			return true // it fits for certain, so those behind it do not count
+			return true // it fits for certain, so later ones do not count
 		}
 	}
 	return true

@@ -10,23 +10,22 @@ import (
 	"github.com/floodmark/floodmark/internal/auditor"
 )
 
-// An Auditor is the model that is asked for a second opinion. Whether it is
-// asked at all is the policy's word.
+// An Auditor is the model that gives a second opinion. The policy says whether it is asked.
 type Auditor struct {
-	// Endpoint is its service's address, Kind the language it speaks.
+	// Endpoint is its service's address, Kind the protocol it speaks.
 	Endpoint string       `yaml:"endpoint"`
 	Kind     auditor.Kind `yaml:"kind"`
 	Model    string       `yaml:"model"`
-	// Key proves who asks; a model on this machine needs none.
+	// Key authenticates us; a model on this machine needs none.
 	Key     Secret `yaml:"key"`
 	Timeout Short  `yaml:"timeout"`
-	// Content says whether it may see what files are to hold. If it is not
-	// said, a model on this machine may.
+	// Content says whether it may see what files are to hold. By default a model on this machine
+	// may.
 	Content *bool  `yaml:"content"`
 	Budget  Budget `yaml:"budget"`
 }
 
-// A Budget is what a session may ask of the auditor; zero: the usual.
+// A Budget is what a session may ask of the auditor; zero: the default.
 type Budget struct {
 	Cases int   `yaml:"cases"`
 	Time  Short `yaml:"time"`
@@ -85,8 +84,8 @@ func (a Auditor) kind() auditor.Kind {
 	return a.Kind
 }
 
-// Open returns what asks it. The key is looked up at every question, so that the
-// program starts without it.
+// Open returns the auditor's client. The key is looked up at every question, so that the program
+// starts without it.
 func (a Auditor) Open(now func() time.Time) (*auditor.Auditor, error) {
 	c := auditor.Config{
 		Endpoint: a.Endpoint, Kind: a.kind(), Model: a.Model, Timeout: time.Duration(a.Timeout), Content: a.ShowsContent(),

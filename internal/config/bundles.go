@@ -11,12 +11,11 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Bundles say whose rules are believed. Where somebody has keys, bundles take the
-// place of policy.yaml.
+// Bundles say whose rules are accepted. If a tenant has keys, bundles replace policy.yaml for it.
 type Bundles struct {
 	// Keys are the public keys of authors, as «floodmark fleet bundle key» shows them.
 	Keys []string `yaml:"keys"`
-	// DryRun takes bundles that enforce nothing.
+	// DryRun accepts bundles that enforce nothing.
 	DryRun bool `yaml:"dryRun"`
 }
 
@@ -35,8 +34,8 @@ func (b *Bundles) check() error {
 	return nil
 }
 
-// BundlesOf are the settings for a tenant: its own, or else those for all; nil if
-// it is judged by policy.yaml.
+// BundlesOf returns the settings for a tenant: its own, or else those for all; nil if it is judged
+// by policy.yaml.
 func (s Service) BundlesOf(tenant string) *Bundles {
 	if own := s.Tenants[tenant].Bundles; own != nil {
 		return own
@@ -44,7 +43,7 @@ func (s Service) BundlesOf(tenant string) *Bundles {
 	return s.Bundles
 }
 
-// Believed are the keys whose bundles are taken.
+// Believed returns the keys whose bundles are accepted.
 func (b *Bundles) Believed() []ed25519.PublicKey {
 	if b == nil {
 		return nil
@@ -58,15 +57,14 @@ func (b *Bundles) Believed() []ed25519.PublicKey {
 	return list
 }
 
-// BundleRules compiles a bundle's policy for whoever reads rules once; see
-// [Reader.Bundle].
+// BundleRules compiles a bundle's policy for a caller that reads rules once; see [Reader.Bundle].
 func BundleRules(name string, text []byte, dryRun bool, more ...*catalog.File) (Rules, error) {
 	return NewReader().Bundle(name, text, dryRun, more...)
 }
 
-// Bundle compiles a bundle's policy. Unless dryRun says so, one that enforces
-// nothing is an error, as one is that cannot be read. More is what the catalog
-// says besides; see [Reader.Guarded].
+// Bundle compiles a bundle's policy. It returns an error for a policy that cannot be read, and,
+// unless dryRun is set, for one that enforces nothing. More adds to the catalog; see
+// [Reader.Guarded].
 func (r *Reader) Bundle(name string, text []byte, dryRun bool, more ...*catalog.File) (Rules, error) {
 	shipped, err := r.Shipped()
 	if err != nil {
@@ -86,7 +84,7 @@ func (r *Reader) Bundle(name string, text []byte, dryRun bool, more ...*catalog.
 	return Rules{Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)), Warnings: problems}, nil
 }
 
-// Strict are those of [StrictPolicy], for whoever has no bundle that holds.
+// Strict returns the rules of [StrictPolicy], for a tenant without a valid bundle.
 func (r *Reader) Strict(more ...*catalog.File) (Rules, error) {
 	return r.Bundle("strict", []byte(StrictPolicy), false, more...)
 }

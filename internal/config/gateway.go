@@ -31,40 +31,40 @@ type Gateway struct {
 	Servers []GatewayServer `yaml:"servers"`
 }
 
-// GatewayAddress is where clients find the gateway, unless its file says else.
+// GatewayAddress is the gateway's default address.
 const GatewayAddress = "127.0.0.1:7437"
 
 // A GatewayServer is one server: a command, or an address.
 type GatewayServer struct {
-	// Name is the owner's for it, and stands before the names of its tools.
+	// Name is the owner's for it, and prefixes the names of its tools.
 	Name string `yaml:"name"`
 	// Command with Args is started in Dir, with Env besides the usual variables.
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]Secret `yaml:"env"`
 	Dir     string            `yaml:"dir"`
-	// URL is where it is, and Headers go with every request there.
+	// URL is its address, and Headers go with every request there.
 	URL     string            `yaml:"url"`
 	Headers map[string]Secret `yaml:"headers"`
-	// OAuth is how one logs in there; nil: by no more than Headers, unless the
-	// server asks for a login.
+	// OAuth says how to log in there; nil: only Headers are sent, unless the server asks for a
+	// login.
 	OAuth *GatewayLogin `yaml:"oauth"`
-	// Shared lets all clients use one server together. What it says then carries
-	// the marks of all who wrote to it.
+	// Shared lets all clients use one server together. Its answers then carry the marks of all who
+	// wrote to it.
 	Shared bool `yaml:"shared"`
 }
 
-// A GatewayLogin is how one logs in at a server. All of it may be left out: then
-// the server says who logs the owner in, and floodmark registers there by itself.
+// A GatewayLogin says how to log in at a server. All of it may be left out: then the server says
+// who logs the owner in, and floodmark registers there by itself.
 type GatewayLogin struct {
-	// Issuer is the only one that may.
+	// Issuer is the only one that may log the owner in.
 	Issuer string `yaml:"issuer"`
-	// ClientID and ClientSecret are what floodmark was registered by hand as.
+	// ClientID and ClientSecret are those of a registration by hand.
 	ClientID     string `yaml:"client_id"`
 	ClientSecret Secret `yaml:"client_secret"`
 	// Scopes replace what the server asks for.
 	Scopes []string `yaml:"scopes"`
-	// Grant is browser, which is the usual, or client-credentials.
+	// Grant is browser, the default, or client-credentials.
 	Grant string `yaml:"grant"`
 }
 
@@ -233,7 +233,7 @@ func (s GatewayServer) checkPairs() error {
 	return nil
 }
 
-// localURL says whether an address names this machine.
+// localURL reports whether an address names this machine.
 func localURL(address string) bool {
 	rest := strings.TrimPrefix(address, "http://")
 	host, _, _ := strings.Cut(rest, "/")

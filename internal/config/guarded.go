@@ -11,13 +11,12 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// Guarded says so for whoever reads rules once; see [Reader.Guarded].
+// Guarded is [Reader.Guarded] for a caller that reads rules once.
 func (p Paths) Guarded() (*catalog.File, error) { return NewReader().Guarded(p) }
 
-// Guarded says where this installation lies, for the catalog: what touches its
-// files touches the monitor, wherever they are. The usual places are in the
-// shipped catalog; these may be others: the program's own, those of Paths, and
-// where variables put the settings of agents.
+// Guarded names the files of this installation for the catalog: a call that touches them touches
+// the monitor, wherever they are. The default places are in the shipped catalog; these may be
+// others: the program's own, those of Paths, and where variables put the settings of agents.
 func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	shipped, err := r.Shipped()
 	if err != nil {
@@ -30,8 +29,8 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 		globs = append(globs, more...)
 		return err
 	}
-	// Files one by one: the folder around them may be anybody's, as that of a
-	// policy is which the owner named.
+	// Files one by one: the folder around them may hold anything, as that of a policy may which the
+	// owner named.
 	for place, below := range map[string]string{
 		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Fleet: "*", p.FleetBundle: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
 		p.Keys: "/**", p.Bundles: "/**", p.Witness: "/**", p.Originals: "/**",
@@ -62,7 +61,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	return catalog.Parse("this installation", text)
 }
 
-// passes are the files that open the monitor's doors to whoever has read them.
+// passes returns the files that hold keys to the monitor's doors.
 func (p Paths) passes() (globs []string, err error) {
 	for _, one := range [][2]string{{p.Fleets, ""}, {p.Fleets, "*"}, {p.Fleet, ""}, {p.Fleet, "*"}, {p.Logins, ""}, {p.Logins, "*"}, {p.Keys, "/**"}} {
 		more, err := places(one[0], one[1])
@@ -75,7 +74,7 @@ func (p Paths) passes() (globs []string, err error) {
 	return slices.Compact(globs), nil
 }
 
-// places are a place by its name, and by what lies behind links.
+// places returns a path under its name, and under what its links lead to.
 func places(place, below string) ([]string, error) {
 	full, err := filepath.Abs(place)
 	if err != nil {
@@ -87,12 +86,12 @@ func places(place, below string) ([]string, error) {
 	return []string{full + below}, nil
 }
 
-// programs are this program and those installed beside it. Inside somebody
-// else's program it is that one alone.
+// programs returns this program and those installed beside it. Inside another program it returns
+// only that one.
 func programs(executable func() (string, error)) []string {
 	self, err := executable()
 	if err != nil {
-		return nil // then only the usual places are known
+		return nil // then only the default places are known
 	}
 	if !strings.HasPrefix(filepath.Base(self), "floodmark") {
 		return []string{self}
@@ -107,9 +106,8 @@ const (
 	maxRecords = 64
 )
 
-// connected are the settings files that connect agents to the monitor, as they
-// were written down when that was done. What cannot be read names none: the usual
-// places are guarded all the same.
+// connected returns the settings files that connect agents to the monitor, as recorded when that
+// was done. An unreadable record names none: the default places are guarded all the same.
 func connected(records string) []string {
 	names, err := filepath.Glob(filepath.Join(records, "*.json"))
 	if err != nil {
@@ -135,7 +133,7 @@ func connected(records string) []string {
 	return files
 }
 
-// followed is a full path without links, as far as it exists.
+// followed returns a full path without links, as far as it exists.
 func followed(full string) string {
 	there, err := filepath.EvalSymlinks(full)
 	if up := filepath.Dir(full); err != nil && up != full {

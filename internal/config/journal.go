@@ -24,8 +24,8 @@ const (
 // InDatabase reports whether the journal is kept in databases, not in a file.
 func (j Journal) InDatabase() bool { return j.Store != "" || len(j.Shards) > 0 }
 
-// Databases are where the journal is kept, by their shards; none for the file
-// on this machine. One database holds all shards.
+// Databases returns the databases of the journal, by their shards; none for the file on this
+// machine. One database holds all shards.
 func (j Journal) Databases() []Shard {
 	if j.Store != "" {
 		return []Shard{{Store: j.Store, To: shards - 1}}

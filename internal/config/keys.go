@@ -19,15 +19,14 @@ type Keys struct {
 	Index provenance.Key
 	// Signing is for the journal's heads and tombstones.
 	Signing journal.Key
-	// Tenants are index keys of their own, by tenant. Those of others follow from
-	// Index.
+	// Tenants are index keys of their own, by tenant. Other tenants' keys are derived from Index.
 	Tenants map[string]TenantKeys
 	// New says that they were made just now.
 	New bool
 }
 
-// LoadKeys reads the keys in a folder, and makes them where there are none. Keys
-// that others can read are refused. The name is that of the log of heads.
+// LoadKeys reads the keys in a folder, and makes missing ones. It refuses keys that others can
+// read. The name is that of the log of heads.
 func LoadKeys(dir, name string) (Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Keys{}, fmt.Errorf("make the folder of keys: %w", err)

@@ -23,8 +23,8 @@ const (
 	maxTenantKeysBytes = 1 << 20
 )
 
-// KeysOf returns the keys of an installation: those that are mounted where
-// service.yaml says, which are never made, or those in its own folder.
+// KeysOf returns the keys of an installation: the mounted ones if service.yaml names a folder,
+// which are never made, or those in its own folder.
 func KeysOf(s Service, p Paths, name string) (Keys, error) {
 	if s.Keys == "" {
 		return LoadKeys(p.Keys, name)
@@ -32,8 +32,8 @@ func KeysOf(s Service, p Paths, name string) (Keys, error) {
 	return loadMounted(s.Keys)
 }
 
-// loadMounted reads keys that somebody else keeps: nodes of a fleet have the
-// same. Links may lead to other files of the folder and nowhere else.
+// loadMounted reads keys that the operator mounts: nodes of a fleet have the same. Links may lead
+// to other files of the folder and nowhere else.
 func loadMounted(dir string) (Keys, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func loadMounted(dir string) (Keys, error) {
 	return k, nil
 }
 
-// mountedFile reads a file that nobody else can read, and only its owner write.
+// mountedFile reads a file that other users cannot read, and only its owner can write.
 func mountedFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {

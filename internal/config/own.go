@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// An Own is what of the owner's own policy holds beside the rules of a fleet:
-// what can only tighten. The zero Own is that of no file.
+// An Own is the part of the owner's own policy that holds beside the rules of a fleet: what can
+// only tighten. The zero Own is that of no file.
 type Own struct {
 	file  string
 	tight []byte // nil if nothing tightens
@@ -23,7 +23,7 @@ type Own struct {
 // There reports whether there was a file.
 func (o Own) There() bool { return o.file != "" }
 
-// ReadPolicy reads a file of policy as it lies there; nil if there is none.
+// ReadPolicy reads a policy file; nil if there is none.
 func ReadPolicy(file string) ([]byte, error) {
 	text, err := readFile(file, MaxPolicyBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,9 +35,8 @@ func ReadPolicy(file string) ([]byte, error) {
 	return append([]byte{}, text...), nil // an empty file is one
 }
 
-// OwnOf returns what of the owner's own policy holds on a laptop that joined a
-// fleet; nil is no file. What would not hold without the fleet is an error here,
-// too.
+// OwnOf returns the part of the owner's own policy that holds on a laptop that joined a fleet; nil
+// is no file. A policy that would not hold without the fleet is an error here, too.
 func OwnOf(file string, text []byte) (own Own, err error) {
 	if text == nil {
 		return Own{}, nil
@@ -59,8 +58,8 @@ func OwnOf(file string, text []byte) (own Own, err error) {
 	return own, nil
 }
 
-// tightening returns what of a policy a project's could hold, which is what can
-// only tighten; nil if there is nothing.
+// tightening returns the part of a policy that a project's could hold, which can only tighten; nil
+// if there is none.
 func tightening(file string, text []byte) (data []byte, left string, err error) {
 	var top map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &top); err != nil {
@@ -92,8 +91,8 @@ func tightening(file string, text []byte) (data []byte, left string, err error) 
 	return data, left, err
 }
 
-// records takes out of rules that they keep records, which tightens nothing and
-// which a project may not ask for. It reports whether there were any.
+// records removes from rules that they keep records, which tightens nothing and which a project may
+// not ask for. It reports whether there were any.
 func records(rules *yaml.Node) (found bool) {
 	rules.Content = slices.DeleteFunc(rules.Content, func(rule *yaml.Node) bool {
 		for i := 0; i+1 < len(rule.Content); i += 2 {
@@ -108,8 +107,8 @@ func records(rules *yaml.Node) (found bool) {
 	return found
 }
 
-// actsOnly takes out of an action that it keeps records. It reports whether it
-// does anything else, and whether it kept any.
+// actsOnly removes from an action that it keeps records. It reports whether the action does
+// anything else, and whether it kept any.
 func actsOnly(action *yaml.Node) (acts, kept bool) {
 	var left []*yaml.Node
 	for i := 0; i+1 < len(action.Content); i += 2 {

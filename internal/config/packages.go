@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mirrorfetch"
 )
 
-// Packages says from where the monitor fetches what a project has pinned, for boxes that
-// install it.
+// Packages says where the monitor fetches the packages that a project has pinned, for boxes that
+// install them.
 type Packages struct {
 	// Off leaves boxes without packages: installing is asked about.
 	Off bool `yaml:"off"`
@@ -18,13 +18,13 @@ type Packages struct {
 	PyPI string `yaml:"pypi"`
 	// Hosts are others that registries may send the monitor to.
 	Hosts []string `yaml:"hosts"`
-	// Private are the beginnings of names that no registry is asked for.
+	// Private are prefixes of names that no registry is asked for.
 	Private []string `yaml:"private"`
 }
 
 const maxPackageHosts = 64
 
-// Registries are where packages come from; nil: boxes get none.
+// Registries returns where packages come from; nil: boxes get none.
 func (s Service) Registries() *mirrorfetch.Registries {
 	r := mirrorfetch.Public()
 	if p := s.Packages; p != nil {

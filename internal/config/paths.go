@@ -1,6 +1,5 @@
-// Package config finds out how the program is to run: where its files lie, what
-// the service's own file says, and which rules the owner wrote. It is the only
-// package besides main that looks at the environment.
+// Package config finds out how the program is to run: where its files are, the service's own file,
+// and the owner's rules. It is the only package besides main that reads the environment.
 package config
 
 import (
@@ -13,32 +12,31 @@ import (
 
 // Paths are the folders and files of one installation.
 type Paths struct {
-	// Policy is the owner's policy, Service how the daemon is to run, Gateway
-	// which MCP servers stand behind one door.
+	// Policy is the owner's policy, Service the daemon's settings, Gateway the MCP servers of «mcp
+	// serve».
 	Policy, Service, Gateway string
 	// Journal is the store, Keys the folder of its keys.
 	Journal, Keys string
-	// Fleet is what this laptop knows of the fleet it joined, FleetBundle the rules
-	// it has from there.
+	// Fleet describes the fleet that this laptop joined, FleetBundle holds the rules from there.
 	Fleet, FleetBundle string
-	// Bundles is the folder of signed rules, where no database keeps them.
+	// Bundles is the folder of signed rules, if no database keeps them.
 	Bundles string
 	// Witness is the folder of signed heads, apart from the store.
 	Witness string
-	// Tokens are the hashes of what remote agents and people prove themselves by.
+	// Tokens are the hashes of the tokens of remote agents and people.
 	Tokens string
 	// HookSocket takes events, OwnerSocket the owner's commands.
 	HookSocket, OwnerSocket string
 	// Bus is the owner's session bus, which shows questions; empty: there is none, or the
 	// daemon has a user of its own.
 	Bus string
-	// Home is the owner's, on whose disk the agents work; empty where the
-	// daemon has a user of its own.
+	// Home is the owner's, on whose disk the agents work; empty if the daemon has a user of its
+	// own.
 	Home string
 	// Originals is the folder of the agents' settings as they were before they
 	// were protected.
 	Originals string
-	// Proofs is what «floodmark prove» saw last.
+	// Proofs is the last result of «floodmark prove».
 	Proofs string
 	// Pins are the definitions of MCP servers as the owner saw them.
 	Pins string
@@ -46,16 +44,15 @@ type Paths struct {
 	Logins string
 	// Fleets are the owner's logins at fleets.
 	Fleets string
-	// Checked is what the monitor's own check of every day found last.
+	// Checked is the last result of the monitor's daily check.
 	Checked string
-	// Cards is which messages in Telegram show which questions; a bot's number
-	// stands behind it.
+	// Cards maps messages in Telegram to questions; a bot's number is appended.
 	Cards string
-	// Teams is the folder of what is known of the repositories of the owner's teams.
+	// Teams is the folder that describes the repositories of the owner's teams.
 	Teams string
-	// Log takes what a monitor in the background says.
+	// Log is the log of a monitor in the background.
 	Log string
-	// Running says who holds the store, and that it was not let go yet.
+	// Running names the process that holds the store, until it stops.
 	Running string
 }
 
@@ -75,8 +72,8 @@ const (
 	systemRuntime = "/run/floodmark"
 )
 
-// UserPaths are the paths of one person's installation, by the XDG rules: what
-// the variables say, else the usual places below home.
+// UserPaths returns the paths of one person's installation, by the XDG rules: what the variables
+// say, else the default places below home.
 func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	if home == "" || !filepath.IsAbs(home) {
 		return Paths{}, fmt.Errorf("find the folder for floodmark: the home folder %q is not a full path (set HOME)", home)
@@ -106,8 +103,7 @@ func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	return p, nil
 }
 
-// UsualOwnerSockets are where a person's monitor listens to its owner if no
-// variable says otherwise.
+// UsualOwnerSockets returns the owner sockets of a person's monitor if no variable moves them.
 func UsualOwnerSockets(uid int, home string) []string {
 	list := []string{filepath.Join("/run/user", strconv.Itoa(uid), "floodmark", "owner.sock")}
 	if filepath.IsAbs(home) {
@@ -119,8 +115,7 @@ func UsualOwnerSockets(uid int, home string) []string {
 // SystemPaths are the paths of the machine's installation.
 func SystemPaths() Paths { return under(systemConfig, systemData, systemState, systemRuntime) }
 
-// DirPaths keeps everything below one folder: for tests, and for people who
-// want to try it without leaving a trace.
+// DirPaths keeps everything below one folder: for tests, and for a trial without a trace.
 func DirPaths(dir string) Paths {
 	return under(filepath.Join(dir, "config"), filepath.Join(dir, "data"), filepath.Join(dir, "state"), filepath.Join(dir, "run"))
 }
@@ -152,7 +147,7 @@ func under(config, data, state, runtime string) Paths {
 	}
 }
 
-// CheckSockets refuses names the system would cut.
+// CheckSockets refuses names that the system would cut.
 func (p Paths) CheckSockets() error {
 	for _, s := range []string{p.HookSocket, p.OwnerSocket} {
 		if len(s) > hookframe.MaxSocketPath {

@@ -7,27 +7,26 @@ import (
 	"slices"
 )
 
-// People says which identity provider's people are let in over the network, and
-// what they may do.
+// People says which identity provider's people are admitted over the network, and what they may do.
 type People struct {
 	// Issuer is the provider's address, exactly as its tokens name it.
 	Issuer string `yaml:"issuer"`
-	// ClientID is what people log in to, Audience for whom their tokens are;
-	// empty for the client.
+	// ClientID is the client that people log in to, Audience that of their tokens; empty for the
+	// client.
 	ClientID string `yaml:"clientId"`
 	Audience string `yaml:"audience"`
-	// Tenant is everybody's, or TenantClaim names the claim that says it. One of
-	// the two must be there.
+	// Tenant is the tenant of all, or TenantClaim names the claim that holds it. One of the two is
+	// required.
 	Tenant      *string `yaml:"tenant"`
 	TenantClaim string  `yaml:"tenantClaim"`
-	// GroupsClaim names the claim with the groups (usually groups), NameClaim
-	// what the journal calls a person (usually sub).
+	// GroupsClaim names the claim with the groups (by default groups), NameClaim the one with a
+	// person's name for the journal (by default sub).
 	GroupsClaim string `yaml:"groupsClaim"`
 	NameClaim   string `yaml:"nameClaim"`
-	// MaxAge is how long a token counts at most; usually half a day.
+	// MaxAge is how long a token counts at most; by default half a day.
 	MaxAge Days `yaml:"maxAge"`
-	// Authority is a file with whoever signs the provider's certificate; empty
-	// for those the machine trusts.
+	// Authority is a file with the authorities that sign the provider's certificate; empty for
+	// those the machine trusts.
 	Authority string `yaml:"authority"`
 	// Scopes are asked for besides openid when a person logs in.
 	Scopes []string `yaml:"scopes"`
@@ -35,13 +34,13 @@ type People struct {
 	Roles Roles `yaml:"roles"`
 }
 
-// Roles are the groups that have each role. Whoever is in none may do nothing.
+// Roles are the groups that have each role. A person in none of them may do nothing.
 type Roles struct {
 	Viewer       []string `yaml:"viewer"`
 	Approver     []string `yaml:"approver"`
 	PolicyAuthor []string `yaml:"policyAuthor"`
 	Admin        []string `yaml:"admin"`
-	// Laptop are those who may join laptops to the fleet, and nothing else.
+	// Laptop are those who may join laptops to the fleet, and do nothing else.
 	Laptop []string `yaml:"laptop"`
 }
 

@@ -6,9 +6,8 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// A Reader reads rules. It reads the catalog that comes with the program once, when
-// that is first needed: nothing changes it, however many rules stand on it. What lies
-// on this machine it reads each time it is asked. Many may use it at once.
+// A Reader reads rules. It reads the shipped catalog once, when it is first needed; no rules change
+// it. Files of this machine are read on each call. It is safe for concurrent use.
 type Reader struct {
 	shipped func() (*catalog.Catalog, error)
 }

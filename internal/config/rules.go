@@ -16,26 +16,23 @@ import (
 // MaxPolicyBytes bounds the owner's policy file.
 const MaxPolicyBytes = 1 << 20
 
-// Rules are the rules in force, with what was said while reading them.
+// Rules are the rules in force, with the problems found while reading them.
 type Rules struct {
 	kernel.Rules
-	// File is where they came from; empty if there is no such file and the
-	// shipped profile holds.
+	// File is where they came from; empty if there is no such file and the shipped profile holds.
 	File string
-	// Text is the file as it was read; nil if there is none, or if it is not the
-	// owner's own.
+	// Text is the file as it was read; nil if there is none, or if it is not the owner's own.
 	Text     []byte
 	Warnings floodmark.Problems
 }
 
-// LoadRules reads the owner's policy for whoever reads rules once; see [Reader.Load].
+// LoadRules reads the owner's policy for a caller that reads rules once; see [Reader.Load].
 func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 	return NewReader().Load(file, more...)
 }
 
-// Load reads the owner's policy. No file means the shipped profile; a file
-// that cannot be read or is wrong is an error, never the shipped profile. More
-// is what the catalog says besides; see [Reader.Guarded].
+// Load reads the owner's policy. No file means the shipped profile; a file that cannot be read or
+// is wrong is an error, never the shipped profile. More adds to the catalog; see [Reader.Guarded].
 func (r *Reader) Load(file string, more ...*catalog.File) (Rules, error) {
 	shipped, err := r.Shipped()
 	if err != nil {

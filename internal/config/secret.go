@@ -11,10 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Secret is a setting nobody may read by accident: a token, a key, a header.
-// In the file it may stand in clear or name environment variables, «Bearer
-// ${VERIFIER_TOKEN}». Printed, logged or encoded in any way it is «[secret]»;
-// only [Secret.Reveal] gives it away.
+// A Secret is a setting that must not be shown by accident: a token, a key, a header. In the file
+// it may be plain text or name environment variables, «Bearer ${VERIFIER_TOKEN}». Printed, logged
+// or encoded in any way it is «[secret]»; only [Secret.Reveal] returns it.
 type Secret struct {
 	// text is behind a pointer so that printing a struct around it, which calls
 	// no method of an unexported field, shows an address.
@@ -32,8 +31,8 @@ const maxSecretBytes = 8 << 10
 // variable.
 func NewSecret(text string) Secret { return Secret{text: &text} }
 
-// UnmarshalYAML reads it. The variables are looked up when it is revealed, so
-// that a program which does not need it runs without them.
+// UnmarshalYAML reads it. The variables are looked up by Reveal, so that a program which does not
+// need the secret runs without them.
 func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return fmt.Errorf("line %d: want one text, such as ${NAME}", n.Line)
@@ -50,8 +49,8 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 
 func variables() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}`) }
 
-// Reveal returns the secret with its variables filled in. One that is not set
-// or empty is an error: half a secret is none. No error holds a value.
+// Reveal returns the secret with its variables filled in. A variable that is not set or empty is an
+// error: half a secret is none. No error holds a value.
 func (s Secret) Reveal() (string, error) {
 	if s.text == nil {
 		return "", nil
@@ -85,7 +84,7 @@ func (s Secret) at() string {
 // IsZero reports whether nothing was set.
 func (s Secret) IsZero() bool { return s.text == nil || *s.text == "" }
 
-// String does not tell it.
+// String hides the text.
 func (s Secret) String() string {
 	if s.IsZero() {
 		return ""
@@ -93,14 +92,14 @@ func (s Secret) String() string {
 	return hidden
 }
 
-// GoString does not tell it.
+// GoString hides the text.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalText does not tell it; JSON and others use it.
+// MarshalText hides the text from JSON and others.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalYAML does not tell it.
+// MarshalYAML hides the text.
 func (s Secret) MarshalYAML() (any, error) { return s.String(), nil }
 
-// LogValue does not tell it.
+// LogValue hides the text.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

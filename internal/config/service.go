@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// A Service is how the daemon is to run, apart from the rules. The zero value
-// is a laptop: one file, two local sockets, nothing on the network.
+// A Service holds the daemon's settings, apart from the rules. The zero value is a laptop: one
+// file, two local sockets, nothing on the network.
 type Service struct {
 	Version int     `yaml:"version"`
 	Journal Journal `yaml:"journal"`
@@ -34,16 +34,15 @@ type Service struct {
 	Traces string `yaml:"traces"`
 	// Events is the file that gets security events, one OCSF object a line.
 	Events string `yaml:"events"`
-	// Tokens is the file of tokens, where several nodes share one; empty for that
-	// of the installation.
+	// Tokens is the file of tokens, if several nodes share one; empty for that of the installation.
 	Tokens string `yaml:"tokens"`
-	// Tenants are those whose sessions are kept apart here, by name. None means
-	// that there is only the empty one.
+	// Tenants are those whose sessions are kept apart here, by name. None means that there is only
+	// the empty one.
 	Tenants map[string]Tenant `yaml:"tenants"`
-	// Bundles are rules that their authors signed, for tenants that say nothing
-	// else; nil: policy.yaml holds.
+	// Bundles are rules that their authors signed, for tenants without settings of their own; nil:
+	// policy.yaml holds.
 	Bundles *Bundles `yaml:"bundles"`
-	// People are those an identity provider knows; nil: nobody.
+	// People are those an identity provider knows; nil: none.
 	People *People `yaml:"people"`
 	// Answers says which groups answer which questions.
 	Answers []Answer `yaml:"answers"`
@@ -57,17 +56,17 @@ type Service struct {
 	Telegram *Telegram `yaml:"telegram"`
 	// Desktop is [DesktopOff] if no notification shows questions; else empty.
 	Desktop string `yaml:"desktop"`
-	// Packages says where boxes have packages from; nil: from the public registries.
+	// Packages says where boxes get packages from; nil: from the public registries.
 	Packages *Packages `yaml:"packages"`
-	// Auditor is the model that is asked for a second opinion; nil: none.
+	// Auditor is the model that gives a second opinion; nil: none.
 	Auditor *Auditor `yaml:"auditor"`
 }
 
 // DesktopOff shows no questions on the owner's desktop.
 const DesktopOff = "off"
 
-// Bus is the session bus where questions are shown; empty: none. A monitor that agents
-// reach by the network has no owner at this desktop.
+// Bus returns the session bus that shows questions; empty: none. A monitor that agents reach by the
+// network has no owner at this desktop.
 func (s Service) Bus(p Paths) string {
 	if s.Desktop == DesktopOff || len(s.Listen) > 0 {
 		return ""
@@ -79,7 +78,7 @@ func (s Service) Bus(p Paths) string {
 // and belongs to no tenant.
 const MetricsListen = "listen"
 
-// An Agent is how one agent is dealt with.
+// An Agent holds the settings of one agent.
 type Agent struct {
 	// Ask says where its owner is asked: empty for our own channels, [AskNative]
 	// or [AskElicitation].
@@ -88,19 +87,19 @@ type Agent struct {
 	Verifier *Verifier `yaml:"verifier"`
 }
 
-// AskNative means the agent's own window. Its owner has seen that it asks there,
-// and that it does not answer by itself.
+// AskNative means the agent's own window. Its owner has seen that it asks there, and that it does
+// not answer by itself.
 const AskNative = "native"
 
-// AskElicitation means the window of a client of MCP servers that go through the
-// gateway: it is known by its program, or by the name of its token. Its owner has
-// seen that it asks a person there, and does not answer by itself.
+// AskElicitation means the window of a client of MCP servers that go through the gateway: it is
+// identified by its program, or by the name of its token. Its owner has seen that it asks a person
+// there, and does not answer by itself.
 const AskElicitation = "elicitation"
 
-// Native are the agents that ask in their own window.
+// Native returns the agents that ask in their own window.
 func (s Service) Native() []string { return s.asking(AskNative) }
 
-// Elicits are the clients of the gateway that ask in their own window.
+// Elicits returns the clients of the gateway that ask in their own window.
 func (s Service) Elicits() []string { return s.asking(AskElicitation) }
 
 func (s Service) asking(where string) []string {
@@ -114,7 +113,7 @@ func (s Service) asking(where string) []string {
 	return list
 }
 
-// agentNames are the agents with settings of their own, in order.
+// agentNames returns the agents with settings of their own, in order.
 func (s Service) agentNames() []string { return slices.Sorted(maps.Keys(s.Agents)) }
 
 // Journal says where facts are kept and how long.
@@ -136,7 +135,7 @@ type Listen struct {
 	Address     string `yaml:"address"`
 	Certificate string `yaml:"certificate"`
 	Key         string `yaml:"key"`
-	// ClientCA makes clients prove themselves by certificates.
+	// ClientCA makes clients authenticate by certificates.
 	ClientCA string `yaml:"clientCA"`
 }
 

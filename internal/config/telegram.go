@@ -13,15 +13,14 @@ import (
 // A Telegram is the bot that asks the owner on the phone.
 type Telegram struct {
 	BotToken Secret `yaml:"botToken"`
-	// ChatID is where is asked, AllowedUserIDs who may answer there.
+	// ChatID is the chat that is asked, AllowedUserIDs the users who may answer there.
 	ChatID         ChatID  `yaml:"chatId"`
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
 	// Server is a Bot API server of one's own; empty: Telegram's.
 	Server string `yaml:"server"`
-	// Tenant is whose questions are asked; on a laptop there is only the empty
-	// one.
+	// Tenant is whose questions are asked; on a laptop there is only the empty one.
 	Tenant string `yaml:"tenant"`
-	// Group is the group whose chat it is, where answers are routed to groups.
+	// Group is the group whose chat it is, if answers are routed to groups.
 	Group string `yaml:"group"`
 }
 
@@ -40,12 +39,12 @@ func (c *ChatID) UnmarshalYAML(n *yaml.Node) error {
 
 const maxAllowedUsers = 100
 
-// Audience is who is asked, and where.
+// Audience returns who is asked, and where.
 func (t Telegram) Audience() telegram.Audience {
 	return telegram.Audience{Chat: int64(t.ChatID), Users: t.AllowedUserIDs}
 }
 
-// Client returns what talks to the bot's server. No error shows the token.
+// Client returns the client of the bot's server. No error shows the token.
 func (t Telegram) Client() (*telegram.Client, error) {
 	token, err := t.BotToken.Reveal()
 	if err != nil {
@@ -73,13 +72,13 @@ func (t Telegram) check() error {
 	return t.Audience().Check()
 }
 
-// Bot is the bot of a gate.
+// Bot returns the bot of a gate.
 func (t *VerifierTelegram) Bot() Telegram {
 	return Telegram{BotToken: t.BotToken, ChatID: t.ChatID, AllowedUserIDs: t.AllowedUserIDs, Server: t.Server}
 }
 
-// TelegramGates are the gates where a person is asked by a bot, each with its
-// name; as for [Service.Webhooks], only those that some call has to pass.
+// TelegramGates returns the gates where a person is asked by a bot, each with its name; as for
+// [Service.Webhooks], only those that some call has to pass.
 func (s Service) TelegramGates() (names []string, gates []*VerifierTelegram) {
 	for name, v := range s.inUse(TelegramGate) {
 		names, gates = append(names, name), append(gates, v.Telegram)

@@ -15,33 +15,33 @@ import (
 
 const (
 	maxKeyIDBytes = 64
-	// maxKeysOfTenant bounds the keys of one tenant: what sessions left behind is
-	// looked up under each of them.
+	// maxKeysOfTenant bounds the keys of one tenant: what sessions left behind is looked up under
+	// each of them.
 	maxKeysOfTenant = 8
 )
 
 // A KeyUse says what a key of a tenant is for.
 type KeyUse string
 
-// The uses of a key. Whatever was made under a key is recognised, whatever its use.
+// The uses of a key. Content seen under a key is recognised, also if its use has changed.
 const (
-	// HeldKey is known here and given to no new session.
+	// HeldKey is present here and used by no new session.
 	HeldKey KeyUse = ""
-	// CurrentKey is what new sessions are born with.
+	// CurrentKey is the key of new sessions.
 	CurrentKey KeyUse = "current"
-	// FormerKey is one that no new word about a file lies under: every node has a
-	// newer one.
+	// FormerKey is one under which no new record about a file is stored: every node has a newer
+	// one.
 	FormerKey KeyUse = "former"
 )
 
-// derivedKey stands in tenants.keys for the key that follows from index.key.
+// derivedKey stands in tenants.keys for the key derived from index.key.
 const derivedKey = mountedIndex
 
 // A TenantKey is an index key of a tenant, with the name it has for people.
 type TenantKey struct {
 	ID  string
 	Key provenance.Key
-	// Derived says that it is the one that follows from index.key; Key is not set.
+	// Derived says that it is the one derived from index.key; Key is not set.
 	Derived bool
 	Use     KeyUse
 }
@@ -49,8 +49,8 @@ type TenantKey struct {
 // TenantKeys are the keys of one tenant, the oldest first.
 type TenantKeys []TenantKey
 
-// Current is the one that new sessions are born with, and -1 if there is none. A
-// key that is alone needs no word for that.
+// Current returns the index of the key of new sessions, and -1 if there is none. A key that is
+// alone needs no mark for that.
 func (keys TenantKeys) Current() int {
 	for i, k := range keys {
 		if k.Use == CurrentKey || len(keys) == 1 && k.Use == HeldKey {
@@ -60,8 +60,8 @@ func (keys TenantKeys) Current() int {
 	return -1
 }
 
-// CheckAlone refuses keys that only nodes which share a database can have: without
-// one nobody knows which of several a tenant's sessions were begun under.
+// CheckAlone refuses several keys of a tenant without a database: then it is unknown under which of
+// them a session was begun.
 func (k Keys) CheckAlone() error {
 	for _, tenant := range slices.Sorted(maps.Keys(k.Tenants)) {
 		if len(k.Tenants[tenant]) > 1 {
@@ -152,7 +152,7 @@ func parseTenantKey(words []string) (k TenantKey, err error) {
 	return k, nil
 }
 
-// takes refuses a key that cannot stand behind those that are there.
+// takes refuses a key that cannot follow those that are there.
 func (keys TenantKeys) takes(tenant string, k TenantKey) error {
 	if len(keys) >= maxKeysOfTenant {
 		return fmt.Errorf("tenant %.100q has more than %d keys", tenant, maxKeysOfTenant)

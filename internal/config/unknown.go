@@ -9,8 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
-// plain takes the library's name out of its errors, and says what was probably meant
-// by a key that is not known.
+// plain removes the library's name from its errors, and suggests the key that was probably meant.
 func plain(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
@@ -38,8 +37,7 @@ func meant(got string, keys []string) string {
 	return ""
 }
 
-// keysOf are the keys of a section, by the name of its type; nil for one that is
-// not known.
+// keysOf returns the keys of a section, by the name of its type; nil for an unknown one.
 func keysOf(section string) []string {
 	seen := map[reflect.Type]bool{}
 	var find func(t reflect.Type) []string

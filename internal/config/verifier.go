@@ -19,10 +19,10 @@ import (
 // A Verifier is the section «verifier»: gates outside that must agree before a
 // call proceeds (seed 3, by its words). An agent's own section only tightens.
 type Verifier struct {
-	// Enabled is on unless it says false.
+	// Enabled is true unless set to false.
 	Enabled *bool         `yaml:"enabled"`
 	Scope   VerifierScope `yaml:"scope"`
-	// FailMode is deny or allow: what a gate's silence means. Deny is usual.
+	// FailMode is deny or allow: what a gate's silence means. Deny is the default.
 	FailMode string            `yaml:"failMode"`
 	Webhook  *Webhook          `yaml:"webhook"`
 	Telegram *VerifierTelegram `yaml:"telegram"`
@@ -34,15 +34,15 @@ type VerifierScope struct {
 	Exclude []string `yaml:"exclude"`
 }
 
-// A Webhook is how another system is asked.
+// A Webhook says how to ask another system.
 type Webhook struct {
 	URL     string            `yaml:"url"`
 	Timeout Seconds           `yaml:"timeout"`
 	Headers map[string]Secret `yaml:"headers"`
 	// Secret signs requests.
 	Secret Secret `yaml:"secret"`
-	// CA is a file with the certificates of those who may sign the other
-	// side's; empty: those the machine trusts.
+	// CA is a file with the certificates of the authorities that may sign the other side's; empty:
+	// those the machine trusts.
 	CA string `yaml:"ca"`
 }
 
@@ -52,7 +52,7 @@ type VerifierTelegram struct {
 	BotToken Secret  `yaml:"botToken"`
 	ChatID   ChatID  `yaml:"chatId"`
 	Timeout  Seconds `yaml:"timeout"`
-	// AllowedUserIDs are who may answer; nobody else's tap counts.
+	// AllowedUserIDs are the users who may answer; no other user's tap counts.
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
 	// Server is a Bot API server of one's own; empty: Telegram's.
 	Server string `yaml:"server"`
@@ -87,13 +87,13 @@ const (
 	maxHeaders   = 32
 )
 
-// on reports whether a switch is on: it is unless it says false.
+// on reports whether a switch is on: it is unless set to false.
 func on(enabled *bool) bool { return enabled == nil || *enabled }
 
-// AgentGate is the name of a gate that one agent has to itself.
+// AgentGate returns the name of a gate that one agent has to itself.
 func AgentGate(gate, agent string) string { return gate + " of " + agent }
 
-// Gates are what the settings ask of calls, for the rules.
+// Gates returns the gates of the settings, for the rules.
 func (s Service) Gates() verify.Gates {
 	list := verify.Gates{}
 	if s.Verifier.isOn() {
@@ -125,7 +125,7 @@ func (v *Verifier) isOn() bool { return v != nil && on(v.Enabled) }
 
 func (t *VerifierTelegram) asks() bool { return t != nil && on(t.Enabled) }
 
-// asked are the gates of a section.
+// asked returns the gates of a section.
 func (v *Verifier) asked() []string {
 	var list []string
 	if v != nil && v.Webhook != nil {
@@ -137,7 +137,7 @@ func (v *Verifier) asked() []string {
 	return list
 }
 
-// over is an agent's section with what it leaves out, or may not loosen, from the one
+// over returns an agent's section, with what it leaves out, or may not loosen, taken from the one
 // for all.
 func (v *Verifier) over(all *Verifier) *Verifier {
 	out := *v
@@ -148,12 +148,12 @@ func (v *Verifier) over(all *Verifier) *Verifier {
 		out.Scope = all.Scope
 	}
 	if out.FailMode == "" || all.isOn() && all.FailMode != verify.FailAllow.String() {
-		out.FailMode = all.FailMode // where all are refused, no agent's own gate fails open
+		out.FailMode = all.FailMode // if calls are refused for all, no agent's own gate fails open
 	}
 	return &out
 }
 
-// gate is one gate of a section as the words of another describe it.
+// gate returns one gate of a section as the words of another describe it.
 func (v *Verifier) gate(name, agent string, by *Verifier) verify.Gate {
 	g := verify.Gate{Name: name, Agent: agent, Scope: verify.Scope(by.Scope), Timeout: v.time(name)}
 	if by.FailMode == verify.FailAllow.String() {
@@ -176,8 +176,7 @@ func (v *Verifier) time(gate string) time.Duration {
 	return webhookTime
 }
 
-// checkVerifiers refuses what is wrong in the sections, with the line it stands
-// in.
+// checkVerifiers refuses what is wrong in the sections, with its line.
 func (s Service) checkVerifiers(root *yaml.Node) error {
 	if s.Verifier != nil {
 		if err := s.Verifier.check(root, "verifier"); err != nil {
@@ -269,8 +268,7 @@ func (w *Webhook) check() *misplaced {
 	return nil
 }
 
-// at says where in the file something is wrong: at the last key of the path that
-// is there.
+// at says where in the file something is wrong: at the last key of the path that exists.
 func at(root *yaml.Node, err error, path ...string) error {
 	line, n := 0, root
 	for _, key := range path {
@@ -285,7 +283,7 @@ func at(root *yaml.Node, err error, path ...string) error {
 	return fmt.Errorf("line %d: %s: %w", line, where, err)
 }
 
-// below returns what stands below a key and notes the key's line.
+// below returns the value of a key and notes the key's line.
 func below(n *yaml.Node, key string, line *int) *yaml.Node {
 	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
 		n = n.Content[0]
@@ -305,7 +303,7 @@ func below(n *yaml.Node, key string, line *int) *yaml.Node {
 // maxCertificates bounds the file of those who may sign.
 const maxCertificates = 1 << 20
 
-// Options are what the webhook is built from, with its secrets revealed.
+// Options returns what the webhook is built from, with its secrets revealed.
 func (w *Webhook) Options(name string) (webhook.Options, error) {
 	o := webhook.Options{Name: name, URL: w.URL, Timeout: time.Duration(w.Timeout), Headers: map[string]string{}}
 	var err error
@@ -330,9 +328,9 @@ func (w *Webhook) Options(name string) (webhook.Options, error) {
 	return o, nil
 }
 
-// Webhooks are those that some call has to pass, each with the name of its gate. Nothing
-// is built of a section that is off, so that its secrets need not be there, unless an
-// agent's section that is on asks its gates.
+// Webhooks returns those that some call has to pass, each with the name of its gate. A section that
+// is off is not built, so that its secrets may be missing, unless an agent's section that is on
+// uses its gates.
 func (s Service) Webhooks() (names []string, hooks []*Webhook) {
 	for name, v := range s.inUse(WebhookGate) {
 		names, hooks = append(names, name), append(hooks, v.Webhook)
@@ -340,7 +338,7 @@ func (s Service) Webhooks() (names []string, hooks []*Webhook) {
 	return names, hooks
 }
 
-// inUse yields the gates of a kind that are asked at all, with the section that says how.
+// inUse yields the gates of a kind that are in use, with the section that describes each.
 func (s Service) inUse(kind string) iter.Seq2[string, *Verifier] {
 	return func(yield func(string, *Verifier) bool) {
 		done := map[string]bool{}

@@ -1,12 +1,11 @@
-// Package contain makes the answer «in a box» come true for agents that report to
-// hooks. It stands between their door and the monitor: it tells the monitor whether
-// the call's command can be run in a box, writes the ticket for one that has to, and
-// holds the result against what the box did.
+// Package contain makes the answer «in a box» come true for agents that report to hooks. It stands
+// between their door and the monitor: it tells the monitor whether the call's command can be run in
+// a box, writes the ticket for one that has to, and compares the result with the box's outcome.
 //
-// It does not make a box to find out whether one can be made: that would look through the
-// project for secrets at every call. A box that cannot be made is a refusal, and for ten
-// minutes the session's calls are questions. Boxes of an earlier start of the monitor are
-// ended, because which call they belong to was only in memory.
+// It does not make a box to find out whether one can be made: that would search the project for
+// secrets at every call. A box that cannot be made is a refusal, and for ten minutes the session's
+// calls are questions. Boxes of an earlier run of the monitor are ended, because which call they
+// belong to was only in memory.
 package contain
 
 import (
@@ -29,37 +28,35 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Config is what a [Door] needs. Without a desk nothing runs in a box; with one
-// all the rest must be there.
+// A Config is what a [Door] needs. Without a desk nothing runs in a box; with one all the rest is
+// required.
 type Config struct {
-	// Hooks judges; the monitor does.
+	// Hooks judges; the monitor implements it.
 	Hooks agents.Hooks
-	// Desk writes tickets and reads what became of them.
+	// Desk writes tickets and reads their outcomes.
 	Desk *boxticket.Desk
-	// Proved reports whether an agent was seen to run the command it is given in
-	// place of its own, in the version that is installed now, and whether a box was
-	// seen to hold on this machine.
+	// Proved reports whether an agent was seen to run the command it is given in place of its own,
+	// in the installed version, and whether a box was seen to hold on this machine.
 	Proved func(ctx context.Context, agent string) bool
-	// Spec says what the box of a session shows and keeps.
+	// Spec returns what the box of a session shows and keeps.
 	Spec func(ctx context.Context, s journal.Session) (*box.Spec, error)
-	// Fell reports whether the journal says that a command of a session ran without
-	// its box.
+	// Fell reports whether a command of a session ran without its box, by the journal.
 	Fell func(ctx context.Context, s journal.Session) (bool, error)
-	// Packages has what a project pins ready for boxes, and Project says where a session
-	// works. Nil: nobody does.
+	// Packages fetches what a project pins for boxes, and Project returns a session's project. Nil:
+	// boxes get no packages.
 	Packages *mirrordesk.Desk
 	Project  func(ctx context.Context, s journal.Session) (string, error)
-	// Ended is told that a session is over; nil: nobody has to know.
+	// Ended, unless nil, is called when a session is over.
 	Ended func(s journal.Session)
-	// Undo keeps what boxes replace in projects; nil: nobody does.
+	// Undo keeps what boxes replace in projects; nil: nothing is kept.
 	Undo *undo.Store
-	// Edits says which files of its session's project a call writes by itself; nil: none.
-	// Records has what sessions said of them; nil: nobody knows.
+	// Edits returns the files of its session's project that a call writes by itself; nil: none.
+	// Records has sessions' words on them; nil: none.
 	Edits   func(s journal.Session, at Where, ev hook.Event) (project string, paths []string)
 	Records *Records
 	// Program is floodmark-box, Shell what runs a command line in the box.
 	Program, Shell string
-	// Note writes down what should not have been possible.
+	// Note records an incident that should not have been possible.
 	Note func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now  func() time.Time
 }
@@ -73,19 +70,20 @@ type Door struct {
 	// open are the tickets of calls whose result has not arrived. A call may have
 	// several: it can be asked about twice, and some agents name no calls.
 	open map[call][]ticket
-	// known says of sessions whether a box is believed in. In one in which a command
-	// ran without its box it no longer is.
+	// known says whether a session's boxes are relied on. After a command ran without its box they
+	// are not.
 	known map[journal.Session]belief
-	// refused are calls that were refused here, whatever the monitor said, and with which line.
+	// refused are calls that were refused here, after any answer of the monitor, and with which
+	// line.
 	refused map[call]string
-	// repeated are the sessions of which the journal has that they repeated a box's command.
+	// repeated are the sessions whose repeating of a box's command the journal has.
 	repeated map[journal.Session]bool
-	// late are tickets whose boxes ran on when their calls were over. Those of an earlier
-	// start are of no session that is known.
+	// late are tickets whose boxes ran on when their calls were over. Those of an earlier run
+	// belong to an unknown session.
 	late map[journal.Session][]ticket
 	// edited are the rooms of calls that write files by themselves.
 	edited map[call]editing
-	// where is where sessions worked when that was last read.
+	// where caches where sessions work.
 	where map[journal.Session]Where
 
 	minting sync.Mutex // one ticket is written after the other
@@ -101,24 +99,23 @@ type call struct {
 type ticket struct {
 	name string
 	at   time.Time
-	// earlier says that the monitor has been started again since: what the box says
-	// of itself cannot be read any more.
+	// earlier says that the monitor has restarted since: the box's outcome can no longer be read.
 	earlier bool
-	// shares says that its box has the /tmp of the session, tried that its call may want what
-	// no box has.
+	// shares says that its box has the /tmp of the session, tried that its call may need what no
+	// box has.
 	shares, tried bool
 	// room is the folder of its box, where what it replaces can be kept. Where the box
 	// works beside its ticket, about says of which call that is.
 	room  string
 	about *undo.About
-	// replaces is what was known of the call before it was judged. Twice says that another
-	// of the same id was under way meanwhile.
+	// replaces is what was known of the call before it was judged. Twice says that another of the
+	// same id was under way meanwhile.
 	replaces replacing
 	id       floodmark.CallID
 	twice    bool
 }
 
-// A belief is what is known of a session and its boxes.
+// A belief is what is known of a session's boxes.
 type belief struct {
 	fell bool
 	// unfit says until when no box is offered, because one could not be made.
@@ -134,7 +131,7 @@ const (
 	unfitFor = 10 * time.Minute
 	// maxOpen bounds what is remembered of calls. Beyond it nothing runs in a box.
 	maxOpen = 4096
-	// forgotten is when a call that never gave a result is forgotten.
+	// forgotten is the age at which a call without a result is dropped.
 	forgotten = 24 * time.Hour
 	maxKnown  = 1 << 14
 	maxWhy    = 300 // bytes of an error that an agent is told
@@ -189,7 +186,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return d.boxless(d.cfg.Hooks.Handle(ctx, tenant, ev))
 }
 
-// boxless lets no reply pass that wants a box and brings none.
+// boxless refuses a reply that requires a box and brings none.
 func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
 	if err == nil && r.Decision.Contained() && r.Command == "" {
 		return hook.Reply{Line: "nothing runs, because it may only run in a box and there is none."}, nil
@@ -197,7 +194,7 @@ func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
 	return r, err
 }
 
-// before lets a call be judged and gives it its box.
+// before has a call judged and gives it its box.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	c := call{s, ev.Call.ID}
 	line, is := commandOf(ev)
@@ -277,8 +274,8 @@ func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, lin
 	return command, nil
 }
 
-// after holds a result against what the box did. What is written down of the
-// result is the monitor's; what is wrong with the box is added here.
+// after compares a result with what the box did. The monitor records the result; faults of the box
+// are added here.
 func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	c := call{s, ev.Call.ID}
 	if line := d.wasRefused(c); line != "" && agents.GaveBack(ev.Result, line) {
@@ -313,8 +310,8 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 	return reply, nil
 }
 
-// NotUsed is the kind of an incident that ends the belief in a session's boxes, Repeated
-// that of the first call of a session that says what only boxes are started with.
+// NotUsed is the kind of an incident after which a session's boxes are not relied on, Repeated that
+// of the first call of a session that repeats what only boxes are started with.
 const (
 	NotUsed  = "box-not-used"
 	Repeated = "box-command-repeated"
@@ -361,7 +358,7 @@ func (d *Door) end(ctx context.Context, c call, list []ticket) (done *hook.BoxEn
 	return done, "", rest, nil
 }
 
-// boxEnd is what the monitor is told of a box.
+// boxEnd returns what the monitor is told of a box.
 func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxEnd {
 	b := &hook.BoxEnd{Ticket: name}
 	switch state {
@@ -387,8 +384,8 @@ func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxE
 	return b
 }
 
-// likely is the ticket that a result most likely belongs to. Which it is only matters
-// for agents that name no calls, if the same one is made twice at once.
+// likely returns the ticket that a result most likely belongs to. This only matters for agents that
+// name no calls, if the same one is made twice at once.
 func (d *Door) likely(list []ticket) (best int) {
 	best, running := -1, false
 	for i, t := range list {

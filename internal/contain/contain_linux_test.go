@@ -85,7 +85,7 @@ func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	// Nobody but this door says that a call can be boxed.
+	// Only this door says that a call can be boxed.
 	if r := h.tell(hook.Event{Point: hook.BeforeToolCall, Boxes: true, Call: hook.Call{ID: "5", Name: "BashOutput", Args: json.RawMessage(`{}`)}}); r.Decision.Contained() {
 		t.Errorf("%+v", r)
 	}
@@ -183,7 +183,7 @@ func TestTicketsThatAreTampered(t *testing.T) {
 			if name == "replayed" || name == "late" || name == "other command" {
 				h.wantIncidents() // nothing ran, and the box said so
 			} else {
-				h.wantIncidents(NotUsed) // nobody took the one of this call
+				h.wantIncidents(NotUsed) // no box took the one of this call
 			}
 		})
 	}

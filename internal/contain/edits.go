@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// An editing is a call that writes files by itself, with the room of what it replaces.
+// An editing is a call that writes files by itself, with the room for what it replaces.
 type editing struct {
 	room     string
 	replaces replacing
@@ -55,8 +55,8 @@ func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r repla
 	d.edited[call{s, id}] = editing{room, r, agents.TellsNoEnd(ev.Agent, ev.Call)}
 }
 
-// wereEdited keeps what calls of a session replaced whose agent does not say that they are
-// over: something else of the session comes now, so they are.
+// wereEdited keeps what calls of a session replaced whose agent does not report their end: another
+// event of the session has come, so they are over.
 func (d *Door) wereEdited(ctx context.Context, s journal.Session) {
 	var over []call
 	d.mu.Lock()
@@ -82,8 +82,7 @@ func (d *Door) wasEdited(ctx context.Context, c call) {
 	}
 }
 
-// edited are the files of its project that a call writes by itself, as its arguments name
-// them.
+// edited returns the files of its project that a call writes by itself, as its arguments name them.
 func (m Machine) edited(s journal.Session, w Where, ev hook.Event) (project string, paths []string) {
 	if w.Project == "" {
 		return "", nil

@@ -33,8 +33,8 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	h.wantIncidents()
 }
 
-// A call that is tried in a box and wanted a host has failed, whatever its exit code says. One
-// that is not tried has ended well.
+// A call that is tried in a box and asked for a host has failed, with any exit code. One that is
+// not tried has succeeded.
 func TestATryThatDoesNotSayThatItFailed(t *testing.T) {
 	for line, tried := range map[string]bool{"npm prune | tail -2; npm test": true, "npm test": false} {
 		h := newHouse(t)
@@ -83,7 +83,7 @@ func TestARedTestMarksNothing(t *testing.T) {
 	}
 }
 
-// While the owner has paused nobody is asked, so a call that failed in its box stays there.
+// During a pause no question is asked, so a call that failed in its box stays there.
 func TestAPauseLetsNothingOutOfItsBox(t *testing.T) {
 	h := newHouse(t)
 	h.session = session

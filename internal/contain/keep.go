@@ -16,9 +16,9 @@ import (
 // maxCommand is how many bytes of a command are kept, for the owner to know it again.
 const maxCommand = 200
 
-// roomFor lets a box work in a room where what it replaces in the project is kept. One that
-// has none, because its agent's sandbox lets it write nowhere else or the disk does not do,
-// works beside its ticket, and what it replaces is taken from there.
+// roomFor lets a box work in a room where what it replaces in the project is kept. A box that has
+// none, because its agent's sandbox can write nowhere else or the disk does not support it, works
+// beside its ticket, and what it replaces is taken from there.
 func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook.Event, line string) {
 	if d.cfg.Undo == nil || o.Spec.ReadOnly {
 		return
@@ -37,8 +37,8 @@ func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook
 	t.about = &about
 }
 
-// adopt keeps what a box replaced that worked beside its ticket. Others can write there, so
-// only what the box itself told the monitor of is believed.
+// adopt keeps what a box replaced that worked beside its ticket. Others can write there, so only
+// the box's own sealed report is believed.
 func (d *Door) adopt(t ticket, o *boxticket.Outcome, said undo.Said) {
 	if t.about != nil && o != nil {
 		t.about.Said = said
@@ -46,20 +46,20 @@ func (d *Door) adopt(t ticket, o *boxticket.Outcome, said undo.Said) {
 	}
 }
 
-// unfinished reports whether a box that worked beside its ticket was killed while it moved
-// in. The next box of the project finishes that: the monitor does not, because it can do
-// more than whoever may have written there.
+// unfinished reports whether a box that worked beside its ticket was killed while it moved in. The
+// next box of the project finishes that: the monitor does not, because it has more rights than the
+// processes that can write there.
 func (d *Door) unfinished(t ticket) bool {
 	return t.about != nil && (&boxwrites.Writes{Folder: d.cfg.Desk.Space(t.name)}).Pending()
 }
 
-// leaveRoom keeps what the box of a room replaced. What cannot be finished now is
-// tried again when the monitor starts, and by the next box of the project.
+// leaveRoom keeps what the box of a room replaced. An unfinished room is retried when the monitor
+// starts, and by the next box of the project.
 func (d *Door) leaveRoom(room string, said undo.Said) {
 	if room != "" {
 		_ = d.cfg.Undo.Take(room, said)
 	}
 }
 
-// Undo is what is kept of what boxes replaced; nil: nothing is.
+// Undo returns the store of what boxes replaced; nil: nothing is kept.
 func (d *Door) Undo() *undo.Store { return d.cfg.Undo }

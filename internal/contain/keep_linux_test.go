@@ -287,8 +287,8 @@ func TestLabelsAreGivenBack(t *testing.T) {
 	h.wantIncidents(owner.Undo, owner.Undo)
 }
 
-// A box that works beside its ticket, as in Codex's sandbox, is undone, too, unless somebody
-// else wrote there.
+// A box that works beside its ticket, as in Codex's sandbox, is undone, too, unless another process
+// wrote there.
 func TestWhatABoxBesideItsTicketReplacesIsKept(t *testing.T) {
 	for _, forged := range []string{"", "in.done", "in.old/0", "in.old/more"} {
 		h := newHouse(t)

@@ -42,7 +42,7 @@ func (d *Door) room() bool {
 	return len(d.open) < maxOpen
 }
 
-// fall ends the belief in boxes of a session.
+// fall notes that a session's boxes are no longer relied on.
 func (d *Door) fall(s journal.Session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -51,7 +51,7 @@ func (d *Door) fall(s journal.Session) {
 	d.known[s] = b
 }
 
-// unfit lets a session have no box for a while.
+// unfit gives a session no box for a while.
 func (d *Door) unfit(s journal.Session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,8 +60,8 @@ func (d *Door) unfit(s journal.Session) {
 	d.known[s] = b
 }
 
-// alone reports whether no other box has the /tmp of a session, or may get it: two
-// that run at once could hand each other what they have open.
+// alone reports whether no other box has the /tmp of a session, or may get it: two that run at once
+// could pass each other open files.
 func (d *Door) alone(s journal.Session) bool {
 	d.mu.Lock()
 	var list []ticket
@@ -116,7 +116,7 @@ func (d *Door) giveBack(c call, list []ticket) {
 	defer d.mu.Unlock()
 	list = append(d.open[c], list...)
 	d.open[c] = list
-	for i := range list { // of two with one id nobody knows which wrote what
+	for i := range list { // of two with one id it is unknown which wrote what
 		for j := range list {
 			list[i].twice = list[i].twice || i != j && list[i].id == list[j].id
 		}
@@ -133,7 +133,7 @@ func (d *Door) refuse(c call, line string) {
 	d.refused[c] = line
 }
 
-// wasRefused is the line with which a call was refused here, once; empty if it was not.
+// wasRefused returns the line with which a call was refused here, once; empty if it was not.
 func (d *Door) wasRefused(c call) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -31,7 +31,7 @@ type Machine struct {
 	// View reads a session; Rules are those it is judged by.
 	View  func(ctx context.Context, s journal.Session) (monitor.View, error)
 	Rules func(s journal.Session, root floodmark.SessionID) kernel.Rules
-	// Files shows what sessions said of files: see [monitor.Monitor.OnFiles].
+	// Files passes sessions' words on files; see [monitor.Monitor.OnFiles].
 	Files func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
 	// Disk is the one the agents work on, and Program is floodmark-box. Where either is
 	// missing nothing runs in a box.
@@ -40,7 +40,7 @@ type Machine struct {
 	Paths   config.Paths
 	// Registries are where pinned packages come from; nil: no box has any.
 	Registries *mirrorfetch.Registries
-	// Proved replaces what «floodmark prove» saw; nil: it counts.
+	// Proved replaces the results of «floodmark prove»; nil: they count.
 	Proved func(ctx context.Context, agent string) bool
 	Note   func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now    func() time.Time
@@ -75,7 +75,7 @@ func Open(m Machine) (*Door, error) {
 	return door, nil
 }
 
-// undo opens what is kept of what boxes replaced.
+// undo opens the store of what boxes replaced.
 func (m Machine) undo(desk *boxticket.Desk) *undo.Store {
 	s := &undo.Store{
 		Folder: filepath.Join(m.Disk.Resolve(filepath.Dir(m.Paths.Proofs)), "undo"), Quota: undo.Quota, Now: m.Now, Lock: desk.Lock,
@@ -84,8 +84,8 @@ func (m Machine) undo(desk *boxticket.Desk) *undo.Store {
 	return s
 }
 
-// spec is what the box of a session shows and keeps. All of it comes from the
-// session's record and the owner's own settings.
+// spec returns what the box of a session shows and keeps, from the session's record and the owner's
+// own settings alone.
 func (m Machine) spec(ctx context.Context, s journal.Session, kept shared) (*box.Spec, error) {
 	v, err := m.View(ctx, s)
 	if err != nil {
@@ -118,8 +118,8 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// proofs remembers for a while what was proved of agents: finding an agent reads
-// its settings and a program of some 100 MB.
+// proofs caches for a while what was proved of agents: finding an agent reads its settings and a
+// program of some 100 MB.
 type proofs struct {
 	now  func() time.Time
 	look func(ctx context.Context, agent string) bool

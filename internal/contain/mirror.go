@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// wants tells the monitor by which lock file a call would install, if its box could have what
-// is pinned there.
+// wants tells the monitor by which lock file a call would install, if its box could have what is
+// pinned there.
 func (d *Door) wants(ctx context.Context, s journal.Session, ev *hook.Event, line string) (w mirrordesk.Want) {
 	if d.cfg.Packages == nil || !ev.Holes {
 		return w
@@ -37,7 +37,7 @@ func (d *Door) wants(ctx context.Context, s journal.Session, ev *hook.Event, lin
 	return w
 }
 
-// ready returns the mirror of a call's box, or what its agent is told instead.
+// ready returns the mirror of a call's box, or the line for its agent.
 func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line string) {
 	m, err := d.cfg.Packages.Ready(ctx, w)
 	switch {
@@ -61,7 +61,7 @@ func (d *Door) didNotRun(ctx context.Context, s journal.Session, ev hook.Event, 
 	return hook.Reply{Line: line}, err
 }
 
-// packages has what projects pin ready for boxes; nil: nobody does.
+// packages returns the desk that fetches what projects pin; nil: boxes get no packages.
 func (m Machine) packages() *mirrordesk.Desk {
 	if m.Registries == nil {
 		return nil

@@ -116,8 +116,8 @@ func TestAnInstallHasAMirror(t *testing.T) {
 	}
 }
 
-// What is not exactly that has no mirror, and nobody outside is asked for packages. A person is
-// asked where the line says what is fetched, or where; the rest is tried without.
+// Any other command has no mirror, and no packages are fetched. A person is asked where the line
+// says what is fetched, or where; the rest is tried without.
 func TestOtherInstallsHaveNoMirror(t *testing.T) {
 	for name, c := range map[string]struct {
 		line   string

@@ -18,14 +18,14 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Records is where it is written down what sessions said of files.
+// A Records holds sessions' words on files.
 type Records struct {
 	Journal journal.Journal
 	View    func(ctx context.Context, s journal.Session) (monitor.View, error)
 	Files   func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
 }
 
-// on are the words on some paths. Without an answer nobody knows.
+// on returns the words on some paths; on an error they are unknown.
 func (r *Records) on(ctx context.Context, tenant string, paths []string) (words []kernel.Kept, err error) {
 	err = r.Files(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
 		words = leftover.On(in.Artifacts, paths...)
@@ -44,7 +44,7 @@ type Where struct {
 type replacing struct {
 	project string
 	paths   []string // that it writes by itself, within the project
-	since   uint64   // see [undo.Said]; zero: nobody knows
+	since   uint64   // see [undo.Said]; zero: unknown
 	looked  []string // the paths that were looked up
 	said    []kernel.Kept
 }
@@ -105,9 +105,9 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 	return r
 }
 
-// said is what was said of what a call replaced, now that it is over: before it was judged,
-// or until it began to write. What the call itself said since then does not count, but all
-// does that others said, and with twice, what calls of its own name did.
+// said returns the words on what a call replaced, now that it is over: before it was judged, or
+// until it began to write. The call's own words since then do not count, but all others do, and
+// with twice, those of calls of its own name.
 func (d *Door) said(ctx context.Context, c call, r replacing, twice bool) undo.Said {
 	if r.since == 0 {
 		return undo.Said{}

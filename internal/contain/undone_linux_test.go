@@ -107,7 +107,7 @@ func forgets(t *testing.T, s *undo.Store, name string) {
 	}
 }
 
-// A stranger's file that comes back is a stranger's, whatever was said of the path since.
+// A stranger's file that is restored is a stranger's, after any words on the path since.
 func TestWhatComesBackKeepsItsLabel(t *testing.T) {
 	for name, c := range map[string]struct {
 		do            func(h *house, s *undo.Store)
@@ -223,8 +223,8 @@ func TestAPatchWithoutAnEndIsKept(t *testing.T) {
 	}
 }
 
-// What cannot be given back, because somebody wrote there since, is put beside it with the
-// label that it had.
+// A file that cannot be restored, because it was changed since, is put beside it with the label
+// that it had.
 func TestWhatIsPutBesideKeepsItsLabel(t *testing.T) {
 	h := newHouse(t)
 	h.keeps()

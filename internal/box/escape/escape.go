@@ -1,5 +1,5 @@
-// Package escape tries to get out of a box: each attempt is made outside of one
-// first, to know that it would work, and then inside.
+// Package escape tries to escape from a box: each attempt is made outside of one first, to know
+// that it would work, and then inside.
 package escape
 
 import (
@@ -14,7 +14,7 @@ import (
 //go:embed data/escapes.txtar
 var shipped []byte
 
-// An Attempt is one way to get out.
+// An Attempt is one way to escape.
 type Attempt struct {
 	Name   string
 	Worked []string // how one knows
@@ -67,12 +67,12 @@ type Call struct {
 // An Outcome is what became of an attempt.
 type Outcome struct {
 	Attempt
-	// Out says that it got out of the box; Free that it works without one.
-	// Without that, being held shows nothing.
+	// Out says that it escaped from the box; Free that it works without one. Without that, being
+	// held shows nothing.
 	Out, Free bool
-	// Not says why it was not made to its end, which shows nothing either.
+	// Not says why it was not completed, which shows nothing either.
 	Not  string
-	Said string // the output inside, for whoever looks
+	Said string // the output inside, for people
 }
 
 // Source says that the attempt changes source of the project, which a command in

@@ -18,9 +18,9 @@ import (
 //go:embed data/home.txtar
 var homeFiles []byte
 
-// A pattern is the home of which those of all worlds are copies: git starts once for all
-// of them. It is held in memory, and has few files: hundreds of worlds are made of it,
-// which takes longer than most attempts do.
+// A pattern is the home that all worlds are copies of: git starts once for all of them. It is held
+// in memory, and has few files: hundreds of copies are made of it, which takes longer than most
+// attempts do.
 type pattern struct {
 	folders []string
 	files   map[string][]byte
@@ -29,7 +29,7 @@ type pattern struct {
 // loose is the object of git that an attempt replaces.
 const loose = "45/b983be36b73c0788dc9cbcb76cbb80fc7bb057"
 
-// newPattern writes what a home has that nobody should see or change.
+// newPattern writes the parts of a home that no box may read or change.
 func newPattern(ctx context.Context, root string) (*pattern, error) {
 	home := filepath.Join(root, "home")
 	for _, f := range txtar.Parse(homeFiles).Files {

@@ -17,13 +17,13 @@ import (
 // A Report is what the attempts showed. The zero value shows nothing. Fields are
 // only added.
 type Report struct {
-	// Verified says that a box works here and nothing got out of it.
+	// Verified says that a box works here and no attempt escaped from it.
 	Verified bool `json:"verified"`
 	// Attempts is how many were made, and Free how many of them work here without
 	// a box.
 	Attempts int `json:"attempts"`
 	Free     int `json:"free"`
-	// Out are those that got out, Untried those that were not made to their end.
+	// Out are those that escaped, Untried those that were not completed.
 	Out     []string `json:"out"`
 	Untried []string `json:"untried"`
 	// Source are those that changed source of the project, which a box lets happen.

@@ -53,7 +53,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// A folder that nobody may enter does not stay behind.
+// A folder that cannot be entered does not stay behind.
 func TestRemoveAll(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "worlds")
 	shut := filepath.Join(folder, "0", "boxed", "work", "work")

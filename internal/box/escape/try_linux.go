@@ -23,8 +23,8 @@ type Enclosure func(home, project, command string, call Call) (program []string,
 // ticketLife is longer than any attempt waits for its turn.
 const ticketLife = boxticket.MaxLife
 
-// Box encloses by floodmark-box. What is left of a ticket is removed when its box has
-// ended: every later one looks through what lies there.
+// Box encloses by floodmark-box. It removes the rest of a ticket when its box has ended: every
+// later one reads the whole folder.
 func Box(program string, rules box.Spec) (Enclosure, error) {
 	uid := os.Getuid()
 	desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, "prove", rand.Reader)

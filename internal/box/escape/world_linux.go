@@ -79,7 +79,7 @@ func (w *world) links() error {
 		os.Symlink("../../src/check.sh", filepath.Join(w.project, ".git", "hooks", "post-merge")))
 }
 
-// late makes a secret that nobody could know of when the rules of a box were written.
+// late makes a secret that did not exist when the rules of a box were written.
 func (w *world) late() error {
 	return os.WriteFile(filepath.Join(w.project, "src", "late.key"), []byte("late-secret\n"), 0o600)
 }
@@ -399,10 +399,10 @@ func (w *world) worked(a Attempt, said string) bool {
 		_, err := w.answer.Read(make([]byte, 8))
 		return err != nil
 	}
-	return true // a word that nobody knows shows nothing
+	return true // an unknown word shows nothing
 }
 
-// runs reports whether a process of a name runs, and ends it.
+// runs reports whether a process with a name runs, and ends it.
 func runs(name string) (found bool) {
 	list, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, p := range list {
