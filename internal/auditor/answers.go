@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// An AnswerBook keeps what a model said, so that an interrupted run can go on.
-// It holds digests of cases and answers, one object a line.
+// An AnswerBook stores a model's answers, so that an interrupted run can go on. It holds digests of
+// cases and answers, one object a line.
 type AnswerBook struct {
 	of    string // which model, in which words, was asked
 	known map[string]audit.Answer

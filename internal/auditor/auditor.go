@@ -1,10 +1,9 @@
-// Package auditor asks a model for its opinion on a call: any service that
-// speaks chat completions or Anthropic's messages, far away or on this machine.
+// Package auditor asks a model for its opinion on a call: any service that speaks chat completions
+// or Anthropic's messages, far away or on this machine.
 //
-// It sends an [audit.Case] and nothing else, so what tools gave and what the
-// agent wrote cannot get into it. It refuses to follow a redirect, to speak in
-// the clear beyond this machine, to wait for ever, and to read without end.
-// Whatever is not a clear answer is none.
+// It sends only an [audit.Case], so tools' results and the agent's text cannot get into it. It
+// refuses redirects, unencrypted requests beyond this machine, endless waits and endless answers.
+// An answer that is not clear counts as none.
 package auditor
 
 import (
@@ -28,8 +27,8 @@ type Config struct {
 	Endpoint string
 	Kind     Kind
 	Model    string
-	// Key returns what proves who asks; nil or empty without one. It is called
-	// at every question, and its value is kept nowhere.
+	// Key returns the key for requests; nil or empty without one. It is called at every question,
+	// and its value is not stored.
 	Key func() (string, error)
 	// Timeout is for one case, with both of its questions.
 	Timeout time.Duration
@@ -49,7 +48,7 @@ const (
 	MaxTimeout     = 30 * time.Second // the monitor waits no longer
 )
 
-// An Auditor asks one service. It is safe for use by many at once.
+// An Auditor asks one service. It is safe for concurrent use.
 type Auditor struct {
 	cfg     Config
 	url     string
@@ -66,7 +65,7 @@ type Auditor struct {
 // for their turn within their own time.
 const maxAtOnce = 8
 
-// New returns an auditor. It calls nobody yet.
+// New returns an auditor. It sends no request yet.
 func New(c Config) (*Auditor, error) {
 	if c.Model == "" {
 		return nil, errors.New("the auditor needs the name of a model")
@@ -98,8 +97,8 @@ func New(c Config) (*Auditor, error) {
 	return a, nil
 }
 
-// Audit gives an opinion on a case. What it has said clearly about the very same
-// case it says again without asking; repeats count against the budget too.
+// Audit gives an opinion on a case. It repeats a clear answer to the very same case without asking;
+// repeats count against the budget too.
 func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (audit.Opinion, error) {
 	if !c.Fits() {
 		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: the call is too large to be shown as a whole"}, nil)
@@ -132,7 +131,7 @@ func (a *Auditor) name(tenant string, c audit.Case) caseName {
 	return caseName(mac.Sum(nil))
 }
 
-// guarded asks unless the service failed too often, in turn, and in time.
+// guarded asks unless the service failed too often, when it is the case's turn, and in time.
 func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, err error) {
 	v, ok := a.breaker.enter(a.cfg.Now())
 	if !ok {
@@ -158,7 +157,7 @@ func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, e
 	case err == nil:
 		result = worked
 	case caller.Err() != nil:
-		result = unknown // whoever asked has gone
+		result = unknown // the caller has gone
 	}
 	return o, err
 }

@@ -187,8 +187,8 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// A session has so many cases and so much time; then a person is asked, whatever
-// the fail mode: it is no failure. Other sessions go on.
+// A session has a budget of cases and of time; then a person is asked, in any fail mode: it is no
+// failure. Other sessions go on.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock atomic.Int64
@@ -226,7 +226,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// After five failures in a row nobody waits any more; after a rest one tries.
+// After five failures in a row no case waits any more; after a rest one is tried.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -277,7 +277,7 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// Whoever goes away, or finds all seats taken, says nothing about the service.
+// A caller that goes away, or finds all slots taken, says nothing about the service.
 func TestWhoGoesAwayDoesNotBreakIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, auditor.OpenAI, word("allow"))

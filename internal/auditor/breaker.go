@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// When a service is left alone, and for how long: after so many failures in a
-// row, first for a while, then twice as long each time up to the limit.
+// When a service is not called, and for how long: after so many failures in a row, first for a
+// while, then twice as long each time up to the limit.
 const (
 	maxFailures = 5
 	firstRest   = 30 * time.Second
 	longestRest = 5 * time.Minute
 )
 
-// How a visit to the service ended.
+// How a request to the service ended.
 const (
 	failed  = iota
 	unknown // nothing was learnt about the service
 	worked
 )
 
-// A breaker keeps everybody from waiting for a service that does not answer.
-// After a rest one visitor is let in alone, to try.
+// A breaker keeps cases from waiting for a service that does not answer. After a rest it admits one
+// case alone, to try.
 type breaker struct {
 	mu       sync.Mutex // guards what is below
 	failures int
@@ -30,13 +30,13 @@ type breaker struct {
 	trying   bool
 }
 
-// A visit says how somebody went in.
+// A visit is an admitted case.
 type visit struct {
 	alone bool          // to try
-	wait  time.Duration // not at all: how long the rest still is
+	wait  time.Duration // if not admitted: the rest of the pause
 }
 
-// enter reports whether a visitor may go in.
+// enter reports whether a case may be sent.
 func (b *breaker) enter(now time.Time) (v visit, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,7 +50,7 @@ func (b *breaker) enter(now time.Time) (v visit, ok bool) {
 	return visit{alone: true}, true
 }
 
-// leave tells how a visit ended.
+// leave records how a visit ended.
 func (b *breaker) leave(v visit, now time.Time, result int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *breaker) leave(v visit, now time.Time, result int) {
 	}
 }
 
-// resting reports whether nobody is let in.
+// resting reports whether no case is admitted.
 func (b *breaker) resting(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

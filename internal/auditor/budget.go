@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// A Budget is what one session may cost: so many cases, and so much time spent
-// on them. What is beyond is a person's business. Zero means the usual.
+// A Budget is what one session may cost: so many cases, and so much time spent on them. Beyond it a
+// person is asked. Zero means the default.
 type Budget struct {
 	Cases int
 	Time  time.Duration
@@ -33,8 +33,8 @@ func (b Budget) orUsual() Budget {
 	return b
 }
 
-// maxSessions bounds the sessions whose costs are known at one time. Beyond, the
-// one that began first is forgotten, and begins anew if it comes back.
+// maxSessions bounds the sessions whose costs are known at one time. Beyond it the one that began
+// first is dropped, and starts again if it comes back.
 const maxSessions = 4096
 
 // A ledger knows what each session has cost.

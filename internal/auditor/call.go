@@ -23,7 +23,7 @@ const (
 	MaxAnswerBytes = 64 << 10
 	maxHeaderBytes = 16 << 10
 	idle           = 90 * time.Second
-	maxExcerpt     = 200 // of an error, for whoever runs the program
+	maxExcerpt     = 200 // of an error, for the operator
 )
 
 // Local reports whether an endpoint is on this machine by its very name.
@@ -137,8 +137,8 @@ func (a *Auditor) unreached(err error) error {
 	return f
 }
 
-// refused says what a status means. What the service wrote about it goes to
-// whoever runs the program, without the key.
+// refused says what a status means. The service's own text about it goes to the operator, without
+// the key.
 func refused(status int, data []byte, key string) error {
 	f := &audit.Failure{}
 	switch {

@@ -92,7 +92,7 @@ func (w *walk) assemble() {
 	}})
 }
 
-// meet is a message of somebody else, or the owner in a group.
+// meet is a message of another sender, or of the owner in a group.
 func (w *walk) meet() {
 	tell(w.t, w.m, w.name, hook.Event{Point: hook.MessageReceived, Text: w.text(), Origin: floodmark.Origin{
 		Kind: floodmark.FromSender, Name: "chat", Sender: "eve", Group: "g", IsOwner: w.rng.IntN(2) == 0,
@@ -163,7 +163,7 @@ func TestCanaries(t *testing.T) {
 		for i, k := range kinds {
 			services[i] = newService(t, k, say)
 			a := newAuditor(t, services[i].URL, k, func(c *auditor.Config) { c.Content, c.Budget.Cases = true, auditor.MaxCases })
-			// Whatever may be resolved by an auditor goes to it.
+			// Every call that an auditor may decide goes to it.
 			monitors[i], _ = newMonitor(t, "auditor: {on: true}\nrules:\n  - {name: check, when: 'true', action: {verdict: audit}}\n", a, nil)
 		}
 		requests, canaries, turns := 0, 0, 0

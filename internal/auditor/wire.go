@@ -79,7 +79,7 @@ func (q question) body(k Kind, model string) ([]byte, error) {
 	}{model, q.tokens, 0, false, append([]message{{"system", q.System}, {"user", q.Intent + "\n" + q.Call}}, q.more()...)})
 }
 
-// sign adds what proves who asks.
+// sign adds the key.
 func (k Kind) sign(h http.Header, key string) {
 	if k == Anthropic {
 		h.Set("Anthropic-Version", "2023-06-01")
@@ -145,8 +145,8 @@ func anthropicText(data []byte) (string, error) {
 	return whole(all.String(), a.Stop == "max_tokens"), nil
 }
 
-// whole is a text that was said to its end. A «block» counts also if more was to
-// come: what comes behind it is a reason at most. That is not so of a yes.
+// whole returns a text that was complete. A cut-off «block» counts too: at most its reason is
+// missing. A cut-off «allow» does not.
 func whole(text string, cut bool) string {
 	if o, err := audit.ParseOpinion(text); cut && (err == nil && o.Says != audit.Block) {
 		return ""

@@ -1,8 +1,8 @@
-// Package clean is for owners who want a project back as it was before a stranger's text
-// had a say in it: it lists the files that sessions of little trust left there, removes
-// those that the owner confirms, and shows what changed in others so that the owner can
-// vouch for them. Nothing is removed or vouched for that was not listed before, as it
-// was listed. Who the owner is was proved before; a link is never followed.
+// Package clean is for owners who want a project back as it was before a stranger's text influenced
+// it: it lists the files that sessions of little trust left there, removes those that the owner
+// confirms, and shows what changed in others so that the owner can trust them. It removes and
+// trusts only what was listed before, and as it was listed. The owner is authenticated elsewhere; a
+// link is never followed.
 package clean
 
 import (
@@ -39,7 +39,7 @@ const (
 var (
 	// ErrFolder says that a folder cannot be cleaned.
 	ErrFolder = errors.New("cannot be looked at")
-	// ErrList says that a list is not known any more.
+	// ErrList says that a list has expired.
 	ErrList = errors.New("that list is not known any more: look again")
 )
 
@@ -144,7 +144,7 @@ func (c *Cleaner) begin(folder string) (*List, *ground, error) {
 	return &List{Root: root}, g, nil
 }
 
-// below asks what sessions left below a folder.
+// below returns what sessions left below a folder.
 func (c *Cleaner) below(ctx context.Context, tenant, root string) (things []leftover.Thing, err error) {
 	err = c.Monitor.OnFiles(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
 		things = leftover.Below(in.Artifacts, catalog.FoldPath(filepath.ToSlash(root)))
@@ -153,8 +153,7 @@ func (c *Cleaner) below(ctx context.Context, tenant, root string) (things []left
 	return things, err
 }
 
-// remember keeps a list so that exactly what is on it can be removed. There is one at a
-// time: an owner looks at one.
+// remember keeps a list so that exactly what is on it can be removed. There is one at a time.
 func (c *Cleaner) remember(tenant string, l *List) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +210,7 @@ func (l *looker) thing(t leftover.Thing) error {
 		l.list.stay(rest, reason(err))
 		return nil
 	}
-	if len(names) == 0 && t.Tree { // it was deleted by hand: what is made there next is something else
+	if len(names) == 0 && t.Tree { // it was deleted by hand: a later thing there is another one
 		l.list.Items = append(l.list.Items, Item{Path: rest, Folder: true, Session: t.Session, Source: leftover.Words(t.Source), thing: t})
 	}
 	for _, name := range names {
@@ -282,7 +281,7 @@ func (l *looker) keeps(f File, t leftover.Thing, labelled time.Time) string {
 	return ""
 }
 
-// labelled is when the newest word on a thing was written; zero if nobody knows.
+// labelled returns when the newest word on a thing was written; zero if unknown.
 func (l *looker) labelled(t leftover.Thing) (at time.Time, err error) {
 	for _, v := range t.Versions {
 		if v.Seq == 0 {
@@ -312,9 +311,9 @@ type Progress struct {
 	More          int
 }
 
-// Remove removes some more files of a list: those of the items that are named when it is
-// first called. It is called until nothing is left. Each file is written down before it
-// is removed; the words on it end after.
+// Remove removes some more files of a list: those of the items that are named when it is first
+// called. It is called until nothing is left. Each removal is recorded before it is made; the words
+// on the file end after.
 func (c *Cleaner) Remove(ctx context.Context, tenant, token string, items []int, by string) (Progress, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -408,7 +407,7 @@ func cleaned(root string, files []File) []floodmark.CleanedFile {
 	return list
 }
 
-// reason is an error without the path that it names: that stands beside it.
+// reason returns an error without the path that it names, which stands beside it.
 func reason(err error) string {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		err = at.Err

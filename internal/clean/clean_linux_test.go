@@ -158,9 +158,9 @@ func (r *rig) low(s floodmark.SessionID, changed ...string) {
 	r.altered = kernel.Altered{Whole: true}
 }
 
-// free reports whether a fresh session is judged as one was before anybody left anything.
-// That is by the place alone: what lies in a folder for scratch, as a test's does, is
-// external. By a file that a page had a say in, it would be untrusted.
+// free reports whether a fresh session is judged as before the project was touched. The place alone
+// decides: a file in a folder for scratch, as a test's is, is external. A file that a page
+// influenced would be untrusted.
 func (r *rig) free(s floodmark.SessionID) bool {
 	r.Helper()
 	r.start(s)

@@ -17,12 +17,12 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// A ground is a folder that is cleaned. It is opened once; every step begins there, and
-// the kernel follows no link on the way.
+// A ground is a folder that is cleaned. It is opened once; every step begins there, and the kernel
+// follows no link on the way.
 type ground struct{ fd int }
 
-// An identity tells whether a file is still the one it was. Nobody but the kernel sets
-// when a file's status was last changed.
+// An identity tells whether a file is still the same. Only the kernel sets the time of the last
+// change of a file's status.
 type identity struct {
 	dev, ino         uint64
 	size             int64
@@ -50,7 +50,7 @@ func (g *ground) close() { _ = unix.Close(g.fd) }
 // open opens what lies at a path, without following a link.
 func (g *ground) open(p string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	const often = 100 // a rename elsewhere on the disk makes the kernel unsure
+	const often = 100 // a rename elsewhere on the disk makes the kernel retry
 	err := error(unix.EAGAIN)
 	for i := 0; i < often && errors.Is(err, unix.EAGAIN); i++ {
 		var fd int
@@ -64,7 +64,7 @@ func (g *ground) open(p string, flags uint64) (int, error) {
 	return -1, err
 }
 
-// spellings are the names on the disk of a path that catalog.FoldPath made.
+// spellings returns the names on the disk of a path that catalog.FoldPath made.
 func (g *ground) spellings(p string) ([]string, error) {
 	at := []string{"."}
 	for segment := range strings.SplitSeq(p, "/") {
@@ -166,7 +166,7 @@ func (g *ground) files(ctx context.Context, p string, add func(f File, links uin
 	return append(folders, p), nil
 }
 
-// look fills in what a file is now.
+// look fills in a file's present state.
 func (g *ground) look(f *File) error {
 	fd, err := g.open(f.Path, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -230,9 +230,8 @@ func (g *ground) read(p string) ([]byte, identity, error) {
 	return data, identityOf(&after), err
 }
 
-// remove removes a file that is still as it was listed. It gets a name that nobody knows
-// first: what is removed under that name is what was looked at, whatever is put under the
-// old one meanwhile.
+// remove removes a file that is still as it was listed. It first renames it to a random name: what
+// is removed under that name is what was checked, also if another file appears under the old one.
 func (g *ground) remove(f File) error {
 	now := File{Path: f.Path}
 	if err := g.look(&now); errors.Is(err, unix.ENOENT) {

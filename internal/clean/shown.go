@@ -28,8 +28,8 @@ const (
 type Shown struct {
 	// Path is relative to the list's root.
 	Path string
-	// Old is what was there before anybody of little trust had a say in the project, as
-	// git has it in a Commit; without a commit everything in the file is to be looked at.
+	// Old is the file before any session of little trust worked in the project, as git has it in a
+	// Commit; without a commit all of the file has to be read.
 	Old    []byte
 	Commit string
 	New    []byte
@@ -39,8 +39,8 @@ type Shown struct {
 	Source  string
 }
 
-// Show shows files below a folder for which the owner may vouch: those of some paths from
-// it, or all. What cannot be shown is among what stays.
+// Show shows files below a folder which the owner may trust: those of some paths from it, or all.
+// Files that cannot be shown are among those that stay.
 func (c *Cleaner) Show(ctx context.Context, tenant, folder string, paths []string) (*List, []Shown, error) {
 	l, g, err := c.begin(folder)
 	if err != nil {
@@ -138,10 +138,10 @@ func (c *Cleaner) unvouched(ctx context.Context, tenant string, list []Shown) ([
 	return list, err
 }
 
-// before is the commit that the first session began with which had something of little
-// trust in it and worked in a project, or in one around or inside it. What a box commits
-// later may be anybody's, so nothing newer is compared with. It is empty if one of the
-// sessions cannot be read, or began when nobody looked.
+// before returns the commit at which the first session began that had text of little trust in it
+// and worked in a project, or in one around or inside it. A later commit may have been made in a
+// box, so nothing newer is compared with. It is empty if one of the sessions cannot be read, or its
+// beginning was not seen.
 func (c *Cleaner) before(ctx context.Context, tenant, root string) (commit string, err error) {
 	first, sessions := int64(0), 0
 	for h, err := range c.Journal.Recent(ctx, tenant) {
@@ -175,7 +175,7 @@ func (c *Cleaner) before(ctx context.Context, tenant, root string) (commit strin
 	return commit, nil
 }
 
-// low reports whether a session has had something of little trust in it.
+// low reports whether a session has had text of little trust in it.
 func low(s *kernel.State) bool {
 	for src := range s.Ledger.Sources() {
 		if src.Own().Trust < floodmark.Local {
@@ -194,7 +194,7 @@ func near(project, root string) bool {
 	return project == "" || strings.HasPrefix(p, r) || strings.HasPrefix(r, p)
 }
 
-// began is when a session's first entry was written.
+// began returns when a session's first entry was written.
 func (c *Cleaner) began(ctx context.Context, s journal.Session) (int64, error) {
 	for e, err := range c.Journal.Read(ctx, s, 0) {
 		return e.At, err
@@ -202,8 +202,8 @@ func (c *Cleaner) began(ctx context.Context, s journal.Session) (int64, error) {
 	return 0, errors.New("a session without entries")
 }
 
-// Endorse vouches for all files of a list that are still as they were shown. If one was
-// changed since, nothing is endorsed, and the error names it.
+// Endorse trusts all files of a list that are still as they were shown. If one was changed since,
+// none is trusted, and the error names it.
 func (c *Cleaner) Endorse(ctx context.Context, tenant, token, by string) ([]Shown, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,7 +234,7 @@ func (c *Cleaner) Endorse(ctx context.Context, tenant, token, by string) ([]Show
 	})
 }
 
-// Withdraw takes back that the owner vouches for a file, by the first digits of its digest.
+// Withdraw withdraws the owner's trust in a file, by the first digits of its digest.
 func (c *Cleaner) Withdraw(ctx context.Context, tenant, digits, by string) error {
 	return c.Monitor.OnFiles(ctx, tenant, func(st *kernel.State, in kernel.Input) (kernel.Output, error) {
 		return leftover.Withdraw(st, in, digits, by)

@@ -123,8 +123,8 @@ func TestWhatCannotBeShownIsNotVouchedFor(t *testing.T) {
 	}
 }
 
-// An object that is not what its name says, and a session whose beginning nobody saw,
-// are not compared with: the whole file is shown.
+// An object that does not match its name, and a session whose beginning was not seen, are not
+// compared with: the whole file is shown.
 func TestAForgedObjectIsNotComparedWith(t *testing.T) {
 	r := emptyRig(t)
 	r.write("a.py", "mine\n")

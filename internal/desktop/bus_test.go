@@ -22,7 +22,7 @@ type busFake struct {
 	notify chan []any  // what Notify was called with
 	closes chan uint32 // what CloseNotification was called with
 	autos  chan string // methods that might have started a program
-	moved  chan bool   // whether somebody shows notifications now
+	moved  chan bool   // whether notifications are shown now
 
 	mu    sync.Mutex // guards what is below
 	owner string
@@ -175,7 +175,7 @@ func (b *busFake) run(to Answer, o Options) *Desktop {
 	return d
 }
 
-// there waits until somebody, or nobody, shows notifications.
+// there waits until notifications are shown, or are not.
 func (b *busFake) there(is bool) {
 	for <-b.moved != is {
 	}

@@ -1,8 +1,7 @@
-// Package desktop shows questions as notifications on the owner's desktop, by the
-// session bus. A notification has a button that says no, and none that says yes:
-// several desktops let every program of the same user press the buttons of others'
-// notifications, and what an agent runs is such a program. So nothing that comes
-// from the bus lets a call through; it can only close a question.
+// Package desktop shows questions as notifications on the owner's desktop, by the session bus. A
+// notification has a button to deny, and none to approve: several desktops let every program of the
+// same user press the buttons of others' notifications, and what an agent runs is such a program.
+// So nothing that comes from the bus allows a call; it can only close a question.
 package desktop
 
 import (
@@ -46,10 +45,10 @@ const (
 	maxUnheard = 64 // signals
 )
 
-// ErrNotTheDesktop says that what an agent runs would show the notifications.
+// ErrNotTheDesktop says that a program which an agent runs would show the notifications.
 var ErrNotTheDesktop = errors.New("a program that an agent runs shows the notifications of this desktop")
 
-// Options are what a desktop needs. All must be there.
+// Options are what a desktop needs. All are required.
 type Options struct {
 	// Bus is the socket of the owner's session bus.
 	Bus string
@@ -59,7 +58,7 @@ type Options struct {
 	Trusted func(pid int) bool
 }
 
-// Answer takes in a no; [monitor.Monitor.Answer] is one.
+// Answer applies a denial; [monitor.Monitor.Answer] is one.
 type Answer func(context.Context, journal.Session, approval.Command) (monitor.Answered, error)
 
 // A Desktop is the owner's. It is safe for concurrent use.
@@ -67,11 +66,11 @@ type Desktop struct {
 	opts Options
 
 	mu     sync.Mutex // guards what is below
-	answer Answer     // nil: nobody takes one in
+	answer Answer     // nil: denials are dropped
 	conn   *dbus.Conn // nil: there is no bus
-	owner  string     // who shows notifications, by the name that nobody else can have; empty: nobody
+	owner  string     // the unique bus name of the notification service; empty: none
 	shown  map[key]question
-	moved  func(there bool) // for tests; nil: nobody is told
+	moved  func(there bool) // for tests; may be nil
 }
 
 var (
@@ -92,10 +91,10 @@ type question struct {
 	seen    string
 }
 
-// New returns a desktop where nobody is until it begins. Without a bus it stays so.
+// New returns a desktop without a connection. Without a bus it stays so.
 func New(o Options) *Desktop { return &Desktop{opts: o, shown: map[key]question{}} }
 
-// Begin goes to the bus, for the monitor that takes in a no. End leaves it.
+// Begin connects to the bus, for the monitor that applies denials. End disconnects.
 func (d *Desktop) Begin(a Answer) (end func() error) {
 	d.mu.Lock()
 	d.answer = a
@@ -117,8 +116,8 @@ func (d *Desktop) There() bool {
 	return d.owner != ""
 }
 
-// run is at the bus until ctx ends, and comes back to it when it is lost. That there
-// is none is no error: most servers have none.
+// run stays on the bus until ctx ends, and reconnects when it is lost. A missing bus is no error:
+// most servers have none.
 func (d *Desktop) run(ctx context.Context) {
 	for d.opts.Bus != "" {
 		_ = d.once(ctx) // there is no bus, or not any more
@@ -132,7 +131,7 @@ func (d *Desktop) run(ctx context.Context) {
 	}
 }
 
-// once is at the bus until it is lost.
+// once stays on the bus until it is lost.
 func (d *Desktop) once(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -154,7 +153,7 @@ func (d *Desktop) once(ctx context.Context) error {
 	}
 	var owner string
 	if err := call(ctx, conn, bus, busPath, bus+".GetNameOwner", service).Store(&owner); err != nil {
-		owner = "" // nobody shows notifications yet
+		owner = "" // no notification service yet
 	}
 	d.set(conn, owner)
 	defer d.set(nil, "")
@@ -171,15 +170,15 @@ func (d *Desktop) once(ctx context.Context) error {
 	}
 }
 
-// call asks somebody at the bus, and starts nobody for it.
+// call sends a request to a name on the bus, and starts no service for it.
 func call(ctx context.Context, conn *dbus.Conn, who string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	return conn.Object(who, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
 }
 
-// set notes who shows notifications now. What another one showed is forgotten: nobody
-// can press its buttons any more.
+// set notes which service shows notifications now. It drops those of another one: their buttons can
+// no longer be pressed.
 func (d *Desktop) set(conn *dbus.Conn, owner string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -191,7 +190,7 @@ func (d *Desktop) set(conn *dbus.Conn, owner string) {
 	}
 }
 
-// hear takes in what the bus says. Who sends a signal, the bus says; a program cannot.
+// hear handles a signal. The bus names its sender, which a program cannot forge.
 func (d *Desktop) hear(ctx context.Context, s *dbus.Signal) {
 	switch s.Name {
 	case bus + "." + newOwner:
@@ -211,7 +210,7 @@ func (d *Desktop) hear(ctx context.Context, s *dbus.Signal) {
 	case service + "." + closed:
 		var id, why uint32
 		if s.Path == object && dbus.Store(s.Body, &id, &why) == nil {
-			d.take(key{s.Sender, id}) // to put it away is no answer
+			d.take(key{s.Sender, id}) // to dismiss it is no answer
 		}
 	}
 }
@@ -225,7 +224,7 @@ func (d *Desktop) take(k key) (question, bool) {
 	return q, ok
 }
 
-// denied closes a question whose button was pressed, by whoever showed it.
+// denied closes a question whose button was pressed, as its service reports.
 func (d *Desktop) denied(ctx context.Context, k key) {
 	q, ok := d.take(k)
 	d.mu.Lock()
@@ -234,7 +233,7 @@ func (d *Desktop) denied(ctx context.Context, k key) {
 	if !ok || answer == nil {
 		return
 	}
-	// That it cannot be closed any more is no harm: it stays as it is.
+	// It is no harm if it is closed already: it stays as it is.
 	_, _ = answer(ctx, q.session, approval.Command{
 		Verb: approval.Deny, Tool: approval.All, Ticket: q.ticket, Calls: q.calls, Seen: q.seen,
 		By: "user " + strconv.Itoa(d.opts.UID), Channel: "desktop",
@@ -266,7 +265,7 @@ func (d *Desktop) Ask(ctx context.Context, t approval.Ticket) error {
 		actions = []string{no, "No"}
 	}
 	var id uint32
-	// By the name that nobody else can have: another one is not told.
+	// By the unique name: a successor does not get it.
 	err := call(ctx, conn, owner, object, service+".Notify", "Floodmark", uint32(0), "dialog-question", summary, body, actions,
 		map[string]dbus.Variant{"urgency": dbus.MakeVariant(critical)}, int32(0)).Store(&id)
 	if err != nil {
@@ -280,8 +279,8 @@ func (d *Desktop) Ask(ctx context.Context, t approval.Ticket) error {
 	return nil
 }
 
-// words are what a notification says, without a code. A body with markup obeys it, so
-// what others wrote must be none.
+// words returns the text of a notification, without a code. A body with markup is interpreted, so
+// foreign text must be none.
 func words(t approval.Ticket, markup bool) (summary, body string) {
 	brief := t.Call.Brief()
 	summary = floodmark.OneLine("Floodmark asks: "+brief.What.String(), maxSummary)
@@ -293,7 +292,7 @@ func words(t approval.Ticket, markup bool) (summary, body string) {
 	return summary, plain
 }
 
-// Closed implements [approval.Closer]: what was answered elsewhere is put away.
+// Closed implements [approval.Closer]: it dismisses a question that was answered elsewhere.
 func (d *Desktop) Closed(ctx context.Context, s floodmark.SessionID, t floodmark.TicketID, _ approval.Outcome) error {
 	d.mu.Lock()
 	conn := d.conn

@@ -170,7 +170,7 @@ func TestAQuestionIsOver(t *testing.T) {
 	}
 }
 
-// Where nobody shows notifications, and for others' questions, nothing is done.
+// Without a notification service, and for others' questions, nothing is done.
 func TestNobodyShowsIt(t *testing.T) {
 	b := newBus(t)
 	b.owner = ""

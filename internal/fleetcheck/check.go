@@ -22,7 +22,7 @@ const (
 	Lost         Kind = "lost"         // acknowledged, and not in the journal
 	Stale        Kind = "stale"        // decided without what was acknowledged before it was asked
 	Inconsistent Kind = "inconsistent" // decided otherwise than follows from the facts before it
-	Loose        Kind = "loose"        // nobody judged it, and it was not restricted
+	Loose        Kind = "loose"        // not judged, and not restricted
 )
 
 // A Finding is one thing that is wrong.

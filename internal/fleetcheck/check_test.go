@@ -186,7 +186,7 @@ func (g gapped) Read(ctx context.Context, s journal.Session, after uint64) iter.
 	}
 }
 
-// Whatever entry is missing, it is missed.
+// Every missing entry is found.
 func TestEveryGapIsFound(t *testing.T) {
 	j := journal.NewMemory()
 	f := newFleet(t, j, j)
@@ -235,7 +235,7 @@ func TestASplitIsFound(t *testing.T) {
 	}
 }
 
-// What nobody judged must have been restricted.
+// An answer that was not judged must have restricted.
 func TestALooseAnswerIsFound(t *testing.T) {
 	j := journal.NewMemory()
 	f := newFleet(t, j, j)

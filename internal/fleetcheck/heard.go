@@ -1,7 +1,7 @@
-// Package fleetcheck holds what the clients of a fleet heard against its journal,
-// after the fact: whatever happened to nodes and databases, each session has one
-// order, everything acknowledged is in it, and every decision follows from what
-// stands before it. It asks nobody and repairs nothing.
+// Package fleetcheck compares the answers that the clients of a fleet got with its journal, after
+// the fact: after any failures of nodes and databases, each session has one order, everything
+// acknowledged is in it, and every decision follows from the entries before it. It sends no
+// requests and repairs nothing.
 package fleetcheck
 
 import (
@@ -29,15 +29,15 @@ type Heard struct {
 	// Node is who answered, if the client knows, and Tries how many were asked.
 	Node  string `json:"node,omitempty"`
 	Tries int    `json:"tries,omitempty"`
-	// Verdict is what the agent was told, Judged that somebody judged it. What
-	// nobody judged may be in the journal or not.
+	// Verdict is the agent's answer, Judged that a node judged the event. An event that was not
+	// judged may be in the journal or not.
 	Verdict floodmark.Verdict `json:"verdict"`
 	Judged  bool              `json:"judged"`
-	// Why is what the agent was told if nobody judged it.
+	// Why is the agent's answer if the event was not judged.
 	Why string `json:"why,omitempty"`
 }
 
-// Of is the line for an event and its answer.
+// Of returns the line for an event and its answer.
 func Of(ev hook.Event, reply hook.Reply, err error) Heard {
 	h := Heard{Session: ev.Session, Point: ev.Point, Call: ev.Call.ID, Verdict: reply.Decision.Verdict, Judged: err == nil && !Unjudged(reply)}
 	if !h.Judged {

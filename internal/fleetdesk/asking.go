@@ -21,7 +21,7 @@ func (d Desk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire.AskFle
 		return nil, errNoMachines()
 	}
 	for _, q := range r.GetQuestions() {
-		q.Code = "" // a laptop shows none; if it does, nobody here sees it
+		q.Code = "" // a laptop sends none; if it does, it is not shown here
 	}
 	data, err := proto.Marshal(r)
 	if err != nil || len(data) > machines.MaxAskedBytes || len(r.GetQuestions()) > machines.MaxQuestions {
@@ -40,8 +40,8 @@ func (d Desk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire.AskFle
 	return &wire.AskFleetResponse{Answers: fitting(kept[id], r.GetQuestions())}, err
 }
 
-// fitting are the answers to what is asked, as it is asked now, as many as the laptop
-// reads at once: what it took it asks no more, and then come the others.
+// fitting returns the answers to what is asked now, as many as the laptop reads at once: a question
+// whose answer it has taken is asked no more, and then the others come.
 func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.FleetAnswer) {
 	size := 0
 	for _, q := range asked {
@@ -57,8 +57,8 @@ func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.Fle
 	return list
 }
 
-// answerTo is the answer to a question as it is now; nil if there is none, or only one
-// to what it was before. A no beats a yes.
+// answerTo returns the answer to a question as it is now; nil if there is none, or only one to what
+// it was before. A denial beats an approval.
 func answerTo(q *wire.Question, kept []*wire.FleetAnswer) (found *wire.FleetAnswer) {
 	for _, a := range kept {
 		if machines.Fits(q, a) && (found == nil || a.GetVerb() == "deny") {
@@ -95,7 +95,7 @@ type asked struct {
 	*wire.Question
 }
 
-// open are the questions of a tenant's laptops that wait for whoever asks.
+// open returns the open questions of a tenant's laptops that the caller may answer.
 func (d Desk) open(ctx context.Context, who httpapi.Identity) (list []asked, err error) {
 	now := d.Now()
 	all, err := d.Book.Asked(ctx, who.Tenant, now.Add(-machines.AskedFor))
@@ -125,8 +125,7 @@ func (d Desk) open(ctx context.Context, who httpapi.Identity) (list []asked, err
 	return slices.DeleteFunc(list, func(a asked) bool { return answerTo(a.Question, answered[a.Machine]) != nil }), nil
 }
 
-// mayAnswer reports whether a question is for whoever asks, as answers in
-// service.yaml routes it.
+// mayAnswer reports whether the caller may answer a question, as answers in service.yaml routes it.
 func (d Desk) mayAnswer(who httpapi.Identity, q *wire.Question) bool {
 	if d.MayAnswer == nil {
 		return true

@@ -1,8 +1,7 @@
-// Package fleetdesk answers laptops that joined a fleet: it enrols them, keeps what they
-// report, upload and ask, and hands their rules out. It shows people of the fleet what
-// the laptops ask, and keeps the answers until they are fetched. It decides nothing: a
-// laptop believes rules by their signature, and takes an answer as one of several
-// channels, only for what it asked.
+// Package fleetdesk answers laptops that joined a fleet: it enrols them, stores what they report,
+// upload and ask, and hands their rules out. It shows people of the fleet what the laptops ask, and
+// stores the answers until they are fetched. It decides nothing: a laptop verifies the signature of
+// rules, and accepts an answer, as one of several channels, only for what it asked.
 package fleetdesk
 
 import (
@@ -25,10 +24,10 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Desk answers laptops that joined this fleet, and its people about them. All is
-// needed but where it says what nil is.
+// A Desk answers laptops that joined this fleet, and its people about them. All fields are required
+// unless they say what nil means.
 type Desk struct {
-	// Book keeps the laptops; nil: none can join, and whoever tries is told so.
+	// Book keeps the laptops; nil: none can join, and one that tries gets an error.
 	Book machines.Book
 	// Bundles is where signed rules lie; nil: there are none. Keys are those of the
 	// authors whom a tenant's laptops believe; none: their owners' own policies hold.
@@ -36,13 +35,13 @@ type Desk struct {
 	Keys    func(tenant string) []string
 	// HasTenant reports whether there is such a tenant.
 	HasTenant func(tenant string) bool
-	// Enter lets a laptop in by turns, with so many bytes; leave ends its turn. Its
-	// error is told to the laptop.
+	// Enter admits a laptop in turn, with so many bytes; leave ends its turn. The laptop gets its
+	// error.
 	Enter func(ctx context.Context, who httpapi.Identity, bytes int64) (leave func(), err error)
 	// Note writes down what people of a tenant should see.
 	Note func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
-	// MayAnswer reports whether a question is for members of groups; nil: it is
-	// everybody's who may answer at all.
+	// MayAnswer reports whether a question is for members of groups; nil: for all who may answer at
+	// all.
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 	Now       func() time.Time
 }
@@ -58,7 +57,7 @@ func errNoMachines() error {
 		errors.New("no laptop can join this monitor: its journal is a file. A fleet keeps its journal in PostgreSQL (docs/guide/fleet.md)"))
 }
 
-// written writes down what became of a machine, where its tenant's people see it.
+// written records what became of a machine, where its tenant's people see it.
 func (d Desk) written(ctx context.Context, tenant, kind, text string) error {
 	return d.Note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
 }
@@ -96,8 +95,8 @@ func (d Desk) Enrol(ctx context.Context, who httpapi.Identity, r *wire.EnrolRequ
 	return &wire.EnrolResponse{Machine: string(id), Token: token, Tenant: who.Tenant, BundleKeys: d.Keys(who.Tenant)}, nil
 }
 
-// use counts that a token enrols one laptop more. What fails after that has used it
-// all the same: a token must not enrol more than it may.
+// use counts that a token enrols one laptop more. A failure after that counts all the same: a token
+// must not enrol more than it may.
 func (d Desk) use(ctx context.Context, who httpapi.Identity, name string) error {
 	if who.Enrols == nil && who.Channel == httpapi.ByProvider {
 		return nil // a person
@@ -130,7 +129,7 @@ func (d Desk) ReportMachine(ctx context.Context, who httpapi.Identity, r *wire.R
 	return &wire.ReportMachineResponse{}, d.worded(d.Book.Report(ctx, who.Tenant, machines.ID(who.Machine), d.Now(), data))
 }
 
-// worded says in words what a book says.
+// worded words a book's error.
 func (Desk) worded(err error) error {
 	if errors.Is(err, machines.ErrUnknown) {
 		return fmt.Errorf("%w: %w; «floodmark fleet machines» lists them", httpapi.ErrNotFound, machines.ErrUnknown)

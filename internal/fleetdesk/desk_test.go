@@ -19,7 +19,7 @@ import (
 // now is when all of this happens.
 func now() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }
 
-// deskOf is a desk that lets everybody in, and writes nothing down.
+// deskOf is a desk that admits every caller, and records nothing.
 func deskOf() Desk {
 	return Desk{
 		Book: machines.NewMemory(), Now: now, Keys: func(string) []string { return nil }, HasTenant: func(string) bool { return true },

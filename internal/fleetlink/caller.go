@@ -101,7 +101,7 @@ func (c *Caller) Why(err error) string {
 	return outward.Unreached(err, c.host)
 }
 
-// Ended reports whether the fleet does not know this machine any more.
+// Ended reports whether the fleet no longer knows this machine.
 func Ended(err error) bool {
 	return connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnauthenticated
 }
@@ -134,7 +134,7 @@ func (c *Caller) whyNot(err error, named bool) string {
 	return c.Why(err)
 }
 
-// nobody is why a fleet takes a person for nobody, as far as it says so.
+// nobody returns why a fleet does not know a person, if it says so.
 func nobody(err error) string {
 	var said *connect.Error
 	if !errors.As(err, &said) {
@@ -147,8 +147,8 @@ func nobody(err error) string {
 	return shorten(why)
 }
 
-// Enrol makes this laptop a machine of the fleet. Credential is what a person or
-// whoever sets laptops up proves itself by; it is not kept.
+// Enrol makes this laptop a machine of the fleet. Credential authenticates the person or the
+// program that sets laptops up; it is not stored.
 func Enrol(ctx context.Context, address, authority, credential string, r *wire.EnrolRequest, now time.Time) (Membership, error) {
 	c, err := Dial(address, authority, credential)
 	if err != nil {
@@ -165,7 +165,7 @@ func Enrol(ctx context.Context, address, authority, credential string, r *wire.E
 	return m, m.check()
 }
 
-// Leave tells the fleet that this machine is none of its own any more.
+// Leave tells the fleet that this machine has left.
 func Leave(ctx context.Context, m Membership) error {
 	c, err := Dial(m.URL, m.Authority, m.Token)
 	if err != nil {

@@ -16,7 +16,7 @@ func member() Membership {
 	return Membership{URL: "https://floodmark.example", Tenant: "acme", Machine: "m1", Token: "fm_machine_m1_x", Keys: []string{bundle.FormatKey(bundletest.Keys()[0])}}
 }
 
-// A membership is nobody else's to read, and one that is damaged is not none.
+// Other users cannot read a membership, and a damaged one is not taken for none.
 func TestMembership(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.json")
 	if _, is, err := Load(path); is || err != nil {
@@ -61,8 +61,8 @@ func sealed(t *testing.T, tenant string, version, floor uint64) []byte {
 	return bundletest.Sealed(t, b)
 }
 
-// What is kept is the last that could be used; nothing leads below a floor, to
-// another tenant's, past its end, or to what nobody signed.
+// The stored bundle is the last one that could be used; none leads below a floor, to another
+// tenant's, past its end, or to what was not signed.
 func TestTake(t *testing.T) {
 	now, m := bundletest.At().Add(time.Hour), member()
 	k, err := Kept{}.Take(m, sealed(t, "acme", 2, 1), 2, 0, now)
@@ -131,7 +131,7 @@ func TestKeptTime(t *testing.T) {
 	}
 }
 
-// FuzzKept: whatever lies in the file, nothing is used that the author did not sign.
+// FuzzKept: of any bytes in the file, only what the author signed is used.
 func FuzzKept(f *testing.F) {
 	f.Add([]byte(`{"version":1,"sealed":"eA=="}`))
 	f.Add([]byte(`{`))

@@ -227,8 +227,7 @@ func once(t *testing.T, l *Link) {
 	}
 }
 
-// Everything is uploaded once, however much and in whatever steps; what is there
-// is not sent again by the same process.
+// Everything is uploaded once, in any amounts and steps; the same process does not send it again.
 func TestUpload(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	write(t, j, "long", 3*partEntries+7, "x")

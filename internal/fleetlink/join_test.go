@@ -43,7 +43,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// Whoever could not join is told what to do.
+// The error of a failed join says what to do.
 func TestWhyNotJoined(t *testing.T) {
 	c := &Caller{Base: "https://fleet.example", host: "fleet.example"}
 	unknown := x509.UnknownAuthorityError{}

@@ -9,11 +9,10 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 )
 
-// A Kept is the bundle that a laptop keeps on disk, and what it must not forget.
-// It is checked anew whenever it is read.
+// A Kept is the bundle that a laptop stores on disk, and what it must not forget. It is checked
+// again whenever it is read.
 //
-// Rules for changing it: fields are only added, and the absence of one must mean
-// the safest value.
+// Rules for changing it: fields are only added, and the absence of one must mean the safest value.
 type Kept struct {
 	// Sealed is the bundle as its author signed it; empty for none.
 	Sealed []byte `json:"sealed,omitempty"`
@@ -40,7 +39,7 @@ func LoadKept(path string) (Kept, error) {
 	return k, nil
 }
 
-// Save writes it, so that nobody else can read it.
+// Save writes it, so that no other user can read it.
 func (k Kept) Save(path string) error { return save(path, k) }
 
 // Open returns the bundle if it may be used now.
@@ -65,8 +64,8 @@ func (k Kept) Open(m Membership, now time.Time) (bundle.Bundle, error) {
 // errNoBundle says that the fleet gave this machine no rules.
 var errNoBundle = errors.New("the fleet has no rules for this machine")
 
-// Take returns what is to be kept once the fleet has sent a bundle. One that
-// cannot be used changes nothing but what it teaches about older ones.
+// Take returns what to store after the fleet has sent a bundle. One that cannot be used changes
+// nothing but what it reveals about older ones.
 func (k Kept) Take(m Membership, sealed []byte, version, floor uint64, now time.Time) (Kept, error) {
 	next := Kept{Sealed: sealed, Version: version, Floor: k.Floor, Latest: later(k.Latest, now)}
 	if version == 0 {
@@ -76,8 +75,8 @@ func (k Kept) Take(m Membership, sealed []byte, version, floor uint64, now time.
 	if err != nil {
 		return k, fmt.Errorf("bundle %d of the fleet is not used: %w", version, err)
 	}
-	// What the fleet says of the floor is signed by nobody: it counts as far as it
-	// leaves this version in use.
+	// The fleet's word on the floor is not signed: it counts only as far as it leaves this version
+	// in use.
 	next.Floor = max(next.Floor, b.Floor, min(floor, version))
 	return next, nil
 }

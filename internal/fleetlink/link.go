@@ -15,23 +15,22 @@ import (
 type Options struct {
 	Membership Membership
 	Journal    journal.Journal
-	// Report says what runs here. The link adds how far it is behind.
+	// Report returns what runs here. The link adds how far it is behind.
 	Report func(ctx context.Context) *wire.ReportMachineRequest
-	// Have is the version of the bundle that is kept; Take is given another one that
-	// the fleet means for this machine, with the oldest version that anybody may still
-	// use, as the fleet says.
+	// Have returns the version of the stored bundle; Take gets another one that the fleet means for
+	// this machine, with the oldest version still allowed, as the fleet says.
 	Have func() uint64
 	Take func(version, floor uint64, sealed []byte) error
 	Now  func() time.Time
 	// Every is the time between two contacts, ReportEvery between two reports; zero
 	// means the usual.
 	Every, ReportEvery time.Duration
-	// Wait waits between two contacts, and reports whether ctx let it; nil for a timer.
+	// Wait waits between two contacts, and returns false if ctx ended; nil for a timer.
 	Wait func(ctx context.Context, d time.Duration) bool
 }
 
-// What is usual. Each wait is shortened or lengthened by chance, so that laptops
-// do not come all at once.
+// The defaults. Each wait is shortened or lengthened at random, so that laptops do not come all at
+// once.
 const (
 	usualEvery  = 20 * time.Second
 	usualReport = 2 * time.Minute
@@ -43,13 +42,13 @@ const (
 	recheckEvery = time.Hour
 )
 
-// A State is how a link is doing, for people.
+// A State is the state of a link, for people.
 type State struct {
 	// Contact is when the fleet last answered to everything; zero for never.
 	Contact time.Time
 	// Trouble is why it does not now; empty if it does.
 	Trouble string
-	// Ended says that the fleet knows this machine no more.
+	// Ended says that the fleet no longer knows this machine.
 	Ended bool
 	// Behind is how many sessions are not known to be uploaded whole; Forked of how
 	// many the fleet has something else.
@@ -97,7 +96,7 @@ func (l *Link) State() State {
 	return l.state
 }
 
-// Run stays in touch until ctx ends. Whatever goes wrong is tried again.
+// Run stays in touch until ctx ends. It retries after every error.
 func (l *Link) Run(ctx context.Context) {
 	defer l.Close()
 	wait := firstWait

@@ -1,10 +1,9 @@
-// Package fleetlink is a laptop's way to the fleet it joined: it uploads facts in
-// order, tells what runs here, and fetches the rules that are meant for this
-// machine. It decides nothing, and no decision waits for it. A laptop that never
-// joined has none.
+// Package fleetlink connects a laptop to the fleet it joined: it uploads facts in order, reports
+// what runs here, and fetches the rules that are meant for this machine. It decides nothing, and no
+// decision waits for it. A laptop that never joined has none.
 //
-// The laptop keeps no note of how far it has uploaded. It asks the fleet at each start and
-// every hour, so neither a kill nor a fleet that lost what it confirmed leaves a hole.
+// The laptop stores no note of how far it has uploaded. It asks the fleet at each start and every
+// hour, so neither a kill nor a fleet that lost what it confirmed leaves a hole.
 package fleetlink
 
 import (
@@ -37,14 +36,14 @@ type Membership struct {
 	Version int `json:"version"`
 	// URL is where the fleet answers.
 	URL string `json:"url"`
-	// Authority are the certificates of whoever signs the fleet's, in PEM; empty
-	// for those the machine trusts.
+	// Authority are the certificates of the fleet's authorities, in PEM; empty for those the
+	// machine trusts.
 	Authority string `json:"authority,omitempty"`
 	Tenant    string `json:"tenant,omitempty"`
 	Machine   string `json:"machine"`
 	Token     string `json:"token"`
-	// Keys are those of the authors whose bundles are believed, as they were told
-	// when the laptop joined. Without keys the owner's own policy holds.
+	// Keys are those of the authors whose bundles are accepted, as given when the laptop joined.
+	// Without keys the owner's own policy holds.
 	Keys   []string  `json:"keys,omitempty"`
 	Joined time.Time `json:"joined"`
 	// NoAsking says that questions stay on this laptop.
@@ -100,7 +99,7 @@ func name(s string) bool {
 	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, odd)
 }
 
-// Save writes the membership, so that nobody else can read it.
+// Save writes the membership, so that no other user can read it.
 func (m Membership) Save(path string) error {
 	m.Version = membershipVersion
 	return save(path, m)

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An uploader copies a journal to the fleet. What it knows of how far that is
-// came from the fleet, in this process; whoever starts anew asks again.
+// An uploader copies a journal to the fleet. How far that is, the fleet told this process; a new
+// process asks again.
 type uploader struct {
 	journal journal.Journal
 	fleet   wire.MachineServiceClient
@@ -29,14 +29,14 @@ const (
 	// partEntries and partBytes bound one upload, besides a single large entry.
 	partEntries = 256
 	partBytes   = 1 << 20
-	// triesOfSession is how often a session is begun anew because the fleet knew
-	// less of it than it had said.
+	// triesOfSession is how often a session is restarted because the fleet had less of it than it
+	// had said.
 	triesOfSession = 3
 )
 
-// run uploads what was written since it last did. It returns how many sessions
-// are not known to be there whole. One that cannot be uploaded keeps no other back; it is
-// tried again each time, and so is all behind it.
+// run uploads what was written since it last did. It returns how many sessions are not known to be
+// there whole. One that cannot be uploaded delays no other; it is retried each time, and so is all
+// behind it.
 func (u *uploader) run(ctx context.Context) (behind int64, err error) {
 	var stuck error // the first of those
 	for from := u.mark; ; {

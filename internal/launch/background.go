@@ -113,16 +113,16 @@ func Tail(file string, most int64) (string, error) {
 	return text, err
 }
 
-// Stop ends the monitor that listens at a socket, and waits until it is gone. It reports
-// false where none listens. Who listens is asked of the system, not read from a file: a
-// number that another process has by now would end that one.
+// Stop ends the monitor that listens at a socket, and waits until it is gone. It returns false if
+// none listens. The system names the process that listens; a number read from a file could be
+// another process's by now.
 func Stop(ctx context.Context, socket string) (bool, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
-		return false, nil // nobody is there
+		return false, nil // no process listens
 	}
 	pid, user, err := peer.Of(conn)
-	_ = conn.Close() // it was opened to ask who is there
+	_ = conn.Close() // it was opened to learn who listens
 	if err != nil {
 		return false, err
 	}

@@ -68,7 +68,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// What listens is ended only if it is a monitor; a socket of anybody else is left alone.
+// Stop ends a listener only if it is a monitor of this user.
 func TestStopLeavesOthersAlone(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	if ran, err := Stop(t.Context(), socket); ran || err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Starter is how the monitor of one person is started and stopped on this machine.
+// A Starter starts and stops the monitor of one person on this machine.
 type Starter struct {
 	// Name is systemd, launchd or background; Words say for people when it runs.
 	Name, Words string
-	// Background is how it runs where no service manager answers.
+	// Background is how it runs without a service manager.
 	Background Background
 	// Socket is where it listens to its owner, and Ready reports that it answers there.
 	Socket string
@@ -43,7 +43,7 @@ func InBackground(b Background, socket string, ready func(context.Context) bool)
 	}
 }
 
-// ByManager lets the service manager that answers here run it, and else nobody.
+// ByManager lets the service manager that answers here run it, if there is one.
 func (s Starter) ByManager(ctx context.Context, u *Unit) Starter {
 	ctx, cancel := context.WithTimeout(ctx, managerTime)
 	defer cancel()
@@ -122,10 +122,10 @@ func (s Starter) LogCommand(lines int, follow bool) []string {
 	return words
 }
 
-// ErrChanged means that somebody wrote in a file of ours.
+// ErrChanged means that a file of ours was edited.
 var ErrChanged = errors.New("was changed by somebody")
 
-// Write writes the file. One that somebody changed is replaced only if force says so.
+// Write writes the file. An edited one is replaced only with force.
 func (f File) Write(force bool) error {
 	switch state := f.State(); {
 	case state == Same:
@@ -139,7 +139,7 @@ func (f File) Write(force bool) error {
 	return wholefile.Replace(f.Path, []byte(f.Text), 0o644)
 }
 
-// Run runs a command, and says what it said if it fails.
+// Run runs a command, and returns its output as an error if it fails.
 func Run(ctx context.Context, words []string) error {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // our own words

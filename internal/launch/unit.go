@@ -32,7 +32,7 @@ type Unit struct {
 // A File is one file of a unit.
 type File struct{ Path, Text string }
 
-// A State says how a file lies there.
+// A State compares a file on disk with what we would write.
 type State string
 
 // The states of a file.
@@ -40,7 +40,7 @@ const (
 	Absent  State = "absent"
 	Same    State = "same"
 	Older   State = "older"   // as another version wrote it
-	Changed State = "changed" // somebody wrote in it
+	Changed State = "changed" // edited by hand
 )
 
 // Words are a state for people.
@@ -227,7 +227,7 @@ func (u *Unit) Launchd() *Unit {
 	return u
 }
 
-// userNumber is the number of whoever asks.
+// userNumber returns the number of the current user.
 func userNumber() string { return strconv.Itoa(os.Getuid()) }
 
 // xmlText escapes text for XML.

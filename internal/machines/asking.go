@@ -39,9 +39,9 @@ type Asking interface {
 	// Answer keeps an answer to a question of a machine, in a place that [Slot] names.
 	// The first one there counts: it returns false, and keeps nothing, if there is one.
 	Answer(ctx context.Context, tenant string, id ID, slot string, at time.Time, answer []byte) (bool, error)
-	// Answers returns the answers to questions of a tenant's machines since then, in
-	// no order. A machine that is none of the tenant's has none. However many machines
-	// are asked about, each database is asked once.
+	// Answers returns the answers to questions of a tenant's machines since then, in no order. A
+	// machine of another tenant has none. However many machines are asked about, each database is
+	// queried once.
 	Answers(ctx context.Context, tenant string, ids []ID, since time.Time) (map[ID][][]byte, error)
 }
 

@@ -32,8 +32,8 @@ func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 	return ""
 }
 
-// Fits reports whether an answer that was kept is one to the question as it is now: a
-// no is, however it has changed since, a yes only if it is for what is shown.
+// Fits reports whether a stored answer is one to the question as it is now: a denial always is, an
+// approval only if it is for what is shown.
 func Fits(q *wire.Question, a *wire.FleetAnswer) bool {
 	if a.GetTicket() != q.GetTicket() || a.GetSession() != q.GetSession() {
 		return false

@@ -13,7 +13,7 @@ import (
 // body is a tombstone that a node signed. No fact has it.
 const GoneKind = "gone"
 
-// ErrMayNotErase says that whoever keeps the book has no right to erase.
+// ErrMayNotErase says that the book's database role may not erase.
 var ErrMayNotErase = errors.New("this database role may not erase (grant it the role whose name ends in _eraser)")
 
 // An OldCopy is one that nothing was added to for long.
@@ -24,14 +24,13 @@ type OldCopy struct {
 	Head    journal.Link
 }
 
-// Erasing lets go of copies. It is a part of [Book].
+// Erasing erases copies. It is a part of [Book].
 type Erasing interface {
 	// Old returns copies of any tenant that have grown by nothing since then and are
 	// not erased, in no order, at most limit.
 	Old(ctx context.Context, since time.Time, limit int) ([]OldCopy, error)
-	// Bury puts a tombstone in the place of a whole copy. Where the copy ends stays
-	// known. It returns false, and does nothing, if that is not where the tombstone
-	// stands.
+	// Bury puts a tombstone in the place of a whole copy, whose end stays known. It returns false,
+	// and does nothing, if the copy does not end where the tombstone stands.
 	Bury(ctx context.Context, tenant string, id ID, s floodmark.SessionID, t journal.Tombstone) (bool, error)
 }
 

@@ -1,7 +1,6 @@
-// Package machines is what a fleet knows of the laptops that joined it: who they
-// are, what they last told of themselves, and a copy of their facts. Nobody is
-// judged by that copy. The package has the contract of those who keep it, and
-// opens no connection itself.
+// Package machines keeps the laptops that joined a fleet: their identity, their last report, and a
+// copy of their facts. No decision uses that copy. The package defines the contract of its stores,
+// and opens no connection itself.
 package machines
 
 import (
@@ -18,10 +17,10 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// An ID names a machine. No two machines have the same, whosever they are.
+// An ID names a machine. It is unique among all tenants.
 type ID string
 
-// A State says whether a machine is let in. The zero State is not.
+// A State says whether a machine is admitted. The zero State is not.
 type State string
 
 // The states of a machine. It ends once, and for good.
@@ -82,8 +81,8 @@ type Page struct {
 type Book interface {
 	// Enrol adds a machine.
 	Enrol(ctx context.Context, m Machine) error
-	// Use counts one use of a token to enrol of a tenant, at whatever node, and
-	// returns false, and counts nothing, if it was used so often already.
+	// Use counts one use of a token to enrol of a tenant, at any node, and returns false, and
+	// counts nothing, if it was used so often already.
 	Use(ctx context.Context, tenant string, token floodmark.Digest, most int64) (bool, error)
 	// Find returns a machine of any tenant, to compare its token, or [ErrUnknown].
 	Find(ctx context.Context, id ID) (Machine, State, error)

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// FuzzUpload: whatever a laptop sends, nothing panics, and what is taken checks.
+// FuzzUpload: for any upload nothing panics, and an accepted one checks.
 func FuzzUpload(f *testing.F) {
 	all := machinestest.Entries(f, "s", journal.Link{}, 2, "x")
 	f.Add([]byte("s"), uint64(0), []byte{}, all[0].At, all[0].Kind, all[0].Body, all[0].Hash[:], []byte{})

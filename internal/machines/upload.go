@@ -91,10 +91,9 @@ func (u Upload) Last() journal.Link {
 	return u.After
 }
 
-// Fit decides what of an upload is to be added to a copy that ends at head. Of
-// the copy it is told the hashes from u.After to u.Last, by number. It adds to the
-// end and nowhere else: whatever reaches beyond the end speaks of the last entry,
-// too, so that one is compared.
+// Fit decides what of an upload is to be added to a copy that ends at head. It is given the copy's
+// hashes from u.After to u.Last, by number. It adds only to the end: an upload that reaches beyond
+// the end names the last entry, too, so that one is compared.
 func (u Upload) Fit(head journal.Link, known map[uint64]journal.Hash) (add []journal.Entry, outcome Outcome) {
 	for _, l := range u.links() {
 		if have, is := known[l.Seq]; is && have != l.Hash {

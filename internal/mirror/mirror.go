@@ -1,9 +1,8 @@
-// Package mirror keeps packages that a project has pinned and answers a box from them. It
-// has no way to any network: what is asked for and is not there stays so. Package
-// mirrorfetch fills it.
+// Package mirror keeps packages that a project has pinned and answers a box from them. It never
+// uses a network: a request for something that is not there fails. Package mirrorfetch fills it.
 //
-// Indexes are made here from the verified archives. That of npm names an archive's public
-// address, which npm writes into its lock file, so that the file stays as it is.
+// Indexes are made here from the verified archives. That of npm names an archive's public address,
+// which npm writes into its lock file, so that the file stays as it is.
 package mirror
 
 import (
@@ -21,7 +20,7 @@ import (
 	"time"
 )
 
-// An Item is one answer: what lies at a path of the mirror.
+// An Item is one answer: the content at a path of the mirror.
 type Item struct {
 	Path   string `json:"path"` // as it is asked for, without escapes
 	Kind   string `json:"kind"` // its media type
@@ -92,7 +91,7 @@ func (s Store) Put(at, kind string, data []byte) (Item, error) {
 	return Item{Path: at, Kind: kind, SHA256: sum, Size: size}, s.Keep(f.Name(), sum)
 }
 
-// Has reports whether a content is there, and notes that it is of use.
+// Has reports whether a content is there, and marks it as used.
 func (s Store) Has(i Item, now time.Time) bool {
 	info, err := os.Lstat(s.content(i.SHA256))
 	if !hash(i.SHA256) || err != nil || !info.Mode().IsRegular() || info.Size() != i.Size {
@@ -101,7 +100,7 @@ func (s Store) Has(i Item, now time.Time) bool {
 	return os.Chtimes(s.content(i.SHA256), now, now) == nil
 }
 
-// Known are the items that were noted under a name; none if one of them is gone.
+// Known returns the items that were noted under a name; none if one of them is gone.
 func (s Store) Known(name string, now time.Time) []Item {
 	data, err := readList(s.note(name))
 	if err != nil {
@@ -201,8 +200,8 @@ func check(items []Item) error {
 	return nil
 }
 
-// Sweep removes what was not of use for longest, until the quota holds, and what nobody
-// finished. Nothing of use at the given time or later is removed.
+// Sweep removes what was unused for longest, until the quota holds, and unfinished files. It
+// removes nothing that was used at the given time or later.
 func (s Store) Sweep(now time.Time) {
 	for _, left := range list(filepath.Join(s.Folder, "new")) {
 		if now.Sub(left.at) > time.Hour {
@@ -277,7 +276,7 @@ func Open(folder, name string) (*Shelf, error) {
 	return shelf, nil
 }
 
-// Get returns what lies at a path. Nobody is asked for it, and nothing is noted.
+// Get returns the content at a path. It makes no request and records nothing.
 func (s *Shelf) Get(at string) (kind string, size int64, content io.ReadCloser, ok bool) {
 	i, ok := s.items[at]
 	if !ok {

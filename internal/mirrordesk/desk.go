@@ -1,5 +1,5 @@
-// Package mirrordesk has the packages that a project has pinned ready before a box begins
-// that installs them. Whether a box may have them is not decided here.
+// Package mirrordesk prepares the packages that a project has pinned before a box begins that
+// installs them. It does not decide whether a box may have them.
 package mirrordesk
 
 import (
@@ -50,7 +50,7 @@ const (
 	// Wait is shorter than agents let a hook take.
 	Wait      = 8 * time.Second
 	fetchTime = 10 * time.Minute
-	// failedFor is how long a lock file is not tried again.
+	// failedFor is how long a lock file is not retried.
 	failedFor = 10 * time.Minute
 	maxRuns   = 256
 	maxUnder  = 2 // at once
@@ -72,8 +72,8 @@ type Want struct {
 // ErrLater says that packages are still being fetched.
 var ErrLater = errors.New("the mirror still fetches what the lock file pins")
 
-// Wants reports what a command line in a project would take, if that is known exactly, is
-// not there yet and did not fail just now.
+// Wants reports what a command line in a project would take, if that is known exactly, is not there
+// yet and did not fail just now.
 func (d *Desk) Wants(project, line string) (Want, bool) {
 	i, ok := lockfile.Installs(line)
 	if d == nil || !ok {
@@ -161,7 +161,7 @@ func (r *run) ended() bool {
 	}
 }
 
-// Ready returns the mirror for a box. What takes longer goes on, and is there later.
+// Ready returns the mirror for a box. A fetch that takes longer goes on, and is ready later.
 func (d *Desk) Ready(ctx context.Context, w Want) (box.Mirror, error) {
 	if w.there || len(w.list) == 0 {
 		return box.Mirror{}, nil
@@ -216,8 +216,8 @@ func (d *Desk) start(ctx context.Context, w Want) *run {
 	return r
 }
 
-// Private are the beginnings of modules that the owner told the go command to ask nobody for,
-// by what is in the file of its settings.
+// Private returns the prefixes of modules that the go command asks no proxy for, by the owner's
+// settings file.
 func Private(home string, getenv func(string) string) (list []string) {
 	data, _ := read(filepath.Join(home, ".config/go/env")) // most have none
 	lines := strings.Split(string(data), "\n")

@@ -22,8 +22,8 @@ const (
 	bad     = "HTTP/1.1 400"
 )
 
-// fromTheBox are requests of a box, with the beginning of the answer. Each carries what a box
-// would like to tell somebody.
+// fromTheBox are requests of a box, with the beginning of the answer. Each carries what a box would
+// like to leak.
 func fromTheBox() map[string]string {
 	return map[string]string{
 		"GET /@s/a/-/a-1.0.0.tgz" + end:                      ok,
@@ -192,8 +192,8 @@ func strangers() map[string]func(w http.ResponseWriter, r *http.Request) bool {
 	}
 }
 
-// Nothing that a box, a lock file or a registry says makes anybody ask for something else
-// than what is pinned, or ask anybody else.
+// No text of a box, a lock file or a registry causes a request for something other than what is
+// pinned, or to another host.
 func TestNothingChosenGetsOut(t *testing.T) {
 	seen := map[string]int{"requests that a box chose": 0, "hosts that were not configured": 0}
 	box(t, seen)

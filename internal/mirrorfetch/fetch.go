@@ -1,9 +1,9 @@
-// Package mirrorfetch fills a mirror with what a lock file pins, from registries that the
-// owner configured. What is asked for, and in which order, follows from the lock file and
-// from what the mirror has already: nothing that runs in a box has a say in it.
+// Package mirrorfetch fills a mirror with what a lock file pins, from registries that the owner
+// configured. The requests, and their order, follow from the lock file and from what the mirror has
+// already: nothing that runs in a box influences them.
 //
-// Addresses are never taken from the lock file. What does not fit the configured registry
-// is left out, and a file of npm or pip with something left out is not used at all.
+// Addresses are never taken from the lock file. An entry that does not fit the configured registry
+// is left out, and a file of npm or pip with an entry left out is not used at all.
 package mirrorfetch
 
 import (
@@ -34,7 +34,7 @@ type Registries struct {
 	Private []string
 }
 
-// Public are the registries that everybody knows.
+// Public returns the well-known registries.
 func Public() Registries {
 	return Registries{
 		Go: "https://proxy.golang.org", Npm: "https://registry.npmjs.org", PyPI: "https://pypi.org/simple",
@@ -86,10 +86,10 @@ func pieces(list []lockfile.Package) (all []piece) {
 // ErrPrivate says that a package is pinned which no registry may be asked for.
 var ErrPrivate = errors.New("a package of the lock file is private")
 
-// Fetch makes all of a list available and returns the name of its set: all of it or none.
+// Fetch fetches a whole list, or fails, and returns the name of its set.
 func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set string, err error) {
 	f.once.Do(func() { f.web = f.newWeb() })
-	defer f.Store.Sweep(f.Now()) // also what a set that failed has left
+	defer f.Store.Sweep(f.Now()) // also the rest of a set that failed
 	public := slices.DeleteFunc(slices.Clone(list), func(p lockfile.Package) bool { return f.private(p.Name) })
 	if len(public) < len(list) && slices.ContainsFunc(list, func(p lockfile.Package) bool { return p.Ecosystem != lockfile.Go }) {
 		return "", ErrPrivate

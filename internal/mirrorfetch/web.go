@@ -130,7 +130,7 @@ func (w *web) get(ctx context.Context, at, accept string, take func(io.Reader) e
 	return take(answer.Body)
 }
 
-// reason is an error without the words of whoever was asked.
+// reason returns an error without a registry's words.
 func reason(err error) error {
 	switch {
 	case errors.Is(err, errElsewhere):

@@ -1,6 +1,6 @@
-// Package presence is about whether somebody could answer a question now: only then
-// is an agent kept waiting, and for how long. It asks nobody and decides nothing. A
-// machine where nobody is there refuses at once, and the question stays open.
+// Package presence tells whether a person could answer a question now: only then an agent waits,
+// and for how long. It asks no questions and decides nothing. On a machine without a person at it a
+// call is refused at once, and the question stays open.
 package presence
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// ErrNobody says that nobody is there who could answer.
+// ErrNobody says that no person is there to answer.
 var ErrNobody = errors.New("nobody is there to answer")
 
-// A Presence knows where people are asked. All its fields must be there.
+// A Presence knows where people are asked. All its fields are required.
 type Presence struct {
-	// There says of each way to answer whether somebody is at it.
+	// There has a function for each way to answer, which reports whether a person is at it.
 	There []func() bool
 	// Questions waits until a question is answered; the monitor does.
 	Questions func(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error)
@@ -29,8 +29,8 @@ type Presence struct {
 	Settings func(agent string) policy.Settings
 }
 
-// anybody reports whether somebody could answer now: who sits before an agent that shows
-// its questions reads there where to.
+// anybody reports whether a person could answer now: one who sits at an agent that shows its
+// questions can read there where to answer.
 func (p Presence) anybody(ctx context.Context) bool {
 	return hookframe.Shows(ctx) || slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
 }
@@ -43,9 +43,8 @@ func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 	return p.Questions(ctx, s, t)
 }
 
-// Patience is how long a question about an event is waited for if it is asked: as long
-// as the policy lets an agent wait, and no longer than this agent can. Zero means no
-// longer than for any answer.
+// Patience is how long an event's question may wait: as long as the policy lets an agent wait, and
+// no longer than this agent can. Zero means no longer than for any answer.
 func (p Presence) Patience(ctx context.Context, ev hook.Event) time.Duration {
 	if ev.Point != hook.BeforeToolCall || !p.anybody(ctx) {
 		return 0

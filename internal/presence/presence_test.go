@@ -26,7 +26,7 @@ func with(there bool, wait time.Duration) presence.Presence {
 	}
 }
 
-// Where nobody is, nobody is waited for.
+// Without a person there is no wait.
 func TestNobodyIsThere(t *testing.T) {
 	s := journal.Session{ID: "s"}
 	if v, err := with(false, time.Minute).Await(t.Context(), s, "t1"); !errors.Is(err, presence.ErrNobody) || v != floodmark.Restrict {

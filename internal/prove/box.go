@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/boxspec"
 )
 
-// Box tries to get out of a box that a program makes on this machine, and adds to the
-// proofs in a file whether nothing did. made is told after each attempt how many were made.
+// Box tries to escape from a box that a program makes on this machine, and adds to the proofs in a
+// file whether every attempt failed. made is called after each attempt with the number made.
 func Box(ctx context.Context, proofs, program string, at time.Time, made func(done, total int)) (escape.Report, error) {
 	known, err := catalog.Shipped()
 	if err != nil {

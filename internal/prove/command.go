@@ -17,8 +17,8 @@ const canaryTime = 25 * time.Second
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 64 << 10
 
-// understood is what the monitor itself says of a canary: whoever else refuses,
-// the hook program or the shell around it, says something else.
+// understood is the monitor's own reason for refusing a canary: a refusal by the hook program or
+// the shell around it has another one.
 const understood = "the hook's message was not understood"
 
 // A canary is one agent's question before a tool, about no tool.
@@ -66,8 +66,8 @@ func canaryOf(agent string) (canary, bool) {
 	return canary{}, false
 }
 
-// runCommand runs the one that stands in an agent's settings for a call, as the
-// agent would, and checks that the monitor's no comes back in its words.
+// runCommand runs the command in an agent's settings for a call, as the agent would, and checks
+// that the monitor's refusal comes back in its words.
 func runCommand(ctx context.Context, agent string, commands, env []string) error {
 	c, ok := canaryOf(agent)
 	if !ok {

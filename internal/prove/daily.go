@@ -10,12 +10,11 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// Daily looks once a day whether what was proved still holds. It starts no
-// agent: our own side is tried, and the agent's program and settings are held
-// against the last proof.
+// Daily checks once a day whether what was proved still holds. It starts no agent: it tries our own
+// side, and compares the agent's program and settings with the last proof.
 type Daily struct {
-	// Proofs is what was seen last, Checked what this found; Records is the
-	// folder of the originals.
+	// Proofs is the last result of prove, Checked the last of this check; Records is the folder of
+	// the originals.
 	Proofs, Checked, Records string
 	// Hook is the hook program beside this one: no other is started.
 	Hook string
@@ -59,8 +58,7 @@ func Checked(path string) (Checks, error) {
 	return c, nil
 }
 
-// Step checks if that is due, and returns what was not found before, in words
-// that name the agent.
+// Step checks if that is due, and returns the new findings, in words that name the agent.
 func (d Daily) Step(ctx context.Context, now time.Time) ([]Finding, error) {
 	last, err := Checked(d.Checked)
 	if err != nil {
@@ -122,7 +120,7 @@ func (d Daily) check(ctx context.Context, agent string, look Look, last Proof) F
 	return updated(f, last)
 }
 
-// ours makes sure that what the settings start is the program beside this one.
+// ours checks that the settings start the program beside this one.
 func (d Daily) ours(hooks []string) error {
 	own, err := filepath.EvalSymlinks(d.Hook)
 	if err != nil && len(hooks) > 0 {
@@ -137,8 +135,8 @@ func (d Daily) ours(hooks []string) error {
 	return nil
 }
 
-// updated holds an agent against its last proof. Where it was never proved,
-// nothing is said: «floodmark status» does.
+// updated compares an agent with its last proof. It says nothing of one that was never proved:
+// «floodmark status» does.
 func updated(f protect.Found, last Proof) Finding {
 	if last.Grade == "" {
 		return Finding{}

@@ -123,7 +123,7 @@ func dailyNoticesAnotherProgram(t *testing.T) {
 	}
 }
 
-// What keeps a no from coming back is found, whatever it is.
+// Every fault that keeps a refusal from coming back is found.
 func dailyFindsWhatIsBroken(t *testing.T) {
 	for name, one := range map[string]struct {
 		agent, want string
@@ -165,8 +165,8 @@ func dailyFindsWhatIsBroken(t *testing.T) {
 	}
 }
 
-// The check starts no program but the hook program beside the monitor, whoever
-// wrote the settings and the proofs.
+// The check starts no program but the hook program beside the monitor, with any settings and
+// proofs.
 func dailyStartsNothingElse(t *testing.T) {
 	w := newWorld(t)
 	started := filepath.Join(w.dir, "started")

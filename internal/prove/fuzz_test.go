@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever stands in an agent's settings may answer; only the monitor's own no
-// counts.
+// Any program in an agent's settings may answer; only the monitor's own refusal counts.
 func FuzzAnswer(f *testing.F) {
 	f.Add("gemini-cli", []byte(`{"decision":"deny","reason":"floodmark: the hook's message was not understood"}`))
 	f.Add("codex", []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"x"}}`))

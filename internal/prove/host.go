@@ -29,8 +29,8 @@ const hostTime = 3 * time.Minute
 // refused is what the agent is told about the canary; it must reach the model.
 const refused = "this is a canary of «floodmark prove», which must not run."
 
-// A judge allows everything but the one call that names its word. Another one, if
-// there is one, it lets run as another command.
+// A judge allows everything but the one call that names its word. It lets a second one run as
+// another command.
 type judge struct {
 	word           string
 	other, instead string
@@ -63,8 +63,8 @@ func (j *judge) wasAsked() bool {
 // workFolder is the agent's project, below home.
 const workFolder = "work"
 
-// The files that the commands would make. Where the model wants the original the
-// judge has another one made.
+// The files that the commands would make. Where the model asks for the original command the judge
+// substitutes another one.
 const (
 	allowedFile   = "allowed-canary"
 	refusedFile   = "refused-canary"
@@ -72,10 +72,9 @@ const (
 	rewrittenFile = "rewritten-canary"
 )
 
-// try runs the agent in a home of its own, with our settings as protect writes
-// them, a judge in place of the monitor, and a model that wants three commands.
-// It returns why the agent does not run a command that it is given in place of
-// its own; empty if it does.
+// try runs the agent in a home of its own, with our settings as protect writes them, a judge in
+// place of the monitor, and a model that makes three calls. It returns why the agent does not run a
+// command that it is given in place of its own; empty if it does.
 func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (unfit string, err error) {
 	home, err := os.MkdirTemp("", "fm-prove-") // short: a socket lies in it
 	if err != nil {

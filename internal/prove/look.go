@@ -14,16 +14,16 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// A Look says how a person looked at an agent: by which variables its program
-// and its settings were found, and what of ours is in them. A monitor has other
-// variables than the person. Fields are only added.
+// A Look records how a person's agent was found: the variables for its program and its settings,
+// and which hooks of ours are in them. A monitor has other variables than the person. Fields are
+// only added.
 type Look struct {
 	Env    map[string]string `json:"env"`
 	Hook   string            `json:"hook"`
 	Socket string            `json:"socket"`
 }
 
-// Remember keeps how these agents were looked at, for the check of every day.
+// Remember records how these agents were found, for the daily check.
 func Remember(ctx context.Context, path string, m protect.Machine, agents []string) error {
 	looks := map[string]Look{}
 	for _, name := range agents {
@@ -36,7 +36,7 @@ func Remember(ctx context.Context, path string, m protect.Machine, agents []stri
 	return change(path, func(p *proofs) { maps.Copy(p.Looks, looks) })
 }
 
-// KeepAll keeps what was seen of agents, and how, for the check of every day.
+// KeepAll records the results of agents, and how they were found, for the daily check.
 func KeepAll(ctx context.Context, path string, m protect.Machine, list []Result) error {
 	var names []string
 	for _, r := range list {
@@ -47,7 +47,7 @@ func KeepAll(ctx context.Context, path string, m protect.Machine, list []Result)
 	return errors.Join(Keep(path, list), Remember(ctx, path, m, names))
 }
 
-// Forget is told of agents that are protected no longer: they are not checked.
+// Forget drops agents that are no longer protected: they are not checked.
 func Forget(path string, agents []string) error {
 	return change(path, func(p *proofs) {
 		for _, name := range agents {

@@ -10,7 +10,7 @@ import (
 type Boxable struct {
 	Name, Title, Version string
 	Proof                *Proof // nil: it was never tried
-	// Off says why no command of it can run in a box here, whatever was proved; see [Unboxable].
+	// Off says why no command of it can run in a box here, after any proof; see [Unboxable].
 	Off string
 }
 

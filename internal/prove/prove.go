@@ -1,8 +1,7 @@
-// Package prove sends canaries down the path an agent's call takes, to see that
-// a no arrives at its end in the form that agent obeys. The canary for the
-// running monitor is a message no dialect can take for a call: it is refused
-// before anybody is asked, so the journal stays as it is. The agent itself is
-// only ever started in a home of its own, which is removed afterwards.
+// Package prove sends canaries down the path an agent's call takes, to see that a refusal arrives
+// at its end in the form that agent obeys. The canary for the running monitor is a message that no
+// dialect takes for a call: it is refused before a person is asked, so the journal stays unchanged.
+// The agent itself is only ever started in a home of its own, which is removed afterwards.
 package prove
 
 import (
@@ -44,7 +43,7 @@ type Result struct {
 	Untried []string `json:"untried"`
 	// Why says what did not hold.
 	Why string `json:"why,omitempty"`
-	// Holes are known and not covered, whatever held.
+	// Holes are known gaps in the coverage, whether the proof held or not.
 	Holes []integrations.Hole `json:"holes"`
 	At    time.Time           `json:"at"`
 	// Rewrites says that the agent ran the command it was given in place of its own.
@@ -53,7 +52,7 @@ type Result struct {
 	program string // the digest of the agent's program
 }
 
-// Verified reports whether something held, and nothing failed.
+// Verified reports whether a part held, and none failed.
 func (r Result) Verified() bool { return r.Grade == HostVerified || r.Grade == AdapterVerified }
 
 // Agent tries all that can be tried with an agent as it was found on a machine.
@@ -83,8 +82,8 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 	return r
 }
 
-// Planned tries the agents of a plan as they are now, after it was applied. Before each it
-// says what is done.
+// Planned tries the agents of a plan as they are now, after it was applied. It calls say before
+// each.
 func Planned(ctx context.Context, m protect.Machine, plan *protect.Plan, now time.Time, say func(string)) (list []Result) {
 	for _, a := range plan.Agents {
 		say("Trying " + a.Title + ": what is forbidden must not run")

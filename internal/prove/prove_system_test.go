@@ -47,7 +47,7 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// nobody is asked about a canary.
+// nobody fails the test if a question is asked about a canary.
 type nobody struct{ t *testing.T }
 
 func (n nobody) Handle(context.Context, string, hook.Event) (hook.Reply, error) {

@@ -49,7 +49,7 @@ type boxProof struct {
 	At      time.Time `json:"at"`
 }
 
-// kernelRelease is the version of the kernel that runs; empty if nobody says.
+// kernelRelease returns the version of the running kernel; empty if unknown.
 func kernelRelease() string {
 	data, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// Rewrites tells a monitor which agents run the command they are given in place of
-// their own, because «floodmark prove» saw it of the very program that is
-// installed now. It starts nothing. It is safe for concurrent use; nil knows no
-// such agent.
+// Rewrites tells a monitor which agents run the command they are given in place of their own,
+// because «floodmark prove» saw the installed program do so. It starts nothing. It is safe for
+// concurrent use; a nil Rewrites has no such agent.
 type Rewrites struct {
 	// Proofs is what was seen last, Records the folder of the originals.
 	Proofs, Records string
@@ -32,9 +31,9 @@ type seenProgram struct {
 	digest string
 }
 
-// Proved reports whether this was seen of an agent. Whatever cannot be read or
-// told means no: another version, another program of the same version, an agent
-// that is protected no longer.
+// Proved reports whether this was seen of an agent. Anything that cannot be read or told means
+// false: another version, another program of the same version, an agent that is no longer
+// protected.
 func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 	if r == nil {
 		return false
@@ -67,8 +66,8 @@ func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
 	return Unboxable(floodmark.Program(agent), os.Getuid()) == "" && r.BoxHolds() && r.Proved(ctx, agent)
 }
 
-// BoxHolds reports whether nothing got out of a box of this very program, on this
-// kernel, when that was tried last.
+// BoxHolds reports whether every attempt to escape from a box of this very program, on this kernel,
+// failed when they were last made.
 func (r *Rewrites) BoxHolds() bool {
 	if r == nil || r.Box == "" {
 		return false

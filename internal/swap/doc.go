@@ -1,11 +1,10 @@
-// Package swap changes files of a folder as one: all of them, or none, also if the
-// process is killed on the way or the disk is full. What is replaced is kept, so that
-// it can be given back in the same way.
+// Package swap changes files of a folder as one: all of them, or none, also if the process is
+// killed on the way or the disk is full. It keeps what it replaces, so that it can be restored in
+// the same way.
 //
-// What is to be put into the folder lies on the same disk when the first file is
-// changed, so every change is a rename. What is about to be done is written down
-// before: whoever comes next finishes it. Each step can be made twice. After a power cut
-// only git's files are sure to hold what was put there: nobody waits for the others.
+// The new files are on the same disk before the first file is changed, so every change is a rename.
+// The plan is written first: the next process finishes it. Each step can be repeated. After a power
+// cut only git's files are sure to be complete: writes of the others are not synced.
 package swap
 
 import (
@@ -25,18 +24,18 @@ import (
 type Swap struct {
 	// Root is the folder that is changed.
 	Root string
-	// Folder holds what is put there, and gets what is replaced.
+	// Folder holds the new files, and gets the replaced ones.
 	Folder string
 	// Name tells swaps in the same Folder apart.
 	Name string
-	// Limit is how many bytes of what is replaced are kept. With zero nothing is, not even
-	// what was done.
+	// Limit is how many bytes of what is replaced are kept. With zero nothing is, not even the plan
+	// that was carried out.
 	Limit int64
-	// At is told how far a swap has come; nil: nobody has to know.
+	// At, unless nil, is called at each step of a swap.
 	At func(point string)
 }
 
-// A Plan is what a swap does, and once it is done, what it did.
+// A Plan is what a swap does, and then what it did.
 type Plan struct {
 	Root  string `json:"root"`
 	Steps []Step `json:"steps"`
@@ -45,7 +44,7 @@ type Plan struct {
 	Shop string `json:"shop,omitempty"`
 	// Made says that all steps are made.
 	Made bool `json:"made,omitempty"`
-	// Back says that a step failed and why, so that those up to it are taken back.
+	// Back says that a step failed and why, so that the steps up to it are undone.
 	Back   string `json:"back,omitempty"`
 	Failed int    `json:"failed,omitempty"`
 	// Bytes is how much of what was replaced is kept, at most Limit. Unkept says why
@@ -92,7 +91,8 @@ type Thing struct {
 	Link   string      `json:"link,omitempty"`   // where a link leads
 }
 
-// Listed is the hash of what git's list of files at a path names; empty if it cannot be read.
+// Listed returns the hash of the files that the git index at a path lists; empty if it cannot be
+// read.
 func Listed(path string) string {
 	f, err := wholefile.OpenSelf(path)
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *Swap) at(point string) {
 	}
 }
 
-// Reverse are the steps that give back what a plan replaced, the last change first.
-// Only those of the wanted paths are among them.
+// Reverse returns the steps that restore what a plan replaced, the last change first, for the
+// wanted paths.
 func (p *Plan) Reverse(name string, want func(path string) bool) []Step {
 	var list []Step
 	for i, step := range slices.Backward(p.Steps) {

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ground is a folder in which files are changed. It is opened once. Every
-// step begins there, and the kernel follows no link on the way: a folder that became
-// a link since leads nowhere.
+// A ground is a folder in which files are changed. It is opened once. Every step begins there, and
+// the kernel follows no link on the way: a folder that became a link since is not entered.
 type ground struct{ root *os.File }
 
 func openGround(folder string) (*ground, error) {
@@ -35,8 +34,8 @@ func (g *ground) below(name string) (*ground, error) {
 // Close closes the folder.
 func (g *ground) Close() error { return g.root.Close() }
 
-// beside reports whether what lies in one ground can be renamed into another: it is on
-// the same disk, by the same mount.
+// beside reports whether a file in one ground can be renamed into another: it is on the same disk,
+// by the same mount.
 func (g *ground) beside(o *ground) bool {
 	var a, b unix.Statx_t
 	for f, st := range map[*ground]*unix.Statx_t{g: &a, o: &b} {
@@ -56,7 +55,7 @@ func (g *ground) within(p string, do func(dir int, name string) error) error {
 		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	const often = 100 // a rename elsewhere on the disk makes the kernel unsure
+	const often = 100 // a rename elsewhere on the disk makes the kernel retry
 	var fd int
 	err := unix.EAGAIN
 	for i := 0; i < often && errors.Is(err, unix.EAGAIN); i++ {
@@ -76,7 +75,7 @@ func (g *ground) within(p string, do func(dir int, name string) error) error {
 	return err
 }
 
-// thing is what lies at a path.
+// thing returns what is at a path.
 func (g *ground) thing(p string) (t Thing, err error) {
 	err = g.within(p, func(dir int, name string) error {
 		fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -114,7 +113,7 @@ func (g *ground) names(p string) (n uint64) {
 	return n
 }
 
-// size is how many bytes lie at a path and below, or more than there is room for.
+// size returns how many bytes are at a path and below, or more than there is room for.
 func (g *ground) size(p string, room int64) (int64, error) {
 	const least = 512 // what a name costs
 	n := int64(least)
@@ -138,7 +137,7 @@ func (g *ground) size(p string, room int64) (int64, error) {
 			return err
 		})
 		if errors.Is(err, unix.EACCES) {
-			return nil // it can be moved, and nobody knows what is in it
+			return nil // it can be moved, with unknown content
 		}
 		return err
 	})

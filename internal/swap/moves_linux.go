@@ -50,7 +50,7 @@ func (g *ground) mkdir(p string, mode fs.FileMode) error {
 		if err != nil {
 			return err
 		}
-		return unix.Fchmodat(dir, name, uint32(mode.Perm()), 0) // whatever the mask
+		return unix.Fchmodat(dir, name, uint32(mode.Perm()), 0) // regardless of the umask
 	})
 }
 
@@ -122,8 +122,8 @@ func (g *ground) moveNew(p string, o *ground, q string) error {
 	return err
 }
 
-// renamed renames. A folder that its owner may not write to is made so for as long as
-// it takes: its name for the folder above is written in it.
+// renamed renames. A folder that its owner may not write to becomes writable meanwhile: its name
+// for the folder above is written in it.
 func renamed(from int, a string, to int, b string, flags uint) error {
 	err := unix.Renameat2(from, a, to, b, flags)
 	if !errors.Is(err, unix.EACCES) || !isDir(from, a) {

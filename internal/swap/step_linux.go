@@ -51,15 +51,15 @@ func (s *Swap) put(root, base *ground, step *Step, old string, kept Thing) error
 		s.at("moved away")
 	}
 	if step.Was.Kind == "" || step.Was.Kind == Folder {
-		// Nothing lies there, unless somebody was faster.
+		// Nothing is there, unless another process was faster.
 		return base.moveNew(step.From, root, step.Path)
 	}
 	return base.move(step.From, root, step.Path)
 }
 
-// replaced keeps what lies at a path. A file keeps its name until the other is there,
-// so that nobody finds nothing; one that has other names is copied, because what it
-// holds can be changed by those.
+// replaced keeps what is at a path. A file keeps its name until the other is there, so that the
+// path is never missing; one that has other names is copied, because its content can be changed by
+// those.
 func (s *Swap) replaced(root, base *ground, step *Step, old string) error {
 	if step.Was.Kind == Folder || step.Left.Kind == Folder {
 		return root.move(step.Path, base, old)
@@ -81,7 +81,7 @@ func (s *Swap) replaced(root, base *ground, step *Step, old string) error {
 	return err
 }
 
-// unstep takes one back, if it was made, in part or as a whole.
+// unstep undoes one step, if it was made, in part or as a whole.
 func (s *Swap) unstep(root, base *ground, p *Plan, i int) error {
 	step := &p.Steps[i]
 	old := path.Join(s.kept(), numbered(i))
@@ -99,7 +99,7 @@ func (s *Swap) unstep(root, base *ground, p *Plan, i int) error {
 			_ = root.chmod(step.Path, 0o700)
 			err := root.rmdir(step.Path)
 			if errors.Is(err, unix.ENOTEMPTY) && kept.Kind == "" {
-				return nil // somebody has put something there since
+				return nil // another file is there by now
 			}
 			if err != nil && !errors.Is(err, unix.ENOENT) {
 				return err

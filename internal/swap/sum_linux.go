@@ -70,8 +70,8 @@ func (g *ground) sumInto(h hash.Hash, p string) error {
 // errForged says that something is not what the swap kept.
 var errForged = errors.New("what was kept has been changed since")
 
-// Adopt takes over what a swap kept in a folder that others can write to. Its record must
-// have the hash that is known of it, and what it kept must be what the record says.
+// Adopt takes over what a swap kept in a folder that others can write to. Its record must have the
+// known hash, and what it kept must match the record.
 func (s *Swap) Adopt(from, record string) error {
 	other := &Swap{Folder: from, Name: s.Name}
 	if sum, err := fileSum(other.done()); err != nil || sum != record {
@@ -112,8 +112,8 @@ func (s *Swap) Adopt(from, record string) error {
 	return nil
 }
 
-// Seal notes the hash of what a swap kept, and returns that of its record: empty where there
-// is none. Whoever knows it can [Swap.Adopt] what was kept.
+// Seal records the hash of what a swap kept, and returns that of its record: empty if there is
+// none. [Swap.Adopt] takes that hash.
 func (s *Swap) Seal() (record string, err error) {
 	p, err := s.Done()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,8 @@ const shopName = ".floodmark-"
 // maxPlan bounds a plan that is read.
 const maxPlan = 512 << 20
 
-// Do makes all steps, or none. One that fails is told of. The caller holds a lock by
-// which nobody else swaps in this root.
+// Do makes all steps, or none, and returns the error of a step that failed. The caller holds a lock
+// that keeps other swaps out of this root.
 func (s *Swap) Do(steps []Step) error {
 	p := &Plan{Root: s.Root, Steps: steps, Limit: s.Limit}
 	root, err := openGround(s.Root)
@@ -82,14 +82,14 @@ func (s *Swap) Plan() (*Plan, error) { return s.read(s.plan()) }
 // Done returns what was done, once it was.
 func (s *Swap) Done() (*Plan, error) { return s.read(s.done()) }
 
-// Forget lets nobody give back what was replaced by any but these steps.
+// Forget leaves only these steps to be undone.
 func (s *Swap) Forget(p *Plan) error { return s.write(s.done(), p) }
 
-// carry makes the steps of a plan, or takes them back if one fails.
+// carry makes the steps of a plan, or undoes them if one fails.
 func (s *Swap) carry(root *ground, p *Plan) error {
 	base, err := s.base(root, p)
 	switch missing := p.Shop != "" && errors.Is(err, unix.ENOENT); {
-	case missing && p.Back != "": // all of it was taken back, or nothing was begun
+	case missing && p.Back != "": // all of it was undone, or nothing was begun
 		return os.Remove(s.plan())
 	case missing && p.Made:
 		base, err = openGround(s.Folder)
@@ -138,7 +138,7 @@ func (s *Swap) make(root, base *ground, p *Plan) error {
 	return s.write(s.plan(), p)
 }
 
-// back takes back what was done of a plan.
+// back undoes the steps of a plan.
 func (s *Swap) back(root, base *ground, p *Plan) error {
 	for i := min(p.Failed, len(p.Steps)-1); i >= 0; i-- {
 		if err := s.unstep(root, base, p, i); err != nil {
@@ -177,7 +177,7 @@ func (s *Swap) clear(root *ground, p *Plan) error {
 	return base.remove(s.kept())
 }
 
-// prepare finds out what lies in the way, and brings what is put to the root's disk.
+// prepare finds out what is in the way, and brings the new files to the root's disk.
 func (s *Swap) prepare(root *ground, p *Plan) error {
 	here, err := openGround(s.Folder)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Swap) prepare(root *ground, p *Plan) error {
 		word := make([]byte, 8)
 		_, _ = rand.Read(word) // never fails
 		p.Shop = shopName + hex.EncodeToString(word)
-		// Whoever comes next removes it, if this process is killed before all is there.
+		// The next process removes it, if this one is killed before all is there.
 		if err := s.write(s.plan(), &Plan{Root: s.Root, Shop: p.Shop, Back: "nothing was moved yet"}); err != nil {
 			return err
 		}
@@ -267,8 +267,8 @@ func (s *Swap) ready(root, here, base *ground, p *Plan, i int, anew map[string]b
 	return nil
 }
 
-// lasts reports whether what is put at a path must outlive a power cut: what is git's, as
-// git itself waits for an object before anything names it. A box waits for nothing.
+// lasts reports whether a new file must survive a power cut: git's files, as git itself syncs an
+// object before anything names it. A box waits for nothing.
 func lasts(p string) bool { return strings.HasPrefix(p, ".git/") }
 
 // inside reports whether a path lies in one of some folders.
@@ -311,7 +311,7 @@ func (s *Swap) keep(root *ground, p *Plan) error {
 	return errors.Join(err, root.remove(p.Shop))
 }
 
-// modes gives folders that were made theirs, when all that is in them is there.
+// modes sets the modes of new folders, when all that is in them is there.
 func (p *Plan) modes(root *ground) {
 	for i := range p.Steps {
 		if step := &p.Steps[i]; step.Do == Make && step.Left.Mode&0o700 != 0o700 {

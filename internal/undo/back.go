@@ -21,43 +21,43 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Result is what giving back came to, or would come to.
+// A Result is the result of an undo, or of a dry run.
 type Result struct {
-	// Given are the paths that are as they were before the call.
+	// Given are the paths that are restored.
 	Given []string
-	// Gone are those of Given that were not there before the call.
+	// Gone are those of Given that did not exist before the call.
 	Gone []string
 	// Refused are those that were changed since.
 	Refused []Refusal
-	// Returns are the things that lie somewhere again by that.
+	// Returns are the things that are restored by that.
 	Returns []Return
-	// Done says that Given were given back.
+	// Done says that Given were restored.
 	Done bool
 }
 
-// A Return is a thing that comes back to where it was, or beside what lies there now.
+// A Return is a thing that comes back to where it was, or beside what is there now.
 type Return struct {
 	Was, At string
 	Folder  bool
 }
 
-// A Refusal says why a path is not given back.
+// A Refusal says why a path is not restored.
 type Refusal struct{ Path, Why string }
 
-// How says how something is given back.
+// How says how to undo.
 type How struct {
 	Dry  bool // only say what would be done
 	Only bool // leave out what was changed since
-	// Beside puts what cannot be given back, because something was changed since, beside
-	// that, under another name, and gives back the rest.
+	// Beside puts what cannot be restored, because the path was changed since, beside it under
+	// another name, and restores the rest.
 	Beside bool
 }
 
-// ErrGone says that nothing is kept of a call.
+// ErrGone says that nothing is kept of a call any more.
 var ErrGone = errors.New("nothing is kept of it any more")
 
-// Back gives back what a call replaced. If something of it was changed since, nothing is
-// touched, unless that is to be left out.
+// Back restores what a call replaced. If a part of it was changed since, nothing is touched, unless
+// that part is to be left out.
 func (s *Store) Back(id string, how How) (r Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	if err := s.note(folder, r.Returns); err != nil {
 		return r, err
 	}
-	// What the call had written is kept until all is given back.
+	// What the call had written is kept until all is restored.
 	w := &swap.Swap{Root: done.Root, Folder: folder, Name: back, Limit: math.MaxInt64, At: s.At}
 	if err := w.Do(steps); err != nil {
 		return r, err
@@ -131,7 +131,7 @@ func (s *Store) note(folder string, returns []Return) error {
 	return write(folder, a)
 }
 
-// settle finishes giving back, and notes what was: it is kept no longer.
+// settle finishes an undo, and records it: nothing is kept of the call any more.
 func (s *Store) settle(id string) error {
 	folder := s.kept(id)
 	w := &swap.Swap{Folder: folder, Name: back}
@@ -174,11 +174,11 @@ func (s *Store) settle(id string) error {
 	return os.Remove(filepath.Join(folder, back+".done"))
 }
 
-// A looker holds what lies in a project against what a call left there.
+// A looker compares a project with what a call left there.
 type looker struct {
 	root    string
 	refused []Refusal
-	stays   map[string]bool // paths that are not given back
+	stays   map[string]bool // paths that are not restored
 	ours    map[string]bool // paths that the call left
 }
 
@@ -197,12 +197,12 @@ func look(p *swap.Plan) *looker {
 		}
 		why := l.changed(step)
 		if step.Above && why != "" {
-			l.stays[step.Path] = true // whoever else uses it keeps it
+			l.stays[step.Path] = true // another process uses it
 			continue
 		}
 		if why != "" {
 			l.refused = append(l.refused, Refusal{step.Path, why})
-			// A folder in which something stays is not taken away.
+			// A folder in which a file stays is not removed.
 			for p := step.Path; p != "."; p = filepath.Dir(p) {
 				l.stays[p] = true
 			}
@@ -211,7 +211,7 @@ func look(p *swap.Plan) *looker {
 	return l
 }
 
-// beside are the steps that put what is refused beside where it was.
+// beside returns the steps that put what is refused beside where it was.
 func (l *looker) beside(p *swap.Plan) (steps []swap.Step, list []Return) {
 	for i := range p.Steps {
 		step := &p.Steps[i]
@@ -228,8 +228,7 @@ func (l *looker) beside(p *swap.Plan) (steps []swap.Step, list []Return) {
 	return steps, list
 }
 
-// free is a name beside a path that nothing has. Where folders on the way are gone, they
-// become part of the name.
+// free returns an unused name beside a path. Missing folders on the way become part of the name.
 func (l *looker) free(p string) string {
 	const often, longest = 1000, 200
 	dir, name := ".", p
@@ -255,7 +254,7 @@ func (l *looker) free(p string) string {
 	return ""
 }
 
-// changed says in which way a path is not as the call left it, if so.
+// changed says how a path differs from what the call left, if so.
 func (l *looker) changed(step *swap.Step) string {
 	at := filepath.Join(l.root, step.Path)
 	info, err := os.Lstat(at)
@@ -288,8 +287,8 @@ func (l *looker) changed(step *swap.Step) string {
 	return ""
 }
 
-// same reports whether a file holds what a call left. Git's list of files does if it names
-// the same: a `git status` of the owner's writes it again.
+// same reports whether a file is what a call left. Git's index is if it lists the same: the owner's
+// `git status` writes it again.
 func same(at string, is, left *swap.Thing) bool {
 	if left.SHA256 == "" {
 		return is.Size == left.Size && is.Time.Equal(left.Time)
@@ -297,7 +296,7 @@ func same(at string, is, left *swap.Thing) bool {
 	return is.Size == left.Size && digest(at) == left.SHA256 || left.Listed != "" && swap.Listed(at) == left.Listed
 }
 
-// folderOf says that what was taken away has no folder to come back to, if so.
+// folderOf says that the removed thing has no folder to come back to, if so.
 func (l *looker) folderOf(p string) string {
 	dir := filepath.Dir(p)
 	if info, err := os.Lstat(filepath.Join(l.root, dir)); (err != nil || !info.IsDir()) && !l.ours[dir] {
@@ -306,8 +305,8 @@ func (l *looker) folderOf(p string) string {
 	return ""
 }
 
-// inside says that a folder which the call made holds what came later, if so. Of one that
-// a call outside of a box made, nobody noted what was in it: all of that may be the owner's.
+// inside says that a folder which the call made holds later files, if so. The content of one that a
+// call outside of a box made was not recorded: all of it may be the owner's.
 func (l *looker) inside(step *swap.Step) string {
 	if step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
 		return ""

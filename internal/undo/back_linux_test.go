@@ -57,7 +57,7 @@ func made(t *testing.T) (s *Store, project string) {
 	return s, project
 }
 
-// Whatever was changed since is named, and nothing is touched.
+// Each later change is named, and nothing is touched.
 func TestChangedSince(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(project string) error
@@ -127,7 +127,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Nobody pushes the owner's work out by writing much and writing it over: not in calls of
+// A session cannot push the owner's work out by writing much and overwriting it: not in calls of
 // its own, nor in one call with it.
 func TestTheOwnersWorkStays(t *testing.T) {
 	for name, calls := range map[string][]map[string]int{

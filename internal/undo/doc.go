@@ -1,10 +1,10 @@
-// Package undo keeps what calls replaced in projects for some days, so that the owner can
-// have it given back. It lies below the monitor's own folder, which agents are kept from.
+// Package undo keeps what calls replaced in projects for some days, so that the owner can restore
+// it. It is stored below the monitor's own folder, which agents cannot reach.
 //
-// What comes back has the labels that it had; they are kept with what was replaced, and
-// without them it is untrusted and secret. Of too much, what had little trust is dropped
-// first, the largest before others, so that a session that writes a gigabyte pushes out
-// nothing of the owner's.
+// Restored files get back the labels that they had, which are kept with them; without labels a file
+// is untrusted and secret. When there is too much, what had little trust is dropped first, the
+// largest before others, so that a session that writes a gigabyte pushes out nothing of the
+// owner's.
 package undo
 
 import (
@@ -46,21 +46,21 @@ const (
 	back  = "back"
 )
 
-// A Store is what is kept of all calls. It is safe for concurrent use.
+// A Store holds what is kept of all calls. It is safe for concurrent use.
 type Store struct {
 	Folder string
 	Quota  int64
 	Now    func() time.Time
-	// Lock waits until nobody else changes a project.
+	// Lock waits until no other process changes a project.
 	Lock func(project string) (io.Closer, error)
-	// At is told how far giving back has come; nil: nobody has to know.
+	// At, unless nil, is called at each step of an undo.
 	At func(point string)
 
 	mu    sync.Mutex // one changes what is kept
 	taken int        // calls since the start
 }
 
-// An About says of which call something is.
+// An About describes the call that something is kept of.
 type About struct {
 	ID      string    `json:"-"`
 	Tenant  string    `json:"tenant,omitempty"`
@@ -73,10 +73,10 @@ type About struct {
 	// and Unkept says why nothing is.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
-	// Low is how much of it was of little trust when it was replaced.
+	// Low is how many bytes of it had little trust when it was replaced.
 	Low    int64  `json:"low,omitempty"`
 	Unkept string `json:"unkept,omitempty"`
-	// Said is what was said of the paths when the call replaced what lay there.
+	// Said holds the words on the paths when the call replaced them.
 	Said Said `json:"said,omitzero"`
 	// Beside says of what is being put beside where it was, where that is.
 	Beside map[string]string `json:"beside,omitempty"`
@@ -122,8 +122,8 @@ func read(folder string) (a About, err error) {
 	return a, err
 }
 
-// Take keeps what the box in a room replaced, and removes the room. The box has ended. What
-// it was killed over is finished first.
+// Take keeps what the box in a room replaced, and removes the room. The box has ended. If it was
+// killed while moving files, Take finishes that first.
 func (s *Store) Take(room string, said Said) error {
 	if filepath.Dir(room) != s.rooms() {
 		return nil // it lies elsewhere, where nothing is kept
@@ -133,8 +133,8 @@ func (s *Store) Take(room string, said Said) error {
 	return errors.Join(s.take(room, said), s.leave(false))
 }
 
-// Adopt keeps what a box replaced that worked in a folder to which others can write, such as
-// one in its agent's sandbox. The box told the monitor the hash of its record.
+// Adopt keeps what a box replaced that worked in a folder to which others can write, such as one in
+// its agent's sandbox. The box told the monitor the hash of its record.
 func (s *Store) Adopt(a About, from, record string) error {
 	if record == "" {
 		return nil
@@ -197,7 +197,7 @@ func tidy(room string) (err error) {
 	return err
 }
 
-// finish finishes a swap that was begun, while nobody else changes its project.
+// finish finishes a swap that was begun, while no other process changes its project.
 func (s *Store) finish(w *swap.Swap) error {
 	plan, err := w.Plan()
 	if err != nil {
@@ -223,8 +223,8 @@ func (s *Store) Sweep() error {
 	return errors.Join(errs, s.trim())
 }
 
-// leave takes what is in rooms that no box comes back to: those that have waited for too
-// long, and when the monitor starts, those whose boxes have moved in.
+// leave takes what is in rooms that no box comes back to: those that have waited for too long, and
+// when the monitor starts, those whose boxes have moved in.
 func (s *Store) leave(started bool) (errs error) {
 	ours := regexp.MustCompile(`^[0-9a-f]{32}$`)
 	list, _ := os.ReadDir(s.rooms()) // there is none before the first box
@@ -246,7 +246,7 @@ func (s *Store) leave(started bool) (errs error) {
 	return errs
 }
 
-// List is what is kept, the last first.
+// List returns what is kept, the last first.
 func (s *Store) List(tenant string) []About {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -105,8 +105,7 @@ func kept(from, to string, left int64) (is swap.Thing, err error) {
 	return is, err
 }
 
-// After keeps what a call replaced, now that it is over: of files that are as they were,
-// nothing is.
+// After keeps what a call replaced, now that it is over, except files that are unchanged.
 func (s *Store) After(room string, said Said) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

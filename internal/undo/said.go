@@ -10,8 +10,8 @@ import (
 // maxSaid is how many bytes of what was said are kept for a call.
 const maxSaid = 1 << 19
 
-// A Said is what sessions said of files when a call replaced them. The zero value says that
-// nobody knows.
+// A Said holds sessions' words on files when a call replaced them. The zero value says that they
+// are unknown.
 type Said struct {
 	// Since is the last entry of the session's journal before the call was judged.
 	Since uint64 `json:"since,omitempty"`
@@ -33,7 +33,7 @@ type Word struct {
 	Sources []int                       `json:"sources,omitempty"`
 }
 
-// Saying is what some words say. If it is too much to be kept, nobody knows.
+// Saying stores some words. If they are too many, they count as unknown.
 func Saying(since uint64, words []kernel.Kept) Said {
 	if since == 0 {
 		return Said{}
@@ -66,7 +66,7 @@ func Saying(since uint64, words []kernel.Kept) Said {
 	return s
 }
 
-// Kept are the words, and whether they are all there was.
+// Kept returns the words, and whether they are complete.
 func (s Said) Kept() (words []kernel.Kept, known bool) {
 	for _, w := range s.Words {
 		k := kernel.Kept{Version: w.Version, Artifact: floodmark.Artifact{Ref: w.Ref, Whole: w.Whole, Over: w.Over}}

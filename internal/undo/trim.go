@@ -19,12 +19,12 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Reach is how many bytes of one call's are kept until it is over, in quotas: only then it
-// is known which of them are the owner's.
+// Reach is how many bytes of one call are kept until it is over, in quotas: only then it is known
+// which of them are the owner's.
 const Reach = 8
 
-// measure says how much is kept of a call. Of one that replaced more than there is room
-// for, what was of little trust is not kept, and if that does not do, nothing is.
+// measure says how much is kept of a call. If a call replaced more than there is room for, it drops
+// what had little trust, and if that is not enough, everything.
 func (s *Store) measure(a *About, room string, done *swap.Plan) error {
 	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, changes(done), done.Bytes, done.Unkept
 	if a.Unkept == "" {
@@ -73,8 +73,8 @@ type piece struct {
 	size int64
 }
 
-// pieces are those of one call. Of a folder in which the owner's files lie, too, they are
-// single files.
+// pieces returns those of one call. Of a folder that also holds the owner's files, they are single
+// files.
 func pieces(l load) (list []piece) {
 	words, known := l.a.Said.Kept()
 	if !l.a.Said.Much && (!known || len(words) == 0) {
@@ -136,7 +136,7 @@ func removeIn(p string) error {
 	return errors.Join(os.Chmod(dir, 0o700), os.Remove(p), os.Chmod(dir, info.Mode().Perm()))
 }
 
-// drop keeps nothing of one step any more.
+// drop deletes what is kept of one step.
 func drop(room string, p *swap.Plan, i int) error {
 	p.Bytes = max(p.Bytes-size(keptAt(room, i)), 0)
 	p.Steps[i].Do = ""
@@ -150,8 +150,8 @@ type load struct {
 	done *swap.Plan
 }
 
-// lighten drops what was of little trust, the largest first, until so many bytes are gone:
-// a word on a whole project is on the owner's files in it, too, and those are small.
+// lighten drops what had little trust, the largest first, until so many bytes are gone: a word on a
+// whole project is on the owner's files in it, too, and those are small.
 func lighten(loads []load, over int64) (errs error) {
 	var list []piece
 	for _, l := range loads {
@@ -177,9 +177,8 @@ func lighten(loads []load, over int64) (errs error) {
 	return errs
 }
 
-// trim removes what is too old and, of too much, what was of little trust, before anything
-// that was not: nobody pushes the owner's own work out by writing much and writing it over.
-// Then the oldest goes.
+// trim removes what is too old and, of too much, first what had little trust: a session cannot push
+// the owner's own work out by writing much and overwriting it. Then the oldest goes.
 func (s *Store) trim() (errs error) {
 	list := s.list()
 	total := int64(0)

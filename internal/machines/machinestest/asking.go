@@ -62,8 +62,8 @@ func asking(t *testing.T, b machines.Book) {
 	}
 }
 
-// answers: those to many machines come at once, each to its own, and to nobody of
-// another tenant. One was given to m1 before.
+// answers: those to many machines come at once, each to its own, and to no other tenant's. One was
+// given to m1 before.
 func answers(t *testing.T, b machines.Book) {
 	t.Helper()
 	Enrolled(t, b, "acme", "m3")

@@ -21,7 +21,7 @@ func All(ctx context.Context, b machines.Book, tenant string) (list []machines.S
 	return list, nil
 }
 
-// Pages are full, without gaps, and in order, whoever joins or ends meanwhile.
+// Pages are full, without gaps, and in order, also if machines join or end meanwhile.
 func pages(t *testing.T, b machines.Book) {
 	const n = machines.MaxPage + 6
 	for i := range n {

@@ -1,5 +1,4 @@
-// Package machinestest checks whoever keeps machines: one suite for every
-// machines.Book.
+// Package machinestest is one suite of checks for every implementation of machines.Book.
 package machinestest
 
 import (
@@ -117,7 +116,7 @@ func life(t *testing.T, b machines.Book) {
 	}
 }
 
-// Nobody reaches another tenant's machine, by whatever it knows.
+// No tenant reaches another tenant's machine, by any name.
 func tenants(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	Enrolled(t, b, "beta", "m2")

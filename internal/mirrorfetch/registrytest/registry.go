@@ -1,5 +1,5 @@
 // Package registrytest plays registries of packages for tests: real ones speak over TLS from
-// the hosts that everybody knows, and so do these, on the loopback.
+// well-known hosts, and so do these, on the loopback.
 package registrytest
 
 import (
@@ -73,7 +73,7 @@ func (r *Registry) serve(w http.ResponseWriter, q *http.Request) {
 	r.Answer(w, q)
 }
 
-// Dial connects with the registry, whatever host is meant.
+// Dial connects to the registry, for any host.
 func (r *Registry) Dial(ctx context.Context, network, place string) (net.Conn, error) {
 	r.mu.Lock()
 	r.dialed = append(r.dialed, place)
@@ -89,7 +89,7 @@ func (r *Registry) Asked() []string {
 	return slices.Clone(r.asked)
 }
 
-// Dialed are the places that somebody wanted to connect with.
+// Dialed returns the places that were dialed.
 func (r *Registry) Dialed() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
