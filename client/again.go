@@ -12,9 +12,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Over the network a node may be gone while others answer, so an event without a
-// judgement is sent again, marked as such: whatever came of the first try, it is
-// one decision. A local socket has one monitor behind it and is asked once.
+// Over the network a node may be gone while others answer, so an event without a judgement is sent
+// again, marked as such: whether the first try was judged or not, it is one decision. A local
+// socket has one monitor behind it and is asked once.
 const (
 	// MaxTries is how often an event is sent to a fleet.
 	MaxTries = 3
@@ -29,7 +29,7 @@ type way struct {
 	hooks wire.HookServiceClient
 }
 
-// pause is what is waited before a try: another address may answer at once.
+// pause returns the wait before a try: another address may answer at once.
 func (c *Client) pause(try int) time.Duration {
 	switch {
 	case try == 0:
@@ -55,7 +55,7 @@ func (c *Client) ask(ctx context.Context, ev hook.Event) (reply hook.Reply, err 
 		reply, err = c.askOne(ctx, c.ways[int(turn)%len(c.ways)], ev)
 		if err == nil && !unjudged(reply) {
 			if try > 0 {
-				c.turn.Store(turn % int64(len(c.ways))) // stay with who answers
+				c.turn.Store(turn % int64(len(c.ways))) // stay with the one that answers
 			}
 			return reply, nil
 		}
@@ -74,8 +74,8 @@ func (c *Client) askOne(ctx context.Context, w way, ev hook.Event) (hook.Reply, 
 	return answer.Hook()
 }
 
-// another reports whether another try could help: who is not let in, or has no
-// time left, is not helped by it.
+// another reports whether another try could help: it does not help a caller that is not admitted,
+// or has no time left.
 func another(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -89,7 +89,7 @@ func another(ctx context.Context, err error) bool {
 	}
 }
 
-// unjudged reports whether a reply says no because nothing could be judged.
+// unjudged reports whether a reply refuses because nothing could be judged.
 func unjudged(r hook.Reply) bool {
 	return r.Decision.Verdict == floodmark.Restrict && len(r.Decision.Reasons) > 0 && r.Decision.Reasons[0].Code == floodmark.Unjudged
 }

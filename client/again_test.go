@@ -196,7 +196,7 @@ func TestStaysWithWhoAnswers(t *testing.T) {
 	})
 }
 
-// A node that takes its time is not asked twice: somebody may be thinking about it.
+// A node that takes its time is not asked twice: a person may be thinking about it.
 func TestNoTryBesideAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, sleeps, judges)

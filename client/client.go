@@ -1,6 +1,5 @@
-// Package client asks a running Floodmark daemon, over its local socket or
-// over TLS. Whatever goes wrong, the answer it returns restricts: it never
-// allows anything by itself.
+// Package client asks a running Floodmark daemon, over its local socket or over TLS. On any error
+// the answer it returns restricts: it never allows anything by itself.
 package client
 
 import (
@@ -29,9 +28,9 @@ const (
 	// MaxReplyBytes bounds an answer. A reply can carry an answer's whole text
 	// back, so it may be as large as an event.
 	MaxReplyBytes = hook.MaxEventBytes
-	// idleConnections is how many connections are kept for the next calls. A
-	// gateway passes many calls on at once, and for each new connection the daemon
-	// has to ask the system who is there.
+	// idleConnections is how many connections are kept for the next calls. A gateway passes many
+	// calls on at once, and for each new connection the daemon has to ask the system for the
+	// caller.
 	idleConnections = 128
 	// MaxOwnerBytes bounds one answer to an owner: a long session with all its
 	// facts is large.
@@ -45,8 +44,8 @@ type Options struct {
 	// Bearer returns the token to send with a call, for one that is renewed from
 	// time to time; it is used instead of Token. Its error ends the call.
 	Bearer func(context.Context) (string, error)
-	// TLS holds the authorities to believe and a client certificate, if any. Its
-	// MinVersion is raised to TLS 1.3.
+	// TLS holds the authorities to trust and a client certificate, if any. Its MinVersion is raised
+	// to TLS 1.3.
 	TLS *tls.Config
 	// Timeout bounds one Handle; zero means [DefaultTimeout].
 	Timeout time.Duration

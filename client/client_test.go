@@ -130,7 +130,7 @@ func zero(t *testing.T, what string, reply hook.Reply, err error) {
 	}
 }
 
-// Whatever comes instead of a reply, the caller holds one that restricts.
+// For any answer that is not a reply, the caller holds one that restricts.
 func TestAnyErrorRestricts(t *testing.T) {
 	for name, answer := range answers() {
 		if testing.Short() && name == "too much" {

@@ -46,11 +46,10 @@ var _ guard.Waiter = (*Guard)(nil)
 // An Option changes how a guard is opened.
 type Option func(*monitor.Config)
 
-// AskBy says how a question reaches the owner. The ticket holds the code the
-// owner answers with, so it must go where only the owner reads: never into the
-// conversation. ask runs beside the agent and may itself call [Guard.Approve]
-// or [Guard.Deny]. Without AskBy nobody is asked, and what needs a yes is
-// refused.
+// AskBy says how a question reaches the owner. The ticket holds the code the owner answers with, so
+// it must go where only the owner reads: never into the conversation. ask runs beside the agent and
+// may itself call [Guard.Approve] or [Guard.Deny]. Without AskBy there are no questions, and a call
+// that needs approval is refused.
 func AskBy(ask func(context.Context, approval.Ticket) error) Option {
 	return func(c *monitor.Config) { c.Approvers = append(c.Approvers, approver(ask)) }
 }
@@ -64,10 +63,9 @@ type approver func(context.Context, approval.Ticket) error
 
 func (a approver) Ask(ctx context.Context, t approval.Ticket) error { return a(ctx, t) }
 
-// Open opens a guard that keeps everything below dir, under a policy: the text
-// of a policy's YAML, or nothing for the shipped profile «assistant». One
-// process at a time may have a folder. «floodmark serve --dir» reads the same
-// folder, once the guard is closed.
+// Open opens a guard that keeps everything below dir, under a policy: the text of a policy's YAML,
+// or nothing for the shipped profile «assistant». Only one process at a time may use a folder.
+// «floodmark serve --dir» reads the same folder, once the guard is closed.
 func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	if dir == "" {
 		return nil, errors.New("open a guard: it needs a folder of its own")

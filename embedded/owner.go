@@ -12,43 +12,42 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Whoever calls the methods below speaks for the owner: the program answers
-// for it that no agent and no model can.
+// A caller of the methods below speaks for the owner: the program must see to it that no agent and
+// no model can call them.
 
 // channel is how the journal names answers that came by these methods.
 const channel = "embedded"
 
-// Approve says yes to all calls of the question with this code, and returns
-// what to tell the owner. The identical call passes until the turn ends.
+// Approve approves all calls of the question with this code, and returns what to tell the owner.
+// The identical call passes until the turn ends.
 func (g *Guard) Approve(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code})
 }
 
-// ApproveTo is [Guard.Approve] for a question that also wants to hear where the
-// call goes, because only others named that place (see [approval.Pick]): what the
-// owner picked or typed. A wrong one counts like a wrong code.
+// ApproveTo is [Guard.Approve] for a question that also asks where the call goes, because only
+// others named that place (see [approval.Pick]): place is what the owner picked or typed. A wrong
+// one counts like a wrong code.
 func (g *Guard) ApproveTo(ctx context.Context, s floodmark.SessionID, code, place string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code, Picked: place})
 }
 
-// Deny says no to all calls of the question with this code.
+// Deny denies all calls of the question with this code.
 func (g *Guard) Deny(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Deny, Tool: approval.All, Code: code})
 }
 
-// Endorse vouches for the content with this digest, or one that begins with
-// it: from now on it is believed like the owner's own files. [Guard.Sources]
-// lists digests.
+// Endorse trusts the content with this digest, or one that begins with it: from now on it counts
+// like the owner's own files. [Guard.Sources] lists digests.
 func (g *Guard) Endorse(ctx context.Context, s floodmark.SessionID, digest string) (string, error) {
 	return g.typed(ctx, s, approval.Endorse, digest)
 }
 
-// Withdraw takes an endorsement back.
+// Withdraw withdraws an endorsement.
 func (g *Guard) Withdraw(ctx context.Context, s floodmark.SessionID, digest string) (string, error) {
 	return g.typed(ctx, s, approval.Withdraw, digest)
 }
 
-// Answer takes in any command of the owner and returns what to tell the owner.
+// Answer applies any command of the owner and returns what to tell the owner.
 func (g *Guard) Answer(ctx context.Context, s floodmark.SessionID, cmd approval.Command) (string, error) {
 	if cmd.By == "" {
 		cmd.By = "owner"

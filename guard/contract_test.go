@@ -17,9 +17,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The contract is the table that every client keeps, whatever its language.
-// Here it is held against the words of package hook too, so that no client can
-// be right about a table that is wrong.
+// The contract is the table that every client keeps, in any language. This test also compares it
+// with the words of package hook, so that no client can agree with a table that is wrong.
 
 type contractCase struct {
 	Name  string

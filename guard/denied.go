@@ -16,8 +16,8 @@ const NoAnswer = "the monitor did not answer, so nothing is allowed. Ask the own
 type Denied struct {
 	Verdict floodmark.Verdict
 	Line    string
-	// Ticket names the question a person is being asked, if one is. After a yes
-	// the identical call passes.
+	// Ticket names the question a person is asked, if there is one. After an approval the identical
+	// call passes.
 	Ticket floodmark.TicketID
 	// BlockTurn says that the whole turn has to end.
 	BlockTurn bool
@@ -30,7 +30,7 @@ func (d *Denied) Error() string { return "floodmark: " + d.Line }
 // Unwrap returns why there was no answer.
 func (d *Denied) Unwrap() error { return d.Err }
 
-// denied words a refusal. A verifier that nobody asked has not agreed.
+// denied words a refusal. A verifier that was not asked has not agreed.
 func denied(r hook.Reply, err error) *Denied {
 	d := &Denied{Verdict: r.Decision.Verdict, Line: r.Line, Ticket: r.Ticket, BlockTurn: r.BlockTurn, Err: err}
 	if err != nil {
@@ -50,15 +50,15 @@ func denied(r hook.Reply, err error) *Denied {
 	case d.Line == "":
 		d.Line = "refused."
 	}
-	d.Verdict = min(d.Verdict, floodmark.Audit) // whatever it was, it is not a yes
+	d.Verdict = min(d.Verdict, floodmark.Audit) // in any case not an allow
 	if todo := r.Decision.Remedy.Agent; todo != "" {
 		d.Line += " " + todo
 	}
 	return d
 }
 
-// Withheld says that a tool ran and its result is kept back, because the
-// monitor could not take it in: nobody would know where it came from.
+// Withheld says that a tool ran and its result is kept back, because the monitor could not take it
+// in: its origin would be unknown.
 type Withheld struct {
 	Tool string
 	// Err is why, for logs. It is not unwrapped: that a result was not taken in

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// FuzzOnlyAYesRuns answers with whatever there is: a tool runs if, and only if,
-// the words «allow» are where they belong and nothing else speaks against it.
+// FuzzOnlyAYesRuns answers with any bytes: a tool runs if, and only if, the words «allow» are where
+// they belong and no other field speaks against it.
 func FuzzOnlyAYesRuns(f *testing.F) {
 	for _, seed := range []string{
 		`{"decision":{"verdict":"allow"}}`, `{"decision":{"verdict":"Allow"}}`, `{"decision":{"verdict":"confirm"},"ticket":"t"}`,

@@ -1,8 +1,7 @@
-// Package guard is the door for an agent that is written in Go: it tells a
-// monitor what happens in one conversation and does what the monitor answers.
-// It judges nothing. Whatever goes wrong is a no: a tool does not run unless
-// the answer was exactly «allow», and what it returned is kept back unless the
-// monitor has taken it in.
+// Package guard is the door for an agent that is written in Go: it tells a monitor what happens in
+// one conversation and does what the monitor answers. It judges nothing. Any error is a refusal: a
+// tool does not run unless the answer was exactly «allow», and what it returned is kept back unless
+// the monitor has taken it in.
 //
 // The monitor may be one's own ([embedded.Guard]) or a daemon ([client.Client]).
 //
@@ -25,38 +24,36 @@ import (
 // DefaultTimeout is how long one answer may take.
 const DefaultTimeout = 10 * time.Second
 
-// A Judge answers what an agent may do. With an error nothing is allowed,
-// whatever the reply says.
+// A Judge decides what an agent may do. With an error nothing is allowed: the reply does not count.
 type Judge interface {
 	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
 }
 
-// A Waiter is a Judge that can say when a person has answered a question.
+// A Waiter is a Judge that can wait for a person's answer to a question.
 type Waiter interface {
 	Judge
-	// Await returns when the question is closed or ctx ends. What it returns is
-	// news, not leave.
+	// Await returns when the question is closed or ctx ends. The verdict is information, not
+	// permission.
 	Await(ctx context.Context, session floodmark.SessionID, ticket floodmark.TicketID) (floodmark.Verdict, error)
 }
 
 // Options describe one conversation.
 type Options struct {
-	// Agent is the name the policy knows the agent's tools by. It must be there.
+	// Agent is the name the policy has for the agent's tools. It is required.
 	Agent string
 	// Session names the conversation, the same across restarts. Without one it
 	// gets a new name.
 	Session floodmark.SessionID
-	// Resume says that the conversation began before, perhaps unseen: its past is
-	// believed only as far as the monitor knows it.
+	// Resume says that the conversation began before, perhaps unseen: its past counts only as far
+	// as the monitor recorded it.
 	Resume bool
 	// Project is the folder the agent works in and Home the owner's: what
 	// relative paths and ~ mean.
 	Project, Home string
 	// Timeout bounds each answer; zero means [DefaultTimeout].
 	Timeout time.Duration
-	// Wait is how long a call that needs a person's yes waits for it, if the
-	// monitor is a [Waiter]. Zero: it is refused at once, and may be tried again
-	// when the person has said yes.
+	// Wait is how long a call that needs a person's approval waits for it, if the monitor is a
+	// [Waiter]. Zero: it is refused at once, and may be tried again after the approval.
 	Wait time.Duration
 }
 
@@ -94,7 +91,7 @@ func Start(ctx context.Context, j Judge, o Options) (*Session, error) {
 // ID returns the name of the conversation.
 func (s *Session) ID() floodmark.SessionID { return s.opts.Session }
 
-// A Heard is what becomes of a message.
+// A Heard is the monitor's answer to a message.
 type Heard struct {
 	// Consumed says that it was a command to the monitor: the model must not see
 	// it. Notice answers it, to the owner only.
@@ -102,28 +99,26 @@ type Heard struct {
 	Notice   string
 }
 
-// A Message is something that somebody wrote to the agent. Whoever fills it in
-// answers for Origin: only a channel that has proved who writes may say
-// IsOwner.
+// A Message is a message to the agent. The program that fills it in is responsible for Origin: only
+// a channel that has authenticated the sender may set IsOwner.
 type Message struct {
 	Origin floodmark.Origin
 	Text   string
-	// Typed says that all of Text was typed, and that pastes are in Parts. Else
-	// a long text counts as pasted, and a paste is nobody's word.
+	// Typed says that all of Text was typed, and that pastes are in Parts. Otherwise a long text
+	// counts as pasted, and a paste is not the sender's own word.
 	Typed bool
 	// Parts are what the message carries besides: quotes, files, pastes.
 	Parts []hook.Content
 }
 
-// Said tells the monitor what the owner wrote, in a conversation where nobody
-// else can write. It comes before the message is given to the model. With an
-// error the message must not be passed on.
+// Said tells the monitor what the owner wrote, in a conversation where only the owner can write. It
+// comes before the message is given to the model. With an error the message must not be passed on.
 func (s *Session) Said(ctx context.Context, text string) (Heard, error) {
 	owner := floodmark.Origin{Kind: floodmark.FromSender, Name: s.opts.Agent, Sender: "owner", IsOwner: true}
 	return s.Hear(ctx, Message{Origin: owner, Text: text})
 }
 
-// Hear is Said for any message of anybody.
+// Hear is Said for any message of any sender.
 func (s *Session) Hear(ctx context.Context, m Message) (Heard, error) {
 	r, err := s.ask(ctx, hook.Event{Point: hook.MessageReceived, Origin: m.Origin, Text: m.Text, Typed: m.Typed, Parts: m.Parts})
 	if err != nil {
@@ -133,9 +128,8 @@ func (s *Session) Hear(ctx context.Context, m Message) (Heard, error) {
 	return Heard{Consumed: r.Consumed, Notice: r.Notice}, nil
 }
 
-// Emit asks whether an answer may go out and returns it as it must: perhaps
-// with links made harmless, and with a note of what it draws on. With an error
-// nothing may go out.
+// Emit asks whether an answer may go out and returns the text to send: perhaps with links made
+// harmless, and with a note of what it draws on. With an error nothing may go out.
 func (s *Session) Emit(ctx context.Context, to hook.Audience, text string) (string, error) {
 	r, err := s.ask(ctx, hook.Event{Point: hook.BeforeResponseEmit, Audience: to, Text: text})
 	if err != nil {
@@ -150,9 +144,8 @@ func (s *Session) Emit(ctx context.Context, to hook.Audience, text string) (stri
 	return text, nil
 }
 
-// BeforeModel tells the monitor all that the model is about to see, and which
-// tools it would be offered. What nobody announced before is not believed. The
-// reply names the tools to hide.
+// BeforeModel tells the monitor all that the model is about to see, and which tools it would be
+// offered. Text that was not announced before is not trusted. The reply names the tools to hide.
 func (s *Session) BeforeModel(ctx context.Context, messages []hook.Content, tools []hook.Tool) (hook.Reply, error) {
 	round := int(s.rounds.Add(1) - 1)
 	return s.ask(ctx, hook.Event{Point: hook.BeforeLLMCall, Messages: messages, Tools: tools, Iteration: round})
@@ -179,7 +172,7 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	defer cancel()
 	r, err := s.judge.Handle(ctx, ev)
 	if err == nil {
-		err = ctx.Err() // a yes that comes too late is none
+		err = ctx.Err() // an answer after the deadline does not count
 	}
 	if err == nil && r.Allows() {
 		return r, nil
@@ -196,8 +189,8 @@ func With(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// From returns the session of a context, or an error that refuses: a call of
-// nobody's conversation is not made.
+// From returns the session of a context, or an error that refuses: a call without a conversation is
+// not made.
 func From(ctx context.Context) (*Session, error) {
 	if s, ok := ctx.Value(sessionKey{}).(*Session); ok && s != nil {
 		return s, nil

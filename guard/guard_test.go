@@ -143,7 +143,7 @@ func TestWaitingForAPerson(t *testing.T) {
 		{0, floodmark.Allow, 1, false},
 		{time.Minute, floodmark.Allow, 2, true},
 		{time.Minute, floodmark.Restrict, 1, false},
-		{10 * time.Millisecond, floodmark.Confirm, 1, false}, // nobody answers
+		{10 * time.Millisecond, floodmark.Confirm, 1, false}, // no answer
 	} {
 		asked := 0
 		y := &yes{await: c.answered}

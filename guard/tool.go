@@ -72,7 +72,7 @@ func (s *Session) Run(ctx context.Context, call hook.Call, run func(context.Cont
 	return result, err
 }
 
-// decide asks whether a call may be made, and once more after a person's yes.
+// decide asks whether a call may be made, and once more after a person's approval.
 func (s *Session) decide(ctx context.Context, call hook.Call) error {
 	ev := hook.Event{Point: hook.BeforeToolCall, Call: call}
 	_, err := s.ask(ctx, ev)
@@ -90,7 +90,7 @@ func (s *Session) decide(ctx context.Context, call hook.Call) error {
 	return err
 }
 
-// text is a result as the monitor takes it in.
+// text returns a result as the monitor takes it in.
 func text(out any) (string, error) {
 	if s, ok := out.(string); ok {
 		return s, nil

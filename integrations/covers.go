@@ -9,13 +9,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Cover is what the hooks of one agent see and what they cannot, in words
-// for people.
+// A Cover is what the hooks of one agent see and what they cannot, in words for people.
 type Cover struct {
 	// Agent is its name, Title what people call it.
 	Agent string `yaml:"agent"`
 	Title string `yaml:"title"`
-	// Measured is the newest version that was looked at. Others may differ.
+	// Measured is the newest version that was examined. Others may differ.
 	Measured string `yaml:"measured"`
 	// Run says that this version was run by us; otherwise its documents were
 	// read.
@@ -28,7 +27,7 @@ type Cover struct {
 	Holes []Hole `yaml:"holes"`
 }
 
-// An Off is something the agent can do no more while it is protected.
+// An Off is something the agent can no longer do while it is protected.
 type Off struct {
 	// Setting is the one that is written; Text says what is lost, and why.
 	Setting string `yaml:"setting"`
@@ -43,7 +42,7 @@ type Hole struct {
 	Text string `yaml:"text" json:"text"`
 }
 
-// Lost says what is switched off by lines of a diff of the agent's settings, and why.
+// Lost returns what lines of a diff of the agent's settings switch off, and why.
 func (c Cover) Lost(diff []string) (list []string) {
 	for _, off := range c.Off {
 		if slices.ContainsFunc(diff, func(line string) bool {
@@ -55,7 +54,7 @@ func (c Cover) Lost(diff []string) (list []string) {
 	return list
 }
 
-// Covers are those of all agents, by name.
+// Covers returns those of all agents, by name.
 func Covers() (map[string]Cover, error) {
 	data, err := File("covers.yaml")
 	if err != nil {

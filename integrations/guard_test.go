@@ -45,8 +45,8 @@ func commands(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// Nothing in the guards is found by PATH but, in the fragment, the hook itself:
-// whoever sets an agent's variables would choose it.
+// Nothing in the guards is found by PATH but, in the fragment, the hook itself: an agent's
+// variables could choose it.
 func TestGuardsFindNothingByPath(t *testing.T) {
 	files, err := filepath.Glob("*/*.json")
 	if err != nil || len(files) < 5 {

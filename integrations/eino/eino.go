@@ -1,9 +1,8 @@
-// Package eino guards agents that are built with CloudWeGo's Eino. Its
-// middleware tells a Floodmark monitor what the model is about to see and which
-// calls it proposes, and lets a tool run only after a yes. It judges nothing.
+// Package eino guards agents that are built with CloudWeGo's Eino. Its middleware tells a Floodmark
+// monitor what the model is about to see and which calls it proposes, and lets a tool run only
+// after an allow. It judges nothing.
 //
-// Sessions come with the context: run the agent with [guard.With]. Without one
-// nothing runs.
+// Sessions come with the context: run the agent with [guard.With]. Without one nothing runs.
 package eino
 
 import (

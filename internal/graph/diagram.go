@@ -12,8 +12,8 @@ import (
 // maxLabelRunes bounds one line of a node in a diagram.
 const maxLabelRunes = 60
 
-// Mermaid returns the graph as a Mermaid flowchart. Names in it come from
-// anybody, so every character that could mean something is written as a code.
+// Mermaid returns the graph as a Mermaid flowchart. Its names are foreign text, so every character
+// with a meaning is written as a code.
 func (g *Graph) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")

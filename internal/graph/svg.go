@@ -22,10 +22,9 @@ const (
 	boxLines   = 5
 )
 
-// SVG draws the graph for a report: a band for each turn, content flowing from
-// left to right, the less believed the redder, what was refused with a thick
-// frame and the way there in red. Names in it come from anybody, so each is
-// shortened, and every character that means something is escaped. It loads
+// SVG draws the graph for a report: a band for each turn, content flowing from left to right, the
+// less trusted the redder, what was refused with a thick frame and the way there in red. Its names
+// are foreign text, so each is shortened, and every character with a meaning is escaped. It loads
 // nothing and runs nothing.
 func (g *Graph) SVG() string {
 	d := &drawing{at: map[string]box{}}

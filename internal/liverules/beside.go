@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// beside loads rules of a fleet with what tightens of the owner's own. If the file
-// is broken or gone, what it last said goes on tightening, as it would go on
-// holding without a fleet; if that is not known, strict rules hold.
+// beside loads rules of a fleet with the part of the owner's own that tightens. If the file is
+// broken or gone, its last good text goes on tightening, as it would go on holding without a fleet;
+// if there is none, strict rules hold.
 func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error {
 	own, wrong := l.tightens()
 	got.status.Left, got.status.Refused = own.Left, wrong
@@ -39,8 +39,8 @@ func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error 
 	return nil
 }
 
-// tightens returns what tightens of the owner's own policy. With an error, which
-// says what is wrong with the file, it is what it last was, or nothing.
+// tightens returns the part of the owner's own policy that tightens. With an error, which says what
+// is wrong with the file, it is the last good one, or nothing.
 func (l *Live) tightens() (config.Own, error) {
 	text, wrong := config.ReadPolicy(l.opts.File)
 	var own config.Own
@@ -60,7 +60,7 @@ func (l *Live) tightens() (config.Own, error) {
 	return config.Own{}, wrong // it held alone, and cannot be held beside another
 }
 
-// firstLine is the beginning of what is wrong with a file, for a line of status.
+// firstLine returns the first line of an error in a file, for a line of status.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text

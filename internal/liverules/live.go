@@ -1,7 +1,7 @@
-// Package liverules holds the rules in force on this machine: the owner's policy, read
-// again whenever its file changes, or on a laptop that joined a fleet the fleet's, with
-// what of the owner's tightens them. It never puts rules in force that cannot be read,
-// and rules that have ended do not come back with a clock that is set back.
+// Package liverules holds the rules in force on this machine: the owner's policy, read again
+// whenever its file changes, or on a laptop that joined a fleet the fleet's, plus the part of the
+// owner's that tightens. It never puts rules in force that cannot be read, and expired rules do not
+// come back when the clock is set back.
 package liverules
 
 import (
@@ -22,40 +22,40 @@ import (
 type Options struct {
 	File   string // the owner's policy
 	Reader *config.Reader
-	// Own says where this installation lies: whatever the policy says, that is guarded.
+	// Own returns the files of this installation, which are guarded under any policy.
 	Own func() (*catalog.File, error)
 	Now func() time.Time
 	// Gates are those of service.yaml, which holds until the daemon ends.
 	Gates verify.Gates
-	// Changed is told of every try after the first, when it is over.
+	// Changed is called after every later try.
 	Changed func(Status)
-	// Fleet says what holds in place of the file, at a time, on a laptop that joined
-	// a fleet; nil everywhere else.
+	// Fleet returns what holds in place of the file, at a time, on a laptop that joined a fleet;
+	// nil everywhere else.
 	Fleet func(now time.Time) FleetRules
 }
 
-// Live are the rules in force. A file that is wrong changes nothing: the old
-// rules stay, and what is wrong with the new ones is kept for whoever asks.
+// Live are the rules in force. A file that is wrong changes nothing: the old rules stay, and the
+// errors of the new ones are kept for status.
 type Live struct {
 	opts Options
 
-	// loading is held from reading rules until they are in force: what was read
-	// earlier must not take the place of what was read later. It guards good.
+	// loading is held from reading rules until they are in force: an earlier reading must not
+	// replace a later one. It guards good.
 	loading sync.Mutex
-	// good is the owner's own policy as it last held: beside a fleet's rules it goes
-	// on tightening when the file is broken or gone. Nil is none.
+	// good is the owner's own policy as it last held: beside a fleet's rules it goes on tightening
+	// when the file is broken or gone. Nil is none.
 	good []byte
 
 	mu     sync.Mutex                     // guards all below
 	fleet  func(now time.Time) FleetRules // as it is by now
 	status Status
 	places floodmark.Digest // where this installation lies, as the rules have it
-	// strict holds once until is over; a zero until is never. Latest is the latest
-	// time that was seen: a clock that is set back revives nothing.
+	// strict holds once until is over; a zero until is never. Latest is the latest time that was
+	// seen: a clock that is set back revives nothing.
 	strict kernel.Rules
 	until  time.Time
 	latest time.Time
-	// expected is until when a change by «floodmark protect» is nobody else's.
+	// expected is until when a change is taken for that of «floodmark protect».
 	expected time.Time
 }
 
@@ -67,23 +67,23 @@ type FleetRules struct {
 	Until time.Time
 }
 
-// A Status is which rules hold, and what became of the last try.
+// A Status says which rules hold, and the result of the last try.
 type Status struct {
 	Rules  config.Rules
 	Loaded time.Time
 	// Refused is why the file as it lies there does not hold; nil if it does.
 	Refused error
 	Fresh   bool // the last try brought other rules
-	// Announced says that these are no other rules than [Live.Protecting] announced.
+	// Announced says that these are exactly the rules that [Live.Protecting] announced.
 	Announced bool
-	// Left is what of the owner's own file does not hold beside a fleet's rules.
+	// Left is the part of the owner's own file that does not hold beside a fleet's rules.
 	Left string
 	// Shut is why strict rules hold in place of a fleet's that have not ended; empty
 	// if they do not.
 	Shut string
 }
 
-// Log writes down what became of the last try.
+// Log logs the result of the last try.
 func (s Status) Log(log *slog.Logger) {
 	if s.Refused != nil {
 		log.Error("the new policy is refused, the old one stays", "error", s.Refused)
@@ -96,8 +96,8 @@ func (s Status) Log(log *slog.Logger) {
 	}
 }
 
-// New loads the rules for the first time. With wrong rules there is no
-// daemon to begin with: better none than one with rules nobody wrote.
+// New loads the rules for the first time. If they are wrong it fails: no daemon is better than one
+// with rules that the owner did not write.
 func New(o Options) (*Live, error) {
 	l := &Live{opts: o, fleet: o.Fleet}
 	got, err := l.load(o.Fleet, o.Now())
@@ -116,8 +116,8 @@ type loaded struct {
 	until  time.Time
 }
 
-// load reads the rules, and looks again where this installation lies: agents may
-// have been connected since. Rules of a fleet that cannot be read are strict ones.
+// load reads the rules, and finds again where this installation is: agents may have been connected
+// since. Rules of a fleet that cannot be read are replaced by strict ones.
 func (l *Live) load(fleet func(time.Time) FleetRules, now time.Time) (got loaded, err error) {
 	got.status = Status{Loaded: l.opts.Now(), Fresh: true}
 	places, err := l.opts.Own()
@@ -159,14 +159,14 @@ func (l *Live) Join(fleet func(time.Time) FleetRules) error {
 	return nil
 }
 
-// Time is now, or the latest time that was seen if that is later.
+// Time returns the present time, or the latest time that was seen if that is later.
 func (l *Live) Time() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.clock()
 }
 
-// clock does so for who holds the lock.
+// clock is Time for a caller that holds the lock.
 func (l *Live) clock() time.Time {
 	if now := l.opts.Now(); now.After(l.latest) {
 		l.latest = now
@@ -174,7 +174,7 @@ func (l *Live) clock() time.Time {
 	return l.latest
 }
 
-// Saw notes a time that is known to have been.
+// Saw notes a time that has certainly been reached.
 func (l *Live) Saw(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,8 +186,8 @@ func (l *Live) Saw(at time.Time) {
 // over reports whether the rules of a fleet have ended. The caller holds the lock.
 func (l *Live) over() bool { return !l.until.IsZero() && !l.clock().Before(l.until) }
 
-// Expire puts strict rules in force for good if those of a fleet have ended: until
-// then each decision finds out by itself.
+// Expire puts strict rules in force for good if those of a fleet have expired: until then each
+// decision checks by itself.
 func (l *Live) Expire() {
 	l.mu.Lock()
 	over := l.over()
@@ -197,7 +197,7 @@ func (l *Live) Expire() {
 	}
 }
 
-// Rules returns those in force, each time it is asked.
+// Rules returns the rules now in force.
 func (l *Live) Rules() kernel.Rules {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,19 +216,19 @@ func (l *Live) Current() Status {
 	return l.status
 }
 
-// protectTime is how long protect may take from its word to its deed.
+// protectTime bounds the time from protect's announcement to its change.
 const protectTime = time.Minute
 
-// Protecting announces what «floodmark protect» does: the owner wants it.
+// Protecting announces a change by «floodmark protect», which the owner wants.
 func (l *Live) Protecting() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expected = l.clock().Add(protectTime)
 }
 
-// announced reports whether rules differ from those in force by nothing but what protect
-// does: other places are guarded, its policy stands where there was none, or is gone again.
-// Whatever else changed meanwhile was somebody else. The caller holds the lock.
+// announced reports whether rules differ from those in force only by what protect does: other
+// places are guarded, its policy was written where there was none, or removed again. Any further
+// change is another program's. The caller holds the lock.
 func (l *Live) announced(r config.Rules) bool {
 	if !l.clock().Before(l.expected) {
 		return false
@@ -269,7 +269,7 @@ func (l *Live) Reload() Status {
 	return after
 }
 
-// Problems are what is wrong with the file as it lies there.
+// Problems returns the errors in the file on disk.
 func (s Status) Problems() floodmark.Problems {
 	if found, ok := errors.AsType[floodmark.Problems](s.Refused); ok {
 		return found

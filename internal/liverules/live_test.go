@@ -53,8 +53,8 @@ func TestFleetRulesEnd(t *testing.T) {
 	}
 }
 
-// Joining a fleet and leaving it changes which rules hold, and the owner's own
-// goes on tightening meanwhile, whatever becomes of the file.
+// Joining a fleet and leaving it changes which rules hold, and the owner's own goes on tightening
+// meanwhile, with or without its file.
 func TestJoinedAndLeft(t *testing.T) {
 	r := enter(t, "version: 1\nprofile: assistant\ntoolOverrides: {exec: {untrusted: restrict}}\n", nil)
 	alone := r.Rules().Policy.Hash()
@@ -81,8 +81,8 @@ func TestJoinedAndLeft(t *testing.T) {
 	}
 }
 
-// Where the owner's own policy was never read, nobody knows what it tightens: with a
-// fleet strict rules hold, and without one there are none to begin with.
+// If the owner's own policy was never read, what it tightens is unknown: with a fleet strict rules
+// hold, and without one there are none to begin with.
 func TestABrokenPolicyAtFirst(t *testing.T) {
 	paths := config.DirPaths(t.TempDir())
 	r := enter(t, "", nil)

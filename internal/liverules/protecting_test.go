@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// What «floodmark protect» announced and did is nobody else's change. All else is, also
+// A change that «floodmark protect» announced and made is its own. Every other one is not, also
 // within the same minute.
 func TestWhatProtectAnnounced(t *testing.T) {
 	for name, c := range map[string]struct {

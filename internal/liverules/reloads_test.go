@@ -9,9 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// Somebody who touches the policy just when a laptop gets other rules does not
-// bring the former ones back: what was read first never takes the place of what
-// was read later.
+// A change of the policy just when a laptop gets other rules does not bring the former ones back:
+// an earlier reading never replaces a later one.
 func TestReadFirstDoesNotHoldLast(t *testing.T) {
 	paths := config.DirPaths(t.TempDir())
 	var policy atomic.Value

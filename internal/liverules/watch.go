@@ -19,9 +19,9 @@ import (
 // write in several steps.
 const settle = 200 * time.Millisecond
 
-// Watch reloads whenever the file changes, until ctx ends, and if it changed before
-// it was watched. It watches the folder, because editors replace files, so it makes
-// the folder: the first policy is written there later.
+// Watch reloads whenever the file changes, until ctx ends, and if it changed before it was watched.
+// It watches the folder, because editors replace files, and makes the folder if it is missing: the
+// first policy may be written there later.
 func (l *Live) Watch(ctx context.Context, log *slog.Logger) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -63,9 +63,9 @@ func (l *Live) follow(ctx context.Context, log *slog.Logger, events <-chan fsnot
 	}
 }
 
-// behind reports whether something else lies there than what holds. It compares what
-// was read, byte by byte: a time or a size tells less. Rules of a fleet are not
-// compared, nor those that were refused: they are read again.
+// behind reports whether the file differs from what holds. It compares the bytes that were read: a
+// time or a size tells less. It does not compare rules of a fleet, nor refused ones: they are read
+// again.
 func (l *Live) behind() bool {
 	l.loading.Lock()
 	defer l.loading.Unlock()

@@ -22,7 +22,7 @@ const (
 	strict = "version: 1\nprofile: strict\n"
 )
 
-// reader is everybody's: what it has read nobody changes.
+// reader is shared by all tests, and no test changes what it has read.
 var reader = config.NewReader()
 
 func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
@@ -92,8 +92,8 @@ func (r *room) watch(t *testing.T) {
 	})
 }
 
-// Nobody tells of what changed after it was read and before it was watched. It is
-// found all the same: else a policy that was tightened then would not hold.
+// A change after the first reading and before the watch raises no event. It is found all the same:
+// otherwise a policy that was tightened then would not hold.
 func TestChangedBeforeItWasWatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		before string

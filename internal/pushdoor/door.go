@@ -1,12 +1,12 @@
-// Package pushdoor lets a person see what a push sends before it happens. It stands
-// between the agents' door and the monitor: it tells the monitor what the push of a call
-// would send, and once a person has approved that, pushes it itself and refuses the
-// agent's own push. It never decides whether somebody is asked.
+// Package pushdoor lets a person review a push before it happens. It stands between the agents'
+// door and the monitor: it tells the monitor what the push of a call would send, and once a person
+// has approved that, pushes it itself and refuses the agent's own push. It never decides whether a
+// person is asked.
 //
-// The agent's own push is refused with "pushed for you" and not replaced by another
-// command: a refusal works with every agent. A line in which something else could change
-// the push is not reviewed, and is refused where it would be asked about. The review is in
-// memory only: after a restart a yes to it counts for nothing and the push is shown anew.
+// The agent's own push is refused with "pushed for you" and not replaced by another command: a
+// refusal works with every agent. A line in which another part could change the push is not
+// reviewed, and is refused where it would be asked about. The review is in memory only: after a
+// restart an approval of it counts for nothing and the push is shown again.
 package pushdoor
 
 import (
@@ -33,7 +33,7 @@ import (
 
 // A Config is what a [Door] needs. Without a git nothing is reviewed.
 type Config struct {
-	// Hooks judges; the monitor does.
+	// Hooks judges; the monitor implements it.
 	Hooks agents.Hooks
 	Git   gitpush.Config
 	// View reads a session.
@@ -46,13 +46,13 @@ type Config struct {
 // A Door passes events on to the monitor. It is safe for concurrent use.
 type Door struct {
 	cfg Config
-	// run is of this start of the monitor. What it showed is in its memory only, so a yes
-	// that comes after another start is a yes to something that nobody is shown.
+	// run names this run of the monitor. Its reviews are in memory only, so an approval that comes
+	// after a restart has no review.
 	run string
 
 	mu sync.Mutex // guards what is below
-	// closed are addresses that did not let the monitor in, until when. The agent's own push
-	// may have another login there.
+	// closed holds addresses that refused the monitor, until when. The agent's own push may have
+	// another login there.
 	closed map[string]time.Time
 	// done are calls that were answered here, until the next one of the same name is
 	// judged. Agents report their end as an error.
@@ -65,7 +65,7 @@ type call struct {
 	id      floodmark.CallID
 }
 
-// An answer is what an agent was told of a call.
+// An answer is an agent's reply for a call.
 type answer struct {
 	text string
 	at   time.Time
@@ -102,7 +102,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return d.cfg.Hooks.Handle(ctx, tenant, ev)
 }
 
-// before lets a call be judged, with what its push would send.
+// before has a call judged, with what its push would send.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
 	d.answered(call{s, ev.Call.ID}) // a call of this name is judged now, and its result is its own
 	line, is := agents.CommandLine(ev.Agent, ev.Call)
@@ -112,12 +112,12 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	copied, push, remote := d.look(ctx, s, line)
 	if copied != nil {
 		defer func() { _ = copied.Close() }() // what is left is swept
-		ev.Retry = false                      // what was let through before was another push
+		ev.Retry = false                      // the call allowed before was another push
 	}
 	ev.Push, ev.Remote = push, remote
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
-		reply.Shown = push.With(floodmark.Digest{}) // a yes in the agent's own window would let it push itself
+		reply.Shown = push.With(floodmark.Digest{}) // an approval in the agent's own window would let it push itself
 	}
 	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() && !approved(reply.Decision) {
 		return reply, err
@@ -131,16 +131,16 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	return d.push(ctx, s, ev, copied)
 }
 
-// mayPush reports a line in which a shell could read «push». Whether it is a push, the monitor
-// says.
+// mayPush reports a line in which a shell could read «push». The monitor decides whether it is a
+// push.
 func mayPush(line string) bool {
 	read := strings.NewReplacer("'", "", `"`, "", "\\", "", "\n", "").Replace(line)
 	return strings.Contains(read, "push") || strings.Contains(line, "git") && strings.ContainsAny(line, "$`")
 }
 
-// approved reports a decision that follows from a person's yes to a question. The call was
-// judged with what its push would send, so the yes was given to that. A gate that had to
-// agree besides leaves no more of the reply than this.
+// approved reports a decision that follows from a person's approval of a question. The call was
+// judged with what its push would send, so the approval covers that. If a gate had to agree too,
+// the reply shows no more of it than this.
 func approved(d floodmark.Decision) bool {
 	return slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool {
 		return r.Code == floodmark.Granted && !strings.HasPrefix(r.Rule, kernel.StandingRule)
@@ -170,8 +170,8 @@ func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gi
 	return hook.Reply{Line: text}, nil
 }
 
-// look reviews the push of a command line. Nothing is said of a session whose remote was
-// not known when it began.
+// look reviews the push of a command line. It says nothing of a session whose remote was not known
+// when it began.
 func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpush.Copy, *hook.Push, hook.Remote) {
 	v, err := d.cfg.View(ctx, s)
 	switch {
@@ -207,9 +207,9 @@ func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpu
 	return c, p, remote
 }
 
-// without says why there is no review, in words of ours: what git and the remote said is
-// not told. A push that takes something away, or whose objects git itself would not write,
-// is not asked about.
+// without says why there is no review, in our words: it does not repeat what git and the remote
+// said. A push that removes commits, or whose objects git itself would not write, is not asked
+// about.
 func without(err error) *hook.Push {
 	switch {
 	case errors.Is(err, gitpush.ErrNothing):
@@ -227,7 +227,7 @@ func without(err error) *hook.Push {
 	return &hook.Push{Unseen: "git could not compare it with what the remote has"}
 }
 
-// bar notes that an address did not let the monitor in.
+// bar notes that an address refused the monitor.
 func (d *Door) bar(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

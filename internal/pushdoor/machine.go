@@ -27,7 +27,7 @@ func Open(
 	}
 	left, _ := filepath.Glob(filepath.Join(folder, "push-*")) // of a monitor that was killed
 	for _, copied := range left {
-		_ = os.RemoveAll(copied) // it is in nobody's way
+		_ = os.RemoveAll(copied) // it does no harm
 	}
 	cfg.Look = disk.Push
 	cfg.Git = gitpush.Config{Git: boxgit.Find(), Folder: folder, Home: paths.Home}

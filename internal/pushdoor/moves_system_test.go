@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// colleague is somebody else's work on the default branch of the remote.
+// colleague is another person's work on the default branch of the remote.
 func colleague(w *world) {
 	other := filepath.Join(w.home, "other")
 	w.in(w.home, "", "clone", "-q", w.origin, other)
@@ -19,7 +19,7 @@ func colleague(w *world) {
 	w.old = w.objects()
 }
 
-// theirs is somebody else's commit in a remote.
+// theirs is another person's commit in a remote.
 func theirs(w *world, repo string) {
 	tree := w.in(repo, "", "rev-parse", "main^{tree}")
 	id := w.in(repo, "", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "commit-tree", tree, "-p", "main", "-m", "theirs")

@@ -7,10 +7,10 @@ import (
 	"github.com/floodmark/floodmark/internal/gitwords"
 )
 
-// Plain reports a command line that is one plain push and nothing else: of the branch that
-// is checked out, or of one that it names, to the usual remote. Nothing in it means
-// anything to a shell, but for the end by which models keep what git says short: the
-// monitor pushes itself and says one line.
+// Plain reports a command line that is one plain push and nothing else: of the branch that is
+// checked out, or of one that it names, to the default remote. Nothing in it is special to a shell,
+// except the pipe at the end by which models shorten git's output: the monitor pushes itself and
+// returns one line.
 func Plain(line string) (branch string, ok bool) {
 	line = strings.TrimSuffix(withoutPipe(strings.TrimRight(strings.Trim(line, " \t\n"), "; ")), " 2>&1")
 	words := strings.Fields(line)

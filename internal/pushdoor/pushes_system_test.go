@@ -16,7 +16,7 @@ import (
 // How an attempt ends.
 const (
 	pushed  = "pushed"       // and what came to the remote was shown
-	refused = "refused"      // nobody is asked
+	refused = "refused"      // without a question
 	unseen  = "asked"        // as before there were reviews, and the question says so
 	again   = "asked again"  // because it is not what was approved
 	failed  = "not pushed"   // though it was approved: the remote did not take it
@@ -104,7 +104,7 @@ func (a attempt) shown(w *world, p *hook.Push) {
 	}
 }
 
-// Nothing is pushed that was not shown, whatever is tried.
+// For every attempt, nothing is pushed that was not shown.
 func TestNothingUnseenIsPushed(t *testing.T) {
 	from := template(t)
 	all := slices.Concat(

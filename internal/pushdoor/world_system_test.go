@@ -29,8 +29,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A world is a machine with a project, the remote it came from, somebody else's remote,
-// and a monitor. What an attack does to the project, an agent could.
+// A world is a machine with a project, the remote it came from, an attacker's remote, and a
+// monitor. What an attack does to the project, an agent could.
 type world struct {
 	*testing.T
 	home, app, origin, evil, ran string
@@ -50,7 +50,7 @@ const session = floodmark.SessionID("claude-code/s")
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
-// Ask and Keeps make the world somebody who is asked.
+// Ask and Keeps make the world a channel of questions.
 func (w *world) Ask(_ context.Context, t approval.Ticket) error {
 	w.asked = append(w.asked, t)
 	return nil

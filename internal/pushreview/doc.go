@@ -1,8 +1,7 @@
-// Package pushreview tells what a push would send, so that a person can look at it
-// first. It reads git's objects and nothing else of a repository: no attribute, filter,
-// setting, replaced object or reference has a say in what is shown. It takes each object
-// under the name that its bytes have, starts no program, and refuses a history that it
-// cannot read in full. What it leaves out it counts, before anything else is said.
+// Package pushreview shows what a push would send, so that a person can review it. It reads only
+// git's objects: no attribute, filter, setting, replaced object or reference changes what is shown.
+// It takes each object under the name that its bytes have, starts no program, and refuses a history
+// that it cannot read in full. It counts what it leaves out, before anything else is said.
 package pushreview
 
 import (
@@ -48,8 +47,8 @@ const (
 	maxDepth   = 64      // folders in folders
 )
 
-// ErrMalformed says that a history is not one that git itself would make. Programs
-// disagree about such objects, so nobody can say what would be sent.
+// ErrMalformed says that a history is not one that git itself would make. Programs disagree about
+// such objects, so what would be sent is unknown.
 var ErrMalformed = errors.New("malformed history")
 
 // ErrTooMuch says that there is more than a person would look at.

@@ -29,7 +29,7 @@ type Review struct {
 	Set Set
 }
 
-// Digest stands for all of a review: a yes to one is a yes to nothing else.
+// Digest identifies a whole review: an approval of one covers no other.
 func (r *Review) Digest() floodmark.Digest {
 	p := r.Plan
 	parts := slices.Concat([]string{"push", p.Address, p.Branch, p.Commit, p.Old, p.Base}, r.Set.Send, r.Head, r.Body)
@@ -148,6 +148,5 @@ func (w *walker) follows(p Plan, edges map[string]bool) error {
 	return ErrNotForward
 }
 
-// ErrNotForward says that a push would take commits away that the remote has, or that
-// nobody can tell.
+// ErrNotForward says that a push would remove commits that the remote has, or that this is unknown.
 var ErrNotForward = errors.New("the remote has commits that this branch does not follow: it would have to be forced")

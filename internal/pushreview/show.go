@@ -39,7 +39,7 @@ type shower struct {
 	lines []string
 }
 
-// say adds a line of ours, quote one with somebody else's words behind a sign.
+// say adds a line of ours, quote one with foreign text behind a sign.
 func (s *shower) say(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }

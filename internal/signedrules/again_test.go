@@ -69,9 +69,8 @@ func (m *moved) guards() floodmark.Digest {
 	return r.Catalog.Hash()
 }
 
-// Rules that somebody began to read before all were to be compiled anew, and has
-// read only after that was done, do not take the place of the new ones: they would
-// leave unguarded what was connected since.
+// Rules whose reading began before a recompilation of all, and ended after it, do not replace the
+// new ones: they would leave unguarded what was connected since.
 func TestALateLookBringsNoOldRulesBack(t *testing.T) {
 	m := newMoved(t)
 	before := m.guards()

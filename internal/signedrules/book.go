@@ -1,8 +1,7 @@
-// Package signedrules finds out which signed rules hold for a session: those of the
-// version that its tenant's authors rolled out to it. It looks for other rollouts by
-// itself, and it never answers with rules that nobody signed: whoever has no version
-// that holds is judged by the profile strict. It publishes nothing and rolls nothing
-// out; that is done at a [bundle.Store].
+// Package signedrules finds the signed rules that hold for a session: those of the version that its
+// tenant's authors rolled out to it. It looks for new rollouts by itself, and it never returns
+// unsigned rules: a session without a version that holds is judged by the profile strict. It
+// publishes nothing and rolls nothing out; that is done at a [bundle.Store].
 package signedrules
 
 import (
@@ -19,33 +18,33 @@ import (
 )
 
 const (
-	lookEvery = 2 * time.Second  // how often it is looked for another rollout
-	within    = 5 * time.Second  // what the store has to answer one look
+	lookEvery = 2 * time.Second  // how often it looks for another rollout
+	within    = 5 * time.Second  // bounds one answer of the store
 	staleAt   = 30 * time.Second // how long a look counts: what was revoked meanwhile must end
-	firstLook = 10 * time.Second // for the first look at all tenants, before anybody is answered
+	firstLook = 10 * time.Second // for the first look at all tenants, before any request is answered
 
 	atOnce = 8 // tenants that are looked at together then
 )
 
-// Options are what a [Book] is made of. All are needed.
+// Options are what a [Book] is made of. All are required.
 type Options struct {
 	Store bundle.Store
 	// Tenants are those that are judged by signed rules.
 	Tenants []string
-	// Settings says whose signatures count for a tenant of these.
+	// Settings returns whose signatures count for one of these tenants.
 	Settings func(tenant string) *config.Bundles
 	Reader   *config.Reader
-	// Own says where this installation lies: whatever is signed, that is guarded.
+	// Own returns the files of this installation, which are guarded under any signed policy.
 	Own func() (*catalog.File, error)
-	// Key is a tenant's. It draws who has which version.
+	// Key returns a tenant's key, which draws which session has which version.
 	Key func(tenant string) (provenance.Key, error)
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// A Book knows which signed rules hold for sessions of tenants. Nil is the book of a
-// monitor without any: [Book.Run], [Book.Again], [Book.TellTo] and [Book.Notes] do
-// nothing then, and nothing else may be asked of it.
+// A Book returns the signed rules for sessions of tenants. Nil is the book of a monitor without
+// any: [Book.Run], [Book.Again], [Book.TellTo] and [Book.Notes] do nothing then, and no other
+// method may be called.
 type Book struct {
 	opts Options
 	// read compiles a policy: [config.Reader.Bundle], but for tests.
@@ -54,7 +53,7 @@ type Book struct {
 	mu sync.RWMutex // guards all below
 	// wrong is told, once, that something should be looked at.
 	wrong    func(tenant, text string)
-	turn     uint64 // how often all was to be compiled anew: what began before is old
+	turn     uint64 // counts recompilations of all: what began before is old
 	strict   config.Rules
 	of       map[string]*held
 	compiled map[floodmark.Digest]config.Rules // by the policy's text
@@ -66,8 +65,8 @@ type Book struct {
 	compiling map[string]*sync.Mutex
 }
 
-// Open makes a book and looks for the rules of all tenants. It waits for that some
-// seconds at most: who is not known by then is judged strictly until it is.
+// Open makes a book and looks for the rules of all tenants. It waits some seconds at most: a tenant
+// whose rules are not read by then is judged strictly until they are.
 func Open(ctx context.Context, o Options) (*Book, error) {
 	b, err := newBook(o)
 	if err != nil {
@@ -91,7 +90,7 @@ func newBook(o Options) (*Book, error) {
 	return b, b.restrict()
 }
 
-// restrict makes the rules of those who have none.
+// restrict makes the rules for sessions without a version.
 func (b *Book) restrict() error {
 	places, err := b.opts.Own()
 	if err != nil {
@@ -107,8 +106,8 @@ func (b *Book) restrict() error {
 	return nil
 }
 
-// Run looks for other rollouts until ctx ends, for each tenant by itself: nobody
-// waits for the rules of another to be read, who may have made that take long.
+// Run looks for new rollouts until ctx ends, for each tenant by itself: no tenant waits for
+// another's rules to be read, whose authors may have made that slow.
 func (b *Book) Run(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -127,7 +126,7 @@ func (b *Book) Run(ctx context.Context) error {
 	return nil
 }
 
-// sleep waits, and reports whether ctx let it.
+// sleep waits, and returns false if ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// held is what is known here of one tenant.
+// held is the state of one tenant.
 type held struct {
 	rollout  bundle.Rollout
 	versions map[uint64]opened // those of the rollout
@@ -26,8 +26,8 @@ type opened struct {
 	err    error
 }
 
-// Look looks which rollout a tenant has now, and reads what it does not know. What
-// cannot be read is tried again with the next look.
+// Look reads the tenant's present rollout, and the versions that are not known. What cannot be read
+// is retried at the next look.
 func (b *Book) Look(ctx context.Context, tenant string) {
 	at := b.opts.Now()
 	b.mu.RLock()
@@ -66,8 +66,8 @@ func (b *Book) unread(tenant string, err error) {
 	}
 }
 
-// put takes in what was read, unless somebody else has read something later
-// meanwhile, or all is to be compiled anew since.
+// put stores what was read, unless a later reading came first, or all is to be compiled again
+// since.
 func (b *Book) put(tenant string, fresh held) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,8 +77,8 @@ func (b *Book) put(tenant string, fresh held) {
 	}
 }
 
-// look reads a tenant's rollout with its versions. What was read before in this turn
-// stays: bundles never change. An error says that it may work next time.
+// look reads a tenant's rollout with its versions. What was read before in this turn stays: bundles
+// never change. An error says that it may work next time.
 func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64) (held, error) {
 	if known.turn != turn {
 		known.versions = nil
@@ -157,9 +157,8 @@ func (b *Book) open(tenant string, version uint64, f found) (opened, error) {
 	return opened{bundle: got, rules: rules, err: err}, nil
 }
 
-// Again has everything compiled anew: this installation may lie elsewhere, or
-// guard other agents. Until that is done the old rules hold; what cannot be read
-// now is tried again with the next look.
+// Again has everything compiled again: this installation may be elsewhere, or guard other agents.
+// Until then the old rules hold; what cannot be read now is retried at the next look.
 func (b *Book) Again(ctx context.Context) error {
 	if b == nil {
 		return nil

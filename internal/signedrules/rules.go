@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// errNoBundle says that nobody has rolled out a version.
+// errNoBundle says that no version is rolled out.
 var errNoBundle = errors.New("no version is rolled out to it («floodmark fleet bundle rollout VERSION» does)")
 
 // Rules are those of a session that descends from root. With an error they are
@@ -32,8 +32,8 @@ func (b *Book) Rules(tenant string, root floodmark.SessionID) (config.Rules, err
 	return b.give(h, h.rollout.For(subject), now)
 }
 
-// subject is what a session is drawn by. It is made with the tenant's key, so
-// that an agent which chooses the name of its session does not choose its rules.
+// subject is what a session is drawn by. It is made with the tenant's key, so that an agent which
+// chooses the name of its session does not choose its rules.
 func (b *Book) subject(tenant string, root floodmark.SessionID) (string, error) {
 	key, err := b.opts.Key(tenant)
 	if err != nil {
@@ -44,8 +44,8 @@ func (b *Book) subject(tenant string, root floodmark.SessionID) (string, error) 
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// give returns the rules of one version. Where the next version cannot be used
-// at all the stable one holds; where its time is over nothing older does.
+// give returns the rules of one version. If the next version cannot be used at all the stable one
+// holds; if it has expired no older one does.
 func (b *Book) give(h *held, version uint64, now time.Time) (config.Rules, error) {
 	if version == 0 {
 		return b.strict, errNoBundle
@@ -71,8 +71,8 @@ func (h *held) usable(version uint64, now time.Time) error {
 	return v.bundle.Usable(h.rollout.Tenant, version, h.rollout.Floor, now)
 }
 
-// stale says that nobody knows what holds: a version may have been revoked since
-// the store was last asked.
+// stale says that it is unknown what holds: a version may have been revoked since the store was
+// last asked.
 func (h *held) stale(now time.Time) error {
 	if h == nil || h.read.IsZero() {
 		return ErrUnasked
@@ -83,6 +83,6 @@ func (h *held) stale(now time.Time) error {
 	return nil
 }
 
-// ErrUnasked says that nobody knows which version holds, so strict rules do. It leaves
-// out what went wrong: tenants hear it. The log has that.
+// ErrUnasked says that it is unknown which version holds, so strict rules do. It leaves out the
+// cause, because tenants see it; the log has that.
 var ErrUnasked = errors.New("which version holds is not known, because the store of bundles does not answer (whoever runs the monitor finds the reason in its log)")

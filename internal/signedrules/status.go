@@ -55,10 +55,10 @@ func (s state) wrong() string {
 	return ""
 }
 
-// soon is how long before its end somebody is told of a version's.
+// soon is how long before its end a version's expiry is announced.
 const soon = 7 * 24 * time.Hour
 
-// Notes are what a person of a tenant should know of its bundles.
+// Notes returns what people of a tenant should know of its bundles.
 func (b *Book) Notes(tenant string) []string {
 	if b == nil || b.opts.Settings(tenant) == nil {
 		return nil
@@ -108,7 +108,7 @@ func (b *Book) Status(tenant string) Status {
 	return out
 }
 
-// TellTo says whom to tell what is wrong, and tells it.
+// TellTo sets the function that is told what is wrong, and calls it.
 func (b *Book) TellTo(wrong func(tenant, text string)) {
 	if b == nil {
 		return
@@ -116,7 +116,7 @@ func (b *Book) TellTo(wrong func(tenant, text string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.wrong = wrong
-	clear(b.told) // nobody heard it
+	clear(b.told) // they were not reported
 }
 
 // complain tells, once, what is wrong with the bundles of a tenant.

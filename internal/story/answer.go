@@ -10,15 +10,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// anyAnswer is what a story wants that does not know yet: it never holds, and
-// shows what came.
+// anyAnswer is what a story writes for an answer that its writer does not know yet: it never holds,
+// and shows what came.
 const anyAnswer = "?"
 
 // almostArrow is the end of a line whose writer thought of an arrow.
 var almostArrow = regexp.MustCompile(`(-+>|=>|→)\s*(allow|audit|confirm|restrict)( [a-z-]+)?$`)
 
-// cutAnswer parts a line at the last « -> », behind which stands the answer
-// that must come. It refuses an answer that can never come.
+// cutAnswer splits a line at the last « -> », after which the expected answer stands. It refuses an
+// answer that can never come.
 func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 	i := strings.LastIndex(line+" ", " -> ")
 	if i < 0 {
@@ -31,7 +31,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 	return said, want, true, checkAnswer(verb, want)
 }
 
-// checkAnswer refuses what verdict never writes.
+// checkAnswer refuses an answer that verdict never writes.
 func checkAnswer(verb, want string) error {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "observe", "resume":
@@ -95,8 +95,8 @@ func reasons() []floodmark.Code {
 	}
 }
 
-// verdict renders an answer the way stories write it: the verdict, and the
-// reason that decided unless it is a plain yes.
+// verdict renders an answer the way stories write it: the verdict, and the deciding reason unless
+// it is a plain allow.
 func verdict(d floodmark.Decision) string {
 	words := []string{d.Word()}
 	if len(d.Hidden) > 0 {

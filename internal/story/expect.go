@@ -68,7 +68,7 @@ func statements() []string {
 	return append(texts(), "ticket", "consumed", "turn", "calls", "incident", "no")
 }
 
-// oneOf refuses what can stand behind a statement's name only by mistake.
+// oneOf refuses a word that can follow a statement's name only by mistake.
 func oneOf(what, text string, known ...string) error {
 	switch {
 	case slices.Contains(known, text):

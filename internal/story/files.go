@@ -10,10 +10,10 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// filesSession keeps what the owner does about files that sessions left.
+// filesSession holds the owner's acts on files that sessions left.
 const filesSession floodmark.SessionID = "floodmark/files"
 
-// onFiles writes down what the owner does about files.
+// onFiles records the owner's acts on files.
 func (w *world) onFiles(what func(in kernel.Input) []kernel.Output) error {
 	before := w.current
 	defer func() { w.current = before }()
@@ -31,8 +31,8 @@ func (w *world) onFiles(what func(in kernel.Input) []kernel.Output) error {
 	return nil
 }
 
-// cleaned removes what sessions left at a path. Something else may lie there at once, so
-// that only its label is gone.
+// cleaned removes what sessions left at a path. Another file may be there at once, so it removes
+// only the label.
 func (w *world) cleaned(path string) error {
 	things := leftover.Below(w.store, catalog.FoldPath(path))
 	if len(things) == 0 {
@@ -44,7 +44,7 @@ func (w *world) cleaned(path string) error {
 	})
 }
 
-// endorseFile vouches for a file as it lies there.
+// endorseFile trusts a file as it is now.
 func (w *world) endorseFile(path string) error {
 	d := floodmark.FileVouch(catalog.FoldPath(path), w.store.Exactly(catalog.FoldPath(path)))
 	if d.IsZero() {

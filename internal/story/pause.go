@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// pause notes what the owner said at a socket of his own.
+// pause records a command of the owner at their own socket.
 func (w *world) pause(verb string, words []string) error {
 	if verb == "resume" {
 		if len(words) > 1 {

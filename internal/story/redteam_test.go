@@ -15,9 +15,9 @@ const (
 	heldStopped  = 934 // calls in stories that were held, and are not simply allowed
 )
 
-// TestRedTeam counts what attackers who had read the source got. TestStories plays
-// each of these stories; here the answers written in them are held against what
-// was reached before, so that nobody writes an «allow» into one unseen.
+// TestRedTeam counts what attackers who had read the source achieved. TestStories plays each of
+// these stories; this test compares their answers with what was reached before, so that a new
+// «allow» in one is noticed.
 func TestRedTeam(t *testing.T) {
 	t.Parallel()
 	answer := regexp.MustCompile(`(?m)^(?:call .* -> ([a-z]+)|expect (no text$|text))`) // no text: the reply goes out as it is

@@ -303,8 +303,7 @@ func TestEveryReasonCanBeWritten(t *testing.T) {
 	}
 }
 
-// FuzzPlay: whatever a file holds, it is played or refused, and has a title
-// that can be shown.
+// FuzzPlay: a file of any bytes is played or refused, and has a title that can be shown.
 func FuzzPlay(f *testing.F) {
 	f.Add("T.\n-- story --\n" + asking + "approve t1 -> Approved: send_email.\n")
 	f.Add("T.\n-- policy --\nversion: 1\n-- refused --\nx\n")

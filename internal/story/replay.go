@@ -16,8 +16,8 @@ func replayParts() []string {
 	return []string{"replay", "new-policy", "new-catalog", "endorsed", "disowned"}
 }
 
-// playReplay judges what was recorded again and compares what would have been
-// decided otherwise with what the story says, line by line.
+// playReplay judges the recorded session again and compares the changed decisions with the story's,
+// line by line.
 func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *catalog.Catalog, res *Result) error {
 	want, ok := file(ar, "replay")
 	if !ok {
@@ -27,7 +27,7 @@ func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *c
 	if err != nil {
 		return fmt.Errorf("%s: the new rules: %w", name, err)
 	}
-	// By the same rules nothing may change, whatever the story is about.
+	// By the same rules nothing may change.
 	same, err := w.rejudge(kernel.Retrial{Now: w.rules})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -67,8 +67,8 @@ func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
 	return list
 }
 
-// rejudge returns one line for every decision that is another or cannot be
-// told, and one that counts the questions.
+// rejudge returns one line for every decision that changed or cannot be told, and one that counts
+// the questions.
 func (w *world) rejudge(r kernel.Retrial) ([]string, error) {
 	var out []string
 	asked, would, tasks := 0, 0, 0

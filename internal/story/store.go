@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A store is what the sessions of a story left behind, and the disk they share.
+// A store holds what the sessions of a story left behind, and the disk they share.
 type store struct {
 	words     map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
 	checkouts map[string]kernel.Checkout
@@ -54,7 +54,7 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 	}
 }
 
-// Resolve implements [kernel.Disk]: a story knows no links.
+// Resolve implements [kernel.Disk]: a story has no links.
 func (s *store) Resolve(path string) string { return path }
 
 // Links implements [kernel.Disk]: stories have none.
@@ -69,7 +69,7 @@ func (s *store) Repository(path string) (dir, common string) {
 	return c.Root + "/.git", c.Root + "/.git"
 }
 
-// Nested implements [kernel.Disk]: nobody has looked at all of it.
+// Nested implements [kernel.Disk]: the search is not complete.
 func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
 
 // Exactly implements [kernel.Disk]: a story says what is in a file.
@@ -103,7 +103,7 @@ func (s *store) Starts(path string, hooks []string) (list []string) {
 	return list
 }
 
-// Content implements [kernel.Disk]: a story knows no files.
+// Content implements [kernel.Disk]: a story has no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 // Missing implements [kernel.Disk]: a story says what was deleted.

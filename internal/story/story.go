@@ -1,20 +1,17 @@
-// Package story reads and plays small stories about agents: what an agent
-// told the monitor, and what the monitor must answer and write down. They are
-// the house's tests, its documentation of attacks, and, through «floodmark
-// policy test», the way a user tests a policy.
+// Package story reads and plays small stories about agents: an agent's events, and the monitor's
+// expected answers and journal. They are the house's tests, its documentation of attacks, and,
+// through «floodmark policy test», the way a user tests a policy.
 //
-// A story is a txtar archive. Its comment says what it shows. The file policy
-// is the user's policy (without one: the shipped assistant profile), project a
-// project's layer, catalog the user's catalog; the file story has one event a
-// line and, after «->», the answer it must get; the file journal, if there is
-// one, is what must have been written down. The file replay, if there is one, is
-// what would have been decided otherwise under the files new-policy and
-// new-catalog, had the owner vouched for what endorsed says, or not vouched for
-// what disowned says. Instead of a story there may be a file refused: what must
-// be said when the rules are not even loaded.
+// A story is a txtar archive. Its comment says what it shows. The file policy is the user's policy
+// (without one: the shipped assistant profile), project a project's layer, catalog the user's
+// catalog; the file story has one event a line and, after «->», the answer it must get; the file
+// journal, if there is one, is the expected journal. The file replay, if there is one, lists the
+// decisions that would have changed under the files new-policy and new-catalog, had the owner
+// trusted the content in endorsed, or not trusted that in disowned. Instead of a story there may be
+// a file refused: the expected error when the rules are not even loaded.
 //
-// A story that can be read in two ways, or that could not fail, is refused: a
-// test that passes by mistake is worse than none.
+// A story that can be read in two ways, or that could not fail, is refused: a test that passes by
+// mistake is worse than none.
 package story
 
 import (
@@ -38,14 +35,13 @@ const (
 	MaxTitle = 200 // letters
 )
 
-// A Result is what playing a story gave.
+// A Result is the result of playing a story.
 type Result struct {
 	// Mistakes has one entry for each answer that was not the wanted one.
 	Mistakes []Mistake
-	// Journal is what was written down, as text.
+	// Journal is the journal as text.
 	Journal string
-	// HasJournal says whether the story has an opinion on that; Differs that
-	// the opinion is another one.
+	// HasJournal says whether the story has a journal; Differs that it is another one.
 	HasJournal, Differs bool
 	// Checks counts the answers and statements that were compared.
 	Checks int
@@ -156,7 +152,7 @@ func playRefused(text string, first int, refusal error) (res Result) {
 	return res
 }
 
-// WithJournal returns the story with what was written down put in.
+// WithJournal returns the story with this journal in it.
 func WithJournal(data []byte, journal string) []byte {
 	ar := txtar.Parse(data)
 	for i, f := range ar.Files {

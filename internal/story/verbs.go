@@ -107,7 +107,7 @@ func (w *world) around(verb, rest string) error {
 	return nil
 }
 
-// pushOf is what is known of a push from here on.
+// pushOf returns what is known of a push from here on.
 func pushOf(text string) *hook.Push {
 	if why, is := strings.CutPrefix(text, "unseen "); is {
 		return &hook.Push{Unseen: why}

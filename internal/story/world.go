@@ -31,7 +31,7 @@ type world struct {
 	order    []floodmark.SessionID
 	agent    string
 	boxes    bool       // its door runs commands in a box if told to
-	push     *hook.Push // what a push would send, if somebody looks
+	push     *hook.Push // what a push would send, if it is reviewed
 	current  floodmark.SessionID
 
 	tickets   int
@@ -44,7 +44,7 @@ type world struct {
 	reply   hook.Reply                   // the last answer
 	out     kernel.Output                // all that came with it
 	asked   string                       // what the auditor was last shown
-	gates   map[string]kernel.GateAnswer // what verifiers answer; without one nobody is asked
+	gates   map[string]kernel.GateAnswer // answers of verifiers; without one none is asked
 	shown   string                       // what verifiers were last shown
 
 	pauses   map[floodmark.SessionID]floodmark.Pause // of a session; of all behind the empty name
@@ -106,7 +106,7 @@ func (w *world) play(line string) (*Mistake, bool, error) {
 	case err != nil:
 		return nil, false, err
 	case !asked && strings.HasPrefix(got, "error "):
-		return &Mistake{Said: said, Got: got}, false, nil // nobody wanted that
+		return &Mistake{Said: said, Got: got}, false, nil // unexpected
 	case asked && got != want:
 		return &Mistake{Said: said, Want: want, Got: got + w.detail()}, true, nil
 	}
@@ -121,7 +121,7 @@ func cutVerb(line string) (verb, rest string) {
 	return line[:i], strings.TrimSpace(line[i:])
 }
 
-// detail adds the reasons of a wrong answer, for whoever has to mend it.
+// detail adds the reasons of a wrong answer, for its writer.
 func (w *world) detail() string {
 	for _, r := range w.reply.Decision.Reasons {
 		return fmt.Sprintf(" (%s: %s)", r.Rule, r.Text)
@@ -174,8 +174,8 @@ func (w *world) input(ev hook.Event) kernel.Input {
 	return in
 }
 
-// event tells the monitor something and takes the answer in. An Audit verdict
-// goes to the story's auditor at once.
+// event tells the monitor something and applies the reply. An Audit verdict goes to the story's
+// auditor at once.
 func (w *world) event(ev hook.Event) (string, error) {
 	ev.Agent, ev.Session = w.agent, w.current
 	in := w.input(ev)
@@ -224,7 +224,7 @@ func (w *world) verify(ev hook.Event, asking *kernel.Asking, h kernel.Hearing) e
 	return w.take(out)
 }
 
-// command is what the owner does on a channel that has proved who speaks.
+// command is a command of the owner on an authenticated channel.
 func (w *world) command(cmd approval.Command) (string, error) {
 	cmd.By, cmd.Channel = "owner", "console"
 	in := w.input(hook.Event{})
@@ -239,8 +239,7 @@ func (w *world) command(cmd approval.Command) (string, error) {
 	return w.reply.Notice, nil
 }
 
-// take writes facts down, through their encoding, and only then looks at the
-// answer.
+// take writes facts down, through their encoding, before it reads the answer.
 func (w *world) take(out kernel.Output) error {
 	for _, c := range out.Indexed {
 		w.contents[c.Digest] = w.key.Postings(c.Text)

@@ -81,7 +81,7 @@ func (a *Account) auditor() AuditorFigures {
 	return f
 }
 
-// Lines say it in words, with at most so many tools: nothing if nobody was asked.
+// Lines words the figures, with at most so many tools: nothing if no auditor was asked.
 func (f AuditorFigures) Lines(tools int) []string {
 	if f.Asked == 0 {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Ending says which answer, or which step of the owner's, would end questions like one:
-// what the decision followed from, and the sources that stood behind it. It is never
-// empty: where nothing ends them it says so, and why.
+// Ending says which answer, or which step of the owner's, would end questions like one: what the
+// decision followed from, and the sources behind it. It is never empty: if nothing ends them it
+// says so, and why.
 func Ending(f floodmark.ActionDecided, behind []floodmark.Source) string {
 	b, a := f.Basis, &f.Action
 	secret := slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret })

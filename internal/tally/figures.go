@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// LettersPerSecond is how fast nobody reads: 50 letters a second are 600 words a
-// minute, twice what people do who read carefully. An answer that came faster,
-// for the length of the line that was shown, was given without reading it.
+// LettersPerSecond is faster than people read: 50 letters a second are 600 words a minute, twice
+// what careful readers do. An answer that came faster, for the length of the line that was shown,
+// was given without reading it.
 const LettersPerSecond = 50
 
 // Figures are what asking cost, in numbers. Programs read their JSON: fields are
@@ -27,12 +27,12 @@ type Figures struct {
 		Asked  int `json:"asked"`
 		Joined int `json:"joined"`
 	} `json:"repeats"`
-	// Resolved says who answered what needed an answer.
+	// Resolved says how the calls that needed an answer got one.
 	Resolved []Share `json:"resolved"`
 	// Paused are calls that only a pause let through.
 	Paused int `json:"paused"`
-	// Boxed are commands that were let run in a box instead of being asked about, BoxFailed
-	// those that failed there. Refused are calls that nobody was asked about.
+	// Boxed are commands that ran in a box instead of being asked about, BoxFailed those that
+	// failed there. Refused are calls that were refused without a question.
 	Boxed     int `json:"boxed"`
 	BoxFailed int `json:"boxFailed"`
 	Refused   int `json:"refused"`
@@ -56,13 +56,12 @@ type Answers struct {
 	No            int     `json:"no"`
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
-	// Unread were given faster than anybody can read what was shown.
+	// Unread were given faster than people can read what was shown.
 	Unread     int    `json:"fasterThanReading"`
 	Assumption string `json:"assumption"`
 }
 
-// Unread reports whether a question was answered faster than anybody can read
-// it.
+// Unread reports whether a question was answered faster than people can read it.
 func (q *Question) Unread() bool {
 	return (q.Outcome == Approved || q.Outcome == Denied) && q.Glance < time.Duration(q.Letters)*time.Second/LettersPerSecond
 }
@@ -120,7 +119,7 @@ func ratio(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// rank is the smallest value that so many percent do not exceed.
+// rank returns the smallest value that so many percent do not exceed.
 func rank(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

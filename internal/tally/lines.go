@@ -18,7 +18,7 @@ const (
 	CatalogLine = "catalog"
 )
 
-// A Line is what an owner could say or write so that he is not asked again.
+// A Line is what an owner could say or write to avoid the same question.
 type Line struct {
 	Kind string
 	// Text is what is typed, or written into the policy below Key.
@@ -27,8 +27,8 @@ type Line struct {
 	// Session and Digest name the content of an endorsement.
 	Session string
 	Digest  floodmark.Digest
-	// About are the questions it is about, and Saves how many it would have
-	// spared, as far as that needs no judging again.
+	// About are the questions it is about, and Saves how many it would have spared, as far as that
+	// needs no replay.
 	About []*Question
 	Saves int
 
@@ -38,10 +38,9 @@ type Line struct {
 	name  string
 }
 
-// Lines are what could have spared some of these questions: at most one of each
-// kind and name, those about most questions first. Endorsements and grants are
-// the owner's own words of a moment; lines for the policy are only what [Why]
-// has nothing against.
+// Lines returns what could have spared some of these questions: at most one of each kind and name,
+// those about most questions first. Endorsements and grants are the owner's answers at the time;
+// lines for the policy are only those that [Why] has no objection to.
 func Lines(list []*Question, p *policy.Policy) []Line {
 	found := map[string]*Line{}
 	add := func(l Line, q *Question) {
@@ -186,8 +185,8 @@ func known(p *policy.Policy, host string) bool {
 	return ok
 }
 
-// namedByOwner reports whether a call read what the owner named: every argument
-// that says where was typed by him.
+// namedByOwner reports whether a call read what the owner named: the owner typed every argument
+// that says where.
 func namedByOwner(read floodmark.ActionDecided) bool {
 	typed := false
 	for _, a := range read.Action.Arguments {
@@ -202,9 +201,8 @@ func namedByOwner(read floodmark.ActionDecided) bool {
 	return typed
 }
 
-// overriding is a verdict for one tool at one level: never for untrusted
-// content, and only for what can be undone and reaches nobody, because it is for
-// all arguments there may be.
+// overriding returns a verdict for one tool at one level: never for untrusted content, and only for
+// what can be undone and sends nothing to people, because it is for all arguments there may be.
 func overriding(q *Question) []Line {
 	tool, level := q.Fact.Action.Tool, q.Fact.Trust
 	name := tool.Name
@@ -218,8 +216,8 @@ func overriding(q *Question) []Line {
 	return []Line{{Kind: PolicyLine, Key: "toolOverrides", Text: fmt.Sprintf("%s: {%s: allow}", name, level), name: "tool " + name + " " + level.String(), tool: tool}}
 }
 
-// describing is a line for a tool of a server that nobody described, so that it
-// counts as arbitrary code: it is said to send. Its results stay as they are.
+// describing returns a line for a server's tool without a description, which counts as arbitrary
+// code: the line says that it sends. Its results stay as they are.
 func describing(q *Question) []Line {
 	a, b := &q.Fact.Action, q.Fact.Basis
 	if a.Tool.Server == "" || !plainTool(a.Tool.Server+"/"+a.Tool.Name) || codeLike(a.Tool.Name) ||

@@ -2,8 +2,8 @@ package tally
 
 import "strings"
 
-// What may stand in a line: names that mean one thing, without wildcards, and
-// nothing that a file, a shell or a terminal reads otherwise.
+// What may stand in a line: names that mean one thing, without wildcards, and no character that a
+// file, a shell or a terminal interprets.
 
 const (
 	small  = "abcdefghijklmnopqrstuvwxyz"
@@ -15,8 +15,8 @@ func only(text, letters string) bool {
 	return text != "" && len(text) <= maxOne && strings.Trim(text, letters) == ""
 }
 
-// plainHost reports whether a text is one host by name. An address of numbers is
-// none: whose it is changes.
+// plainHost reports whether a text is one host by name. A numeric address is none: its owner
+// changes.
 func plainHost(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, p := range parts {

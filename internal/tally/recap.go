@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Fate is what became of a call that was not simply let through, or what would have
-// become of it had its owner not only observed, or paused.
+// A Fate is what became of a call that was not simply allowed, or what would have become of it
+// without a pause or the observe mode.
 type Fate string
 
 // The fates, the gravest first.
@@ -24,7 +24,7 @@ const (
 // A Deed is a call, or the same one several times, with what became of it.
 type Deed struct {
 	Fate Fate `json:"fate"`
-	// Would says that it went through all the same: the owner only observed, or had paused.
+	// Would says that it went through all the same: the owner observed, or had paused.
 	Would bool `json:"would"`
 	// What is the command, or the tool with what matters of its arguments; Why and Rule
 	// say what spoke against it, Behind whose text stood in the context.
@@ -48,8 +48,8 @@ type Recap struct {
 	Deeds     []Deed    `json:"deeds"`
 }
 
-// Recall tells what became of the calls of some sessions since a time: what was stopped
-// first, in it what carried a secret, then what came most often.
+// Recall returns what became of the calls of some sessions since a time: what was stopped first, in
+// it what carried a secret, then what came most often.
 func Recall(sessions []Session, since time.Time) (*Recap, error) {
 	out := &Recap{Since: since, Deeds: []Deed{}}
 	at := map[string]int{}
@@ -147,8 +147,8 @@ func fate(f floodmark.ActionDecided) (Fate, bool, bool) {
 // maxWhat bounds the letters of a call in a line.
 const maxWhat = 160
 
-// What is a call in its own words: the command, or the tool and what matters of its
-// arguments, without what is content or a secret.
+// What returns a call in its own words: the command, or the tool and its important arguments,
+// without content and secrets.
 func What(a *floodmark.Action) string {
 	var said []string
 	for _, arg := range a.Arguments {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// What a suggestion needs: so many calls that a person read and approved, in so
-// many sessions. A session that asks the same ten times asked once.
+// What a suggestion needs: so many calls that a person read and approved, in so many sessions. A
+// session that asks the same ten times counts once.
 const (
 	LeastYes      = 3
 	LeastSessions = 2
@@ -33,8 +33,8 @@ type Dismissed struct {
 	Why string
 }
 
-// Suggestions are lines for the policy that would have spared questions since a
-// time. The account must hold all there is: a no counts whenever it was said.
+// Suggestions returns lines for the policy that would have spared questions since a time. The
+// account must hold the whole journal: a denial counts however old it is.
 func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggestion, not []Dismissed) {
 	for _, l := range Lines(a.Questions, p) {
 		if l.Kind != PolicyLine && l.Kind != CatalogLine {
@@ -98,8 +98,8 @@ func evidence(l Line, since time.Time) Suggestion {
 	return s
 }
 
-// against says what speaks against a line: a no to anything it concerns, or a
-// call that text of others had steered, whatever the answer was.
+// against returns what speaks against a line: a denial of anything it concerns, or a call that text
+// of others had steered, with any answer.
 func (a *Account) against(l Line) string {
 	for _, q := range a.Questions {
 		if !l.concerns(q) {

@@ -1,8 +1,7 @@
-// Package tally counts what asking cost a person, from the facts of sessions:
-// how many questions, who answered them, how fast, and which rules were behind
-// them. It also says which line of a policy, which approval or which endorsement
-// would have spared questions, and with what evidence. It changes nothing and
-// decides nothing.
+// Package tally counts what asking cost a person, from the facts of sessions: how many questions,
+// who answered them, how fast, and which rules were behind them. It also finds the line of a
+// policy, approval or endorsement that would have spared questions, with the evidence. It changes
+// nothing and decides nothing.
 package tally
 
 import (
@@ -35,16 +34,15 @@ const (
 	Expired  Outcome = "expired"
 )
 
-// A Question is a call that was put before a person. While it waits there, the
-// same call is no second one.
+// A Question is a call that was put to a person. While it is open, the same call is not counted
+// again.
 type Question struct {
 	Session string
 	Ticket  floodmark.TicketID
 	At      time.Time
 	Turn    int
 	Fact    floodmark.ActionDecided
-	// Shown is what the person was asked about, Letters how long the line was
-	// that said so.
+	// Shown is what the person was asked about, Letters the length of the line that said so.
 	Shown   floodmark.Shown
 	Letters int
 	// Sources are whose text stood behind it, in words and as they are; Read are
@@ -88,18 +86,17 @@ type Account struct {
 	Questions []*Question
 	// Joined are calls that were tried again while the same was asked about.
 	Joined int
-	// Granted are calls that an earlier yes let through, besides those it was
-	// given for; Audited those an auditor did; Verified those that a verifier
-	// answered about; Paused those that only a pause let through.
+	// Granted are calls that an earlier approval allowed, besides those it was given for; Audited
+	// those an auditor did; Verified those that a verifier answered about; Paused those that only a
+	// pause allowed.
 	Granted, Audited, Verified, Paused int
-	// Boxed are commands that were let run in a box, and BoxFailed those that failed there;
-	// Refused are calls that nobody was asked about.
+	// Boxed are commands that ran in a box, and BoxFailed those that failed there; Refused are
+	// calls that were refused without a question.
 	Boxed, BoxFailed, Refused int
 	Auditor                   AuditorFigures
 }
 
-// Count reads sessions. What happened before since is taken into account and not
-// counted.
+// Count reads sessions. Earlier facts than since are read for their effects and not counted.
 func Count(sessions []Session, since, now time.Time) (*Account, error) {
 	a := &Account{Since: since, Now: now}
 	for _, s := range sessions {
@@ -195,7 +192,7 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 	case floodmark.GrantEnded:
 		for _, q := range r.open[f.Ticket] {
 			if q.Outcome == Approved && strings.HasPrefix(f.Why, "taken back") {
-				q.Outcome = Denied // who takes a yes back has said no
+				q.Outcome = Denied // to withdraw an approval is a denial
 			}
 		}
 	case floodmark.ContentArrived:
@@ -284,7 +281,7 @@ func (r *reader) answered(at time.Time, f floodmark.TicketAnswered) {
 			continue
 		}
 		q.Took, q.Glance = at.Sub(q.At), at.Sub(q.changed)
-		if at.After(q.held) && q.held.After(q.changed) { // nobody could look before
+		if at.After(q.held) && q.held.After(q.changed) { // in quiet hours no one was told
 			q.Took, q.Glance = at.Sub(q.held), at.Sub(q.held)
 		}
 		switch f.Verdict {

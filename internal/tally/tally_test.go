@@ -162,8 +162,7 @@ func TestGrantsThatSpare(t *testing.T) {
 	}
 }
 
-// Nobody is slow who could not look: the time to an answer counts from the end of
-// the quiet hours, unless somebody answered before.
+// In quiet hours the time to an answer counts from their end, unless the answer came before.
 func TestTimeToAnswerInQuietHours(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC)
 	morning := asked.Add(8 * time.Hour)

@@ -96,9 +96,8 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 	return out.String(), nil
 }
 
-// environment is that of the monitor without what steers git, and without a terminal
-// to ask at. Whoever started the monitor may have had programs of a project among his own:
-// those of the machine come first.
+// environment is that of the monitor without what steers git, and without a terminal to ask at. The
+// monitor may have been started with a project's programs on PATH: those of the machine come first.
 func (g git) environment(all []string) []string {
 	folders := boxgit.Folders()
 	for _, v := range all {

@@ -1,7 +1,7 @@
-// Package teams knows which repositories are those of the owner's team, by the owner's
-// word, and which commits are on their default branch. It fetches these itself, from the
-// address that the owner saw, into a folder of its own: what the branches of a checkout
-// say, any program that writes there could have said.
+// Package teams keeps which repositories are those of the owner's team, as the owner said, and
+// which commits are on their default branch. It fetches these itself, from the address that the
+// owner saw, into a folder of its own: the branches of a checkout could have been written by any
+// program.
 package teams
 
 import (

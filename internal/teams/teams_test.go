@@ -47,7 +47,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// What was written into the folder by somebody else is no team's.
+// An entry that another program wrote into the folder is no team's.
 func TestEntriesThatAreNot(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("a", 40)
