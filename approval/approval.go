@@ -1,7 +1,6 @@
-// Package approval is about asking a person: what we ask, how they answer, and
-// what an answer allows. It also holds the contract of everything that can
-// carry a question. It asks nobody itself, and it keeps no code: a typed one
-// is proved by its MAC.
+// Package approval is about asking a person: what we ask, how they answer, and what an answer
+// allows. It also holds the contract of everything that can carry a question. It carries no
+// question itself, and it keeps no code: a typed code is proved by its MAC.
 package approval
 
 import (
@@ -31,14 +30,14 @@ type Ticket struct {
 	// else: not into a reply, a log or the journal. A call that is added to an
 	// open question comes with a new code for all of it.
 	Code string
-	// Call is what is new in the question, Calls how many it holds now, and Seen
-	// what [Open.Seen] is now: whoever shows it says Seen back with an approval.
+	// Call is the new call in the question, Calls how many it holds now, and Seen the current
+	// [Open.Seen], which an approval must send back.
 	Call    Question
 	Calls   int
 	Seen    string
 	Expires time.Time
-	// Held is set in quiet hours: nobody is told of it before then. Whoever gets
-	// it through [Approver.Ask] may show it, unless he is a [Keeper].
+	// Held is set in quiet hours: people are told of the question after it. An approver that gets
+	// it through [Approver.Ask] may show it, unless it is a [Keeper].
 	Held time.Time
 	// Again says that it was asked before, by a monitor that has ended since.
 	// It comes with a new code, and with one Ticket for each of its calls.
@@ -65,8 +64,8 @@ type Question struct {
 	Vouch Origin
 	// Two says that two people must approve it.
 	Two bool
-	// Asked is how the owner's last message begins: a question hours later is
-	// read by somebody who thinks of other things.
+	// Asked is how the owner's last message begins, as a reminder for an owner who reads the
+	// question hours later.
 	Asked string
 	// Source says who wrote what led here, Consequence what happens after a
 	// yes, both in plain words.
@@ -101,8 +100,7 @@ type Offer = floodmark.Offer
 // MaxOffers is how many offers a person can still tell apart at a glance.
 const MaxOffers = 3
 
-// A Pick is what a person must say besides yes, so that nobody approves a place
-// he has not read.
+// A Pick is what a person must enter besides approving, so that a place is not approved unread.
 type Pick struct {
 	// Argument names it, as in [floodmark.Argument.Path]; Others are further ones, if
 	// more than one place was named by others alone. Then each has to be typed.
@@ -126,9 +124,9 @@ type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
 }
 
-// A Keeper is an [Approver] that rings nobody: it keeps questions for whoever
-// comes and looks. It gets those of quiet hours at once, and each one in the turn of
-// its session, before anybody hears of it: it waits for nobody.
+// A Keeper is an [Approver] that notifies no person: it keeps questions for people who come and
+// look. It gets those of quiet hours at once, and each one in the turn of its session, before
+// people are told. It must not block.
 type Keeper interface {
 	Approver
 	Keeps()
@@ -143,8 +141,8 @@ type Closer interface {
 
 // An Outcome is how a question ended.
 type Outcome struct {
-	// Verdict is Allow if it was approved, Restrict if it was denied, Confirm if
-	// nobody answered: it expired, or was voided.
+	// Verdict is Allow if it was approved, Restrict if it was denied, and Confirm if it expired or
+	// was voided.
 	Verdict floodmark.Verdict
 	Expired bool
 	// By and Channel say who answered, and where. Of a voided question By says
@@ -153,8 +151,8 @@ type Outcome struct {
 	At          time.Time
 }
 
-// CodeMAC is what the journal keeps of a code: enough to prove a typed one,
-// useless to whoever reads the journal without the key.
+// CodeMAC is what the journal keeps of a code: enough to verify a typed one, useless without the
+// key.
 func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
 	b := make([]byte, 0, 128)
@@ -192,8 +190,8 @@ func Place(shown string) string {
 	return strings.TrimSpace(strings.TrimSuffix(shown, "…"))
 }
 
-// Place is what has to be picked, as the question shows it. It is for those who
-// draw a card; whoever fills it in for a person has asked nobody.
+// Place is what has to be picked, as the question shows it. It is for drawing a card. Do not use it
+// to fill in a person's answer: that would skip the question.
 func (q Question) Place() string {
 	if q.Pick == nil {
 		return ""
@@ -220,7 +218,7 @@ func Parts(shown string) []string {
 	return []string{place}
 }
 
-// Distinct leaves out what stands there already, whatever its case.
+// Distinct removes duplicates from a list, ignoring case.
 func Distinct(parts []string) []string {
 	var list []string
 	for _, p := range parts {
@@ -245,9 +243,8 @@ func lastOf(value string) string {
 	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
 }
 
-// Tail is the end of a value that a person types: of a mail address what stands
-// behind the @, of a host the name that somebody registered, as far as one can
-// tell, of anything else its last [PickEnd] characters.
+// Tail is the end of a value that a person types: the part after the @ of a mail address, the
+// registered name of a host as far as it is known, and otherwise the last [PickEnd] characters.
 func Tail(value string) string {
 	value = strings.TrimSpace(value)
 	if _, domain, ok := strings.Cut(value, "@"); ok && strings.Contains(domain, ".") {

@@ -28,7 +28,7 @@ type Book struct {
 	InBoxes []floodmark.CallID `json:"inBoxes,omitempty"`
 }
 
-// A Closed is a question that has ended: whoever answers late is told how.
+// A Closed is a question that has ended, kept to tell a late answer how.
 type Closed struct {
 	ID      floodmark.TicketID `json:"id"`
 	CodeMAC floodmark.Digest   `json:"codeMac"`
@@ -51,7 +51,7 @@ type Open struct {
 	CodeMAC floodmark.Digest   `json:"codeMac"`
 	Shown   []floodmark.Shown  `json:"shown"`
 	Expires time.Time          `json:"expires"`
-	// Held is until when nobody is told of it; zero if everybody was at once.
+	// Held is when people are first told of it; zero if they were at once.
 	Held  time.Time `json:"held,omitzero"`
 	Turn  int       `json:"turn"`
 	Wrong int       `json:"wrong,omitempty"`
@@ -63,15 +63,15 @@ type Open struct {
 	// By and Channel say who approved it, and where.
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
-	// Spoke says that somebody else said something since it was asked, and Moved that a
-	// call changed something after that.
+	// Spoke says that other people's words were read since it was asked, and Moved that a call
+	// changed something after that.
 	Spoke bool `json:"spoke,omitempty"`
 	Moved bool `json:"moved,omitempty"`
 }
 
-// Seen is one word for all that a question shows. Whoever approves it by its ticket
-// says it back, as the code says it elsewhere: a call that joined since, or came back
-// at a lower mark, is not approved unread.
+// Seen is a digest of all that a question shows. An approval by ticket must send it back, as it
+// would send the code elsewhere: a call that joined since, or came back at a lower mark, is not
+// approved unread.
 func (o Open) Seen() string {
 	data, err := json.Marshal(o.Shown)
 	if err != nil {
@@ -89,9 +89,9 @@ type Grant struct {
 	Until  time.Time            `json:"until,omitzero"`
 	// Used is the last call that it let through.
 	Used floodmark.CallID `json:"used,omitempty"`
-	// Spoke says that somebody else said something since it was asked for, and Own that
-	// results of its own calls lowered the mark. Neither changes the very call that was
-	// shown, so that it holds until something else changes: see [Book.Changed].
+	// Spoke says that other people's words were read since it was asked for, and Own that results
+	// of its own calls lowered the mark. Neither changes the call that was shown, so the grant
+	// holds until something else changes: see [Book.Changed].
 	Spoke bool `json:"spoke,omitempty"`
 	Own   bool `json:"own,omitempty"`
 	// Moved says that a call changed something between their words and the yes.
@@ -152,9 +152,8 @@ func (b *Book) AskedSince(t time.Time) int {
 	return n
 }
 
-// Extend takes in one more call under an open question, or the same call as
-// it stands now. From then on only the new code answers it: whoever types the
-// old one has not read this call.
+// Extend adds a call to an open question, or replaces it with the same call as it stands now. From
+// then on only the new code answers: the old one does not prove that this call was read.
 func (b *Book) Extend(f floodmark.TicketExtended) {
 	i := b.find(f.Ticket)
 	if i < 0 {
@@ -330,9 +329,9 @@ func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	}
 }
 
-// Hear takes in that somebody other than the owner said something. It lowers the mark,
-// and a grant for exactly what was shown holds nevertheless: else whoever writes into the
-// same group could keep the owner from approving anything.
+// Hear records that words of others were read. They lower the mark, but a grant for exactly what
+// was shown still holds: otherwise writing into the same group could keep the owner from approving
+// anything.
 func (b *Book) Hear() {
 	for i := range b.Tickets {
 		b.Tickets[i].Spoke = true
@@ -353,8 +352,8 @@ func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 	}
 }
 
-// Fell takes in that what a call gave back is believed less than was announced: nobody who
-// approved something had seen that.
+// Fell records that a call's result is trusted less than was announced: the approval did not show
+// that.
 func (b *Book) Fell(call floodmark.CallID) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return call == "" || g.Used != call }))
 }

@@ -10,15 +10,15 @@ import (
 
 // A Brief is one call in two lines: what it would do, and why a person is asked.
 type Brief struct {
-	// What names the deed with the real command, or with the arguments that matter.
-	// Nothing in it is cut: whoever has less room says how much is left out, and takes
-	// no yes until all of it was shown.
+	// What names the call with the real command, or with the arguments that matter. Nothing in it
+	// is cut. A display with less room says how much is left out, and accepts no approval until all
+	// of it was shown.
 	What Phrase
 	Why  Phrase
 	// More says that the details show something that matters and is not in What.
 	More bool
-	// Lost is how many characters of the call are shown nowhere, also not in the details.
-	// Nobody says yes to these.
+	// Lost is how many characters of the call are shown nowhere, not even in the details. A call
+	// with any cannot be approved.
 	Lost int
 }
 
@@ -246,7 +246,7 @@ func (q Question) seenThere() Phrase {
 	}
 	if a := q.Action.Arguments[best]; q.note(best).Is == isCommand {
 		if a.Pieced || !Telling(q.value(best)) {
-			return nil // anybody could have written «git push»
+			return nil // «git push» alone proves no source
 		}
 		return append(Phrase{}.say("This very command stands in "), q.note(best).From.words()...)
 	}

@@ -57,8 +57,8 @@ func TestTwoLines(t *testing.T) {
 	}
 }
 
-// A push says what it sends and where to, as git's settings have it. What nobody can know
-// from the line is not said.
+// A push says what it sends and where to, as git's settings have it. It says nothing that cannot be
+// known from the line.
 func TestWhatAPushSends(t *testing.T) {
 	team := hook.Remote{Address: "git@git.example:team/ledger.git", Team: true}
 	sent := hook.Sent{Sums: "1 commit, 2 files, +3 -1 lines", Branch: "yen", Fresh: true, Files: []string{"a.ts", "b”.ts"}, Hosts: []string{"x.example"}}
@@ -183,8 +183,8 @@ func TestWholes(t *testing.T) {
 	}
 }
 
-// What looks like a secret may be what runs: its characters count as shown nowhere. Only
-// of the value of a header of curl nobody has to see more.
+// A hidden secret may be what runs, so its characters count as shown nowhere. Only the value of a
+// curl header need not be shown.
 func TestHiddenIsCounted(t *testing.T) {
 	for line, c := range map[string]struct {
 		secret string

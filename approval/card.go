@@ -34,8 +34,8 @@ type Card struct {
 	// Body is the rest, one line each. A line that begins with spaces belongs to
 	// the one above it.
 	Body []Phrase
-	// Hides says that a value that matters and that the owner did not state is
-	// left out: nobody can say yes to it here.
+	// Hides says that a value that matters and that the owner did not state is left out: the card
+	// cannot be approved.
 	Hides bool
 }
 
@@ -263,8 +263,8 @@ func (q Question) named(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return says(r.args[0]) })
 }
 
-// unpicked takes what has to be chosen out of everything else that is shown, or
-// nobody would have to know it.
+// unpicked hides the value to choose everywhere else in the question, so that a person has to know
+// it.
 func (q Question) unpicked() Question {
 	if q.Pick == nil || len(q.Pick.Among) == 0 {
 		return q

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// letter is a place where others write, page one where anybody can.
+// letter is a place where others write, page one where anyone can.
 var (
 	letter = approval.Origin{Place: "letter.txt", Trust: floodmark.External}
 	page   = approval.Origin{Name: "get_page", Place: "news.example", Trust: floodmark.Untrusted}
@@ -345,8 +345,7 @@ func TestTheHeadlineNamesTheAct(t *testing.T) {
 	}
 }
 
-// Arguments are called what people call them; a name that nobody described is
-// the agent's own.
+// Arguments have names that people use; an undescribed name is shown as the agent's.
 func TestNamesOfArguments(t *testing.T) {
 	for path, want := range map[string]string{
 		"to": "Recipient", "file_id": "File", "threadId": "Thread", "start_time": "Start time", "endTime": "End time", "id": "Number",

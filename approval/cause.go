@@ -64,5 +64,5 @@ func Telling(value string) bool {
 	return !strings.Contains(value, " ") || utf8.RuneCountInString(value) >= telling
 }
 
-// telling is how long words of a line are that nobody writes by chance.
+// telling is the length from which a line's words do not match by chance.
 const telling = 24

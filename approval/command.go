@@ -54,14 +54,14 @@ type Command struct {
 	Typed bool
 }
 
-// All approves what was printed under a code, whatever its tool. A journal of before may
-// have a question with several calls.
+// All approves what was shown under a code, for any tool. A question in an older journal may hold
+// several calls.
 const All = "all"
 
 // The limits of a command.
 const (
 	CodeLength      = 8              // hex characters: 4 billion codes
-	MaxFor          = 24 * time.Hour // nobody means to approve for a year
+	MaxFor          = 24 * time.Hour // longer is a typing error
 	MinDigestDigits = 8              // hex digits that name content
 	MaxCommandBytes = 1024           // a longer message is not a command
 )

@@ -19,8 +19,8 @@ var isCode = regexp.MustCompile(`(^|\.)(Code|GetCode\(\)|CodeMAC|GetCodeMac\(\)|
 // exit codes, statuses, the numbers of JSON-RPC, and nothing.
 var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|codeRejected$|codeUnlisted$|codeOpenFirst$|nil$|[0-9])`)
 
-// Codes are compared by crypto/subtle over digests of one length, in one place.
-// Whoever compares one otherwise finds its name here.
+// Codes are compared by crypto/subtle over digests of one length, in one place. The test names the
+// file of any other comparison.
 func TestCodesAreComparedInOnePlace(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

@@ -74,9 +74,9 @@ func (g Grant) covers(w Wanted) bool {
 	return false
 }
 
-// sunk reports whether a mark is lower than the one that was shown. The owner's
-// own files lower it from Owner to Local, which nobody minds: every approved call
-// would otherwise end its own approval by its output. What others said lowers only trust.
+// sunk reports whether a mark is lower than the one that was shown. Lowering it from Owner to Local
+// by the owner's own files is ignored: every approved call would otherwise end its own approval by
+// its output. What others said lowers only trust.
 func (g Grant) sunk(now floodmark.Label) bool {
 	shown := g.Shown.Mark
 	return !g.Spoke && now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
@@ -147,8 +147,8 @@ func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Ti
 	return found, ok
 }
 
-// Ended returns how a question ended that somebody answers late: by its name, or
-// by its code. One that nobody answered in time has the verdict Confirm.
+// Ended returns how a question ended, by its ticket or its code, for a late answer. One that
+// expired unanswered has the verdict Confirm.
 func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string, at time.Time) (Closed, bool) {
 	var found Closed
 	ok := false
@@ -182,7 +182,7 @@ func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
 	return Open{}, false
 }
 
-// Waiting counts the questions nobody has answered yet.
+// Waiting counts the questions that are not answered yet.
 func (b *Book) Waiting(at time.Time) int {
 	n := 0
 	for _, o := range b.Tickets {

@@ -28,7 +28,7 @@ type Here struct {
 	// Described says that the catalog knows the tool, Command that it takes a command line,
 	// Pays that it moves money, Two that its approval takes two people.
 	Described, Command, Pays, Two bool
-	// Defined stands for the server and its definition of the tool; zero if nobody knows.
+	// Defined stands for the server and its definition of the tool; zero if unknown.
 	Defined    floodmark.Digest
 	Effects    []floodmark.Effect
 	Args       []floodmark.Argument
@@ -105,10 +105,10 @@ func (h Here) covers() (what string, covers floodmark.Digest) {
 	return what, floodmark.DigestOf(strings.Join(parts, "\x00"))
 }
 
-// Harmless reports a call that a yes for a repository may let through at all: it runs
-// nothing and changes no agent, nothing private was read that it could tell, and nothing
-// is against it but what others wrote, or an address that nobody named. What reads at one
-// is covered by its host, and everything else by itself.
+// Harmless reports a call that an approval for a repository may let through at all: it runs nothing
+// and changes no agent, no private content was read that it could send, and the only objections are
+// other people's words or an address the owner did not name. A read is covered by its host,
+// anything else by itself.
 func (h Here) Harmless() bool {
 	reads := slices.Equal(h.Effects, []floodmark.Effect{floodmark.Fetch})
 	for _, c := range h.Codes {
@@ -133,8 +133,8 @@ func (h Here) name() string {
 	return floodmark.OneLine(floodmark.Visible(h.Tool.String()), maxShownName)
 }
 
-// read covers whatever a tool reads at a host, if the address is all that the call says of
-// where, and nothing stands behind the path of it.
+// read covers every read of a tool at a host, if the address is the only argument that says where
+// and its path carries no query.
 func (h Here) read() (kind, what string) {
 	u, err := url.Parse(h.Address)
 	if err != nil || len(h.URLs) != 1 || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Port() != "" || strings.ContainsAny(h.Address, "*{}[]") {
@@ -152,8 +152,7 @@ func (h Here) read() (kind, what string) {
 	return "read " + host, "read " + host + " with " + h.name()
 }
 
-// send covers what a tool sends to the recipients that were shown, all of them and nobody
-// else, if it takes no file along.
+// send covers what a tool sends to exactly the recipients that were shown, if it attaches no file.
 func (h Here) send() (kind, what string) {
 	var to []string
 	for i, a := range h.Args {

@@ -127,7 +127,7 @@ var differs = []string{
 	"it also writes", "somebody else", "a copy", "a blind copy", "a different tool of the server", "another server of that name",
 }
 
-// of what a tool sends to somebody.
+// of what a tool sends.
 var notASend = []change{
 	{"somebody else", func(h *approval.Here) {
 		h.Args = []floodmark.Argument{{Path: "to", Role: floodmark.Critical, Shown: "eve@evil.example"}}

@@ -81,9 +81,9 @@ func WantsHosts(hosts []string) floodmark.Reason {
 	}
 }
 
-// HostOffers are what a question about hosts offers. Lasting says that it may be granted
-// for more than this call; never so where strangers publish, because anybody can read
-// there what was sent.
+// HostOffers are what a question about hosts offers. Lasting says that it may be granted for more
+// than this call; never for hosts where anyone can publish, because what was sent can be read
+// there.
 func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once, in a box that reaches " + strings.Join(hosts, ", "), Scope: floodmark.GrantOnce}}
 	open := func(place string) bool {

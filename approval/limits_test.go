@@ -164,8 +164,7 @@ func covers(b *approval.Book, s floodmark.Shown) bool {
 	return ok
 }
 
-// The result of an approved call is no news to whoever approved it, where the
-// call was shown as it is.
+// The result of an approved call does not end its approval where exactly that call was shown.
 func TestUseMovesWhatWasShown(t *testing.T) {
 	exec, send := shownCall("exec", "1"), shownCall("send", "2")
 	for scope, moved := range map[floodmark.GrantScope]bool{
@@ -284,7 +283,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A pick is proved by the value or its end, whatever its case, and by nothing else.
+// A pick is proved by the value or its end, in upper or lower case, and by nothing else.
 func TestPicks(t *testing.T) {
 	args := floodmark.DigestOf("args")
 	mac := func(what, v string) floodmark.Digest { return approval.PickMAC(key, "s", args, what, v) }

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Part is a piece of what a person reads. Foreign ones were chosen by somebody
-// else, an agent or a page: whoever draws them sets them apart from words of ours.
+// A Part is a piece of what a person reads. A Foreign part comes from an agent or a page: displays
+// set it apart from our own words.
 type Part struct {
 	Text    string
 	Foreign bool
@@ -19,8 +19,7 @@ type Phrase []Part
 // say adds words of ours.
 func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
 
-// quote adds what somebody else chose, at most so many characters of it, and of
-// those that are left out how many.
+// quote adds foreign text: at most so many characters of it, and the number left out.
 func (p Phrase) quote(value string, most int) Phrase {
 	if len(value) > max(maxQuoted, most) {
 		value = value[:maxQuoted/2] + " … " + value[len(value)-maxQuoted/2:]

@@ -67,8 +67,8 @@ func (p Phrase) names(list []string) Phrase {
 	return p
 }
 
-// goesTo says of a push what its remote means, as far as that is known, and that nobody
-// has looked at what it sends. Several of a line that go to one place say it once.
+// goesTo says what the remote of a push means, as far as that is known, and that the content was
+// not inspected. Several pushes of a line to one place say it once.
 func (q Question) goesTo(list []deeds.Deed) (p Phrase) {
 	at := slices.IndexFunc(list, func(d deeds.Deed) bool { return d.Push })
 	if at < 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/deeds"
 )
 
-// The limits of what a question keeps of long values: of one that is looked through for
-// secrets, and of all that are kept. Nobody reads more before he says yes.
+// The limits of what a question keeps of long values: of one that is searched for secrets, and of
+// all that are kept. People do not read more before approving.
 const (
 	maxVeiled = 64 << 10
 	maxKept   = 16 << 10
@@ -43,8 +43,8 @@ func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text
 	return list
 }
 
-// hidden is what package redact writes where a secret was. Nobody else can: it changes
-// the marks that others wrote.
+// hidden is what package redact writes in place of a secret. It cannot be forged: package redact
+// changes such marks in foreign text.
 const hidden = "[hidden]"
 
 // unshown counts the characters of a value that are not in what is shown of it.
@@ -53,8 +53,8 @@ func unshown(value, shown string) int {
 	return max(min(marks, 1), utf8.RuneCountInString(value)-utf8.RuneCountInString(shown)+marks*len(hidden))
 }
 
-// kept is a value without the secrets in it; empty if it is too long, or if one hides
-// between letters that nobody sees.
+// kept returns a value without its secrets; empty if it is too long, or if a secret hides between
+// invisible characters.
 func kept(value string, veil func(string) string) string {
 	if len(value) > maxVeiled || !utf8.ValidString(value) {
 		return ""
@@ -99,7 +99,7 @@ func (q Question) lost() int {
 	}
 	for i, a := range q.Action.Arguments {
 		if a.Role != floodmark.Content && a.Shown != "" && (q.note(i).Cut || strings.Contains(a.Shown, hidden)) && q.wholeAt(i) < 0 {
-			n++ // a journal of before: nobody counted them
+			n++ // an older journal has no count
 		}
 	}
 	return n

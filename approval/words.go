@@ -231,8 +231,7 @@ func (q Question) SourceWords() string {
 	return q.Led.words().String()
 }
 
-// ConsequenceWords say what happens after a yes. Whoever gets something by it is
-// named or counted.
+// ConsequenceWords say what happens after an approval. Recipients are named or counted.
 func (q Question) ConsequenceWords() string { return capital(q.consequence(true).String()) }
 
 // places are where a call goes: the first, and how many more.

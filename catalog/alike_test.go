@@ -60,7 +60,7 @@ func TestLooksAt(t *testing.T) {
 	}{
 		{builtin("openclaw", "send_email"), "to", false},
 		{builtin("openclaw", "send_email"), "body", false},
-		{builtin("openclaw", "send_email"), "headers", true}, // nobody described it
+		{builtin("openclaw", "send_email"), "headers", true}, // no profile describes it
 		{builtin("openclaw", "message"), "action", true},     // a case asks for it
 		{builtin("openclaw", "exec"), "command", true},
 		{builtin("openclaw", "exec"), "host", true}, // it may bend the command

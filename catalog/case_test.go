@@ -51,7 +51,7 @@ func TestCasesInWords(t *testing.T) {
 	}
 }
 
-// What a profile says of itself is a copy: nobody can change it.
+// A profile returns copies: changing them does not change it.
 func TestProfilesTellWhatTheyHold(t *testing.T) {
 	f := parse(t, `
 server: [mail, post]

@@ -30,7 +30,7 @@ type Catalog struct {
 	watch    watch
 	hash     floodmark.Digest
 	tables   floodmark.Digest   // of the files that speak of commands and paths
-	unknown  []floodmark.Effect // what a tool nobody described does
+	unknown  []floodmark.Effect // what an undescribed tool does
 	licences [floodmark.Observe + 1][]string
 }
 
@@ -124,8 +124,8 @@ func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
 	return out
 }
 
-// Documents reports an address that tells its host a path and nothing else, and
-// a host of documentation or packages, which tells nobody of it.
+// Documents reports an address of a documentation or package host that carries only a path. Such a
+// host passes the path to no one.
 func (c *Catalog) Documents(raw string) bool {
 	host, path := address.Parts(raw)
 	return path && slices.Contains(c.hosts, host)

@@ -14,7 +14,7 @@ import (
 // A Use is what one call of a tool is, as far as the catalog can tell. Its
 // slices are shared: callers must not change them.
 type Use struct {
-	// Profile is nil for a tool nobody described.
+	// Profile is nil for an undescribed tool.
 	Profile *Profile
 	// Effects are never empty. An unknown tool runs.
 	Effects []floodmark.Effect
@@ -26,8 +26,8 @@ type Use struct {
 	Place string
 	// PathKind is the most guarded kind among the paths of the call.
 	PathKind PathKind
-	// Location says where the paths lie, whatever lies there: InProject,
-	// Elsewhere or Foreign, the least believed of them; else NoPath.
+	// Location says where the paths lie, regardless of their content: InProject, Elsewhere or
+	// Foreign, the least trusted of them; else NoPath.
 	Location PathKind
 	// SelfProtected: it touches the monitor, its store, or an agent's hooks.
 	SelfProtected bool
@@ -44,8 +44,8 @@ type Use struct {
 	Own bool
 	// ByPath: the trust of the result was taken from the path.
 	ByPath bool
-	// Programs: a command line starts a program or script that is a file, so
-	// that its output is whatever that file says.
+	// Programs: a command line starts a program or script that is a file, so that its output
+	// depends on that file.
 	Programs bool
 	// URLs are the addresses a known command names, as they were written: those
 	// it reaches over the network. A URL that is an argument of its own is not
@@ -59,17 +59,15 @@ type Use struct {
 	// Contents are paths of the same sort whose content a call may show, so that
 	// secrets in them count.
 	Contents []string
-	// Hooks are paths of the same sort that a command line runs as code by
-	// itself if somebody has put a file there. That alone does not make it run
-	// code: what is known of these paths does.
+	// Hooks are paths of the same sort that a command line runs as code by itself if they exist.
+	// Listing them does not make the call run code; what is known of the paths does.
 	Hooks []string
-	// Repositories are the folders in which git works: it obeys the settings of the
-	// repository around each, which may name programs. A folder nobody knows is empty.
+	// Repositories are the folders in which git works: it obeys the settings of the repository
+	// around each, which may name programs. An unknown folder is empty.
 	Repositories []string
 	// Revisions are the words by which git may be told a revision there.
 	Revisions gitwords.Revisions
-	// Ends are the folders in which a command line may leave its shell; empty for one
-	// that nobody knows.
+	// Ends are the folders in which a command line may leave its shell; empty for an unknown one.
 	Ends []string
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
@@ -366,7 +364,7 @@ func (j *judge) url(value string) {
 		j.use.Place = ""
 	}
 	if host != "" {
-		j.use.Own = false // whose host that is, nobody said
+		j.use.Own = false // the owner of that host is unknown
 	}
 }
 
@@ -379,7 +377,7 @@ func namesFile(value string) bool {
 	return v != "" && (strings.IndexByte("/~.\\", v[0]) >= 0 || len(v) > 2 && v[1] == ':' && (v[2] == '/' || v[2] == '\\'))
 }
 
-// undeclared looks for guarded paths where nobody said that a path could be.
+// undeclared looks for guarded paths in an argument not described as a path.
 func (j *judge) undeclared(value string) {
 	if len(value) > MaxPathBytes || !strings.ContainsAny(value, `/\`) || prose(value) {
 		return

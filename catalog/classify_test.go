@@ -150,7 +150,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A remote tool never only observes, whoever describes it.
+// A remote tool is never Observe, even if a profile says so.
 func TestRemoteNeverObserves(t *testing.T) {
 	c := New([]*File{parse(t, `
 server: far

@@ -95,7 +95,7 @@ func (j *judge) queries(r *shellscan.Report, text string) {
 // parts joins what the entries of all parts say.
 func (j *judge) parts(r *shellscan.Report) {
 	j.use.Effects, j.use.Own = nil, len(r.Parts) > 0
-	// Whatever is echoed, a command's output is never worth more than this machine.
+	// A command's output is at most Local, also if it only echoes.
 	j.returns = returns{label: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}}
 	j.joined = true
 	for i := range r.Parts {
@@ -227,7 +227,7 @@ func toldAway(r *shellscan.Report, key *shellscan.Effect) bool {
 	})
 }
 
-// addFolder adds a folder to a list; it is empty where nobody knows which.
+// addFolder adds a folder to a list; empty if the folder is unknown.
 func addFolder(list []string, dir string) []string {
 	if !isAbsolute(dir) {
 		dir = ""
@@ -238,8 +238,7 @@ func addFolder(list []string, dir string) []string {
 	return append(list, dir)
 }
 
-// recorded adds what git writes about commits: whoever had a hand in that has one
-// in what a push takes along.
+// recorded adds what git writes about commits: content that influenced it is part of the next push.
 func (j *judge) recorded(r *shellscan.Report) {
 	for _, dir := range r.Commits {
 		j.use.Writes = list(j.use.Writes, &shellscan.Effect{Path: cmp.Or(dir, j.at.Project) + CommitsOf})
@@ -336,7 +335,7 @@ func (j *judge) writes(e *shellscan.Effect) {
 	if j.use.Place == "" {
 		j.use.Place = s.text
 	}
-	if e.Kind == shellscan.Delete { // nobody obeys what is gone
+	if e.Kind == shellscan.Delete { // a deleted file is not obeyed
 		s.guard &^= isDotted | isLoaded | isMemory
 	}
 	j.guards |= s.guard & (whereWritten | isProtected | isSecret)
@@ -414,10 +413,9 @@ func (j *judge) programs(words []string) {
 	}
 }
 
-// outward reports whether a line that is not understood looks as if it reached
-// somebody: it names an address that is not this machine's, or what programs in
-// other languages reach the network with. What does not look so may do it all
-// the same; it is arbitrary code anyway.
+// outward reports whether a line that is not understood seems to reach the network: it names an
+// address of another machine, or a network function of another language. A line without these may
+// still do it; it is arbitrary code anyway.
 func outward(line string) bool {
 	low := strings.ToLower(line)
 	for _, after := range strings.Split(low, "://")[1:] {

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
-// A character nobody sees does not hide a name.
+// An invisible character does not hide a name.
 func TestUnseen(t *testing.T) {
 	for r, want := range map[rune]bool{0x034e: false, 0x034f: true, 0x0350: false, 0x115f: true, 0x1160: true, 0x7f: true, 0x80: true, 'a': false, 0x200b: true} {
 		if unseen(r) != want {

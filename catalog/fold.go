@@ -8,10 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
-// foldPath writes a clean path as the most forgiving file system would take
-// it: without regard to case, to characters nobody sees, to dots and blanks
-// that end a name, and to the stream of a file. It is for finding guarded
-// paths, never for trusting one.
+// foldPath writes a clean path as the most forgiving file system would take it: without regard to
+// case, invisible characters, dots and blanks at the end of a name, and the stream of a file. Use
+// it to find guarded paths, never to trust one.
 func foldPath(text string) string {
 	if plainPath(text) {
 		return strings.ToLower(text)

@@ -14,10 +14,9 @@ const OfProgram = "program "
 // byHost is the location of what was read from one host.
 const byHost = "host"
 
-// LocationOf says how the place of a result counts. Standing trust in a host
-// holds for a plain read of one URL there, by a tool that returns whatever a
-// page says: with two URLs, a command, or a tool that reads messages, the
-// result may be somebody else's.
+// LocationOf says how the place of a result counts. Standing trust in a host holds for a plain read
+// of one URL there, by a tool that returns the page as it is: with two URLs, a command, or a tool
+// that reads messages, the result may come from another author.
 func (u Use) LocationOf(leaves []hook.Leaf) string {
 	if u.ByPath && u.Programs {
 		return OfProgram + u.Location.String()

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A program nobody reads that names an address may send there.
+// An unparsed program that names an address may send there.
 func TestOutward(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "perl -e 'print 1'": false, "perl -e 'get(\"https://news.example\")'": true,

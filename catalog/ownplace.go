@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
-// An ownPlace lists what a call may give that only files something of the owner's own, as an
-// event without guests or a task of theirs: such a call writes, whatever else the tool can do.
+// An ownPlace lists the arguments a call may have that only files something of the owner's own,
+// such as an event without guests or a task: such a call writes, even if the tool can do more.
 type ownPlace struct {
 	only    []string // paths of values, or «path=value»
 	account []string // those that say whose account it is: it has to be the owner's
@@ -43,8 +43,8 @@ func (o *ownPlace) holds(leaves []hook.Leaf) bool {
 	})
 }
 
-// Settle returns the effects of a call once it is known where its arguments come from: at a
-// place of the owner's own, nobody but the owner's words or configuration may name the account.
+// Settle returns the effects of a call once the origins of its arguments are known: in a place of
+// the owner's own, only the owner's words or configuration may name the account.
 func (u *Use) Settle(effects []floodmark.Effect, args []floodmark.Argument) []floodmark.Effect {
 	other := func(a floodmark.Argument) bool {
 		own := a.Whence == floodmark.Stated || a.Whence == floodmark.Seen && a.Trust >= floodmark.Local || a.Shown == ""

@@ -67,7 +67,7 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	if f, ok := fs["returns"]; ok {
 		got := r.returns(f.value).returns
 		e.Returns = shellscan.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath, Sight: got.sight}
-		if !got.secrecyByPath { // what it prints is the same whatever it reads
+		if !got.secrecyByPath { // its output does not depend on what it reads
 			e.Returns.Sight = shellscan.Names
 		}
 	} else {

@@ -46,14 +46,14 @@ const (
 	isSecret
 	isInstructs
 	isProtected
-	isPass   // opens the monitor's doors to whoever reads it
+	isPass   // a credential for the monitor's doors
 	isShared // what is written there reaches others, or another machine
 	isLoaded // programs load it from there, unless it belongs to the project
 	isMemory // what an agent is told in later sessions
-	isTyped  // what runs when somebody types a command
+	isTyped  // what runs when a developer types a command
 	isScratch
 	isPlain
-	isSuspect // may hold credentials: whoever can look does
+	isSuspect // may hold credentials: look inside if possible
 	isExample // shows how a secret file is written
 	isDotted  // in the project or scratch, with a dot, and no name that nothing obeys
 	isHidden  // elsewhere, with a dot
@@ -201,8 +201,8 @@ func (ps *paths) placed(s *spot, at Places) guard {
 	return found
 }
 
-// scratch reports whether s is where anybody may write, and how many of its names
-// say so. What holds the project is not: programs look for their settings there.
+// scratch reports whether s is in a world-writable folder, and how many of its names say so. A
+// folder that holds the project is not: programs look for their settings there.
 func (ps *paths) scratch(s *spot, names []string, at Places) (from int, ok bool) {
 	project := spotAt(clean(at.Project, "", at.Home), at, nil)
 	for i := range ps.open {
@@ -286,9 +286,9 @@ func (ps *paths) listed(s *spot) (found guard) {
 	return found
 }
 
-// holdsProtected reports whether the folder s has something protected inside,
-// so that removing or moving it, or going there, touches that. Folders of the
-// system are too wide to say so of everybody who mentions them.
+// holdsProtected reports whether the folder s has something protected inside, so that removing or
+// moving it, or going there, touches that. System folders count only if system is set: too many
+// commands mention them.
 func (ps *paths) holdsProtected(s *spot, system bool) bool {
 	for _, i := range ps.protected {
 		g := &ps.globs[i]

@@ -128,7 +128,7 @@ func TestPatches(t *testing.T) {
 		{"*** Begin Patch\n*** Update File: a\n*** Move to: .claude/settings.json\n*** End Patch", effects(write, admin), true},
 		{"--- a/main.go\n+++ b/main.go\n", effects(write), false},
 		{"--- /dev/null\n+++ b/.claude/settings.json\t2026\n", effects(write, admin), true},
-		{"s/a/b/", effects(write, admin), false}, // a form nobody knows could write anywhere
+		{"s/a/b/", effects(write, admin), false}, // an unknown form could write anywhere
 	} {
 		for _, arg := range []string{"input", "command"} {
 			u := c.Classify(builtin("codex", "apply_patch"), args(arg, tc.patch), nil, here())
@@ -366,7 +366,7 @@ func TestWhereACommandWrites(t *testing.T) {
 	}
 }
 
-// What runs when somebody types a command is source, but below Local writing it is admin.
+// A file that a typed command runs is source, but below Local writing it is admin.
 func TestTyped(t *testing.T) {
 	c := shipped(t)
 	for _, path := range []string{"Makefile", "ma\u212aefile", "sub/package.json", "Dockerfile", "build/rules.mk"} {

@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What the network sends and an interpreter runs is admin, whatever way it
-// takes.
+// Running downloaded content in an interpreter is admin in every form.
 func TestNetworkIntoAnInterpreter(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

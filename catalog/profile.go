@@ -36,8 +36,8 @@ type Profile struct {
 	store string
 	// repository: git works in the folders that the arguments name.
 	repository bool
-	// protected: the tool changes how the agent is watched (its settings, hooks
-	// or plugins), whatever the arguments say. In YAML: selfProtected.
+	// protected: the tool changes how the agent is watched (its settings, hooks or plugins), with
+	// any arguments. In YAML: selfProtected.
 	protected bool
 	// written is the digest of what a policy wrote; zero for other profiles.
 	written floodmark.Digest
@@ -69,10 +69,10 @@ func (p *Profile) Remote() bool { return p.remote }
 func (p *Profile) Pays() bool { return p.pays }
 
 // Commits reports a tool that puts code into a repository, as a push does: each call of it is
-// shown. It is false of a tool nobody described.
+// shown. It is false for an undescribed tool.
 func (p *Profile) Commits() bool { return p != nil && p.commits }
 
-// OnlyReads reports a tool that is no command line and reads, whatever its arguments.
+// OnlyReads reports a tool that is no command line and that with any arguments only reads.
 func (p *Profile) OnlyReads() bool {
 	return !p.command && !slices.ContainsFunc(p.effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
 }
@@ -87,15 +87,15 @@ func (p *Profile) Arg(top string) (Arg, bool) {
 	return a, ok
 }
 
-// An Arg says what one top-level argument of a tool is for. The zero Arg is
-// one that nobody described; it is judged as critical.
+// An Arg says what one top-level argument of a tool is for. The zero Arg is undescribed; it is
+// judged as critical.
 type Arg struct {
 	Role floodmark.Role
-	// Is names what the value stands for; empty if nobody said.
+	// Is names what the value stands for; empty if not described.
 	Is string
 	// Needs is the trust the value must have for the call to keep its own.
 	Needs floodmark.Trust
-	// Usual is what a flag says unless something else is wanted: saying that tells nobody anything.
+	// Usual is the default of a flag: passing it carries no information.
 	Usual string
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A call says in which folders git works, whatever program starts it.
+// A call says in which folders git works, also when another program starts it.
 func TestWhereGitWorks(t *testing.T) {
 	t.Parallel()
 	c, err := catalog.Shipped()

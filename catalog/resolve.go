@@ -47,8 +47,7 @@ func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protecte
 	return found&(isInstructs|isHidden) != 0, found&isProtected != 0, found.placed()
 }
 
-// Arg returns what is known about a top-level argument. What nobody described
-// is judged as critical.
+// Arg returns what is known about a top-level argument. An undescribed one is judged as critical.
 func (u Use) Arg(top string) Arg {
 	if u.Profile != nil {
 		if a, ok := u.Profile.args[top]; ok {
@@ -85,8 +84,8 @@ func SystemFolders() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library/Developer", "/opt/homebrew", "/nix/store"}
 }
 
-// OfSystem reports whether a clean path belongs to the operating system: what
-// lies there was put there by whoever installed the machine.
+// OfSystem reports whether a clean path belongs to the operating system: files there come from the
+// machine's installation.
 func OfSystem(path string) bool {
 	return slices.ContainsFunc(SystemFolders(), func(root string) bool { return within(path, root) })
 }

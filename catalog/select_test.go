@@ -54,8 +54,8 @@ tools:
 	}
 }
 
-// Only a word that a case lists for a flag selects; everything else stays an
-// argument that somebody has to name.
+// Only a word that a case lists for a flag selects; any other value remains an argument whose
+// origin counts.
 func TestSelectors(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi

@@ -36,8 +36,8 @@ func selfLines(t testing.TB, file string) (lines []string, kind map[string]strin
 	return lines, kind
 }
 
-// Whatever an agent may try on the monitor, its own hooks or another agent's is
-// a question at every level.
+// Every way an agent may tamper with the monitor, its own hooks or another agent's asks at every
+// level.
 func TestLinesThatTouchTheMonitor(t *testing.T) {
 	c := shipped(t)
 	lines, kind := selfLines(t, "touches.txt")
@@ -88,8 +88,8 @@ func selfWriters() map[string][][2]string {
 	}
 }
 
-// No agent writes a place that keeps it, or another agent, on the monitor's path
-// without a question, by any of its tools; nor does a tool nobody described.
+// No tool of an agent, described or not, writes without a question to a place that keeps it or
+// another agent on the monitor's path.
 func TestToolsThatTouchTheMonitor(t *testing.T) {
 	c := shipped(t)
 	places, kind := selfLines(t, "places.txt")

@@ -101,7 +101,7 @@ func checkProfile(t *testing.T, where string, p *Profile) {
 			t.Errorf("%s: nothing decides where the effect lands", where)
 		}
 	}
-	// What decides who receives is never content, whatever the tool calls it.
+	// An argument that decides who receives is never content.
 	for name, a := range p.args {
 		low := strings.ToLower(name)
 		if slices.Contains([]string{"to", "cc", "bcc", "recipient", "recipients", "channel", "channel_id", "attendees", "url", "path", "command", "headers", "repo", "owner", "assignees"}, low) &&
@@ -141,7 +141,7 @@ func TestSeedTools(t *testing.T) {
 	}
 }
 
-// What an agent's own web tools bring is untrusted, whatever they are called.
+// Results of agents' own web tools are untrusted under each of their names.
 func TestWebToolsOfAgents(t *testing.T) {
 	c := shipped(t)
 	for agent, tools := range map[string][]string{

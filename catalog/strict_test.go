@@ -15,8 +15,8 @@ func worst(e *shellscan.Entry) bool {
 	return slices.Contains(e.Effects, floodmark.Run) || slices.Contains(e.Effects, floodmark.Admin)
 }
 
-// An option nobody listed may write, or name a list of files. So only commands that
-// are a run anyhow take any option, and those that have no option of that kind.
+// An unlisted option may write, or name a list of files. So only commands that count as a run
+// anyway accept any option, and those that have no option of that kind.
 func TestAnyOptionIsARun(t *testing.T) {
 	free := strings.Fields("echo printf tr factor numfmt cal ncal rm rmdir unlink shred trash trash-put srm kill killall renice xkill pkill skill " +
 		"cat zcat bzcat tac cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum md5 readlink realpath basename dirname " +
@@ -28,8 +28,8 @@ func TestAnyOptionIsARun(t *testing.T) {
 	}
 }
 
-// A program that lets a file of the folder say what runs is a run, whatever it is
-// asked. Those that do not are listed; what is new counts as one that does.
+// A program that lets a file of the folder say what runs is a run with any arguments. The
+// exceptions are listed; a new program counts as a run.
 func TestOnlyListedProgramsLoadNothing(t *testing.T) {
 	text, err := os.ReadFile("testdata/loads-nothing.txt")
 	if err != nil {

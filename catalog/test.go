@@ -55,8 +55,8 @@ func (c *when) fits(leaves []hook.Leaf, at Places) fit {
 	}
 }
 
-// plain reports whether the argument is one value, not a list or an object
-// whose other parts nobody looked at.
+// plain reports whether the argument is one value, not a list or an object with parts that were not
+// checked.
 func (c *when) plain(leaves []hook.Leaf) bool {
 	return !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return l.Top == c.arg && l.Path != c.arg })
 }

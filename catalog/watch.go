@@ -184,7 +184,7 @@ func stopsMonitor(how shellscan.Stops, words []string) bool {
 		switch {
 		case strings.Contains(low, monitorName):
 			return true
-		case word == "" || word[0] == '-' || word == "*": // an option, or a word nobody knows
+		case word == "" || word[0] == '-' || word == "*": // an option, or an unknown word
 		case how == shellscan.StopsMatches:
 			if re, err := regexp.Compile(low); err != nil || re.MatchString(monitorLine) {
 				return true

@@ -48,8 +48,8 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 	}
 }
 
-// Names nobody sees count as running code where they may replace what is there,
-// and a link is a way to what it leads to.
+// Writing unknown names counts as running code where they may replace existing files, and a link is
+// a way to its target.
 func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
@@ -88,8 +88,8 @@ func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 	}
 }
 
-// What git puts into a tree out of its own store, or from a remote it knows, is
-// written: hooks count where somebody has put one.
+// What git puts into a tree from its own store, or from a known remote, is a write. Hooks count
+// only where one exists.
 func TestGitWritesFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
