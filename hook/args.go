@@ -70,7 +70,7 @@ type walker struct {
 	leaves []Leaf
 }
 
-// blank skips white space and whatever stands between two values.
+// blank skips white space and separators between two values.
 func (w *walker) blank() {
 	for w.i < len(w.data) {
 		switch w.data[w.i] {

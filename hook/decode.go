@@ -31,8 +31,8 @@ const (
 // ErrTooLarge says that an event is over one of the limits.
 var ErrTooLarge = errors.New("event is too large")
 
-// Decode reads one event. It refuses unknown fields: a misspelled one would
-// silently mean its safest value, and nobody would know why.
+// Decode reads one event. It refuses unknown fields: a misspelled one would silently mean its
+// safest value, with no error to explain it.
 func Decode(data []byte) (Event, error) {
 	if len(data) > MaxEventBytes {
 		return Event{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxEventBytes)
@@ -154,8 +154,8 @@ func (r Reply) Check(at Point) error {
 	return nil
 }
 
-// Allows reports whether a reply lets a caller go on that replaces no command. A
-// verifier that nobody asked has not agreed.
+// Allows reports whether a reply allows the call, for a caller that replaces no command. A verifier
+// that was not asked has not agreed.
 func (r Reply) Allows() bool {
 	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Elsewhere() == nil
 }

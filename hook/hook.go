@@ -50,8 +50,7 @@ const (
 	Compact Cause = "compact" // the context was summarised
 )
 
-// GatewaySession begins the name of a session that a gateway made up because
-// nobody told it whose it is.
+// GatewaySession begins the name of a session that a gateway made up because it was told none.
 const GatewaySession = "mcp-"
 
 // An Event is one stop of one agent. Fields that a point does not use are
@@ -108,14 +107,14 @@ type Event struct {
 	Call   Call   `json:"call,omitzero"`
 	Result Result `json:"result,omitzero"`
 
-	// Boxes says that the door runs the command of this call in a box if told to: that was
-	// proven for this agent and its version, and this machine has a box. The daemon says it;
-	// it is read from nobody's bytes.
+	// Boxes says that the door can run the command of this call in a box: that was proven for this
+	// agent and its version, and this machine has a box. The daemon sets it; it is not read from
+	// any message.
 	Boxes bool `json:"-"`
 
-	// Holes says that such a box can let the command reach hosts that a person granted.
-	// Granted are grants for all of its project, and Repository stands for the checkout that
-	// lies there; zero if none does, or nobody knows. The daemon says all three.
+	// Holes says that such a box can let the command reach hosts that a person granted. Granted are
+	// grants for all of its project, and Repository stands for the checkout that lies there; zero
+	// if none does, or it is unknown. The daemon sets all three.
 	Holes      bool             `json:"-"`
 	Granted    []Lasting        `json:"-"`
 	Repository floodmark.Digest `json:"-"`
@@ -143,8 +142,8 @@ type Event struct {
 	Audience Audience `json:"audience,omitempty"`
 	More     bool     `json:"more,omitempty"`
 
-	// Gateway says that it is told by somebody between the agent and a server of
-	// tools: the agent's own hook may have told of the same call before.
+	// Gateway says that the event comes from a gateway between the agent and a tool server: the
+	// agent's own hook may have reported the same call before.
 	Gateway bool `json:"gateway,omitempty"`
 
 	// Retry says that the same event was sent before and got no answer, perhaps to
@@ -158,8 +157,8 @@ type Event struct {
 	Shared string `json:"shared,omitempty"`
 	Given  bool   `json:"given,omitempty"`
 
-	// Window is what a gateway says of its client's own window, at
-	// before_tool_call. Nil means that nobody can be asked there.
+	// Window describes the window of a gateway's client, at before_tool_call. Nil means that there
+	// is none to ask in.
 	Window *Window `json:"window,omitempty"`
 
 	// Claims names the session that a gateway's client says it belongs to. It is
@@ -189,8 +188,8 @@ func (ev *Event) prompted(list []Content) []Content {
 	return append([]Content{prompt}, list...)
 }
 
-// A Window is a client of tool servers that could show a question in its own
-// window. Whether it may is not for whoever says so to decide.
+// A Window is a client of tool servers that could show a question in its own window. The client
+// does not decide whether it may.
 type Window struct {
 	// Client is who it is, by the token it showed; empty for the process that
 	// started the gateway.
@@ -208,8 +207,8 @@ const (
 	Decline = "decline"
 )
 
-// An Ask is a question for the window of a gateway's client. It has no code:
-// whoever shows it is not the owner.
+// An Ask is a question for the window of a gateway's client. It has no code: the client is not the
+// owner.
 type Ask struct {
 	// Text is the question in a few lines.
 	Text string `json:"text"`
@@ -296,7 +295,7 @@ type Audience string
 
 // The audiences of an answer.
 const (
-	ToOthers Audience = ""      // somebody besides the owner may read it
+	ToOthers Audience = ""      // others than the owner may read it
 	ToOwner  Audience = "owner" // the owner alone
 )
 
@@ -334,8 +333,8 @@ type Reply struct {
 	// Command is what the agent has to run in place of the call's own command, at
 	// before_tool_call. A caller that cannot put it there must not make the call.
 	Command string `json:"command,omitempty"`
-	// Hosts are those that the box of an allowed call may let it reach. The daemon reads
-	// it, and tells nobody.
+	// Hosts are those that the box of an allowed call may let it reach. Only the daemon reads it;
+	// it is not sent.
 	Hosts []string `json:"-"`
 	// Mirror says that the box of an allowed call may be given what the event's lock files
 	// pin: they were there before the session, and are to be believed.

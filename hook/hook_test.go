@@ -137,8 +137,7 @@ func TestContentDigest(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that whatever is read is within the limits and is written
-// back the same.
+// FuzzDecode checks that a decoded event is within the limits and encodes back the same.
 func FuzzDecode(f *testing.F) {
 	data, err := json.Marshal(full())
 	if err != nil {

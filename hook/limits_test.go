@@ -241,8 +241,8 @@ func TestReplyCheck(t *testing.T) {
 	}
 }
 
-// What may only run in a box is allowed to nobody who does not put the reply's command in
-// the place of the call's own, wherever the reply is given.
+// A call allowed only in a box is not allowed to a caller that does not run the reply's command
+// instead of its own, at any point.
 func TestABoxedYesIsOneForWhoReplacesTheCommand(t *testing.T) {
 	free := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}
 	boxed := floodmark.Decision{Verdict: floodmark.Allow}

@@ -41,8 +41,8 @@ type Remote struct {
 	// Address is where git's settings send a push to it, without what may be a password;
 	// empty if they do not say that plainly.
 	Address string
-	// Team says that it is the owner's team's, by the owner's word, and Own that nobody else
-	// has committed to it.
+	// Team says, by the owner's word, that it belongs to the owner's team, and Own that only the
+	// owner has committed to it.
 	Team, Own bool
 	// Changed says that these settings are not those with which the session began.
 	Changed bool

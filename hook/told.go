@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Held is the line of a question as the model is told it: nobody else is spoken to.
+// Held is the line of a question, worded for the model rather than for the person.
 func (r Reply) Held() string {
 	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
 	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))

@@ -12,13 +12,12 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// An Artifact is one session's word on something it left behind. There is one
-// for each key and session: a newer one replaces it. Without a body it says
-// that the session's word up to Seq is gone; a newer one stays.
+// An Artifact is what one session recorded about something it left behind. There is one for each
+// key and session: a newer one replaces it. One without a body removes the session's artifact up to
+// Seq; a newer one stays.
 //
-// A session's words are written only with its own entries, so they follow each
-// other as those do; whoever has taken a word into its own removes exactly that
-// version. So two writers never have to agree.
+// Artifacts are written only with their session's own entries, so they have the same order. A
+// session that takes one over removes exactly that version. So two writers never have to agree.
 type Artifact struct {
 	Tenant  string
 	Key     floodmark.Digest
@@ -50,7 +49,7 @@ const MaxArtifacts = 1 << 13
 // MaxArtifactBytes bounds one word: it has some dozens of sources.
 const MaxArtifactBytes = 1 << 20
 
-// checkArtifacts refuses words nobody may write, and returns their bytes.
+// checkArtifacts refuses invalid artifacts, and returns the bytes of valid ones.
 func (b Batch) checkArtifacts() (bytes int, err error) {
 	if len(b.Artifacts) > MaxArtifacts {
 		return 0, fmt.Errorf("%w: %d artifacts, at most %d", ErrTooLarge, len(b.Artifacts), MaxArtifacts)

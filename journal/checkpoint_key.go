@@ -19,9 +19,8 @@ type Key struct {
 	Public string
 }
 
-// NewKey makes a key. The name is that of the log, such as
-// «floodmark.example/laptop». The secret is for a file that only the daemon
-// can read; public may be given to anybody.
+// NewKey makes a key. The name is that of the log, such as «floodmark.example/laptop». The secret
+// is for a file that only the daemon can read; public need not be kept secret.
 func NewKey(random io.Reader, name string) (secret, public string, err error) {
 	if !validKeyName(name) {
 		return "", "", fmt.Errorf("make a key: a key's name has no spaces and no plus sign: %q", name)

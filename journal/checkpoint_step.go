@@ -10,12 +10,11 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A HeadLog keeps what a [Checkpointer] makes, apart from the journal: the
-// leaves, the hashes of the tree over them, and the signed checkpoints. It has
-// one writer; readers may look on.
+// A HeadLog keeps what a [Checkpointer] makes, apart from the journal: the leaves, the hashes of
+// the tree over them, and the signed checkpoints. It has one writer and any number of concurrent
+// readers.
 //
-// It need not be trusted for its content: whoever reads it checks the
-// signatures.
+// Its content need not be trusted: readers verify the signatures.
 type HeadLog interface {
 	// Leaves yields the leaves from the given number on, from 0, in their form.
 	// There may be more than the newest checkpoint counts. It yields [ErrLog] if
@@ -232,9 +231,9 @@ func writeTree(ctx context.Context, log HeadLog, size int64, leaves []string) er
 	return nil
 }
 
-// headsAfter returns about limit heads after a mark, and whether there are
-// more. Heads with one mark stay together: a batch may write several sessions,
-// and whoever goes on after the mark would miss the others.
+// headsAfter returns about limit heads after a mark, and whether there are more. Heads with one
+// mark stay together: a batch may write several sessions, and a page that ended between them would
+// lose the others.
 func headsAfter(ctx context.Context, j Journal, after Mark, limit int) (heads []Head, more bool, err error) {
 	for h, err := range j.Heads(ctx, after) {
 		if err != nil {

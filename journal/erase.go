@@ -28,11 +28,11 @@ const maxForgetTries = 5
 // ErrUnknownSession says that a journal has nothing of a session.
 var ErrUnknownSession = errors.New("journal: no such session")
 
-// Forget erases all of a session and leaves a signed tombstone. What was
-// erased already stays as it is.
+// Forget erases all of a session and leaves a signed tombstone. What was erased already stays as it
+// is.
 //
-// It reads the session first and does not erase one whose chain is broken: the
-// tombstone would hide for ever that somebody changed it.
+// It reads the session first and does not erase one whose chain is broken: the tombstone would hide
+// the tampering for ever.
 func Forget(ctx context.Context, j Journal, signer note.Signer, s Session, mark MarkOf, now time.Time, why string) (Tombstone, error) {
 	var err error
 	for range maxForgetTries {
@@ -102,10 +102,9 @@ const (
 	maxDue = 1 << 16
 )
 
-// A Retention erases the sessions that nobody wrote to for a while, the oldest
-// first. It keeps its place: a journal is asked for its oldest sessions seldom,
-// because that may cost it a walk through all of them. A Retention is not for
-// concurrent use.
+// A Retention erases the sessions without recent writes, the oldest first. It keeps its place
+// between calls, because listing the oldest sessions may walk the whole journal. A Retention is not
+// for concurrent use.
 type Retention struct {
 	Journal Journal
 	Signer  note.Signer
@@ -207,7 +206,7 @@ func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retai
 	case ctx.Err() != nil || errors.Is(err, ErrClosed):
 		return fmt.Errorf("erase session %s: %w", plain(h.Session), err)
 	case errors.Is(err, ErrConflict):
-		// Somebody wrote to it: it is not due any more and comes again.
+		// A new entry was written: the session is not due any more and comes again.
 	default:
 		did.Kept = append(did.Kept, Unerased{Session: h.Session, Why: err})
 	}

@@ -181,8 +181,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// Somebody writes while a session is erased: the mark is asked again, because
-// what was written may have lowered it.
+// An entry is written while its session is erased: the mark is asked again, because the new entry
+// may have lowered it.
 func TestForgetRunsAfterAWriter(t *testing.T) {
 	b := three(t)
 	asked := 0
@@ -225,7 +225,7 @@ func TestRetention(t *testing.T) {
 		t.Errorf("kept for ever: %+v, %v", did, err)
 	}
 	r.Keep = time.Hour
-	b.entries("old3")[1].At++ // somebody touched this one
+	b.entries("old3")[1].At++ // written to after the others
 	at := edge.Add(r.Keep)
 	did, err := r.Step(t.Context(), at)
 	if err != nil || did.Erased != MaxStepErased-1 || !did.More {

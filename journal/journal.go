@@ -30,14 +30,13 @@ func (s Session) String() string {
 //
 // An implementation that cannot promise what is said here refuses to open.
 type Journal interface {
-	// Append makes a batch durable, as a whole or not at all: when it returns
-	// nil, every entry would survive a crash of the machine at once.
+	// Append makes a batch durable, as a whole or not at all: when it returns nil, every entry
+	// would survive a crash of the machine at once.
 	//
-	// It returns [ErrConflict] if a record does not follow its session's last
-	// entry: somebody else wrote. Appending again exactly what is already there
-	// succeeds and writes nothing. [ErrInDoubt] says that nobody knows whether
-	// the batch was written: whoever asked must be refused, and the session read
-	// again before anything else is said about it.
+	// It returns [ErrConflict] if a record does not follow its session's last entry, because of a
+	// concurrent write. Appending exactly what is already there succeeds and writes nothing.
+	// [ErrInDoubt] means that it is unknown whether the batch was written: refuse the event, and
+	// read the session again before doing anything else with it.
 	Append(ctx context.Context, b Batch) error
 
 	// Begin returns where a session's reading can begin: its newest snapshot,
@@ -143,7 +142,7 @@ const (
 )
 
 var (
-	// ErrConflict says that somebody else appended first: read again, judge again.
+	// ErrConflict says that another writer appended first: read again, judge again.
 	ErrConflict = errors.New("journal: conflicting append")
 	// ErrInDoubt says that it is not known whether the batch was written.
 	ErrInDoubt = errors.New("journal: not known whether it was written")
@@ -155,8 +154,7 @@ var (
 	// ErrStopped says that a write failed in a way after which nothing more is
 	// promised: nothing is written until the journal is opened again.
 	ErrStopped = errors.New("journal: writes no more until it is opened again")
-	// ErrAway says that nothing could be read, because whatever keeps the journal
-	// does not answer.
+	// ErrAway says that nothing could be read, because the store of the journal does not answer.
 	ErrAway = errors.New("journal: its store does not answer")
 	// ErrTooLarge says that a batch is over a limit.
 	ErrTooLarge = errors.New("journal: too large")

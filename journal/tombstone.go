@@ -46,8 +46,8 @@ var ErrForged = errors.New("journal: not signed by this key")
 // name, and no tombstone can be taken for a checkpoint.
 const tombstoneTitle = "floodmark tombstone"
 
-// SignTombstone returns t with its note. Nobody without the key can erase
-// something and have the journal verify afterwards.
+// SignTombstone returns t with its note. Erasing without the key leaves a journal that does not
+// verify.
 func SignTombstone(signer note.Signer, t Tombstone) (Tombstone, error) {
 	if err := t.check(); err != nil {
 		return Tombstone{}, err

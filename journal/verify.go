@@ -24,8 +24,8 @@ type Evidence struct {
 	Held [][]byte
 	// Only chooses the sessions that are looked at and told of; nil for all.
 	Only func(Session) bool
-	// Apart says that whoever can write the journal can write neither the log
-	// nor the key. If that is not known, it is not so.
+	// Apart says that the journal's writers can write neither the log nor the key. Leave it false
+	// if that is not known.
 	Apart bool
 }
 
@@ -76,8 +76,8 @@ type Report struct {
 	Checkpoints int64
 	Leaves      int64     // heads in the log, up to the newest checkpoint
 	Newest      time.Time // of the newest checkpoint; zero if there is none
-	// Unsigned counts the entries no checkpoint has seen yet. If they were
-	// dropped from the end, nobody would notice.
+	// Unsigned counts the entries after the newest checkpoint. Dropping them from the end would not
+	// be noticed.
 	Unsigned int64
 	Found    int64     // all findings
 	Findings []Finding // the first of them

@@ -92,8 +92,7 @@ func flipStone(rt *rapid.T, t *Tombstone) {
 	}
 }
 
-// A law: whatever bit is changed, in an entry, a tombstone, a leaf or a
-// checkpoint, is noticed.
+// A law: a change of any bit in an entry, a tombstone, a leaf or a checkpoint is noticed.
 func TestVerifyLawAnyBit(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := history(t, rt)
@@ -128,7 +127,7 @@ func TestVerifyLawAnyBit(t *testing.T) {
 	})
 }
 
-// A law: whoever moves, drops or seals again without the key, is noticed.
+// A law: moving, dropping or resealing entries without the key is noticed.
 func TestVerifyLawAnyMove(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := history(t, rt)

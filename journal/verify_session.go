@@ -86,8 +86,8 @@ func (l *sessionLook) run(ctx context.Context) error {
 	return nil
 }
 
-// unreadable notes that the journal could not read on. Other sessions may be
-// whole, so the verification goes on, unless nobody wants it any more.
+// unreadable records that the session could not be read on. Other sessions may be whole, so the
+// verification goes on, unless it was cancelled.
 func (l *sessionLook) unreadable(ctx context.Context, seq uint64, err error) error {
 	if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 		return err

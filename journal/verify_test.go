@@ -92,8 +92,8 @@ func TestVerifyFinds(t *testing.T) {
 	}
 }
 
-// rewrite changes an entry and seals all that follow again, as somebody would
-// who can write the journal and has no key.
+// rewrite changes an entry and reseals all that follow, as an attacker with write access but no key
+// would.
 func rewrite(b *bench, id string, from int) {
 	entries := b.entries(id)
 	prev := entries[from-2].Hash
@@ -371,7 +371,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// Whoever asks for some sessions hears of no others, also if those are gone.
+// Verifying some sessions reports no others, not even missing ones.
 func TestVerifyOnlySome(t *testing.T) {
 	b := three(t)
 	b.entries("s1")[6].Body[9] ^= 1

@@ -1,6 +1,5 @@
-// Package wire holds the messages of the hook API, as written from the
-// description in api/, together with the way between them and the words of
-// package hook. It listens nowhere and calls nobody.
+// Package wire holds the messages of the hook API, generated from the description in api/, and
+// converts between them and the words of package hook. It opens no connection and no port.
 package wire
 
 //go:generate go -C ../tools/proto run .

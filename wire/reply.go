@@ -38,8 +38,7 @@ func fromLabel(l *floodmark.Label) *Label {
 	return &Label{Trust: l.Trust.String(), Secrecy: l.Secrecy.String()}
 }
 
-// label reads a label. A missing one says nothing; a word nobody knows is the
-// lowest.
+// label reads a label; nil if it is missing. An unknown word is the lowest.
 func (x *Label) label() *floodmark.Label {
 	if x == nil {
 		return nil
@@ -50,9 +49,8 @@ func (x *Label) label() *floodmark.Label {
 	return &l
 }
 
-// Hook reads a reply off the wire. With an error it returns the zero reply,
-// which restricts: whoever does not understand an answer has not been allowed
-// anything.
+// Hook reads a reply off the wire. With an error it returns the zero reply, which restricts: an
+// answer that is not understood allows nothing.
 func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
 		Line: x.GetLine(), Warning: x.GetWarning(), SystemPrompt: x.GetSystemPrompt(), Text: x.GetText(), Footer: x.GetFooter(),
@@ -89,9 +87,9 @@ func FromDecision(d floodmark.Decision) *Decision {
 	return w
 }
 
-// floodmark reads a decision. A missing verdict restricts. A missing reach is free: who has
-// boxes always writes it, so this is somebody who has none, and whose yes never meant
-// one. An unknown word is an error, because somebody meant something by it.
+// floodmark reads a decision. A missing verdict restricts. A missing reach is free: a monitor with
+// boxes always writes it, so this one has none, and its allow never meant a box. An unknown word is
+// an error, because it may restrict.
 func (x *Decision) floodmark() (floodmark.Decision, error) {
 	d := floodmark.Decision{
 		Hidden: x.GetHidden(), Verifiers: x.GetVerifiers(), Would: x.GetWould(),

@@ -48,9 +48,9 @@ func twins() map[reflect.Type]proto.Message {
 	}
 }
 
-// kept are the fields that stay in the journal: what recognises a secret is for
-// nobody else, and the way a source came and why its label is low are told in words. That a door boxes a call is
-// known to the daemon and said by no caller; what the box may reach is told to none.
+// kept are the fields that stay in the journal: the prints of secrets have no use elsewhere, and
+// the way a source came and why its label is low are told in words. That a door boxes a call is set
+// by the daemon and by no caller; what the box may reach is not sent.
 func kept() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via", "because", "said"},
@@ -152,15 +152,15 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks, want.Repository, want.Patience, want.Remote = false, nil, false, nil, nil, nil, floodmark.Digest{}, 0, hook.Remote{} // nobody can say so from outside
+		want.Boxes, want.Box, want.Holes, want.Granted, want.Push, want.Locks, want.Repository, want.Patience, want.Remote = false, nil, false, nil, nil, nil, floodmark.Digest{}, 0, hook.Remote{} // not read off the wire
 		if diff := cmp.Diff(want, ev); diff != "" {
 			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
 		}
 	}
 }
 
-// A monitor with boxes always writes the reach, also where somebody forgot it: that is the zero value. One from
-// before there were boxes writes none, and each of its answers means what it meant.
+// A monitor with boxes always writes the reach, also the zero value of one that was not set. A
+// monitor from before boxes writes none, and its answers keep their meaning.
 func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 	for sent, word := range map[floodmark.Reach]string{floodmark.Free: "free", floodmark.Boxed: "boxed"} {
 		d := floodmark.Decision{Verdict: floodmark.Allow, Reach: sent}
@@ -192,7 +192,7 @@ func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 func TestReplyRoundTrip(t *testing.T) {
 	for name, want := range map[string]hook.Reply{"full": full[hook.Reply](t), "zero": {}} {
 		w := wire.FromReply(want)
-		want.Hosts, want.Mirror, want.Tried, want.Shown = nil, false, false, floodmark.Digest{} // the daemon tells nobody
+		want.Hosts, want.Mirror, want.Tried, want.Shown = nil, false, false, floodmark.Digest{} // the daemon does not send these
 		data, err := protojson.Marshal(w)
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestStateCarriesEverything(t *testing.T) {
 	}
 }
 
-// A method that says nothing of what it needs could be called by nobody.
+// A method without a declared permission could not be called at all.
 func TestEveryMethodSaysWhatItNeeds(t *testing.T) {
 	methods := 0
 	protoregistry.GlobalFiles.RangeFilesByPackage("floodmark.v1", func(f protoreflect.FileDescriptor) bool {

@@ -12,8 +12,8 @@ type request struct {
 	ctx   context.Context
 	batch journal.Batch
 	erase *journal.Tombstone
-	// taken decides between the writer, who begins to write, and the caller,
-	// who gives up. Whoever sets it first has it.
+	// taken decides between the writer, which begins to write, and the caller, which gives up: the
+	// first to set it wins.
 	taken  atomic.Bool
 	result error // of the writer, until it is told
 	wrote  bool  // whether anything was written; what is already there is not

@@ -38,8 +38,8 @@ func filled(t *testing.T, path string) []*journaltest.Chain {
 	return chains
 }
 
-// inspect opens a store that may be damaged, and returns what is wrong with
-// it, or what is missing without anybody having said so.
+// inspect opens a store that may be damaged. It returns the damage that is reported, and what is
+// missing without a report.
 func inspect(t *testing.T, path string, chains []*journaltest.Chain) (reported, silent error) {
 	j, err := Open(t.Context(), path, Options{Volatile: true})
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 	BeforeAppend = "before-append" // a group of appends is about to be written
 	InSnapshot   = "snapshot"      // a snapshot is written, nothing is committed
 	InCommit     = "in-commit"     // all is written, nothing is committed
-	AfterCommit  = "after-commit"  // all is durable, nobody was told
+	AfterCommit  = "after-commit"  // all is durable, no caller was told
 	InCheckpoint = "checkpoint"    // the log is about to be moved into the store
 	InMigration  = "migration"     // the new form is made, but not committed
 )

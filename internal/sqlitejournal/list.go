@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// headsAtOnce is how many heads are looked for at once behind a mark. Whoever
-// wants only some of them does not pay for all.
+// headsAtOnce is how many heads a query reads behind a mark, so that a caller that wants a few does
+// not pay for all.
 const headsAtOnce = 4096
 
 // Heads implements [journal.Journal]. It first notes which rows are the last of

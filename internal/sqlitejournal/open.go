@@ -22,12 +22,12 @@ const (
 	queueLength = 1024
 	// readers is how many reads run at once.
 	readers = 8
-	// busyMillis is how long we wait for somebody with a database shell.
+	// busyMillis is how long we wait for a database shell that holds the lock.
 	busyMillis = "busy_timeout(5000)"
 )
 
-// OpenWhole is [Open] for somebody who decides by the journal: it refuses one that
-// has lost what sessions left behind.
+// OpenWhole is [Open] for making decisions: it refuses a journal that has lost what sessions left
+// behind.
 func OpenWhole(ctx context.Context, path string, opts Options) (*Journal, error) {
 	j, err := Open(ctx, path, opts)
 	if err != nil {
@@ -143,7 +143,7 @@ func private(path string) error {
 	for _, name := range []string{dir, filepath.Dir(dir)} {
 		d, err := os.Open(name)
 		if err != nil {
-			continue // somebody else's directory, which we did not make
+			continue // a directory that we did not make
 		}
 		if err := errors.Join(d.Sync(), d.Close()); err != nil {
 			return err

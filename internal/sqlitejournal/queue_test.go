@@ -113,8 +113,8 @@ func TestGivenUpInTheQueue(t *testing.T) {
 	})
 }
 
-// TestTrueResult ends a context while its append is being committed: the
-// caller is told what happened, not that nobody knows.
+// TestTrueResult ends a context while its append is being committed: the caller gets the outcome,
+// not doubt.
 func TestTrueResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(InCommit)

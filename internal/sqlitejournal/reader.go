@@ -129,7 +129,7 @@ func (p *readerPool) take() (*reader, error) {
 	return newReader(p.path)
 }
 
-// close closes all readers. Nobody uses one any more.
+// close closes all readers. None is in use any more.
 func (p *readerPool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,8 +150,8 @@ func (j *Journal) read(ctx context.Context, f func(*reader) error) error {
 	return j.sessions.do(ctx, f)
 }
 
-// The values of a row; a wrong type reads as the zero value, as NULL does, and
-// what must be there is checked by whoever uses it.
+// The values of a row. A wrong type reads as the zero value, as NULL does; callers check the values
+// they need.
 func integer(v driver.Value) int64 { n, _ := v.(int64); return n }
 func text(v driver.Value) string   { s, _ := v.(string); return s }
 func blob(v driver.Value) []byte   { b, _ := v.([]byte); return b }

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// Whoever reads waits for a connection until its context ends, and a connection
-// that met an error is not used again.
+// A read waits for a connection until its context ends, and a connection that met an error is not
+// used again.
 func TestReadersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})

@@ -15,17 +15,14 @@ const rememberedBytes = 8 << 20
 // absentBytes is what a key takes in it besides the words under it.
 const absentBytes = 200
 
-// remembered is what lies under the keys that were asked for last, also where
-// nothing does: nearly every call names files that no session has written, and
-// each would be looked for in the store again.
+// remembered caches what lies under recently requested keys, also that nothing does: nearly every
+// call names files that no session has written, and each would be looked up in the store again.
 //
-// It never hides a write, because nobody but the writer of this journal writes
-// here: the lock beside the store keeps other processes out, and all monitors of
-// this process come through the one writer. That one forgets the keys of a group
-// after it is in the store and before anybody is told; a read that began before
-// that is not remembered. So whoever asks after an append was acknowledged finds
-// it. A journal that other machines write to cannot promise this and remembers
-// nothing.
+// It never hides a write, because all writes go through the one writer of this journal: the lock
+// beside the store keeps other processes out. The writer drops the keys of a group after it is in
+// the store and before any caller is told; a read that began before that is not cached. So a read
+// after an acknowledged append finds it. A journal with other machines as writers cannot promise
+// this and caches nothing.
 type remembered struct {
 	mu         sync.Mutex // guards all below
 	young, old map[leftKey][]journal.Artifact
@@ -65,8 +62,7 @@ func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journ
 	return found, unknown, m.writes
 }
 
-// learn remembers what the store said about keys, unless somebody has written
-// since it was asked.
+// learn caches what the store said about keys, unless there was a write since the read began.
 func (m *remembered) learn(tenant string, keys []floodmark.Digest, found []journal.Artifact, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

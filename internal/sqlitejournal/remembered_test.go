@@ -112,7 +112,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-// Many read while one writes: nobody finds less than was acknowledged.
+// With many readers and one writer, no reader finds less than was acknowledged.
 func TestReadersNeverFallBehindTheAcknowledged(t *testing.T) {
 	j := open(t, newPath(t), Options{})
 	key := floodmark.DigestOf("file")

@@ -114,9 +114,8 @@ func (w *writer) finish() (err error) {
 	return err
 }
 
-// run writes what queues up, in groups: whatever came while the last group was
-// being written is the next one. There is no timer, so a lone append is not
-// kept waiting.
+// run writes what queues up, in groups: the appends that came while the last group was written are
+// the next one. There is no timer, so a lone append does not wait.
 func (w *writer) run(queue <-chan *request) {
 	for first := range queue {
 		w.group = append(w.group[:0], first)
@@ -138,9 +137,8 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// serve writes a group and tells everybody how it went. If something in it
-// cannot be written, each of them gets a try of its own, so that one damaged
-// session does not stop the others.
+// serve writes a group and returns each caller its result. If something in it cannot be written,
+// each request is tried on its own, so that one damaged session does not stop the others.
 func (w *writer) serve(group []*request) {
 	live := group[:0]
 	for _, r := range group {
@@ -167,8 +165,8 @@ func (w *writer) serve(group []*request) {
 	}
 }
 
-// try writes a group in one transaction. It returns an error if nothing was
-// written, or nobody knows; apart says that others of the group might succeed.
+// try writes a group in one transaction. It returns an error if nothing was written, or if that is
+// unknown; apart says that others of the group might succeed.
 func (w *writer) try(group []*request) (apart bool, err error) {
 	if w.refused != nil {
 		return false, w.refused
@@ -177,7 +175,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	if err := w.begin.run(); err != nil {
 		return false, reading("begin to write", err)
 	}
-	defer w.left.forget(group) // also of one that failed: nobody may know whether it did
+	defer w.left.forget(group) // also of a failed one: its outcome may be unknown
 	mark, sid := w.mark, w.sid
 	size, entries, batches := 0, 0, 0
 	for _, r := range group {
@@ -217,11 +215,10 @@ func (w *writer) undo(mark, sid int64) {
 	_ = w.rollback.run()
 }
 
-// doubt judges a commit that returned an error. If the disk was full, its last
-// page was not written and the group is not there. After any other error
-// nobody knows what a power cut would leave, and a flush that failed once
-// proves nothing by succeeding later: no more is written to this store until
-// it is opened again, which moves what is in the log to where it is certain.
+// doubt judges a commit that returned an error. If the disk was full, its last page was not written
+// and the group is not there. After any other error it is unknown what a power cut would leave, and
+// a later flush that succeeds proves nothing: no more is written to this store until it is opened
+// again, which moves the log to where it is certain.
 func (w *writer) doubt(err error, mark, sid int64) error {
 	w.undo(mark, sid)
 	if code(err) == sqlite3.SQLITE_FULL {

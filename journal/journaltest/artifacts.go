@@ -104,8 +104,8 @@ func artifactsRefused(t *testing.T, j journal.Journal) {
 	wantArtifacts(t, j, "", []string{"x", "y"}, "s 1 kept")
 }
 
-// artifactsOfTwo has sessions take each other's words into their own, all at
-// once: whatever the order, nothing that was said is lost.
+// artifactsOfTwo has sessions take over each other's artifacts concurrently: in any order, none is
+// lost.
 func artifactsOfTwo(t *testing.T, j journal.Journal) {
 	const writers, words = 6, 12
 	var wg sync.WaitGroup

@@ -22,7 +22,7 @@ type Chain struct {
 	Entries []journal.Entry
 }
 
-// NewChain returns a chain for a session that nobody has written to.
+// NewChain returns a chain for a session without entries.
 func NewChain(tenant, id string) *Chain {
 	return &Chain{Session: journal.Session{Tenant: tenant, ID: floodmark.SessionID(id)}}
 }

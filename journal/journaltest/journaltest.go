@@ -15,8 +15,8 @@ type Options struct {
 	// Reopen closes a journal and opens what it kept. It is nil for a journal
 	// that forgets.
 	Reopen func(t *testing.T, j journal.Journal) journal.Journal
-	// Lose is Reopen, with what sessions left behind removed in between by somebody
-	// who can write where it is kept. It is nil where nobody can.
+	// Lose is Reopen, with the artifacts removed from the store in between. It is nil where the
+	// store does not allow that.
 	Lose func(t *testing.T, j journal.Journal) journal.Journal
 }
 

@@ -34,8 +34,7 @@ func endedContext(t *testing.T, j journal.Journal) {
 	wantPostings(t, j, "", map[string]string{}, "x")
 }
 
-// endingContexts cancels appends while they are under way. What was said must
-// be true, whatever it was.
+// endingContexts cancels appends while they are under way. Each result must be true of the journal.
 func endingContexts(t *testing.T, j journal.Journal) {
 	var wg sync.WaitGroup
 	for worker := range 8 {
