@@ -208,7 +208,7 @@ func (d *desk) incidents() (kinds []string) {
 	return kinds
 }
 
-// read makes the session read a page that anybody could have written.
+// read makes the session read a page that anyone could have written.
 func (d *desk) read() {
 	d.t.Helper()
 	const page = "curl -s https://news.example/a"
@@ -286,8 +286,8 @@ func (d *desk) secretive() {
 	}
 }
 
-// No answer of any dialect, whatever the verdict and the event, has the name of
-// the question in it; each refusal names what was refused and what else to do.
+// No answer in any dialect, for any verdict and event, contains the name of the question. Each
+// refusal names what was refused and the alternative.
 func TestAnswersHoldNoTicket(t *testing.T) {
 	const ticket = "0badc0de"
 	for _, file := range messages(t) {

@@ -74,9 +74,8 @@ func (claude) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev, result: m.Response, window: m.asks(req.Env["CLAUDE_CODE_ENTRYPOINT"])}, err
 }
 
-// asks reports whether a person sits before a window in which Claude Code asks.
-// Every other mode may answer by itself, without a window nobody answers, and a
-// sub-agent may work where nobody looks.
+// asks reports whether Claude Code asks in a window with a person before it. Any other mode may
+// approve by itself or show a window that goes unanswered, and a sub-agent may work unattended.
 func (m claudeMessage) asks(entry string) bool {
 	return m.Event == claudePreToolUse && m.Mode == "default" && m.AgentID == "" && entry == "cli"
 }

@@ -27,10 +27,10 @@ const (
 	copilotSessionEnd    = "sessionEnd"
 )
 
-// copilot speaks with Copilot CLI. Measured on it: a hook that comes late or
-// says something that is no JSON lets the call run, whatever its status; a
-// status other than 0 stops a call, and neither a prompt nor a result. Its
-// messages name neither their event nor the call; the settings name the event.
+// copilot speaks with Copilot CLI. Measured on it: a hook that is late or prints something other
+// than JSON lets the call run, with any exit status. A status other than 0 stops a call, but
+// neither a prompt nor a result. Its messages name neither event nor call; the settings name the
+// event.
 type copilot struct{}
 
 // copilotMessage is what Copilot CLI writes to a hook's standard input.
@@ -109,8 +109,8 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 	return ev, err
 }
 
-// session is that of whoever acts. A sub-agent has its own; where one begins or
-// ends, it is the parent's, which may be a sub-agent, too.
+// session returns the session of the acting agent. A sub-agent has its own; the begin and end of
+// one belong to its parent, which may be a sub-agent, too.
 func (m copilotMessage) session(event string) (floodmark.SessionID, error) {
 	switch {
 	case event == copilotSubagentStart, event == copilotSubagentStop:
@@ -167,9 +167,9 @@ func (m copilotMessage) call() (hook.Call, error) {
 // copilotGitHub is the server that Copilot CLI brings along.
 const copilotGitHub = "github-mcp-server"
 
-// copilotTool takes apart the name of a server's tool: server-tool. No tool of
-// its own has a hyphen. A server's name may have one, and then what stands
-// before it names no server that anybody knows, or one the owner named alike.
+// copilotTool splits the name of a server's tool: server-tool. Copilot's own tools have no hyphen.
+// A server's name may have one; the part before it then names no known server, or one the owner
+// named alike.
 func copilotTool(name string) (server, tool string) {
 	if tool, ok := strings.CutPrefix(name, copilotGitHub+"-"); ok && tool != "" {
 		return copilotGitHub, tool

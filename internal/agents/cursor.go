@@ -137,8 +137,7 @@ func (m cursorMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(cursorName, m.Session)
 }
 
-// child is a sub-agent's session. One that ends without a name is nobody we
-// know, and is not believed.
+// child is a sub-agent's session. One that ends without a name is unknown and untrusted.
 func (m cursorMessage) child() (floodmark.SessionID, error) {
 	if m.Child == "" && m.Event == cursorSubagentStop {
 		return sessionOf(cursorName, "without a name")
@@ -218,7 +217,7 @@ func cursorDoes(c hook.Call) string {
 		}
 	}
 	if len(does) != 1 {
-		return "" // nothing, or nobody knows which
+		return "" // nothing, or an unknown one
 	}
 	return c.Name + "\x00" + does[0]
 }

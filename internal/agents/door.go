@@ -1,7 +1,6 @@
-// Package agents is the door for agents that report to hooks: it turns each
-// agent's own message into the house's events, asks the monitor, and answers
-// in that agent's exact words. It decides nothing. Whatever it does not
-// understand it refuses, in the way that agent obeys.
+// Package agents is the door for agents that report to hooks: it turns each agent's own message
+// into hook events, asks the monitor, and answers in that agent's exact words. It makes no
+// decisions. A message it does not understand is refused, in the way that agent obeys.
 package agents
 
 import (
@@ -99,7 +98,7 @@ var errNothing = errors.New("nothing is asked")
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
-	// failed says that nobody judged.
+	// failed says that the monitor gave no decision.
 	failed bool
 	// ask says that the agent asks the person in its own window; words is the
 	// question as other channels word it, for so many characters.
@@ -133,8 +132,7 @@ func dialectOf(agent string) (dialect, bool) {
 	return nil, false
 }
 
-// Answer says what the hook program must do. It never fails: whatever goes
-// wrong is a refusal.
+// Answer says what the hook program must do. It never fails: any error is a refusal.
 func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Response {
 	lang, ok := dialectOf(req.Agent)
 	if !ok {
@@ -192,8 +190,8 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 	return answer{reply: reply, why: refusal(reply)}
 }
 
-// asked asks about what a message is about. Where the agent asks in its own
-// window nobody is waited for.
+// asked asks the monitor about a message. It does not wait for an answer where the agent asks in
+// its own window.
 func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
 	wait := patience(atOnce)
 	if d.Patience != nil && !d.Native.asks(about) {
@@ -244,7 +242,7 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	ctx, cancel := judge()
 	defer cancel()
 	switch {
-	case err != nil: // nobody answered in time: the question stands
+	case err != nil: // no answer in time: the question stands
 		reply.Line = reply.Held() + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
 		return reply
 	case verdict == floodmark.Confirm: // to judge it again would only ask again
@@ -286,8 +284,8 @@ func sorry(err error) string {
 	return "this could not be judged, so it is not allowed: " + err.Error() + "."
 }
 
-// refusal is the line of a reply that does not let things go on, or empty. A
-// verifier that nobody asked has not agreed.
+// refusal returns the line of a reply that does not let things go on, or empty. A verifier that was
+// not asked has not agreed.
 func refusal(r hook.Reply) string {
 	if r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn {
 		return ""

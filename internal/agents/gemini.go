@@ -23,10 +23,10 @@ const (
 	geminiSessionEnd   = "SessionEnd"
 )
 
-// gemini speaks with Gemini CLI. Measured on it: a hook that is killed, comes
-// late, ends with status 1 or says something that is no JSON lets the call run;
-// «ask» hangs where nobody sits. It names neither calls nor sub-agents: what a
-// sub-agent does and reads counts as its parent's, in one session.
+// gemini speaks with Gemini CLI. Measured on it: a hook that is killed, is late, exits with status
+// 1 or prints something other than JSON lets the call run, and «ask» hangs when unattended. It
+// names neither calls nor sub-agents: what a sub-agent does and reads counts as its parent's, in
+// one session.
 type gemini struct{}
 
 // geminiMessage is what Gemini CLI writes to a hook's standard input.
@@ -108,9 +108,8 @@ func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 // with an @: files, and resources of tool servers.
 const geminiFiles = "--- Content from referenced files ---"
 
-// geminiPrompt takes a prompt apart: what somebody typed, and what was read for
-// it. Which file a piece is of, the text says in words that a file can hold,
-// too, so all of it is believed as little as something pasted.
+// geminiPrompt splits a prompt into the typed text and the files read for it. The text names each
+// file in words that a file can contain, too, so the whole is trusted as little as pasted text.
 func geminiPrompt(prompt string) (string, []hook.Content) {
 	typed, read, found := strings.Cut(prompt, geminiFiles)
 	if !found {
@@ -123,9 +122,8 @@ func geminiPrompt(prompt string) (string, []hook.Content) {
 	}}
 }
 
-// geminiServerPrompt is a prompt that a tool server wrote, which a person only
-// called by its name. Gemini CLI puts it in quotes as JSON does. Whoever types a
-// whole prompt in such quotes is taken for a server.
+// geminiServerPrompt reports a prompt that a tool server wrote and a person only called by its
+// name. Gemini CLI quotes it as JSON. A typed prompt that is quoted as a whole is mistaken for one.
 func geminiServerPrompt(prompt string) (text string, is bool) {
 	prompt = strings.TrimSpace(prompt)
 	is = strings.HasPrefix(prompt, `"`) && json.Unmarshal([]byte(prompt), &text) == nil

@@ -59,7 +59,7 @@ func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 	case "pi", "opencode", "openclaw":
 		return shimLets(t, req.Event, resp)
 	}
-	return resp.Exit == 0 // nobody calls us so
+	return resp.Exit == 0 // unknown events do not occur
 }
 
 func codexLets(event string, resp hookframe.Response) bool {
@@ -144,7 +144,7 @@ func ask(t *testing.T, d agents.Door, agent, event, raw string) hookframe.Respon
 	return d.Answer(t.Context(), hookframe.Request{V: 1, Agent: agent, Event: event, Raw: json.RawMessage(raw)})
 }
 
-// Whatever is not understood is refused before anybody is asked.
+// A message that is not understood is refused without asking the monitor.
 func TestNotUnderstood(t *testing.T) {
 	for _, c := range append(notUnderstood(), [][3]string{
 		{"codex", "PreToolUse", `{`},
@@ -197,8 +197,8 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// A sub-agent's first prompt begins its branch. If it was begun already, or
-// cannot be, the prompt is nobody's.
+// A sub-agent's first prompt begins its branch. If the branch exists or cannot begin, the prompt
+// has no known author.
 func TestPromptOfASubagent(t *testing.T) {
 	for agent, m := range map[string]struct{ event, raw string }{
 		"codex":       {"UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`},
@@ -321,7 +321,7 @@ func TestAwait(t *testing.T) {
 		if got := codexLets("PreToolUse", resp); got != c.lets || !strings.Contains(resp.Stdout, c.says) {
 			t.Errorf("%s: %+v", name, resp)
 		}
-		// The model is spoken to, and nobody else.
+		// The line is worded for the model.
 		const held = "floodmark: news.example -\\u003e Bash: waits for the person's approval because it runs code. Nobody "
 		if c.says != "" && c.says != "denied" && (!strings.Contains(strings.ReplaceAll(resp.Stdout, "->", `-\u003e`), held) || !strings.Contains(resp.Stdout, "Go on")) {
 			t.Errorf("%s: %s", name, resp.Stdout)
@@ -329,8 +329,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// A line that somebody else's text is part of stays one line of plain text,
-// and as long as it may be.
+// A line that contains foreign text stays one line of plain text within its length limit.
 func TestReasonsAreOnePlainLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"a\nb\x1b[2Jc\u202ed":     "floodmark: a b [2Jc d",

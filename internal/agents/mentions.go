@@ -22,8 +22,7 @@ func mentions(prompt string) ([]hook.Content, error) {
 	return list, nil
 }
 
-// fileNamed is a file that an agent reads by itself. What a tool server has is
-// nobody's.
+// fileNamed is a file that an agent reads by itself. A tool server's resource has no known origin.
 func fileNamed(name string) hook.Content {
 	name = strings.TrimPrefix(name, "file://")
 	o := floodmark.Origin{Kind: floodmark.FromFile, Name: floodmark.OneLine(name, hook.MaxNameBytes), Place: name}
@@ -33,9 +32,8 @@ func fileNamed(name string) hook.Content {
 	return hook.Content{Kind: floodmark.NodeInput, Origin: o}
 }
 
-// isResource reports whether a name is that of something a tool server has: the
-// server's, a colon, and whatever that server calls it. Behind the colon of a file
-// stands a line.
+// isResource reports whether a name is that of a tool server's resource: the server's name, a
+// colon, and the resource. After the colon of a file stands a line number.
 func isResource(name string) bool {
 	file, line, colon := strings.Cut(name, ":")
 	return colon && (!strings.ContainsAny(file, "./") || strings.Trim(line, "0123456789:-") != "")

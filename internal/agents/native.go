@@ -10,12 +10,10 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Native hands questions to agents that ask the person in their own window. It
-// is used for an agent only if its owner said that this was proven: that it does
-// ask, and that no mode in which it approves by itself answers. Whether the
-// person said yes shows when the result arrives; whatever else arrives first
-// closes the question, and the call counts as one that may have run. It is safe
-// for concurrent use; nil hands on nothing.
+// Native hands questions to agents that ask the person in their own window. An agent is listed only
+// if its owner confirmed by a test that it does ask, and that no mode answers by itself. The result
+// of the call proves that the person approved. Any other event first closes the question, and the
+// call counts as one that may have run. Native is safe for concurrent use; nil hands on nothing.
 type Native struct {
 	on     []string
 	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
@@ -46,10 +44,9 @@ type opened struct {
 // forgotten: then the result of a call that was approved is an incident.
 const maxNative = 4096
 
-// CanAsk reports whether an agent may be told to ask in its own window. Cursor
-// obeys that at some events only and does not say in which mode it is. OpenClaw
-// was seen to ask in a chat, to take the owner's answer and nobody else's, and to
-// run nothing without one.
+// CanAsk reports whether an agent may be told to ask in its own window. Cursor obeys that at some
+// events only and does not report its mode. OpenClaw was tested to ask in a chat, to accept only
+// the owner's answer, and to run nothing without one.
 func CanAsk(agent string) bool { return agent == claudeName || agent == openclawName }
 
 // NewNative returns one for the agents that are named. Answer closes a question
@@ -127,7 +124,7 @@ const (
 	windowOpen       windowEnd = iota // it tells nothing
 	windowAgreed                      // the result of the call is to come
 	windowDenied                      // the person said no
-	windowUnanswered                  // nobody said anything, and the call did not run
+	windowUnanswered                  // no answer, and the call did not run
 )
 
 // windowEnded takes note of how a question ended. It can only close one: that the

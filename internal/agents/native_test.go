@@ -31,7 +31,7 @@ func (d *desk) answers() (list []string) {
 	return list
 }
 
-// unread counts the results nobody saw that the session counts with.
+// unread counts the session's sources that stand for unseen results.
 func (d *desk) unread() (n int) {
 	d.t.Helper()
 	for _, f := range d.facts() {
@@ -68,8 +68,8 @@ func TestAskedInTheWindow(t *testing.T) {
 	d.secretive()
 }
 
-// What comes first instead of the result closes the question: nobody said yes,
-// and whether the call ran nobody knows.
+// An event before the result closes the question: it was not approved, and the call may or may not
+// have run.
 func TestNotAnsweredInTheWindow(t *testing.T) {
 	for name, next := range map[string]func(d *desk){
 		"another call":      func(d *desk) { d.runs("ls", "c3") },

@@ -105,7 +105,7 @@ func ofCursor(agent string, raw []byte) bool {
 	return agent == "claude-code" && json.Unmarshal(raw, &m) == nil && m.Cursor != ""
 }
 
-// notUnderstood are messages of agents that nobody can make sense of.
+// notUnderstood are malformed messages of agents.
 func notUnderstood() [][3]string {
 	return [][3]string{
 		{"claude-code", "PreToolUse", `{`},

@@ -149,8 +149,8 @@ func (m openclawSays) read(req hookframe.Request) (asked, error) {
 	case openclawReply:
 		ev.Point, ev.Audience, ev.Text, ev.More = hook.BeforeResponseEmit, m.audience(), m.whole(), m.More
 	case openclawRunEnd:
-		// Its answer went to whoever wrote, which is not for us to say here; a
-		// session that ends and goes on is the same one.
+		// The answer went to the author of the message, which is reported elsewhere. A session that
+		// ends and continues is the same one.
 		ev.Point = hook.SessionEnd
 	case openclawEnd:
 		ev.Point = hook.SessionEnd
@@ -160,16 +160,16 @@ func (m openclawSays) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev, window: m.asks(), ended: m.ended(req.Event)}, err
 }
 
-// asks reports whether the owner wrote what this run works on, alone with the
-// agent: there OpenClaw asks, and takes an answer of those it counts as owners.
-// Elsewhere it may ask where others see it, or nobody.
+// asks reports whether the owner wrote the message of this run, alone with the agent: there
+// OpenClaw asks, and accepts answers only from owners. Elsewhere others may see its question, or no
+// person at all.
 func (m openclawSays) asks() bool {
 	r := m.Requester
 	return r.Owner && r.Channel != "" && r.ID != "" && m.Place == r.Channel+":"+r.ID && !m.isChild()
 }
 
-// ended is how a question in the chat ended. The result of the call says yes, not
-// this: whoever can write to the socket could say it.
+// ended says how a question in the chat ended. It does not prove an approval, because any writer to
+// the socket could send it; the result of the call does.
 func (m openclawSays) ended(event string) windowEnd {
 	switch {
 	case event != openclawAnswer:
@@ -179,7 +179,7 @@ func (m openclawSays) ended(event string) windowEnd {
 	case m.Decision == "deny":
 		return windowDenied
 	}
-	return windowUnanswered // in time, or nobody could be asked
+	return windowUnanswered // timed out, or no chat to ask in
 }
 
 // compacted is a session that goes on under another id: its new history was
@@ -192,7 +192,7 @@ func (m openclawSays) compacted(ev hook.Event) (asked, error) {
 	return asked{event: hook.Event{Agent: ev.Agent, Point: hook.SubagentSpawned, Session: old, Child: ev.Session}}, nil
 }
 
-// message is what somebody wrote, in a session that may begin with it.
+// message is a message from a chat, in a session that may begin with it.
 func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	if m.isChild() {
 		return m.prompted(ev)
@@ -247,9 +247,9 @@ func (m openclawSays) isChild() bool {
 	return m.Parent.Key != "" || strings.Contains(m.Key, ":subagent:")
 }
 
-// prompted is a prompt to a sub-agent: a model wrote it. The first one begins
-// the branch, made of all its parent has read by now. If nobody knows the
-// parent, or it was begun before, it is not believed.
+// prompted is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of
+// all its parent has read by now. If the parent is unknown, or the branch exists, the prompt is not
+// trusted.
 func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 	later := ev
 	later.Point, later.Text = hook.MessageReceived, m.Prompt
@@ -294,10 +294,9 @@ func (m openclawSays) offered() (tools []hook.Tool) {
 // when there are many.
 const openclawWrapper = "tool_call"
 
-// call is the call itself, also if it comes inside the wrapper. Before it
-// runs OpenClaw tells of both, and of the inner one under a name made of the
-// outer one's; afterwards of the outer one only. If the name were another, the
-// result would be one that nobody decided on, which is an incident.
+// call is the call itself, also if it comes inside the wrapper. Before it runs OpenClaw reports
+// both, the inner one under a name derived from the outer one's; afterwards only the outer one.
+// Under another name the result would belong to an undecided call, which is an incident.
 func (m openclawSays) call() (hook.Call, error) {
 	name, args, id := m.Tool, m.Args, m.CallID
 	if name == openclawWrapper {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// Which agent runs is what OpenClaw's gateway says, in the key of the session or
-// beside it, and never what somebody wrote.
+// The running agent is named by OpenClaw's gateway, in the key of the session or beside it, and
+// never by a message's text.
 func TestOpenclawWhichAgent(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {

@@ -90,8 +90,7 @@ func TestOpenclawSaysNoInTheChat(t *testing.T) {
 	}
 }
 
-// Whoever says nothing has not said no: the question can be answered elsewhere,
-// and is asked again.
+// A timeout is no denial: the question can be answered elsewhere, and is asked again.
 func TestOpenclawNobodyAnswersInTheChat(t *testing.T) {
 	for _, decision := range []string{"timeout", "cancelled", ""} {
 		d := openclawDesk(t)
@@ -151,8 +150,7 @@ func TestOpenclawQuestionFits(t *testing.T) {
 	}
 }
 
-// If it cannot be written down that nobody said yes, the question stays, and
-// nothing goes on.
+// If the missing approval cannot be recorded, the question stays and the session does not go on.
 func TestOpenclawNoIsLost(t *testing.T) {
 	d := openclawDesk(t)
 	d.door.Native = agents.NewNative([]string{openclaw}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {

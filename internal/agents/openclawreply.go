@@ -28,8 +28,7 @@ type openclawAnswers struct {
 	Refused map[string]string `json:"refused"`
 }
 
-// alone reports whether nobody but the owner reads what is answered where the
-// message came from.
+// alone reports whether only the owner reads an answer sent where the message came from.
 func (m openclawSays) alone() bool {
 	o := m.origin()
 	return m.Channel != "" && o.Kind == floodmark.FromSender && o.IsOwner && o.Group == "" && !m.isChild()
@@ -57,8 +56,8 @@ func (m openclawSays) whole() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// attaches reports whether a file of this machine would go along. What is in it nobody has
-// looked at: to others it goes by a tool that sends, which is judged by what the file is.
+// attaches reports whether a local file would go along. Its content was not inspected: files go to
+// others by a tool that sends, which is judged by the file.
 func (m openclawSays) attaches() bool {
 	return len(m.Files) > 0 || slices.ContainsFunc(m.Beside, func(s string) bool {
 		s = strings.ToLower(strings.TrimSpace(s))

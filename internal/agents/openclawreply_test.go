@@ -30,8 +30,8 @@ func changed(t *testing.T, file string, change map[string]any) hookframe.Request
 	return req
 }
 
-// The owner reads an answer alone if it goes where he wrote, and OpenClaw says that
-// he did and that nobody else is there. All else is an answer to others.
+// An answer is for the owner alone if it goes where the owner wrote, and OpenClaw reports the owner
+// as author and as the only reader. Any other answer is one to others.
 func TestOpenclawWhoReads(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {
@@ -107,8 +107,8 @@ func TestOpenclawAnswers(t *testing.T) {
 	}
 }
 
-// A file that would be loaded from somewhere is a picture to whoever judges, and
-// cannot be taken for another one.
+// A file that would be loaded from an address is judged as an image of it, and cannot be mistaken
+// for another one.
 func TestOpenclawFilesThatLoad(t *testing.T) {
 	j := &judge{reply: allowed()}
 	agents.Door{Hooks: j}.Answer(t.Context(), changed(t, "reply_payload_sending", map[string]any{

@@ -18,7 +18,7 @@ type openclawSender struct {
 	ChatID   string `json:"chatId"`
 	SenderID string `json:"senderId"`
 	IsOwner  bool   `json:"senderIsOwner"`
-	// IsGroup says whether others write there too; nil if nobody said.
+	// IsGroup says whether others write there too; nil if not reported.
 	IsGroup    *bool              `json:"isGroup"`
 	Provenance openclawProvenance `json:"provenance"`
 }
@@ -39,8 +39,8 @@ const (
 	openclawItself = "internal_system"
 )
 
-// origin is the channel table: the owner alone with the agent, the owner among
-// others, somebody else, nobody known, and OpenClaw itself if it says so.
+// origin is the channel table: the owner alone with the agent, the owner among others, another
+// sender, an unknown one, and OpenClaw itself if it says so.
 func (m openclawSays) origin() floodmark.Origin {
 	unknown := floodmark.Origin{Kind: floodmark.FromUnknown, Name: floodmark.OneLine(cmp.Or(m.Trigger, "a run"), 40) + " of unknown origin"}
 	switch {

@@ -273,9 +273,8 @@ func (m opencodeSays) call() (hook.Call, error) {
 	return c, nil
 }
 
-// opencodeTool takes apart the name of a server's tool, server_tool, with
-// everything but letters, digits, _ and - made an underscore. If more than one
-// server could be meant, it is none that anybody knows.
+// opencodeTool splits the name of a server's tool, server_tool, with everything but letters,
+// digits, _ and - made an underscore. A name that fits several servers belongs to no known one.
 func opencodeTool(name string, servers []string) (server, tool string) {
 	var meant []string
 	for _, s := range servers {

@@ -133,8 +133,8 @@ func (m piMessage) cause() (hook.Cause, error) {
 // piSettings are the entries that put nothing into the model's context.
 func piSettings() []string { return []string{"model_change", "thinking_level_change"} }
 
-// input is what somebody wrote. Only what was typed into pi's own window is
-// the owner's; a program or another extension may speak for anybody.
+// input is a message. Only what was typed into pi's own window is the owner's; a program or another
+// extension may pass on anyone's words.
 func (e piEvent) input(ev *hook.Event) error {
 	ev.Point, ev.Text, ev.Origin = hook.MessageReceived, e.Text, theOwner(piName)
 	if e.Source != "interactive" {

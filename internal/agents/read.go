@@ -97,8 +97,8 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Owns reports whether a session is one of an agent that reports in frames.
-// Nobody speaks for it in another way.
+// Owns reports whether a session belongs to an agent that reports in frames. Other doors must not
+// speak for it.
 func Owns(id floodmark.SessionID) bool {
 	agent, _, named := strings.Cut(string(id), ":")
 	_, known := dialectOf(agent)
@@ -111,7 +111,7 @@ func HasProgram(agent string) bool {
 	return slices.Contains([]string{claudeName, codexName, copilotName, cursorName, geminiName}, agent)
 }
 
-// theOwner is whoever types into the agent's own window: nobody else can.
+// theOwner is the author of what is typed into the agent's own window.
 func theOwner(agent string) floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: agent, Sender: "owner", IsOwner: true}
 }
@@ -176,7 +176,7 @@ func object(v any) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "" // nobody takes nothing for a yes where an object is due
+		return "" // where an object is due, an empty one approves nothing
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -193,8 +193,8 @@ func TestWhatCannotBeRewrittenIsRefused(t *testing.T) {
 	}
 }
 
-// Nothing is replaced by a door that cannot remember it, nor for agents that nobody
-// knows.
+// A door that cannot remember a replaced command replaces none, nor is one replaced for unknown
+// agents.
 func TestRewritingIsOff(t *testing.T) {
 	m := shellCalls()["codex"]
 	resp := ask(t, agents.Door{Hooks: &judge{reply: boxed("box")}}, "codex", m.before[0], strings.Replace(m.before[1], "COMMAND", `"ls"`, 1))
@@ -284,8 +284,7 @@ func TestQuoteNothing(t *testing.T) {
 	}
 }
 
-// FuzzRewrite checks that nothing but the command of a call changes, whatever a
-// model wrote.
+// FuzzRewrite checks that for any arguments only the command of a call changes.
 func FuzzRewrite(f *testing.F) {
 	for _, args := range []string{`{"command":"a"}`, `{"timeout":1e400,"command":"\u0061","description":[{}]}`, `{"command":"a","COMMAND":"b"}`, `{"command":{}}`, ` { "description" : "\ud800" , "command" : "" } `, `{"":"","command":"x"}`} {
 		f.Add([]byte(args), "box -- 'a'")

@@ -174,8 +174,8 @@ func TestMentionsBehindAnySpace(t *testing.T) {
 	}
 }
 
-// What an agent puts in the place of a prompt was typed by nobody: the end of a
-// task in the background holds what a sub-agent read.
+// A prompt that an agent inserts is not the owner's: the end of a background task holds what a
+// sub-agent read.
 func TestInjectedPromptsAreNotTheOwners(t *testing.T) {
 	hooks := map[string][2]string{
 		"claude-code": {"UserPromptSubmit", `"hook_event_name":"UserPromptSubmit","session_id":"s"`},

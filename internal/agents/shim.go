@@ -11,8 +11,8 @@ type (
 	shimCall struct {
 		Block  bool   `json:"block"`
 		Reason string `json:"reason,omitempty"`
-		// Command is run in place of the call's own, whatever Block says: a shim that
-		// does not know it blocks.
+		// Command is run in place of the call's own, for either value of Block: a shim that does
+		// not know it blocks.
 		Command string `json:"command,omitempty"`
 	}
 	shimSays struct {

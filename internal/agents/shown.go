@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Shown words open questions for agents that show them while they wait. Whoever sits there
-// can say no, and reads where to say yes: whatever code runs in an agent could say it, too.
+// Shown words open questions for agents that show them while they wait. The person there can deny,
+// and reads where to approve: an approval sent from there could come from any code in the agent.
 type Shown struct {
 	// Pending are the open questions; the monitor's.
 	Pending func(tenant string) []monitor.Pending
@@ -42,9 +42,9 @@ func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, tick
 	})
 }
 
-// words are what would be done, why it is asked, and which question it is, without a code;
-// empty if it is not open. Of several calls nothing is told but how many they are: whoever
-// shows it has made one of them.
+// words says what would be done, why it is asked, and which question it is, without a code; empty
+// if it is not open. Of several calls it tells only the number: the agent that shows it has made
+// one of them.
 func (s *Shown) words(session journal.Session, ticket floodmark.TicketID) string {
 	for _, p := range s.Pending(session.Tenant) {
 		if p.Ticket != ticket || p.Session != session {

@@ -132,7 +132,7 @@ func TestPiShowsItsQuestion(t *testing.T) {
 	}
 }
 
-// Of a question about several calls whoever made one of them is not shown the others.
+// A question about several calls does not show an agent the calls of others.
 func TestOthersCallsAreNotShown(t *testing.T) {
 	s := newShowing(t, 2)
 	if shown, _ := s.ask(t, `{"v":1,"no":true}`); !strings.HasPrefix(shown, fmt.Sprintln("2 calls")) || strings.Contains(shown, "make") {

@@ -35,7 +35,7 @@ func newStarts(within time.Duration) *Starts {
 	return &Starts{within: within, seen: map[floodmark.SessionID]chan struct{}{}}
 }
 
-// of is closed when the session began; fresh says that nobody asked before.
+// of returns a channel closed when the session began; fresh says that this is its first request.
 func (s *Starts) of(id floodmark.SessionID) (began chan struct{}, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
