@@ -22,10 +22,10 @@ const (
 	MaxPolicyBytes = 512 << 10
 	// MaxNoteBytes bounds what is said to people about a version.
 	MaxNoteBytes = 200
-	// MaxVersion bounds the versions of a tenant, so that nobody fills the store.
+	// MaxVersion bounds the versions of a tenant, so that publishing cannot fill the store.
 	MaxVersion = 100_000
-	// MaxValid bounds how long a bundle holds: whoever hears nothing for longer
-	// must not go on by it.
+	// MaxValid bounds how long a bundle is valid: a node without newer ones for that long must not
+	// use it.
 	MaxValid = 400 * 24 * time.Hour
 	// MaxKeys bounds the keys that are believed at once.
 	MaxKeys = 16
@@ -57,8 +57,8 @@ type Bundle struct {
 	Tenant string
 	// Version counts from 1, without gaps, for each tenant.
 	Version uint64
-	// Floor is the oldest version that may still be used by whoever has used this
-	// one, so that nobody is led back to rules whose author took them back.
+	// Floor is the oldest version that may be used after this one, so that a rollback cannot
+	// restore rules their author withdrew.
 	Floor uint64
 	// Made and ValidUntil are whole seconds. After ValidUntil the rules are those
 	// of the profile strict.
@@ -90,9 +90,9 @@ func (b Bundle) Check() error {
 	return nil
 }
 
-// Usable says why a bundle that was opened may not be used: it is not the one
-// that was asked for, it was taken back by a later version, or its time is over.
-// Whoever asks remembers the highest floor of all bundles it ever used.
+// Usable returns why an opened bundle may not be used: it is not the requested one, a later version
+// withdrew it, or it has expired. The caller remembers the highest floor of all bundles it ever
+// used.
 func (b Bundle) Usable(tenant string, version, floor uint64, now time.Time) error {
 	switch {
 	case b.Tenant != tenant:

@@ -34,7 +34,7 @@ func TestSealAndOpen(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Whoever puts its own key in front has no signature by the believed one.
+	// A bundle with another key in front has no signature by the trusted one.
 	forged := bytes.Clone(sealed)
 	copy(forged[len("floodmark bundle 1\n"):], other)
 	if _, err := bundle.Open(forged, []ed25519.PublicKey{other}); !errors.Is(err, bundle.ErrSignature) {

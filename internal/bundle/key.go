@@ -9,12 +9,10 @@ import (
 	"strings"
 )
 
-// privateWord begins the text of an author's private key, so that nobody takes
-// it for the public one.
+// privateWord begins the text of an author's private key, to tell it from the public one.
 const privateWord = "floodmark-bundle-private-key:"
 
-// NewKey makes an author's key. The secret is the text of a file that nobody but
-// the author reads.
+// NewKey makes an author's key. The secret is the text of a file that only the author can read.
 func NewKey(random io.Reader) (secret string, public ed25519.PublicKey, err error) {
 	public, private, err := ed25519.GenerateKey(random)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Everybody is the share of a rollout that nobody is left out of.
+// Everybody is a full share of a rollout.
 const Everybody = 10_000
 
 // The limits of a rollout.
@@ -24,7 +24,7 @@ const (
 // ErrRollout says that a rollout cannot be as it is.
 var ErrRollout = errors.New("no such rollout")
 
-// A Rollout says who has which version. The zero Rollout gives nobody anything.
+// A Rollout says which subjects have which version. The zero Rollout gives out none.
 type Rollout struct {
 	Tenant string
 	// Serial counts from 1, without gaps, for each tenant.
@@ -34,10 +34,10 @@ type Rollout struct {
 	Stable, Next uint64
 	// Share is how many of ten thousand have Next.
 	Share int
-	// Floor is the oldest version that may still be used; zero means any. It is
-	// the highest floor of the versions that everybody had, and never sinks.
+	// Floor is the oldest version that may still be used; zero means any. It is the highest floor
+	// of the versions with a full share, and never sinks.
 	Floor uint64
-	// Revoked are versions that nobody has any more, in order.
+	// Revoked are versions that are not given out any more, in order.
 	Revoked []uint64
 	// By says who wants it, At since when.
 	By string
@@ -74,15 +74,14 @@ func (r Rollout) Check() error {
 	return nil
 }
 
-// withdrawn reports whether a version is one that nobody has any more.
+// withdrawn reports whether a version is not given out any more.
 func (r Rollout) withdrawn(version uint64) bool {
 	return version < r.Floor || slices.Contains(r.Revoked, version)
 }
 
-// For returns the version that a subject has, zero for none. The subject is a
-// session on nodes and a machine for laptops. The same subject has the same
-// version everywhere; a larger share takes Next from nobody; what is revoked, or
-// below the floor, is given to nobody.
+// For returns the version that a subject has, zero for none. The subject is a session on nodes and
+// a machine for laptops. The same subject has the same version everywhere. A larger share takes
+// Next from no subject. Versions revoked or below the floor are not given out.
 func (r Rollout) For(subject string) uint64 {
 	if r.Share < 0 || r.Share > Everybody {
 		return 0
@@ -120,8 +119,8 @@ type Share struct {
 	Share   int
 }
 
-// Shares says who has what: each version that somebody has, zero among them for
-// those who have none, the stable one first.
+// Shares returns the share of each version in use, the stable one first. Version zero counts the
+// subjects without one.
 func (r Rollout) Shares() []Share {
 	next := 0
 	if r.Next != 0 && !r.withdrawn(r.Next) {

@@ -19,7 +19,7 @@ func rolled(stable, next uint64, share int, revoked ...uint64) bundle.Rollout {
 
 const subjects = 10_000
 
-// A share is that share, nobody and everybody exactly.
+// A share is close to its size, and exact for none and all.
 func TestShares(t *testing.T) {
 	for _, share := range []int{0, 1, 100, 1000, 2500, 5000, 9000, 9999, bundle.Everybody} {
 		r, n := rolled(1, 2, share), 0
@@ -40,8 +40,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Whoever has the next version keeps it while its share grows, and is drawn anew
-// for another version and in another tenant.
+// A subject with the next version keeps it while its share grows, and is drawn anew for another
+// version and in another tenant.
 func TestSharesOnlyGrow(t *testing.T) {
 	other, version := 0, 0
 	for i := range subjects {

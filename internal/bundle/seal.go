@@ -58,8 +58,8 @@ func Open(sealed []byte, keys []ed25519.PublicKey) (Bundle, error) {
 	return b, nil
 }
 
-// Claims reads what a sealed bundle says of itself. Nobody has checked who signed
-// it: it is for keeping bundles, never for using them.
+// Claims reads what a sealed bundle says of itself, without verifying its signature: it is for
+// keeping bundles, never for using them.
 func Claims(sealed []byte) (Bundle, error) {
 	b, _, err := claims(sealed)
 	return b, err
@@ -133,8 +133,7 @@ func (c *cursor) number(size uint64) uint64 {
 	return n
 }
 
-// maxTime is the last second of the year 9999: what comes later is no time that
-// anybody writes.
+// maxTime is the last second of the year 9999: later times are not written in four digits.
 const maxTime = 253402300799
 
 func (c *cursor) time() time.Time {

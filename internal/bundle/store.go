@@ -7,26 +7,25 @@ import (
 
 // What a store says besides what went wrong.
 var (
-	// ErrConflict says that somebody else was first: the number is not the next.
+	// ErrConflict says that the number is not the next: another writer was first.
 	ErrConflict = errors.New("somebody else was first")
 	// ErrNone says that there is no such version.
 	ErrNone = errors.New("there is no such version")
 )
 
-// A Store keeps bundles and rollouts. What it has taken stays as it is, for ever.
-// It does not know keys: whoever gets a bundle opens it with those it believes.
-// All methods are safe for concurrent use, also beside other processes.
+// A Store keeps bundles and rollouts, unchanged for ever. It knows no keys: a caller opens a bundle
+// with those it trusts. All methods are safe for concurrent use, also by several processes.
 type Store interface {
-	// Publish keeps a sealed bundle of the tenant's next version, or says
-	// [ErrConflict]. Nobody has it by that.
+	// Publish keeps a sealed bundle of the tenant's next version, or returns [ErrConflict]. That
+	// alone gives it to no subject.
 	Publish(ctx context.Context, sealed []byte) error
 	// Last returns the newest version of a tenant, zero if there is none. All
 	// from 1 up to it are there.
 	Last(ctx context.Context, tenant string) (uint64, error)
 	// Get returns a sealed bundle, or [ErrNone].
 	Get(ctx context.Context, tenant string, version uint64) ([]byte, error)
-	// Roll keeps a rollout whose serial is the next, or says [ErrConflict]. When
-	// it returns, everybody who asks gets this one.
+	// Roll keeps a rollout whose serial is the next, or returns [ErrConflict]. Once it has
+	// returned, every caller of Now gets this one.
 	Roll(ctx context.Context, r Rollout) error
 	// Now returns the last rollout of a tenant, one of serial zero if there is
 	// none.

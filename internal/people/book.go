@@ -25,7 +25,7 @@ const (
 	bookWait     = 10 * time.Second
 )
 
-// ErrNoLogin says that nobody is logged in there.
+// ErrNoLogin says that there is no login at the fleet.
 var ErrNoLogin = errors.New("you are not logged in there")
 
 // A Fleet is one where a person is logged in.
@@ -41,8 +41,8 @@ type Fleet struct {
 	Authority string `json:"authority,omitempty"`
 	Login     Login  `json:"login,omitzero"`
 	Pass      Pass   `json:"pass"`
-	// Given says that the pass is a token which whoever runs the fleet made: Login
-	// is empty then. Nil for a login at an identity provider.
+	// Given says that the pass is a token which the fleet's operator made: Login is empty then. Nil
+	// for a login at an identity provider.
 	Given *Given    `json:"given,omitempty"`
 	Since time.Time `json:"since"`
 }

@@ -152,8 +152,8 @@ func (c claims) list(name string) ([]string, error) {
 	return groups, nil
 }
 
-// isName reports whether a text can be the name of somebody: it is shown to
-// people, and stands in the journal.
+// isName reports whether a text can be a person's name: it is shown to people, and stands in the
+// journal.
 func isName(s string) bool {
 	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 	return s != "" && len(s) <= MaxClaimBytes && utf8.ValidString(s) && !strings.ContainsFunc(s, odd) && strings.TrimSpace(s) == s

@@ -34,7 +34,7 @@ type Login struct {
 	dial Dial // to the issuer; nil by the machine's own network
 }
 
-// For is whom tokens are for: the client, if nobody else was named.
+// For returns the audience of the tokens: the client, if no other is set.
 func (l Login) For() string { return cmp.Or(l.Audience, l.ClientID) }
 
 // Same reports whether two logins ask for the same tokens. Where there is no provider
@@ -123,8 +123,8 @@ const (
 	seldomest  = time.Minute
 )
 
-// toEnd has a code end, whatever the provider says: RFC 8628 wants it to say when,
-// and not every one does.
+// toEnd gives a code an expiry. RFC 8628 requires the provider to send one, and not every provider
+// does.
 func toEnd(asked *oauth2.DeviceAuthResponse, now time.Time) {
 	if asked.Expiry.IsZero() {
 		asked.Expiry = now.Add(usualCode)

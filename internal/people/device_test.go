@@ -74,7 +74,7 @@ func TestLogInDenied(t *testing.T) {
 	})
 }
 
-// A login has an end, whatever the provider says of it.
+// A login expires, even if the provider sends no expiry.
 func TestALoginEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

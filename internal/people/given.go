@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Given is what a fleet said of a token that whoever runs it made, when the token
-// was first shown there. It is no secret: the token is in the pass.
+// A Given is what the fleet said about a token that its operator made, when the token was first
+// shown there. It is no secret: the token is in the pass.
 //
-// Rules for changing it: keys are only added. The fleet looks at each call what the
-// token may do; what stands here is shown to its person and decides nothing.
+// Rules for changing it: keys are only added. The fleet checks at each call what the token may do;
+// this copy is shown to its person and decides nothing.
 type Given struct {
 	Who    string   `json:"who,omitempty"`
 	Tenant string   `json:"tenant,omitempty"`
@@ -42,8 +42,8 @@ func ParseGiven(text string) (Pass, error) {
 	return Pass{Token: text}, nil
 }
 
-// Take keeps what the fleet said of the token. What nobody can be called is left
-// out: it is shown to people.
+// Take keeps what the fleet said of the token. Invalid names are left out: they would be shown to
+// people.
 func (f *Fleet) Take(who, tenant string, may []string, ends time.Time) {
 	f.Given = &Given{}
 	if isName(who) {

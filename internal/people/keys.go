@@ -23,8 +23,8 @@ const (
 	KeysWithout = time.Hour
 )
 
-// A provider is asked for its keys so often at most: whoever sends tokens with
-// invented keys must not make us a flood.
+// The pace at which a provider is asked for its keys: tokens with invented keys must not make us
+// flood it.
 const (
 	keysPace   = rate.Limit(1)
 	keysAtOnce = 5

@@ -37,8 +37,8 @@ func TestKeysAreRotated(t *testing.T) {
 	})
 }
 
-// While the provider is silent its last keys count, for a while; before it ever
-// answered nobody is let in.
+// While the provider is silent its last keys count, for a while; before its first answer every
+// token is refused.
 func TestAProviderThatIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -64,8 +64,7 @@ func TestAProviderThatIsSilent(t *testing.T) {
 	})
 }
 
-// Whoever sends tokens of invented keys does not make us a flood, and does not
-// keep others out.
+// Tokens with invented keys neither flood the provider nor keep other people out.
 func TestInventedKeysAreNoFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -108,7 +107,7 @@ func TestOptions(t *testing.T) {
 				t.Error(name)
 			}
 		}
-		// An email that nobody verified may be anybody's.
+		// An unverified email may be another person's.
 		h := newHall(t, func(o *people.Options) {
 			o.NameClaim, o.TenantClaim, o.Tenant, o.Audience = "email", "", "acme", "https://floodmark.example"
 		})
@@ -140,8 +139,8 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Whoever sends tokens of invented keys cannot make the provider look silent, and
-// so keep a withdrawn key alive.
+// Tokens with invented keys cannot make the provider look silent, and so keep a withdrawn key
+// alive.
 func TestAFloodKeepsNoWithdrawnKeyAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -167,8 +166,7 @@ func TestAFloodKeepsNoWithdrawnKeyAlive(t *testing.T) {
 	})
 }
 
-// Whoever hangs up while the provider is asked for the first time does not keep
-// others out.
+// A request that is cancelled during the first query to the provider does not keep others out.
 func TestWhoHangsUpKeepsNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

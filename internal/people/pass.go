@@ -27,9 +27,8 @@ func (Pass) GoString() string { return hidden }
 // LogValue hides it.
 func (Pass) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// Counts reports whether a monitor whose people log in so would take the token: a
-// provider that does not know audiences gives everybody the same. What cannot be
-// read counts nowhere.
+// Counts reports whether a monitor with this login would accept the token: a provider without
+// audiences gives all its clients the same tokens. An unreadable token counts nowhere.
 func (p Pass) Counts(at Login) bool {
 	var said struct {
 		Issuer string          `json:"iss"`
@@ -47,7 +46,7 @@ func (p Pass) Counts(at Login) bool {
 	var one string
 	var list []string
 	if json.Unmarshal(said.For, &one) != nil {
-		_ = json.Unmarshal(said.For, &list) // what is neither is for nobody
+		_ = json.Unmarshal(said.For, &list) // anything else has no audience
 	}
 	return one == at.For() && one != "" || slices.Contains(list, at.For())
 }
@@ -76,8 +75,7 @@ func (p Pass) Who() string {
 	return ""
 }
 
-// FleetURL is the one way to write a fleet's address. Nothing but https is safe:
-// whoever answers there is shown the pass.
+// FleetURL is the one way to write a fleet's address. Only https is safe: the server gets the pass.
 func FleetURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || !isName(text) || len(text) > MaxClaimBytes || u.Scheme != "https" || u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
@@ -145,7 +143,7 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	case err != nil:
 		return "", err
 	case f.Pass.Token != old.Pass.Token && b.lasts(f, 0):
-		return f.Pass.Token, nil // somebody else has renewed it
+		return f.Pass.Token, nil // another process has renewed it
 	}
 	roots, err := f.Roots()
 	if err != nil {

@@ -25,7 +25,7 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := p.next.RoundTrip(r)
 	p.silent = ""
 	switch {
-	case r.Context().Err() != nil: // somebody ended it, or the code has
+	case r.Context().Err() != nil: // cancelled, or the code has expired
 		return resp, err
 	case err != nil && (outward.Distrust(err) != "" || errors.Is(err, outward.ErrNotHere)): // as it would be next time
 		return nil, err

@@ -24,13 +24,13 @@ type Options struct {
 	// ClientID is what people log in to. Audience is for whom tokens must be;
 	// empty for the client.
 	ClientID, Audience string
-	// Tenant is everybody's, unless TenantClaim names the claim that says it.
+	// Tenant is that of all people, unless TenantClaim names the claim that says it.
 	Tenant, TenantClaim string
 	// GroupsClaim says which groups a person is in, NameClaim what the journal
 	// calls a person; empty means groups and sub.
 	GroupsClaim, NameClaim string
-	// MaxAge is how long after it was issued a token counts at most, whatever it
-	// says itself; zero means [DefaultMaxAge].
+	// MaxAge bounds how long after its issue a token is accepted, even if it says longer; zero
+	// means [DefaultMaxAge].
 	MaxAge time.Duration
 	// Roots sign the provider's certificate; nil for those the machine trusts.
 	Roots *x509.CertPool
@@ -45,8 +45,8 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // The bounds of what is believed.
 const (
-	// DefaultMaxAge is a working day: whoever was let go at the provider is let
-	// in so long at most.
+	// DefaultMaxAge is a working day: a person who is removed at the provider is let in for at most
+	// that long.
 	DefaultMaxAge = 12 * time.Hour
 	// Skew is how far the provider's clock may be ahead of ours. A token ends
 	// when it says, by our clock, without any grace.
@@ -58,8 +58,8 @@ const (
 	MaxClaimBytes = 256
 )
 
-// algorithms are those a token may be signed with. All are of public keys: with
-// a shared secret whoever checks could sign, and «none» is no signature.
+// algorithms are those a token may be signed with. All use public keys: a shared secret would let
+// the verifier sign, and «none» is no signature.
 func algorithms() []string {
 	return []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
@@ -75,8 +75,8 @@ type Person struct {
 	Ends time.Time
 }
 
-// ErrNobody says that a token proves nobody: it is forged, for somebody else,
-// over, or lacks what it must have.
+// ErrNobody says that a token proves no identity: it is forged, expired, for another audience, or
+// lacks a required claim.
 var ErrNobody = errors.New("the token proves nobody")
 
 // ErrUnreached says that the provider could not be asked for its keys.
@@ -116,7 +116,7 @@ func New(o Options) (*Provider, error) {
 	return &Provider{opts: o, web: reach(o.Issuer, o.Roots, o.Dial)}, nil
 }
 
-// CheckIssuer refuses an address whose answers anybody could give.
+// CheckIssuer refuses an address whose answers could be forged.
 func CheckIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !here(u)) {
@@ -199,8 +199,8 @@ func reason(err error) string {
 // between is how long a provider that did not answer is left alone.
 const between = 2 * time.Second
 
-// ready asks the provider once what it is. It goes on if whoever is first hangs
-// up: others wait for it.
+// ready asks the provider once what it is. It continues if its caller cancels, because others wait
+// for the result.
 func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()

@@ -1,10 +1,10 @@
-// Package quota keeps one tenant from taking what others need: it bounds what a
-// tenant may send, and lets tenants in by turns where all want more than there
-// is. It judges nothing, and whoever it does not let in is refused.
+// Package quota keeps one tenant from taking what others need: it bounds what a tenant may send,
+// and admits tenants by turns when there is not enough for all. It does not judge events; one that
+// is not admitted is refused.
 //
-// Quotas hold at one node: a count in the database would be a write, or a wait, for every
-// event. A refusal over quota is not in the journal, because writing it down is what a
-// flood would want; status and the agent's log have it.
+// Quotas hold at one node: a count in the database would be a write, or a wait, for every event. A
+// refusal over quota is not in the journal, because writing it there is what a flood would want;
+// status and the agent's log have it.
 package quota
 
 import (
@@ -102,8 +102,8 @@ func NewGate(limits map[string]Limits, turns *Turns, now func() time.Time) *Gate
 	return g
 }
 
-// Enter lets an event of so many bytes in when it is its tenant's turn. Whoever
-// got no error calls leave once.
+// Enter admits an event of so many bytes when it is its tenant's turn. After a nil error the caller
+// calls leave once.
 func (g *Gate) Enter(ctx context.Context, name string, s floodmark.SessionID, bytes int64) (leave func(), err error) {
 	if err := g.charge(name, s, bytes); err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
 	return nil
 }
 
-// forget lets the sessions go that are over. It looks at all of them only when one
-// can be: whoever is over quota asks for it at every event, and others wait.
+// forget drops expired sessions. It scans them only when one can have expired: every event over
+// quota calls it, and other events wait.
 func (t *tenant) forget(now time.Time) {
 	if now.Before(t.next) && t.next.Sub(now) <= SessionTime {
 		return

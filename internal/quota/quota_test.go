@@ -67,7 +67,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Whoever comes at the same time is counted, too.
+// Concurrent events are counted, too.
 func TestLimitsOfManyAtOnce(t *testing.T) {
 	const most = 20
 	g := NewGate(map[string]Limits{"a": {Sessions: most}}, NewTurns(4, 4, 100), func() time.Time { return time.Unix(1000, 0) })
@@ -193,8 +193,8 @@ func TestAShareIsLeft(t *testing.T) {
 	})
 }
 
-// Whatever comes and goes, no more places are taken than there are, nobody has
-// more than a share, and all places come back.
+// For any order of events, no more places are taken than there are, no tenant has more than its
+// share, and all places come back.
 func TestTurnsLaw(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		places := rapid.IntRange(1, 4).Draw(t, "places")
@@ -234,8 +234,8 @@ func TestTurnsLaw(outer *testing.T) {
 	})
 }
 
-// Whoever is over the quota of sessions makes nobody wait: they are gone through
-// when one of them can be over, and then it is.
+// A tenant over its quota of sessions makes no one wait: its sessions are scanned only when one of
+// them can have expired, and then that one is dropped.
 func TestSessionsAreGoneThroughSeldom(t *testing.T) {
 	start := time.Unix(1000, 0)
 	of := &tenant{sessions: map[floodmark.SessionID]time.Time{}}

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Turns let events of several tenants in by turns: of those that wait, each
-// tenant's first comes before anybody's second. One tenant never has all places,
-// so that another does not wait for the slowest of its events.
+// Turns admit events of several tenants by turns: of those that wait, each tenant's first comes
+// before any tenant's second. One tenant never has all places, so that another does not wait for
+// its slowest event.
 type Turns struct {
 	places, share, queue int
 
 	mu    sync.Mutex // guards what is below
 	used  int
 	lines map[string]*line
-	order []*line // those where somebody waits, whose turn is next first
+	order []*line // those with a waiting event, the next turn first
 }
 
 // A line is the events of one tenant.
@@ -26,9 +26,9 @@ type line struct {
 	waiting []chan struct{}
 }
 
-// What a node works on at once. Whoever is let in waits for all that were let in
-// before, so places are few: enough to keep the processors busy while others
-// wait for the disk. Three quarters of them are what one tenant can have.
+// What a node works on at once. An event waits for all that were admitted before it, so places are
+// few: enough to keep the processors busy while others wait for the disk. One tenant can have three
+// quarters of them.
 const (
 	leastPlaces        = 16
 	placesPerProcessor = 8
@@ -47,7 +47,7 @@ func NewTurns(places, share, queue int) *Turns {
 	return &Turns{places: places, share: min(share, places), queue: queue, lines: map[string]*line{}}
 }
 
-// Enter waits for a place. Whoever got no error calls leave once.
+// Enter waits for a place. After a nil error the caller calls leave once.
 func (t *Turns) Enter(ctx context.Context, tenant string) (leave func(), err error) {
 	t.mu.Lock()
 	l := t.lines[tenant]
@@ -81,7 +81,7 @@ func (t *Turns) Enter(ctx context.Context, tenant string) (leave func(), err err
 // fits reports whether a line may have one more place.
 func (t *Turns) fits(l *line) bool { return t.used < t.places && l.used < t.share }
 
-// others reports whether somebody waits who could be let in.
+// others reports whether an event waits that could be admitted.
 func (t *Turns) others() bool { return slices.ContainsFunc(t.order, t.fits) }
 
 func (t *Turns) seat(l *line) {
@@ -89,7 +89,7 @@ func (t *Turns) seat(l *line) {
 	l.used++
 }
 
-// leave gives a place back, to whoever's turn it is.
+// leave frees a place for the next turn.
 func (t *Turns) leave(l *line) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +99,7 @@ func (t *Turns) leave(l *line) {
 	t.tidy(l)
 }
 
-// next lets in whoever fits. A line whose first was let in goes to the end.
+// next admits events that fit. A line whose first was admitted goes to the end.
 func (t *Turns) next() {
 	for {
 		i := slices.IndexFunc(t.order, t.fits)
@@ -134,7 +134,7 @@ func (t *Turns) giveUp(l *line, turn chan struct{}) {
 	}
 }
 
-// tidy forgets a line where nobody is: names of tenants may be anybody's.
+// tidy forgets an empty line: callers choose the tenants' names.
 func (t *Turns) tidy(l *line) {
 	if l.used == 0 && len(l.waiting) == 0 && t.lines[l.tenant] == l {
 		delete(t.lines, l.tenant)

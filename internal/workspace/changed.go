@@ -84,7 +84,7 @@ func (l *hunt) visit(path string, e fs.DirEntry, err error) error {
 	return nil
 }
 
-// touched reports whether something in a folder was changed, or nobody can tell.
+// touched reports whether something in a folder was changed, or may have been.
 func (l *hunt) touched(dir string) bool {
 	changed := false
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
@@ -117,14 +117,14 @@ func Filled(path string) bool {
 	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, filepath.Base(path))
 }
 
-// ofGit are folders in which git writes whatever it does.
+// ofGit are folders that git writes to in every operation.
 func ofGit(path string) bool {
 	name := filepath.Base(path)
 	return filepath.Base(filepath.Dir(path)) == ".git" && name != "hooks" && name != "info"
 }
 
-// gitsOwn are files git writes whatever it does. Its settings are not among
-// them: they say what it runs.
+// gitsOwn are files that git writes in every operation. Its settings are not among them: they say
+// what it runs.
 func gitsOwn(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }

@@ -12,10 +12,10 @@ import (
 // maxLogLine bounds the first line of a repository's own log.
 const maxLogLine = 1 << 12
 
-// Identity stands for the checkout around a path: where it lies, where it comes from,
-// and how its log begins, which says when and by whom it was made. Another
-// repository at the same place is another one, and so is one whose remote was changed.
-// It is zero where none lies, or nobody can tell.
+// Identity stands for the checkout around a path: where it lies, its remote, and the beginning of
+// its log, which says when and by whom it was made. Another repository at the same path has another
+// identity, and so has one whose remote was changed. It is zero without a checkout, or if it cannot
+// be read.
 func Identity(path string) floodmark.Digest {
 	root, dir, ok := locate(path)
 	if !ok {

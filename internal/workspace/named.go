@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// names looks, after a run, at what names commits: a branch that was moved, a commit that
-// was made, the message of the next one. Whoever had a hand in that has one in what a push
-// takes along. It is reported as what stands for all names in a folder's checkout.
+// names looks, after a run, for changes of what names commits: a moved branch, a new commit, the
+// message of the next one. A push takes these along, so content that influenced them counts for it.
+// It reports what stands for all names in a folder's checkout.
 func (l *hunt) names(folder string) {
 	root, dir, ok := locate(folder)
 	if !ok {
@@ -35,8 +35,8 @@ func (l *hunt) names(folder string) {
 	}
 }
 
-// branch is the file that names the commit of the branch which is checked out. In a worktree
-// it lies with those of all others, in which somebody else may work at the same time.
+// branch is the file that names the commit of the branch which is checked out. In a worktree it
+// lies with those of all others, which other sessions may change at the same time.
 func (r repository) branch() string {
 	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
 	name, on := strings.CutPrefix(strings.TrimSpace(text), "ref: ")

@@ -165,7 +165,7 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 		return "", floodmark.Digest{}
 	}
 	file = filepath.Join(open(root, gitDir).common, "config")
-	info, err := os.Lstat(file) // by another name somebody else could write it
+	info, err := os.Lstat(file) // a second hard link could be written by others
 	if err != nil || !info.Mode().IsRegular() || names(info) != 1 {
 		return "", floodmark.Digest{}
 	}
@@ -202,7 +202,7 @@ func more(setting string) bool {
 	return !slices.Contains([]string{"", "simple", "current", "nothing"}, strings.ToLower(setting))
 }
 
-// included are the files that settings include, whatever they make it depend on.
+// included are the files that settings include, under any condition.
 func (d *Disk) included(text, folder string) (files []string, ok bool) {
 	in := false
 	for line := range strings.Lines(text) {

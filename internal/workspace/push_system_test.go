@@ -123,7 +123,7 @@ func whatElseGitObeys(t *testing.T, f folder, set func(string), two, file string
 	if _, says := d.Steers(f.path); says == was {
 		t.Error("a setting of a branch became one of another, unseen")
 	}
-	// By another name, or behind a link, somebody else could write what git obeys.
+	// Others could write what git obeys through a second hard link, or behind a symbolic one.
 	set(two)
 	beside := filepath.Join(f.path, "x")
 	if err := os.Link(file, beside); err != nil {

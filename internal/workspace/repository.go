@@ -20,8 +20,8 @@ type repository struct {
 	root   string // of the working tree
 	dir    string // git's files of this working tree
 	common string // git's files all working trees share
-	// borrowed says that the working tree points to git's files elsewhere which
-	// do not point back: anybody may write such a pointer.
+	// borrowed says that the working tree points to git's files elsewhere which do not point back:
+	// such a pointer can be forged.
 	borrowed bool
 }
 
@@ -34,9 +34,9 @@ func open(root, dir string) repository {
 	return r
 }
 
-// Shared is the folder of git's that a working tree shares with others; empty: it has its
-// own. The file in the working tree that names it could be anybody's, so what counts is
-// that the folder itself has this working tree among its own.
+// Shared is the folder of git's that a working tree shares with others; empty if it has its own.
+// The file in the working tree that names the folder can be forged, so the folder itself must list
+// this working tree.
 func Shared(root string) string {
 	dir, ok := pointer(root)
 	if !ok {
@@ -78,8 +78,8 @@ func locate(path string) (root, dir string, ok bool) {
 	return "", "", false
 }
 
-// Repository implements [kernel.Disk]. A folder with a HEAD counts as one of git's,
-// whatever it is called: git itself would take it if there is more in it.
+// Repository implements [kernel.Disk]. A folder with a HEAD counts as one of git's, under any name:
+// git itself would use it if the rest is there.
 func (d *Disk) Repository(path string) (dir, common string) {
 	for at, n := path, 0; n < maxFolders; n++ {
 		git := filepath.Join(at, ".git")
@@ -164,7 +164,7 @@ func (r repository) head() (string, bool) {
 		id := strings.TrimSpace(text)
 		return id, checkout.IsID(id)
 	}
-	packed, err := readUpTo(filepath.Join(r.common, "packed-refs"), maxListed) // whoever fills a remote with tags chooses how long it is
+	packed, err := readUpTo(filepath.Join(r.common, "packed-refs"), maxListed) // the remote's tags decide how long it is
 	if err != nil {
 		return "", false
 	}
@@ -176,9 +176,9 @@ func (r repository) head() (string, bool) {
 	return "", false
 }
 
-// whose says whose a checkout is: the owner's if every commit since it was made
-// is by one of the owner's identities and it was not cloned. Anybody can write a
-// name on a commit, so of a clone even those need the owner's word, once.
+// whose says whose a checkout is: the owner's if every commit since it was made is by one of the
+// owner's identities and it was not cloned. Author names can be forged, so a clone needs the
+// owner's endorsement even with those.
 func (r repository) whose(heads, owner []string, teams Teams) kernel.Checkout {
 	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
 	if r.borrowed || len(heads) > maxHistory {

@@ -28,7 +28,7 @@ func newFolder(t *testing.T) folder {
 	return folder{t, path}
 }
 
-// git runs git as somebody, without anybody's settings.
+// git runs git under an author's name, without global or system settings.
 func (f folder) git(who string, args ...string) string {
 	f.t.Helper()
 	c := exec.CommandContext(f.t.Context(), "git", args...)
@@ -87,14 +87,13 @@ func theOwnersOwnCheckout(t *testing.T) {
 	f.want(d, false, theirs)
 	f.git(owner, "gc", "-q")
 	f.want(disk(), false, theirs)
-	f.commit(owner, "mine again") // the newest by somebody else stays the same
+	f.commit(owner, "mine again") // the newest commit by another author stays the same
 	f.want(d, false, theirs)
 	f.git(owner, "checkout", "-q", "--detach")
 	f.want(d, false, theirs)
 }
 
-// Anybody can write the owner's name on a commit: what was cloned is not the
-// owner's because of it.
+// A clone is not the owner's because its commits have the owner's name: author names can be forged.
 func aCloneIsNotTheOwnersByItsNames(t *testing.T) {
 	from := newFolder(t)
 	from.git(owner, "init", "-q")

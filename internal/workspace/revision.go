@@ -17,7 +17,7 @@ import (
 
 // The limits of looking for what a revision is.
 const (
-	maxRefs    = 50_000 // names of commits; with more of them nobody knows whose all are
+	maxRefs    = 50_000 // names of commits; beyond it their authors are unknown
 	maxHistory = 5_000  // commits looked at for whether one is part of what is checked out
 	maxPending = 16     // commits that one of git's small files names, or that are judged each
 	minShort   = 4      // letters of a commit's id that git takes for it
@@ -46,8 +46,8 @@ func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 	return v.judged(d, head, ids)
 }
 
-// judged are the checkouts of commits that are neither the owner's nor part of what is
-// checked out. Of very many it is one, which nobody can vouch for by a commit of them.
+// judged are the checkouts of commits that are neither the owner's nor part of what is checked out.
+// Those beyond maxPending become one, which cannot be endorsed by a commit.
 func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Checkout) {
 	owner := d.identities()
 	for _, id := range ids[:min(len(ids), maxPending)] {
@@ -67,8 +67,8 @@ func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Ch
 	return list
 }
 
-// headless is what lies in a tree of which git does not tell the commit: nobody has made one,
-// or it was left behind by a checkout that began anew. It may be of any of the names.
+// headless is what lies in a tree without a current commit: none was made yet, or a new checkout
+// left the files behind. They may be of any named commit.
 func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
 	v := &revisions{r: r, from: r.root, objects: newObjects(r.common)}
 	defer v.objects.close()
@@ -193,7 +193,7 @@ func (f ref) called(name string) bool {
 	return false
 }
 
-// tags are those that a word names and somebody else wrote: what they say is nobody's commit.
+// tags are the objects a word may name; the text of an annotated tag is part of no commit.
 func (v *revisions) tags(word string) (ids []string) {
 	for _, f := range v.refs() {
 		if f.called(word) {

@@ -69,7 +69,7 @@ func whatWordsName(t *testing.T) {
 	want(false, "v3", "v1^{tag}", "main^{tag}", "nothing^{tag}")
 }
 
-// tagBy is a file with a tag that somebody puts on a commit.
+// tagBy returns a file with an annotated tag on a commit.
 func tagBy(f folder, who, commit string) string {
 	at := filepath.Join(f.t.TempDir(), "tag")
 	text := "object " + commit + "\ntype commit\ntag v3\ntagger x <" + who + "> 1 +0000\n\nread me\n"

@@ -164,8 +164,8 @@ func (l *look) list(dir string) found {
 	return f
 }
 
-// file looks into a file. One that holds secrets by its name holds them whatever is
-// found in it; of another that could not be looked into, nothing is known.
+// file looks into a file. One with a secret file's name counts as holding secrets even if none is
+// found. Any other that cannot be read is unknown.
 func (l *look) file(path string) {
 	k := l.Keeps(filepath.ToSlash(path))
 	if k == redact.KeepsNone {
@@ -232,9 +232,9 @@ func (l *look) beside() {
 	}
 }
 
-// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names. One that others may
-// read is none to psql, and a link leads to where somebody else may have written. Settings for one version of psql
-// are commands that it runs under a name which nobody else knows.
+// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names. psql
+// ignores a file that others may read, and a link may lead to a file that others can write. It
+// returns nil beside a .psqlrc- file, the settings of one psql version: they may run commands.
 func (*Disk) Databases(home string) []string {
 	name := filepath.Join(home, ".pgpass")
 	info, err := os.Lstat(name)
@@ -252,7 +252,7 @@ func (*Disk) Databases(home string) []string {
 	return looks.Databases(text)
 }
 
-// Composes implements [kernel.Disk]. A link leads to where somebody else may have written.
+// Composes implements [kernel.Disk]. A link may lead to a file that others can write.
 func (*Disk) Composes(folder string) bool {
 	return filepath.IsAbs(folder) && looks.Composed(func(name string) (text string, there, ok bool) {
 		at := filepath.Join(folder, name)

@@ -39,7 +39,7 @@ func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	return list
 }
 
-// hooksIn are the hooks in a folder that git would run; all, if nobody can look.
+// hooksIn returns the hooks in a folder that git would run; all, if it cannot be read.
 func hooksIn(folder string) (list []string) {
 	names, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

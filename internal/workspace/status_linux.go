@@ -14,7 +14,7 @@ func statusTime(info fs.FileInfo) time.Time {
 	return info.ModTime()
 }
 
-// names is how many names a file has; zero if nobody knows.
+// names returns a file's number of hard links; zero if unknown.
 func names(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink) //nolint:unconvert // it is smaller on some machines

@@ -10,5 +10,5 @@ import (
 // statusTime is when a file was last changed, as far as that is known.
 func statusTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
-// names is how many names a file has; zero: nobody knows.
+// names returns zero: the number of hard links is unknown.
 func names(fs.FileInfo) uint64 { return 0 }

@@ -61,10 +61,10 @@ func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log strin
 	return c
 }
 
-// madeHere are the commits that were typed in a checkout, by git's log of its head, each with
-// those that it replaced: what is amended holds what it was. The commits that a rebase, a
-// cherry-pick or a patch made hold somebody's work, nobody knows whose. What a box wrote into
-// the log is marked there, and is no word of the owner's.
+// madeHere are the commits that were typed in a checkout, by git's log of its head, each with those
+// that it replaced: an amended commit contains the earlier one. Commits of a rebase, a cherry-pick
+// or a patch are left out: their content has an unknown author. So are those that a box wrote,
+// which the log marks.
 func madeHere(log string) map[string][]string {
 	made := map[string][]string{}
 	for line := range strings.Lines(log) {

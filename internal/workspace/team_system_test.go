@@ -70,7 +70,7 @@ func aTeamsRepositoryTomorrow(t *testing.T) {
 	w.want(true)
 	w.from.git(stranger, "commit", "-q", "--allow-empty", "-m", "next day")
 	w.clone.git(owner, "pull", "-q", "--no-rebase", "--no-edit")
-	w.want(false) // nobody looked yet
+	w.want(false) // the remote was not checked yet
 	if err := w.look(); err != nil {
 		t.Fatal(err)
 	}

@@ -134,8 +134,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// What names commits is reported, also below a folder and of a checkout around it, and what
-// git writes whatever it does is not.
+// A changed name of a commit is reported, also below a folder and in a checkout around it. What git
+// writes in every operation is not.
 func TestChangedNames(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]bool{
@@ -207,8 +207,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// A working tree shares git's files with others only if they name it in turn: a file
-// called «.git» could be anybody's.
+// A working tree shares git's files with others only if those list it: a file called «.git» can be
+// forged.
 func shared(t *testing.T, dir string) {
 	t.Helper()
 	write := func(file, text string) {
@@ -245,7 +245,7 @@ func shared(t *testing.T, dir string) {
 	want("it is reached by a link", "/tree", "")
 	write("/tree/.git", "gitdir: "+dir+"/main/.git/worktrees/w\n")
 	want("it is named again", "/tree", "/main/.git")
-	// What lies in the working tree is nobody's word but its own.
+	// A list inside the working tree proves nothing.
 	write("/tree/own/worktrees/w/gitdir", dir+"/tree/.git\n")
 	write("/tree/own/worktrees/w/commondir", "../..\n")
 	put(t, dir+"/tree/own/objects/x")
@@ -253,8 +253,7 @@ func shared(t *testing.T, dir string) {
 	want("it lies in the working tree", "/tree", "")
 }
 
-// Git takes the nearest folder with its files, whatever that is called, and goes
-// where a file called «.git» points.
+// Git takes the nearest folder with its files, under any name, and follows a file called «.git».
 func TestRepository(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
