@@ -8,10 +8,10 @@ import (
 // MaxConnections bounds the open connections of one local socket.
 const MaxConnections = 1024
 
-// Bound lets at most limit connections of l be open. One more is never kept
-// waiting: the oldest of whoever has the most gives way and is closed, which its
-// hook takes for a no. So connections that are held open, however many, keep
-// nobody else from being heard. whose names the process at the other end.
+// Bound limits the open connections of l. A new one above the limit does not wait: the oldest
+// connection of the process with the most is closed, which its hook takes for a denial. So holding
+// many connections open keeps no other process from an answer. whose names the process at the other
+// end.
 func Bound(l net.Listener, limit int, whose func(net.Conn) int) net.Listener {
 	return &bounded{Listener: l, limit: limit, whose: whose}
 }
@@ -49,12 +49,12 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 	c := &boundConn{Conn: conn, among: b, whose: b.whose(conn)}
 	if old := b.enter(c); old != nil {
-		_ = old.Conn.Close() // whoever serves it finds out
+		_ = old.Conn.Close() // its server sees the error
 	}
 	return c, nil
 }
 
-// enter adds c and returns who has to go for it, if anybody.
+// enter adds c and returns the connection to close for it; nil if there is room.
 func (b *bounded) enter(c *boundConn) (old *boundConn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,8 +78,7 @@ func (b *bounded) leave(c *boundConn) {
 	}
 }
 
-// greediest finds the oldest connection of whoever has the most; among equals,
-// the oldest.
+// greediest finds the oldest connection of the process with the most; among equals, the oldest.
 func greediest(open []*boundConn) int {
 	count := map[int]int{}
 	for _, c := range open {

@@ -35,7 +35,7 @@ func (c couple) isOpen() bool {
 	return err == nil && n == 1
 }
 
-// Whoever has the most gives way, its oldest first; among equals the oldest.
+// The process with the most loses its oldest connection; among equals the oldest is closed.
 func TestTheGreediestGivesWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit     int

@@ -8,13 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// MaxInFlight bounds the bytes of all events that are being read or judged at
-// once, whoever sends them. Judging takes about six times the bytes of an event,
-// so this keeps a flood below two gigabytes.
+// MaxInFlight bounds the bytes of all events that are being read or judged at once, of all senders.
+// Judging takes about six times the bytes of an event, so this keeps a flood below two gigabytes.
 const MaxInFlight = 256 << 20
 
-// A part of the budget is kept for small events, so that whoever sends large
-// ones does not keep others from being heard.
+// A part of the budget is kept for small events, so that large ones cannot use all of it.
 const (
 	smallEvent   = 64 << 10
 	keptForSmall = 8 // one part in so many
@@ -73,8 +71,8 @@ func (b *Budget) take(held, n int64) error {
 	}
 }
 
-// A Claim is what one event takes of a budget. Whoever claims must let go once,
-// and everybody who holds it in between once more.
+// A Claim is what one event takes of a budget. The claimant must release it once, and every other
+// holder once more.
 type Claim struct {
 	budget  *Budget
 	bytes   atomic.Int64

@@ -20,7 +20,7 @@ func hold(b *hookframe.Budget, n int) (*hookframe.Claim, error) {
 	return c, err
 }
 
-// At the limit, one beyond, and after somebody let go.
+// At the limit, one beyond, and after a release.
 func TestBudgetCountsAllEventsTogether(t *testing.T) {
 	const limit = 8 * 10 * small
 	b := hookframe.NewBudget(limit)
@@ -64,11 +64,11 @@ func TestBudgetCountsWhatOutlivesItsAnswer(t *testing.T) {
 	if b.Used() != 0 {
 		t.Errorf("%d bytes after all let go", b.Used())
 	}
-	hookframe.Hold(t.Context())() // an event nobody counts
+	hookframe.Hold(t.Context())() // an event outside any budget
 }
 
-// Whoever comes when all is taken hears why, though it sends to the end; when
-// the others are done, it is heard.
+// A request beyond the budget gets the reason, though it sends to the end; once the others are
+// done, it is served.
 func TestServeRefusesBeyondTheBudget(t *testing.T) {
 	l := listen(t)
 	b := hookframe.NewBudget(4 << 20)

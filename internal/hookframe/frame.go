@@ -16,10 +16,9 @@ import (
 
 // Version is the newest form of the frames this package speaks.
 //
-// Rules for changing it: a daemon answers every older version in that version.
-// Fields may be added within a version if leaving them out is the safe choice.
-// Anything else is a new version. Whoever gets an answer in a version it did
-// not ask for takes it as a refusal.
+// Rules for changing it: a daemon answers every older version in that version. Fields may be added
+// within a version if leaving them out is the safe choice. Anything else is a new version. An
+// answer in a version that was not asked for is a refusal.
 const Version = 1
 
 // Oldest is the oldest form that is still answered.
@@ -63,8 +62,7 @@ type Request struct {
 	// PersonMS is how long a person may take besides, in milliseconds: zero unless
 	// the asker understands that it is told to wait.
 	PersonMS int64 `json:"person_ms,omitempty"`
-	// Shows says that the asker shows a question to whoever sits before it while it
-	// waits, and tells if they say no.
+	// Shows says that the asker shows a question to its user while it waits, and reports a denial.
 	Shows bool `json:"shows,omitempty"`
 }
 
@@ -120,7 +118,7 @@ func (r Request) Check() error {
 	return nil
 }
 
-// spoken reports whether somebody who speaks all from oldest to newest speaks v.
+// spoken reports whether v is within oldest and newest.
 func spoken(v, oldest, newest int) bool { return oldest <= v && v <= newest }
 
 // otherVersion names both versions, for the person who has to update one.
@@ -239,7 +237,7 @@ func read(r io.Reader, limit uint32) ([]byte, error) {
 	// Grown as bytes come, so that a length alone reserves nothing.
 	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if c, ok := r.(*counted); ok && errors.Is(err, ErrFull) {
-		// Whoever is still sending does not read the answer.
+		// A peer that is still sending does not read the answer.
 		_, _ = io.CopyN(io.Discard, c.from, int64(n)-int64(len(data)))
 	}
 	if err != nil {

@@ -180,7 +180,7 @@ func TestSocketPath(t *testing.T) {
 	}
 }
 
-// FuzzReadRequest checks that whatever is read can be written and read again.
+// FuzzReadRequest checks that a request once read can be written and read again.
 func FuzzReadRequest(f *testing.F) {
 	var b bytes.Buffer
 	if err := hookframe.WriteRequest(&b, question()); err != nil {

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// Most questions are answered at once. One that a person has to answer may take
-// longer than the asker's deadline: then whoever waits for the person says, for
-// this one question, that it still does, and every such word gives the asker's
-// deadline anew. Nobody else may say it. So a monitor that is gone, or that hangs
-// while it waits or after the person's yes, is as silent as it always was, and
-// silence for as long as the deadline is a no.
+// Most questions are answered at once. One that a person has to answer may take longer than the
+// asker's deadline: the code that waits for the person then reports, for this one question, that it
+// still waits, and each report extends the asker's deadline. No other code may report it. So a
+// monitor that is gone, or that hangs while it waits or after the approval, is silent, and silence
+// for as long as the deadline is a denial.
 
 // MaxPerson bounds how long an asker may give a person.
 const MaxPerson = 30 * time.Minute
 
-// A person is the time that the asker of one question gives somebody to answer.
+// A person is the time that the asker of one question gives a person to answer.
 type person struct {
 	conn  net.Conn
 	base  context.Context // ends when the asker is gone
@@ -72,8 +71,8 @@ func (p *person) under(ctx context.Context, until time.Time) (context.Context, c
 	return ctx, func() { stop(); cancel() }
 }
 
-// Still says that the question which ctx is about still waits for a person. Only
-// whoever has just looked whether it was answered may say so.
+// Still reports that the question which ctx is about still waits for a person. Call it only after
+// checking that it is still open.
 func Still(ctx context.Context) {
 	if p, ok := ctx.Value(stillKey{}).(*person); ok && ctx.Err() == nil {
 		p.still()
@@ -112,20 +111,18 @@ func exactly(data []byte, into any) bool {
 	return dec.Decode(into) == nil && !dec.More()
 }
 
-// Shows reports whether whoever asked what ctx is about shows a question to somebody who
-// sits there.
+// Shows reports whether the asker of the question in ctx shows it to its user.
 func Shows(ctx context.Context) bool {
 	p, ok := ctx.Value(personKey{}).(*person)
 	return ok && p.shows
 }
 
-// Said is told what whoever sits before a question answered: no, or something else, which
-// is no answer.
+// Said receives what the asker's user answered: no means a denial; anything else is no answer.
 type Said func(ctx context.Context, no bool)
 
-// Show has the asker show a question while it waits, if it said that it does. What is said
-// there is heard at most once. There is no yes: any code that runs in an agent could say it.
-// A no lets nothing run, and whoever asks could always do without.
+// Show has the asker show a question while it waits, if it said that it does. At most one answer is
+// read. There is no approval: any code that runs in an agent could send it. A denial lets nothing
+// run, and the asker could always skip the call anyway.
 func Show(ctx context.Context, words string, said Said) {
 	p, ok := ctx.Value(personKey{}).(*person)
 	if !ok || !p.shows || words == "" {
@@ -145,8 +142,7 @@ type noFrame struct {
 // maxNo bounds it.
 const maxNo = 64
 
-// listen waits for a no of the asker, and for its end. Whatever else it says means that it
-// is gone.
+// listen waits for a denial by the asker, or for its end. Any other message means that it is gone.
 func (p *person) listen() {
 	for {
 		data, err := read(p.conn, maxNo)

@@ -32,7 +32,7 @@ func asked(t *testing.T, personMS int64, h hookframe.Handler) (resp hookframe.Re
 
 var yes = hookframe.Response{V: hookframe.Version, Stdout: "{}"}
 
-// still is what whoever waits for a person does.
+// still reports once a second that a person is waited for.
 func still(ctx context.Context, long time.Duration) {
 	synctest.Wait() // it is in a bubble
 	for end := time.Now().Add(long); time.Now().Before(end) && ctx.Err() == nil; {
@@ -70,7 +70,7 @@ func waiters(t *testing.T) map[string]hookframe.Handler {
 			still(waiting, time.Minute)
 			ctx, done := judge()
 			defer done()
-			for range 1000 { // nobody waits any more, whatever is said
+			for range 1000 { // has no effect after the answer
 				hookframe.Still(waiting)
 				hookframe.Still(ctx)
 				time.Sleep(time.Second)
@@ -101,9 +101,8 @@ func waiters(t *testing.T) map[string]hookframe.Handler {
 	}
 }
 
-// A person may take longer than the deadline, and the judging after it has the
-// ordinary time. A monitor that hangs is silent, whatever it hangs at, and silence as
-// long as the deadline is a no.
+// A person may take longer than the deadline, and the judging after it has the ordinary time. A
+// monitor that hangs in any step is silent, and silence as long as the deadline is a denial.
 func TestAPersonIsWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		person time.Duration

@@ -16,8 +16,7 @@ const (
 	writeWithin = 5 * time.Second
 )
 
-// A Handler answers one question. It must answer before ctx ends: whoever
-// asked refuses then.
+// A Handler answers one question. It must answer before ctx ends: the asker refuses then.
 type Handler func(ctx context.Context, req Request) Response
 
 // Ask sends req on conn and returns the answer, before the request's deadline. If
@@ -88,13 +87,13 @@ func unread(req Request, err error) Response {
 // patience leaves the answer time to travel.
 func patience(wait time.Duration) time.Duration { return wait - min(wait/10, 250*time.Millisecond) }
 
-// ask runs the handler while watching whether anybody still waits.
+// ask runs the handler and cancels it when the asker is gone.
 func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Handler) Response {
 	base, gone := context.WithCancel(ctx)
 	defer gone()
 	ctx, cancel := context.WithDeadline(base, until)
 	defer cancel()
-	// The asker has said all: whatever comes, or the end, means it is gone.
+	// The asker has sent everything: any more bytes, or the end, mean that it is gone.
 	listen := func() { _, _ = conn.Read(make([]byte, 1)) }
 	if req.PersonMS > 0 {
 		p := &person{conn: conn, base: base, until: time.Now().Add(req.Person()), each: patience(req.Wait()), v: req.V, shows: req.Shows}

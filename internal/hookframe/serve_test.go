@@ -126,7 +126,7 @@ func TestAskGivesUpAtItsDeadline(t *testing.T) {
 	l := listen(t)
 	req := question()
 	req.DeadlineMS = 50
-	if resp, err := hookframe.Ask(dial(t, l), req); err == nil { // nobody accepts
+	if resp, err := hookframe.Ask(dial(t, l), req); err == nil { // no one accepts
 		t.Errorf("%+v", resp)
 	}
 }
@@ -204,7 +204,7 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Conn.Read(p)
 }
 
-// A connection that says nothing keeps nobody from closing.
+// A silent connection does not block Close.
 func TestSplitClosesTheUndecided(t *testing.T) {
 	heard := make(chan struct{}, 1)
 	frames, web := hookframe.Split(listener{listen(t), heard})

@@ -83,7 +83,7 @@ func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 		if told := hear(conn); json.Unmarshal([]byte(told), &f) != nil || f["ask"] != "May it?" || f["still"] != true {
 			t.Errorf("it is told %q", told)
 		}
-		go func() { // nobody reads all of what is too large
+		go func() { // an oversized message is not read to its end
 			frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 			_, _ = conn.Write(frame)
 		}()
@@ -102,7 +102,7 @@ func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 	}
 }
 
-// Who does not show questions is told none, and whatever it says means that it is gone.
+// An asker that shows no questions gets none, and any message of it means that it is gone.
 func TestWhoShowsNothingSaysNothing(t *testing.T) {
 	conn, said, gone := beginShown(t, false)
 	if told := hear(conn); told != `{"v":1,"still":true}` {

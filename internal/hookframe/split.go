@@ -11,8 +11,7 @@ import (
 // firstByteWithin is how long a connection may take to say what it is.
 const firstByteWithin = 5 * time.Second
 
-// A Conn is a connection whose first byte was looked at. It reads as if
-// nobody had.
+// A Conn is a connection whose first byte was read ahead. Read returns that byte again.
 type Conn struct {
 	net.Conn
 	first []byte // read, and not handed on yet
@@ -22,7 +21,7 @@ type Conn struct {
 // other end. Reading from it may miss the first byte.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
-// Read reads as if nobody had looked.
+// Read returns the byte read ahead first.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(c.first) == 0 || len(p) == 0 {
 		return c.Conn.Read(p)
@@ -46,7 +45,7 @@ func Split(l net.Listener) (frames, http net.Listener) {
 
 type splitter struct {
 	l    net.Listener
-	done chan struct{} // closed when nobody listens any more
+	done chan struct{} // closed when both listeners are closed
 	work sync.WaitGroup
 
 	mu        sync.Mutex // guards what follows
@@ -98,7 +97,7 @@ func (s *splitter) decide(conn net.Conn, frames, http *half) {
 	}
 }
 
-// first waits for one byte, as long as somebody listens.
+// first waits for one byte, until both listeners are closed.
 func (s *splitter) first(conn net.Conn) ([]byte, bool) {
 	if !s.hold(conn) {
 		return nil, false

@@ -1,7 +1,7 @@
-// Package hookrun answers one hook of an agent: it asks the daemon, starts it if
-// nobody listens, and does what it answers. It understands neither the agent nor
-// the daemon. If there is no answer it says no, in the way that agent obeys. It
-// imports nothing heavy, because it runs once per tool call.
+// Package hookrun answers one hook of an agent: it asks the daemon, starting it if necessary, and
+// does what it answers. It understands neither the agent nor the daemon. Without an answer it
+// denies, in the way that agent obeys. It imports nothing heavy, because it runs once per tool
+// call.
 package hookrun
 
 import (
@@ -38,8 +38,8 @@ func deadlineOf(agent, event string) time.Duration {
 	return usualDeadline
 }
 
-// deadlineVariable shortens the deadline. Only the option lengthens it: whoever
-// sets an agent's variables must not make its hook come late.
+// deadlineVariable shortens the deadline. Only the option lengthens it: an agent's environment must
+// not make its hook late.
 const deadlineVariable = "FLOODMARK_HOOK_DEADLINE"
 
 // sent names the variables the daemon is told: where home is, which agent this
@@ -121,7 +121,7 @@ type settings struct {
 	agent, event string
 	socket       string // empty: by the variables
 	deadline     time.Duration
-	person       time.Duration // what somebody may take to answer besides
+	person       time.Duration // what a person may take to answer besides
 }
 
 func options(name string, args []string, env func(string) string) (settings, error) {
@@ -233,8 +233,8 @@ func left(began time.Time, deadline time.Duration) time.Duration {
 	return max(time.Millisecond, deadline-time.Since(began))
 }
 
-// message reads what the agent says, all of it and in time. Whoever holds
-// standard input open without a word must not keep us from saying no.
+// message reads all of standard input, within the deadline: an open input without data must not
+// keep the hook from denying.
 func message(until time.Time, stdin io.Reader) (json.RawMessage, error) {
 	type read struct {
 		data []byte

@@ -216,8 +216,7 @@ func TestTheSocketIsWhereTheDaemonListens(t *testing.T) {
 	}
 }
 
-// What the settings say goes before what the environment says: whoever sets an
-// agent's variables does not choose its monitor.
+// Settings take precedence over the environment, which must not choose an agent's monitor.
 func TestTheSettingsChooseTheMonitor(t *testing.T) {
 	answer := func(word string) string {
 		return daemon(t, func(conn net.Conn) {

@@ -74,14 +74,13 @@ func homeIn(users io.Reader, uid int) (string, error) {
 	return "", errors.New("it is not in the list of users")
 }
 
-// nobodyListens reports whether a socket has nobody behind it, or is not there.
+// nobodyListens reports that a socket has no listener, or does not exist.
 func nobodyListens(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
-// Wake makes sure that somebody listens at a monitor's socket: it starts the
-// daemon as a hook would if nobody does. It
-// waits as long as a hook does.
+// Wake makes sure that a monitor's socket has a listener: if it has none, it starts the daemon as a
+// hook would. It waits as long as a hook does.
 func Wake(ctx context.Context, path string, env func(string) string) error {
 	ctx, cancel := context.WithTimeout(ctx, usualDeadline)
 	defer cancel()
@@ -180,7 +179,7 @@ func (s *starter) program() (string, error) {
 	return file, nil
 }
 
-// wait waits until somebody listens, and leaves time to ask.
+// wait waits until the socket has a listener, and leaves time to ask.
 func wait(ctx context.Context, path string) (net.Conn, error) {
 	until, _ := ctx.Deadline()
 	ctx, cancel := context.WithDeadline(ctx, until.Add(-min(leaveToAsk, time.Until(until)/2)))

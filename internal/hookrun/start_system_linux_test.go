@@ -51,7 +51,7 @@ func (h house) daemons() []int {
 	}
 	for _, exe := range all {
 		if at, err := os.Readlink(exe); err != nil || at != filepath.Join(h.bin, daemonName) {
-			continue // somebody else's, or gone by now
+			continue // of another user, or gone by now
 		}
 		if pid, err := strconv.Atoi(strings.Split(exe, "/")[2]); err == nil {
 			pids = append(pids, pid)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Only the account's own monitor is started, whatever the variables say.
+// Only the account's own monitor is started; variables do not choose another.
 func TestVariablesChooseNoDaemon(t *testing.T) {
 	s := &starter{uid: 1000, home: func() (string, error) { return "/home/dev", nil }}
 	const usual, runtime = "/home/dev/.local/state/floodmark/run/hook.sock", "/run/user/1000/floodmark/hook.sock"
@@ -44,8 +44,8 @@ func TestVariablesChooseNoDaemon(t *testing.T) {
 	}
 }
 
-// Where home is says the system's list of users or nobody: an account that is
-// not in it has none, whatever HOME is.
+// The home folder comes only from the system's list of users: an account that is not in it has
+// none, even if HOME is set.
 func TestHomeIsNoVariable(t *testing.T) {
 	const users = "root:x:0:0:root:/root:/bin/sh\n#dev:x:1000:1000::/tmp/evil:/bin/sh\n+:x:1000:1000::/tmp/evil:/bin/sh\n" +
 		":x:1000:1000::/tmp/evil:/bin/sh\nx:1000:1000::/tmp/evil:/bin/sh\ndev:x:1000:1000:Dev,,,:/home/dev:/bin/sh\ntwin:x:1000:1000::/tmp/evil:/bin/sh\n"
@@ -63,7 +63,7 @@ func TestHomeIsNoVariable(t *testing.T) {
 	}
 }
 
-// The daemon's program is the one beside ours, if nobody else can write to it.
+// The daemon's program is the one beside ours, if no other user can write to it.
 func TestTheProgramBesideUs(t *testing.T) {
 	dir := t.TempDir()
 	bin, away := filepath.Join(dir, "bin"), filepath.Join(dir, "away")
@@ -138,7 +138,7 @@ func TestFailedStartIsANo(t *testing.T) {
 	}
 }
 
-// Wake starts nothing where somebody listens, and nothing at an unusual place.
+// Wake starts nothing where a listener exists, and nothing at an unusual place.
 func TestWake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hook.sock")
 	none := func(string) string { return "" }

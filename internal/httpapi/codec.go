@@ -14,9 +14,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// strictJSON reads and writes messages as JSON. Unlike Connect's own codec it
-// refuses fields it does not know: a misspelled one would silently mean its
-// safest value, and nobody would know why.
+// strictJSON reads and writes messages as JSON. Unlike Connect's own codec it refuses unknown
+// fields: a misspelled one would silently mean its safest value, with no error to explain it.
 type strictJSON struct{ name string }
 
 // binary reads and writes messages as protobuf. Fields of newer callers are
@@ -177,9 +176,8 @@ var (
 	jsonNewField = regexp.MustCompile(`(unknown|duplicate) field "[A-Za-z0-9_.-]{1,64}"`)
 )
 
-// withoutContent says what is wrong with the JSON of an event and where. The
-// reader's own words would quote the value, which may be anybody's and
-// anything, and a reply reaches the model.
+// withoutContent says what is wrong with the JSON of an event and where. The decoder's own error
+// would quote the value, which may be foreign text, and a reply reaches the model.
 func withoutContent(err error) error {
 	if err == nil {
 		return nil

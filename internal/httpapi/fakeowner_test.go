@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// fakeOwner notes who called what and answers whatever err says.
+// fakeOwner records each call and returns the error of called.
 type fakeOwner struct {
 	called func(method string, who httpapi.Identity) error
 }

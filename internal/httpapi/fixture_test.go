@@ -38,7 +38,7 @@ func allowAll(context.Context, string, hook.Event) (hook.Reply, error) { return 
 
 func agent() httpapi.Identity { return httpapi.Identity{Name: "agent", May: httpapi.MayEvents} }
 
-// as lets everybody in as one.
+// as gives every request the same identity.
 func as(who httpapi.Identity, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r.WithContext(httpapi.WithIdentity(r.Context(), who)))

@@ -76,8 +76,8 @@ func compact(t *testing.T, args []byte) string {
 	return b.String()
 }
 
-// FuzzTokenFile reads any bytes as a file of tokens. Nobody gets in by it who
-// is permitted more than its kind, or both kinds' permissions.
+// FuzzTokenFile reads any bytes as a file of tokens. No token in it permits more than its kind may,
+// or what both kinds may.
 func FuzzTokenFile(f *testing.F) {
 	for _, s := range []string{
 		``, `{}`, `{"version":1}`, `{"version":1,"tokens":[{}]}`,

@@ -98,8 +98,8 @@ type method struct {
 	limit  int // of the request
 }
 
-// methodsOf reads what the methods of a service need. One that says nothing,
-// or an unknown word, can be called by nobody.
+// methodsOf reads what the methods of a service need. A method with none or an unknown permission
+// cannot be called.
 func methodsOf(s protoreflect.ServiceDescriptor, limit int) map[string]method {
 	all := map[string]method{}
 	for i := range s.Methods().Len() {
@@ -200,7 +200,7 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Cl
 		err = fmt.Errorf("%w: more than %d bytes", hook.ErrTooLarge, most)
 	}
 	if errors.Is(err, hook.ErrTooLarge) || errors.Is(err, hookframe.ErrFull) {
-		// Whoever is still sending does not read the answer. Wait, in bounds.
+		// A client that is still sending does not read the answer. Wait, in bounds.
 		data = nil
 		_, _ = io.CopyN(io.Discard, r.Body, int64(most))
 	}

@@ -19,8 +19,8 @@ import (
 
 // Hooks judges events. [monitor.Monitor] does.
 type Hooks interface {
-	// Handle answers one event of a tenant's agent. With an error nothing is
-	// allowed, whatever the reply says.
+	// Handle answers one event of a tenant's agent. With an error nothing is allowed, and the reply
+	// is ignored.
 	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
 }
 
@@ -66,8 +66,8 @@ func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error)
 		reason, hint := explain(err)
 		return wire.FromReply(restricted(ev, reason, hint)), nil
 	}
-	// Nobody says on this wire that he runs another command, and one who does not know
-	// of it would run his own.
+	// A caller cannot say in this protocol that it runs another command, and one that ignores it
+	// would run its own.
 	if err := reply.Elsewhere(); err != nil {
 		return wire.FromReply(elsewhere(ev, err)), nil
 	}

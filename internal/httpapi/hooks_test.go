@@ -57,8 +57,7 @@ func TestEveryProtocolCarriesTheSame(t *testing.T) {
 	}
 }
 
-// Whoever has only curl sends the same JSON as the Go struct is written in,
-// and gets the reply in it.
+// curl can send the JSON of the Go struct, and gets the reply in the same form.
 func TestPlainJSON(t *testing.T) {
 	sent := plainEvent()
 	yes := true
@@ -149,8 +148,8 @@ func TestUnreadableEventsRestrict(t *testing.T) {
 	}
 }
 
-// An error of the monitor is a refusal, whatever stands beside it, and what it
-// says is not told unless it was worded for people.
+// An error of the monitor is a refusal, even beside an allowing reply, and its text is not sent
+// unless it was worded for people.
 func TestFailuresRestrict(t *testing.T) {
 	for says, h := range map[string]hooksFunc{
 		"could not be judged": func(context.Context, string, hook.Event) (hook.Reply, error) {
@@ -176,8 +175,8 @@ func TestFailuresRestrict(t *testing.T) {
 	}
 }
 
-// Nobody can say on this wire that he replaces commands, so what may only run in a box is
-// refused, in the words of its own: another node would say the same.
+// A caller cannot say in this protocol that it replaces commands, so a call for a box is refused,
+// in words of its own: other nodes would refuse it, too.
 func TestABoxedYesIsRefused(t *testing.T) {
 	boxed := floodmark.Decision{Verdict: floodmark.Allow}
 	for want, answer := range map[error]hook.Reply{
@@ -200,8 +199,7 @@ func TestABoxedYesIsRefused(t *testing.T) {
 	}
 }
 
-// The caller hears a refusal before its own time is over, and nobody waits
-// longer than the cap.
+// The caller gets a refusal before its own deadline, and no request runs longer than the cap.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := hooksFunc(func(ctx context.Context, _ string, _ hook.Event) (hook.Reply, error) {
@@ -293,7 +291,7 @@ func TestWrongDoors(t *testing.T) {
 	}
 }
 
-// Whoever sends slowly is not waited for.
+// A slow body ends in a timeout.
 func TestSlowBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveInMemory(t, as(agent(), httpapi.NewHookHandler(hooksFunc(allowAll), httpapi.Options{})))

@@ -109,7 +109,7 @@ func (m *May) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// An Identity is who calls. The zero Identity is nobody and may do nothing.
+// An Identity is the caller. The zero Identity is unknown and may do nothing.
 type Identity struct {
 	// Tenant is whose sessions it is about; empty on a laptop.
 	Tenant string
@@ -123,12 +123,12 @@ type Identity struct {
 	Groups []string
 	// Ends is when what it showed ends; zero if it does not, or if that is not known.
 	Ends time.Time
-	// Machine is the id of a laptop that joined the fleet; empty for everybody else.
+	// Machine is the id of a laptop that joined the fleet; empty for other callers.
 	Machine string
 	// Enrols is how often what it showed may enrol laptops; nil for people, who are
 	// not counted.
 	Enrols *Enrols
-	// Why says to a caller that is nobody why it is; it holds no secret.
+	// Why tells an unknown caller why it is; it holds no secret.
 	Why string
 	// Unsure says that it could not be found out who calls: asking again may help.
 	Unsure bool
@@ -159,7 +159,7 @@ func WithIdentity(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 
-// IdentityOf returns who is calling; nobody if nothing has proved it.
+// IdentityOf returns the caller; the zero Identity if it proved none.
 func IdentityOf(ctx context.Context) Identity {
 	id, _ := ctx.Value(identityKey{}).(Identity)
 	return id

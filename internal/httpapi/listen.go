@@ -59,14 +59,14 @@ func Listen(ctx context.Context, addr string, c *tls.Config) (net.Listener, erro
 	return tls.NewListener(l, c), nil
 }
 
-// People finds people by tokens of somebody else, who is believed.
+// People finds people by tokens of another, trusted issuer.
 type People interface {
-	// Find returns whose token this is. With an error it is nobody; one that is
-	// [ErrNoToken] is the caller's fault.
+	// Find returns whose token this is. With an error it is unknown; one that is [ErrNoToken] is
+	// the caller's fault.
 	Find(ctx context.Context, text string) (Identity, error)
 }
 
-// Finders find callers by what they show. Those that are nil find nobody.
+// Finders find callers by their credentials. A nil one finds none.
 type Finders struct {
 	Tokens *Tokens
 	// People are found by tokens that are none of ours.
@@ -75,8 +75,8 @@ type Finders struct {
 	Machines People
 }
 
-// Access finds out who calls over TCP: by a token, or else by a verified
-// client certificate. Who cannot be found out is nobody.
+// Access identifies the caller over TCP: by a token, or else by a verified client certificate. Any
+// other caller gets the zero Identity.
 func Access(f Finders, o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := f.identify(r)

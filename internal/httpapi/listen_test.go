@@ -88,7 +88,7 @@ func TestAgentTokensReachNoOwnerMethod(t *testing.T) {
 	}
 }
 
-// Who nobody knows can call nothing, and an owner's token sends no events.
+// An unknown caller can call nothing, and an owner's token sends no events.
 func TestWhoIsRefused(t *testing.T) {
 	h := newHouse(t)
 	agents, made := create(t, h.tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})
@@ -121,7 +121,7 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 }
 
-// A token acts in its own tenant, whatever else the call says.
+// A token acts in its own tenant, even if the call names another.
 func TestTenantsFollowTheToken(t *testing.T) {
 	h := newHouse(t)
 	c := h.caller(t)
@@ -226,8 +226,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// A token says nothing where there is no TLS, even if somebody puts Access
-// before a plain listener.
+// A token is ignored without TLS, even if Access is put before a plain listener.
 func TestAccessWithoutTLS(t *testing.T) {
 	tokens := openTokens(t, tokenPath(t))
 	text, _ := create(t, tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})

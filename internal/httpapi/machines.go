@@ -118,8 +118,8 @@ func NewMachineToken() (id machines.ID, text string, hash floodmark.Digest) {
 type MachineFinder struct {
 	book machines.Book
 	has  func(tenant string) bool
-	// turns bounds how many are looked up at once: anybody can show what looks like
-	// a token, and the database is also the agents'.
+	// turns bounds how many are looked up at once: anyone can send a made-up token, and the agents
+	// need the database, too.
 	turns chan struct{}
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Owner answers owners. Whoever calls was permitted to; everything it is told
-// must be about who.Tenant and nothing else.
+// Owner answers owners. The caller was permitted the call; every answer must be about who.Tenant
+// only.
 //
-// An error is shown to the caller if it is a [monitor.Refusal] or wraps one of
-// the errors of this package; what any other says stays inside.
+// An error is shown to the caller if it is a [monitor.Refusal] or wraps one of the errors of this
+// package; the text of any other is not sent.
 type Owner interface {
 	Status(ctx context.Context, who Identity, r *wire.StatusRequest) (*wire.StatusResponse, error)
 	Sessions(ctx context.Context, who Identity, r *wire.SessionsRequest) (*wire.SessionsResponse, error)
@@ -126,7 +126,7 @@ func (c checked) worded(procedure string, err error) error {
 	reason, hint := explain(err)
 	code := connect.CodeInternal
 	switch {
-	case errors.Is(err, journal.ErrAway): // nothing is judged or recorded here, and nobody's fault inside
+	case errors.Is(err, journal.ErrAway): // nothing is judged or recorded while the store is away; not our fault
 		return connect.NewError(connect.CodeUnavailable,
 			errors.New("the journal does not answer; see that its database runs and can be reached: the monitor's log says what failed"))
 	case errors.Is(err, monitor.ErrNoSession), errors.Is(err, monitor.ErrNoTicket):

@@ -96,8 +96,7 @@ func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, an
 	return code
 }
 
-// Each method is open to who has its permission, and to nobody else. Whoever
-// is refused is reported.
+// Each method is open only to callers with its permission. Refused calls are reported.
 func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	needs := map[httpapi.May]string{
 		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify Bundles ",
@@ -227,7 +226,7 @@ func (codeOwner) Watch(_ context.Context, _ httpapi.Identity, _ *wire.WatchReque
 	return send(&wire.WatchResponse{What: &wire.WatchResponse_Asked{Asked: &wire.Question{Ticket: "t1", Code: "CANARY"}}})
 }
 
-// A code does not leave the machine, whatever the daemon says.
+// A code does not leave the machine, even if the daemon returns it.
 func TestCodesStayHere(t *testing.T) {
 	for channel, told := range map[string]bool{"owner.sock": true, "token": false, "certificate": false, "": false, "hook.sock": false} {
 		who := httpapi.Identity{Name: "anna", Channel: channel, May: httpapi.OwnerMay}

@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// What one tenant's machines may send at once, and what one machine may: a
-// machine has room for the largest upload and for small calls beside it. Whoever
-// sends slowly keeps others neither of its tenant nor of another waiting.
+// What one tenant's machines may send at once, and what one machine may: a machine has room for the
+// largest upload and for small calls beside it. A slow sender delays no other machine, of its own
+// tenant or another.
 const (
 	maxTenantInFlight  = maxMachinesInFlight / 2
 	maxMachineInFlight = MaxMachineBytes + MaxMachineBytes/4
@@ -31,7 +31,7 @@ type portion struct {
 	users  int
 }
 
-// of is the part that a caller takes from. Whoever got it lets it go once.
+// of returns the caller's part. The caller calls let once.
 func (p *portions) of(who Identity) (part *hookframe.Budget, let func()) {
 	tenant := portionKey{tenant: who.Tenant}
 	machine := portionKey{who.Tenant, who.Channel + "/" + who.Name}
@@ -46,7 +46,7 @@ func (p *portions) of(who Identity) (part *hookframe.Budget, let func()) {
 	}
 }
 
-// use returns a part, made if nobody uses it yet. The caller holds the lock.
+// use returns a part, made on its first use. The caller holds the lock.
 func (p *portions) use(k portionKey, of *hookframe.Budget, limit int64) *hookframe.Budget {
 	if p.in == nil {
 		p.in = map[portionKey]*portion{}

@@ -27,8 +27,8 @@ func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), stillKey{}, find))
 }
 
-// still ends the context it returns when its caller is not permitted what it
-// needed any more, or nobody can tell. Whoever calls it calls stop, which waits.
+// still ends the context it returns once the caller's permission is gone or cannot be checked. The
+// caller of still calls stop, which waits.
 func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
 	find, ok := ctx.Value(stillKey{}).(func() (Identity, error))
 	if !ok {

@@ -24,8 +24,8 @@ type tokenFile struct {
 
 const tokenVersion = 1
 
-// refresh reads the file again if it is another one by now. Its caller holds
-// the lock. A file that cannot be read lets nobody in.
+// refresh reads the file again if it has changed. Its caller holds the lock. With an unreadable
+// file every token is refused.
 func (t *Tokens) refresh() error {
 	info, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,8 +70,8 @@ func readTokens(path string) ([]Token, os.FileInfo, error) {
 	return tokens, info, err
 }
 
-// parseTokens reads the file's text. One wrong token and none counts: nobody
-// would know which.
+// parseTokens reads the file's text. One wrong token invalidates all, so that the error is not
+// overlooked.
 func parseTokens(data []byte) ([]Token, error) {
 	if len(data) > maxTokenFile {
 		return nil, fmt.Errorf("more than %d bytes", maxTokenFile)

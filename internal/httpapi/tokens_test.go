@@ -122,8 +122,8 @@ func TestTokensNobodyHas(t *testing.T) {
 	}
 }
 
-// However the file is written, an agent's token permits events alone, and a
-// file with anything odd lets nobody in.
+// No form of the file lets an agent's token permit more than events, and in a malformed file no
+// token counts.
 func TestTokenFileCannotRaiseAnAgent(t *testing.T) {
 	path := tokenPath(t)
 	text, _ := create(t, openTokens(t, path), httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})
