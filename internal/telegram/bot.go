@@ -14,14 +14,14 @@ import (
 // Options are what a bot is made of.
 type Options struct {
 	Client *Client
-	// Key proves buttons. Nobody outside has it, and it stays the same.
+	// Key authenticates buttons. It is secret and must stay the same.
 	Key []byte
 	// File is where the bot remembers over restarts which message shows which
 	// question; empty: nowhere.
 	File string
 	Now  func() time.Time
-	// Incident hears what should not happen: a stranger at a button, a button
-	// nobody made. It is optional.
+	// Incident is called for suspicious events: a press by a stranger, or a forged button. It is
+	// optional.
 	Incident func(kind, text string)
 }
 
@@ -127,7 +127,7 @@ func (b *Bot) parts() (*Channel, []*Gate) {
 	return b.channel, slices.Clip(b.gates)
 }
 
-// forget ends the cards of a former life that nobody asked again.
+// forget ends the cards of an earlier run whose questions were not asked again.
 func (b *Bot) forget(channel *Channel, gates []*Gate) {
 	for _, n := range b.memo.all() {
 		switch {
@@ -139,8 +139,7 @@ func (b *Bot) forget(channel *Channel, gates []*Gate) {
 	}
 }
 
-// over says on a card of a former life that nothing waits for it, unless somebody
-// just said how it ended.
+// over marks a card of an earlier run as over, unless its end was just shown on it.
 func (b *Bot) over(n noted) {
 	if b.memo.end(n.Kind, n.Ticket) {
 		b.edit(n.Chat, n.Message, overCard())
@@ -158,7 +157,7 @@ func (b *Bot) edit(chat, message int64, t Text) {
 		do: func(ctx context.Context) error { return b.client.Edit(ctx, chat, message, t) },
 		done: func(err error) {
 			if said, ok := errors.AsType[*Error](err); ok && said.Status == 400 {
-				err = nil // it says that already, or somebody deleted it
+				err = nil // already edited, or deleted by a user
 			}
 			b.note("change a card", err)
 		},
@@ -199,11 +198,11 @@ func (b *Bot) Problems() []string {
 type Audience struct {
 	// Chat is a person's own chat with the bot, or a group.
 	Chat int64
-	// Users are those who may answer. Nobody else may, wherever the card is.
+	// Users are those who may answer. No other user may, in any chat.
 	Users []int64
 }
 
-// Check refuses an audience nobody could answer in, or anybody could.
+// Check refuses an audience in which no one can answer, or everyone.
 func (a Audience) Check() error {
 	switch {
 	case a.Chat == 0:
@@ -218,18 +217,18 @@ func (a Audience) Check() error {
 	return nil
 }
 
-// may reports whether a touch comes from somebody who may answer, in the place
-// where was asked.
+// may reports whether a press comes from a permitted user, in the chat where the question was
+// asked.
 func (a Audience) may(p Press) bool {
 	return !p.From.IsBot && slices.Contains(a.Users, p.From.ID) && p.Message != nil && p.Message.Chat.ID == a.Chat
 }
 
-// A part of a bot asks somebody, and hears what was touched.
+// A part of a bot asks people, and handles the presses on its cards.
 type part interface {
 	audience() Audience
 	has(ticket string) bool
-	// press takes in a touch of somebody who may answer. It reports false if it
-	// may mean something later.
+	// press handles a press by a permitted user. It returns false if the press may have a meaning
+	// later.
 	press(ctx context.Context, p Press, s sealed) bool
 }
 
@@ -271,8 +270,8 @@ func (b *Bot) asks(p Press, s sealed) part {
 	return gates[0]
 }
 
-// tell tells whoever touched a button what came of it. Telegram forgets a touch
-// after a while, so that this may fail, and nothing depends on it.
+// tell shows the user who pressed a button the result. Telegram forgets a press after a while, so
+// this may fail, and nothing depends on it.
 func (b *Bot) tell(ctx context.Context, p Press, text string, alert bool) {
 	err := b.client.Reply(ctx, p.ID, text, alert)
 	if said, ok := errors.AsType[*Error](err); ok && said.Status == 400 {
@@ -281,7 +280,7 @@ func (b *Bot) tell(ctx context.Context, p Press, text string, alert bool) {
 	b.note("answer a button", err)
 }
 
-// forged tells somebody that a button proves nothing.
+// forged reports a press on a button whose data does not verify.
 func (b *Bot) forged(ctx context.Context, p Press) {
 	b.opts.Incident("telegram-button", fmt.Sprintf("user %d touched a button in Telegram that does not belong to its question", p.From.ID))
 	b.tell(ctx, p, "This button is out of date. Use the newest card of this question.", true)

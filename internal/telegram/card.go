@@ -64,8 +64,8 @@ func questionCard(head approval.Phrase, calls []approval.Question, choices []cho
 	return t
 }
 
-// hides reports whether a card leaves out an argument that matters and that the
-// owner did not state: then nobody can say yes to it there.
+// hides reports whether a card leaves out an argument that matters and that the owner did not
+// state: then it cannot be approved there.
 func hides(q approval.Question, brief bool) bool { return q.Card(brief).Hides }
 
 // lastLine says how long there is, and what silence means.
@@ -121,7 +121,7 @@ func closedCard(head, why string) Text {
 	return t
 }
 
-// overCard is what is left of a card whose end nobody saw.
+// overCard replaces a card whose outcome is unknown.
 func overCard() Text {
 	return closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away.")
 }

@@ -198,7 +198,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Unlock()
 	switch {
 	case over:
-		// It ended while this was on its way: perhaps somebody was quick to answer it.
+		// It ended while this was under way, perhaps by a quick answer.
 		ch.bot.edit(ch.who.Chat, id, ended)
 		return nil
 	case !current:
@@ -261,7 +261,7 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	ch.remember(c.ticket.ID)
 	c.ending = questionCard(ending(o), c.calls, nil)
 	if c.former && o.Expired {
-		c.ending = overCard() // it may have been answered while nobody was here
+		c.ending = overCard() // it may have been answered while the monitor was down
 	}
 	message, text := c.message, c.ending // one that is on its way says so when it is there
 	ch.mu.Unlock()
@@ -287,9 +287,9 @@ func (ch *Channel) expire() {
 
 func (ch *Channel) audience() Audience { return ch.who }
 
-// has reports whether a question is open, or ended in this life: then its card says
-// how. One of a former life that nobody asked again until now is not: it was answered
-// when that life ended. It would be asked anew on a new card.
+// has reports whether a question is open, or ended in this run: then its card says how. A question
+// of an earlier run that was not asked again was answered when that run ended; if asked later, it
+// gets a new card.
 func (ch *Channel) has(ticket string) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -304,8 +304,8 @@ func (ch *Channel) has(ticket string) bool {
 // answerTime bounds how long taking in one answer may take.
 const answerTime = 15 * time.Second
 
-// press takes in a touch of somebody who may answer. It reports false if the
-// question may be asked again shortly, after a restart.
+// press handles a press by a permitted user. It returns false if the question may be asked again
+// shortly, after a restart.
 func (ch *Channel) press(ctx context.Context, p Press, s sealed) bool {
 	ch.mu.Lock()
 	c := ch.cards[floodmark.TicketID(s.ticket)]

@@ -55,7 +55,7 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 	}
 }
 
-// Whoever else is in the chat, or has a changed app, answers nothing.
+// Other members of the chat, even with a modified app, answer nothing.
 func TestStrangersAnswerNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{who: telegram.Audience{Chat: group, Users: []int64{anna}}})

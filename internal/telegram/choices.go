@@ -32,7 +32,7 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	for i := range list {
 		c := &list[i]
 		c.cmd.Tool, c.cmd.Ticket, c.cmd.Calls, c.cmd.Channel = approval.All, t.ID, max(t.Calls, 1), "telegram"
-		if c.cmd.Verb == approval.Approve { // a no is a no, whatever came since
+		if c.cmd.Verb == approval.Approve { // a denial counts, also of an outdated card
 			c.cmd.Seen = t.Seen
 		}
 		c.bound = append([]string{string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked, c.cmd.Seen}, c.bound...)
@@ -43,9 +43,8 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	return list
 }
 
-// restored are the answers of a card of a former life, from what its buttons are
-// bound to. A file that somebody changed gives nobody anything: the button itself
-// must prove every word of it.
+// restored returns the answers of a card of an earlier run, from the recorded data of its buttons.
+// A tampered file has no effect: each button proves its data by a MAC.
 func restored(n noted) []choice {
 	var list []choice
 	for _, b := range n.Bound {
@@ -114,7 +113,7 @@ func picks(q approval.Question) []choice {
 		list = append(list, c)
 	}
 	if len(labels) != len(q.Pick.Among) {
-		return nil // two look the same: nobody could choose
+		return nil // two labels are equal: no choice is possible
 	}
 	return list
 }

@@ -54,7 +54,7 @@ type ClientOptions struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// NewClient returns a client. It calls nobody yet.
+// NewClient returns a client. It opens no connection yet.
 func NewClient(o ClientOptions) (*Client, error) {
 	if o.Base == "" {
 		o.Base = Server
@@ -114,7 +114,7 @@ func CheckToken(token string) error {
 // An Error is what came of a call that did not succeed. It holds no address
 // and no token.
 type Error struct {
-	// Method is what was called, Status what HTTP said; zero if nobody answered.
+	// Method is what was called, Status the HTTP status; zero without an answer.
 	Method string
 	Status int
 	// Text says it to people.
@@ -218,8 +218,8 @@ func (c *Client) said(text string) string {
 	return cutRunes(floodmark.Visible(text), maxErrorRunes)
 }
 
-// unreached words why nobody answered. What the library says is not shown: it begins
-// with the address, and the address holds the token.
+// unreached words why there was no answer. The library's error is not shown: it begins with the
+// address, and the address holds the token.
 func (c *Client) unreached(ctx, bounded context.Context, method string, err error, limit time.Duration) error {
 	if ctx.Err() != nil {
 		return &Error{Method: method, Kind: verify.Broken, Text: "given up"}

@@ -10,10 +10,10 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What a button carries. Whoever has a changed app can send any bytes as if a
-// button held them, so they are proved: the last part is a MAC over everything
-// the button stands for, also over what does not fit into it. A button of an
-// earlier card, an earlier order of answers or another daemon proves nothing.
+// What a button carries. A modified app can send any bytes as a button's data, so they are
+// authenticated: the last part is a MAC over everything the button stands for, including what does
+// not fit into it. A button of an earlier card, an earlier order of answers or another daemon does
+// not verify.
 //
 //	f1 TAG KIND TICKET . MAC
 //	 2   4    1   ≤38  1  16   = at most 62 of 64 bytes

@@ -62,7 +62,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// FuzzUpdates reads what Telegram, or somebody in its place, hands out.
+// FuzzUpdates reads what Telegram, or an attacker in its place, sends.
 func FuzzUpdates(f *testing.F) {
 	f.Add([]byte(`{"ok":true,"result":[{"update_id":1,"callback_query":{"id":"a","from":{"id":7},"message":{"message_id":3,"chat":{"id":7}},"data":"f1abcdqt-1.AAAAAAAAAAAAAAAA"}}]}`))
 	f.Add([]byte(`{"ok":true,"result":[null,[],"x",{"update_id":-1},{"update_id":"1"},{"update_id":2,"callback_query":[]}]}`))

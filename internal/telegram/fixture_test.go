@@ -180,7 +180,7 @@ func (d *desk) press(t *testing.T, user int64, label string) bottest.Reply {
 	return d.told(t, id)
 }
 
-// told waits for what somebody who pressed is told.
+// told waits for the reply to a press.
 func (d *desk) told(t *testing.T, press string) bottest.Reply {
 	t.Helper()
 	var got bottest.Reply

@@ -25,7 +25,7 @@ type Gate struct {
 	name string
 	who  Audience
 	time time.Duration
-	// silence is what no answer means for an agent; nil if nobody knows.
+	// silence is what no answer means for an agent; nil if unknown.
 	silence func(agent string) verify.FailMode
 
 	mu      sync.Mutex // guards what is below
@@ -34,7 +34,7 @@ type Gate struct {
 
 var _ verify.Verifier = (*Gate)(nil)
 
-// A waiting is a call somebody looks at.
+// A waiting is a call that waits for its gate.
 type waiting struct {
 	request verify.Request
 	choices []choice
@@ -76,8 +76,8 @@ func (b *Bot) Gate(o GateOptions) (*Gate, error) {
 	if o.Wait <= 0 {
 		o.Wait = GateTime
 	}
-	// Whoever asks stops waiting at that time: a yes must not come so late that
-	// it does not count although the card says that it did.
+	// The caller stops waiting at that time. End earlier, so that an approval does not come too
+	// late to count although the card says that it did.
 	o.Wait -= min(time.Second, o.Wait/10)
 	g := &Gate{bot: b, name: o.Name, who: o.Who, time: o.Wait, silence: o.Silence, waiting: map[string]*waiting{}}
 	b.mu.Lock()
@@ -113,13 +113,12 @@ func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 	}
 }
 
-// overHead is what a card says of which nobody knows more.
+// overHead is the head of a card whose outcome is unknown.
 const overHead = "The call no longer waits"
 
-// end ends a wait, and says on the card how. Somebody may have been faster than what
-// ended it.
+// end ends a wait, and says on the card how. An answer may have come before the error.
 func (g *Gate) end(id string, w *waiting, head string, out verify.Answer, err error) (verify.Answer, error) {
-	g.bot.memo.end(kindGate, id) // first: nobody else is to say that it is over
+	g.bot.memo.end(kindGate, id) // first, so that only this call marks the card
 	if decided := g.close(id, w); decided && err != nil {
 		said := <-w.said
 		head, out, err = said.words(g.bot.opts.Now()), said.answer(), nil
@@ -149,7 +148,7 @@ func (g *Gate) arrived(id string, w *waiting, message int64) {
 	}
 }
 
-// gaveUp words why nobody waits any more.
+// gaveUp words why the wait ended without an answer.
 func gaveUp(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &verify.Failure{Kind: verify.TimedOut, Text: "nobody answered in Telegram in time"}
@@ -269,7 +268,7 @@ func (g *Gate) gone(id string) bool {
 
 func (g *Gate) has(id string) bool { return !g.gone(id) }
 
-// close ends a wait, and reports whether somebody had answered by then.
+// close ends a wait, and reports whether it had been answered.
 func (g *Gate) close(id string, w *waiting) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -283,7 +282,7 @@ func (g *Gate) done(id string) {
 	delete(g.waiting, id)
 }
 
-// press takes in a touch of somebody who may answer. The first one counts.
+// press handles a press by a permitted user. The first one counts.
 func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 	g.mu.Lock()
 	w := g.waiting[s.ticket]

@@ -323,7 +323,7 @@ func TestTwoGates(t *testing.T) {
 	})
 }
 
-// Nobody there, and somebody else there.
+// A server that does not listen, and a false one.
 func TestTheGateWithoutAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed, liar := bottest.InMemory(), inMemory(t, bottest.InMemoryTLS)

@@ -31,8 +31,8 @@ type Message struct {
 	Chat Chat  `json:"chat"`
 }
 
-// A Press is somebody touching a button. Message is nil for buttons of
-// messages that no bot may see.
+// A Press is a user's press on a button. Message is nil for buttons of messages that no bot may
+// see.
 type Press struct {
 	ID      string   `json:"id"`
 	From    User     `json:"from"`
@@ -44,11 +44,11 @@ type Press struct {
 type Update struct {
 	ID    int64  `json:"update_id"`
 	Press *Press `json:"callback_query"`
-	// Wrote is looked at if it replies to a card, or when somebody sets a bot up.
+	// Wrote is read if it replies to a card, or during the setup of a bot.
 	Wrote *Wrote `json:"message"`
 }
 
-// A Wrote is what somebody wrote to the bot, and what it replies to.
+// A Wrote is a message to the bot, and what it replies to.
 type Wrote struct {
 	From User     `json:"from"`
 	Chat Chat     `json:"chat"`
@@ -94,8 +94,8 @@ func (c *Client) Me(ctx context.Context) (User, error) {
 	return u, err
 }
 
-// Webhook returns where Telegram delivers what happens instead of keeping it to
-// be fetched; empty if nowhere. While there is one, nobody can fetch.
+// Webhook returns where Telegram delivers updates instead of keeping them to be fetched; empty if
+// nowhere. While one is set, updates cannot be fetched.
 func (c *Client) Webhook(ctx context.Context) (string, error) {
 	var w struct {
 		URL string `json:"url"`
@@ -111,8 +111,8 @@ func (c *Client) Chat(ctx context.Context, id int64) (Chat, error) {
 	return chat, err
 }
 
-// Send sends a message and returns its number. Links are not looked up: that
-// would tell whoever wrote them that somebody was asked.
+// Send sends a message and returns its number. Links get no preview: fetching it would tell the
+// link's author that a question was asked.
 func (c *Client) Send(ctx context.Context, chat int64, t Text, rows [][]Button) (int64, error) {
 	out := outgoing{Chat: chat, Text: t.String(), Entities: t.entities, Previews: previews{Off: true}}
 	if len(rows) > 0 {
@@ -135,11 +135,10 @@ func (c *Client) Strip(ctx context.Context, chat, message int64) error {
 	return c.call(ctx, "editMessageReplyMarkup", in, nil, maxAnswerBytes, c.time)
 }
 
-// maxAlertRunes is how much Telegram shows to somebody who touched a button.
+// maxAlertRunes is how much of a reply Telegram shows.
 const maxAlertRunes = 200
 
-// Reply tells whoever touched a button what came of it; an alert has to be
-// closed by hand.
+// Reply tells the user who pressed a button the result; an alert has to be closed by hand.
 func (c *Client) Reply(ctx context.Context, press, text string, alert bool) error {
 	in := struct {
 		ID    string `json:"callback_query_id"`
@@ -185,7 +184,7 @@ func readUpdates(list []json.RawMessage) []Update {
 			}
 			u = Update{ID: bare.ID}
 		}
-		if u.ID > 0 { // or nobody could say that it was dealt with
+		if u.ID > 0 { // without a number it cannot be acknowledged
 			out = append(out, u)
 		}
 	}

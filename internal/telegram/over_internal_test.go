@@ -13,9 +13,9 @@ import (
 // noon is when these tests happen.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// A question may end while the note of its card is being written, and while it is
-// looked which cards nobody asked again. What its card says then is how it ended, and
-// not that it is over; nor is it remembered as open.
+// A question may end while its card is being recorded, and while cards that were not asked again
+// are looked for. Its card then says how it ended, not just that it is over, and is not recorded as
+// open.
 func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: func() time.Time { return noon }})
 	if err != nil {
@@ -64,8 +64,8 @@ func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 	}
 }
 
-// An agent may stop waiting while the card is on its way, or in the moment in which it
-// arrives: whoever finds out last says so on it, and nobody remembers it as open.
+// An agent may stop waiting while the card is under way, or as it arrives: the later of the two
+// updates the card, and it is not recorded as open.
 func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
 	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: func() time.Time { return noon }})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
 			t.Errorf("%s: %d changes of cards, %d notes", order, len(b.sender.ready)-n, len(b.memo.all()))
 		}
 	}
-	// Somebody who touched it before is heard.
+	// A press that came before counts.
 	id, w, err := g.begin(verify.Request{Tool: "exec"})
 	if err != nil {
 		t.Fatal(err)

@@ -11,19 +11,18 @@ import (
 	"time"
 )
 
-// Telegram keeps what happened in one list for each bot, hands it to whoever
-// asks, and forgets the beginning of it when told to. It ends a waiting request
-// when another comes in (409). So two daemons with one bot
+// Telegram keeps the updates of each bot in one list, sends it to any client that asks, and forgets
+// the beginning of it when told to. It ends a waiting request when another comes in (409). So two
+// daemons with one bot
 //
 //   - forget no update of the other: what carries another daemon's tag stays in
 //     the list, for leaveFor, and what follows it is remembered here as done;
-//   - do not wait in a request while the other is about: they look once a
+//   - do not wait in a request while the other is active: they poll once a
 //     second instead, until nothing was seen of the other for shareFor.
 //
-// The price is a request a second, and up to a second until a touch counts. A
-// touch for a daemon that is away longer than leaveFor is lost; its question is
-// still open. A program that is not Floodmark takes every touch: then status
-// says that the bot needs to be its own.
+// The price is a request a second, and up to a second until a press counts. A press for a daemon
+// that is away longer than leaveFor is lost; its question is still open. A program that is not
+// Floodmark takes every press: then status says that the bot needs to be its own.
 const (
 	leaveFor   = 5 * time.Minute
 	shareFor   = 5 * time.Minute
@@ -176,8 +175,8 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 	}
 }
 
-// wrote deals with what somebody wrote. A reply to what we did not send may be
-// for another, if there is one; everything else is nobody's.
+// wrote handles a message. A reply to a message we did not send may be for another daemon, if there
+// is one; other messages are dropped.
 func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
 	defer func() {
 		if recover() != nil { // what it said may be content

@@ -232,7 +232,7 @@ func TestARestartInTheMiddle(t *testing.T) {
 		d.ask(t, gone)
 		card := d.server.Messages()[0]
 		d.stop()
-		press := d.server.PressData(anna, anna, card.ID, card.Data[2]) // while nobody listens
+		press := d.server.PressData(anna, anna, card.ID, card.Data[2]) // while no daemon listens
 
 		d2 := newDesk(t, setup{server: d.server, file: file, young: true})
 		if told := d2.told(t, press); told.Text != "Approved." {
@@ -287,7 +287,7 @@ func TestAPressBeforeItsQuestion(t *testing.T) {
 	})
 }
 
-// Whoever changes the notes makes no button stand for something else.
+// Tampering with the notes does not change what a button stands for.
 func TestChangedNotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram")
@@ -314,8 +314,8 @@ func TestChangedNotes(t *testing.T) {
 	})
 }
 
-// A card of a former life that nobody asks again says that it is over, long before
-// its time; asked later all the same, its question has a new card.
+// A card of an earlier run that is not asked again says that it is over, long before its time; if
+// its question is asked later, that has a new card.
 func TestACardThatNobodyAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram")

@@ -49,7 +49,7 @@ const (
 	dealtWith
 )
 
-// hear takes in what somebody wrote, if it is a reply to one of our cards.
+// hear handles a message, if it is a reply to one of our cards.
 func (b *Bot) hear(ctx context.Context, w Wrote) meant {
 	channel, _ := b.parts()
 	if channel == nil || w.To == nil || w.Chat.ID != channel.who.Chat {
@@ -70,9 +70,9 @@ func (b *Bot) hear(ctx context.Context, w Wrote) meant {
 	return dealtWith
 }
 
-// shownBy finds the open question that a message shows. It reports true if that
-// is known shortly: somebody may answer a card before Telegram has said which
-// message it is, or before a question of a former life is asked again.
+// shownBy finds the open question that a message shows. It returns true if that is known shortly: a
+// card may be answered before Telegram has said which message it is, or before a question of an
+// earlier run is asked again.
 func (ch *Channel) shownBy(message int64) (found *card, soon bool) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()

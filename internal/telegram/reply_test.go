@@ -87,9 +87,8 @@ func TestAReplyIsNoYes(t *testing.T) {
 	})
 }
 
-// Somebody may be quicker than Telegram's own word that a card has arrived. Their
-// reply waits for it; a stranger's does not, and neither says that another program
-// reads what the bot hears.
+// A reply may come before Telegram has confirmed the card. An owner's reply waits for it and a
+// stranger's does not, and neither says that another program reads the bot's updates.
 func TestAReplyToACardOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})

@@ -40,8 +40,8 @@ type errand struct {
 	urgency urgency
 	by      time.Time // the sooner, the more urgent
 	until   time.Time // later it is not worth sending
-	// do sends it. moot says that nobody needs it any more. done hears how it
-	// ended, once; nil is fine.
+	// do sends it. moot says that it is not needed any more. done is called once with the result;
+	// nil is fine.
 	do   func(context.Context) error
 	moot func() bool
 	done func(error)

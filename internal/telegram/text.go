@@ -59,7 +59,7 @@ func (t *Text) phrase(kind string, p approval.Phrase) {
 	}
 }
 
-// quote writes a value that somebody else chose, cut to a number of runes.
+// quote writes a foreign value, cut to a number of runes.
 func (t *Text) quote(value string, most int) {
 	if len(value) > maxQuoteBytes {
 		value = value[:maxQuoteBytes/2] + " … " + value[len(value)-maxQuoteBytes/2:]

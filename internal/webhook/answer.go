@@ -11,11 +11,10 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// read reads an answer: one JSON object that says «decision», exactly once and
-// in exactly one of two words. Whoever can be understood in two ways has not
-// answered; but a deny counts, whatever its reason is. Other keys are the receiver's own. An answer need not say which
-// request it is to, because it comes on the request's own connection; if it
-// does, it must be this one.
+// read reads an answer: one JSON object that says «decision», exactly once and in exactly one of
+// two words. An ambiguous answer is none, but a deny counts with any reason. Other keys are the
+// receiver's own. An answer need not name its request, because it comes on the request's own
+// connection; if it does, it must be this one.
 func read(data []byte, id string) (verify.Answer, *verify.Failure) {
 	if len(data) > verify.MaxAnswerBytes {
 		return verify.Answer{}, &verify.Failure{Kind: verify.TooLarge, Text: "its answer is longer than 64 KB"}
@@ -93,7 +92,7 @@ func fieldsOf(data []byte) (map[string]field, error) {
 	return known, nil
 }
 
-// ourKey returns which of our keys one is, whatever its letters.
+// ourKey returns which of our keys one is, in upper or lower case.
 func ourKey(key string) (string, bool) {
 	for _, name := range []string{"decision", "reason", "requestId"} {
 		if strings.EqualFold(name, key) {

@@ -61,8 +61,7 @@ func Hint(k verify.FailureKind) string {
 	}
 }
 
-// Test is a request about a tool that does not exist, so that nothing can run whatever
-// is answered.
+// Test is a request about a tool that does not exist, so that nothing can run after any answer.
 func Test(id string, now time.Time) verify.Request {
 	return verify.Request{
 		ID: id, At: now, Session: "floodmark/doctor", Agent: "floodmark", Tool: "floodmark_test", Reach: floodmark.Free,

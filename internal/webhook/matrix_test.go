@@ -87,7 +87,7 @@ func cells() []cell {
 	return list
 }
 
-// moved points to a place that nobody may look at.
+// moved redirects to a place that must not be requested.
 func moved(code int) func(testing.TB, town) string {
 	return func(tb testing.TB, n town) string {
 		elsewhere := n.inClear(tb, func(http.ResponseWriter, *http.Request) { tb.Error("a redirect was followed") })

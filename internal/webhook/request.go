@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A request is seed 3's, on the wire. Fields are never renamed or given another
-// meaning: whoever wrote a receiver relies on them.
+// A request is the JSON that receivers get. Fields are never renamed or given another meaning:
+// existing receivers rely on them.
 type request struct {
 	Version   int    `json:"version"`
 	Timestamp string `json:"timestamp"`

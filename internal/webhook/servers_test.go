@@ -138,7 +138,7 @@ func fails(code int) http.HandlerFunc {
 	}
 }
 
-// silent never answers, until whoever asked has gone.
+// silent never answers, until its client has gone.
 func silent(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CheckURL reads an address: https to anywhere, http to this machine alone,
-// because whoever is on the way could turn a no into a yes.
+// CheckURL parses an address: https to any host, http only to this machine, because an attacker in
+// the network could turn a denial into an approval.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {

@@ -1,7 +1,6 @@
-// Package webhook asks another system over HTTP whether a call may proceed: it
-// signs the request, sends it to one address and nowhere else, and reads the
-// answer as foreign bytes. It decides nothing: whatever is not a clear answer is
-// a failure, and what that means is for the rules to say.
+// Package webhook asks another system over HTTP whether a call may proceed: it signs the request,
+// sends it to one address and nowhere else, and reads the answer as foreign bytes. It makes no
+// decisions: anything but a clear answer is a failure, and the rules say what a failure means.
 package webhook
 
 import (

@@ -56,8 +56,8 @@ func Apart(dir string, uid int) (bool, error) {
 	return true, nil
 }
 
-// reaches reports whether the user may change what info is about. In a sticky
-// folder above, such as /tmp, nobody can move what is not theirs.
+// reaches reports whether the user may change what info is about. In a sticky folder above, such as
+// /tmp, a user can move only their own files.
 func reaches(info fs.FileInfo, uid int, above bool) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Uid) == uid {

@@ -1,6 +1,6 @@
-// Package witness keeps a log of heads in a folder apart from the journal, so
-// that the journal's loss or rewriting leaves a trace. It signs nothing and
-// judges nothing: whoever reads the folder checks the signatures.
+// Package witness keeps a log of heads in a folder apart from the journal, so that the journal's
+// loss or rewriting leaves a trace. It signs nothing and judges nothing: readers of the folder
+// verify the signatures.
 //
 // The folder holds
 //
@@ -67,9 +67,9 @@ func Open(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// Look opens the folder for reading. Nothing in it is changed. A file that is
-// missing is taken for an empty one, so that its loss is found and not an
-// error; if there is none at all, nobody was ever a witness.
+// Look opens the folder for reading. Nothing in it is changed. A missing file is taken for an empty
+// one, so that its loss is a finding and not an error; without any of the files there never was a
+// witness.
 func Look(dir string) (*Folder, error) {
 	f := &Folder{dir: dir}
 	if !slices.ContainsFunc([]string{headsFile, newestFile, notesFile}, func(name string) bool {
@@ -253,7 +253,7 @@ func (f *Folder) lastNote() (last []byte, end int64, err error) {
 	notes, whole := splitNotes(b)
 	if len(notes) == 0 {
 		if from > 0 {
-			return nil, info.Size(), nil // not ours: kept as it is, for whoever verifies
+			return nil, info.Size(), nil // not ours: kept as it is for verification
 		}
 		return nil, 0, nil
 	}

@@ -100,7 +100,7 @@ func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error
 			}
 			got, leaf, ok := parseLine(line)
 			if !ok || got != number {
-				// Whatever it is, it is not what was signed: the root will tell.
+				// A damaged line is not what was signed: the root will not match.
 				leaf = "damaged: " + strconv.QuoteToASCII(string(line[:min(len(line), 80)]))
 			}
 			if !yield(leaf, nil) {
