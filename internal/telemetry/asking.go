@@ -101,7 +101,7 @@ func (a *asking) replied(f *replied, at time.Time) {
 	}
 }
 
-// expired counts a question that nobody answered.
+// expired counts a question without an answer.
 func (a *asking) expired(t floodmark.TicketID) {
 	delete(a.asked, t)
 	a.resolved.WithLabelValues("expired").Inc()

@@ -76,7 +76,7 @@ func openSpans(ctx context.Context, o Options, m *metrics) (*spans, error) {
 	return newSpans(provider, m.spanCount.WithLabelValues("ended").Inc, o.Now), nil
 }
 
-// close ends what is open and sends it, if somebody takes it in time.
+// close ends all open spans and sends them, if the collector accepts them in time.
 func (s *spans) close() {
 	for _, t := range s.sessions {
 		s.drop(t, s.now(), "stop")

@@ -27,7 +27,7 @@ type eventFile struct {
 	sick  bool // the last try went wrong
 }
 
-// openEvents opens the file, which nobody else may read.
+// openEvents opens the file, readable by its owner only.
 func openEvents(path string, limit int64) (*eventFile, error) {
 	e := &eventFile{path: path, limit: limit}
 	if err := e.open(); err != nil {

@@ -57,7 +57,7 @@ func rules(tb testing.TB) kernel.Rules {
 	return r
 }
 
-// clock stands where somebody wants one and the time does not matter.
+// clock is for tests in which the time does not matter.
 func clock() time.Time { return time.Unix(1, 0) }
 
 // A stage is a monitor over memory that is observed.

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A metric describes one time series for whoever reads the reference.
+// A metric describes one time series for the reference.
 type metric struct {
 	name, kind, help string
 	labels           []string

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// other stands for every name that somebody we do not know made up. Such a name
-// may be content, and there may be endlessly many.
+// other replaces unknown foreign names. Such a name may be content, and there may be endlessly
+// many.
 const other = "other"
 
 // A who says who is spoken of, in names that may be shown.
@@ -88,8 +88,8 @@ func (n *names) bound(f told) {
 // maxID is as long as the names of sessions and calls are in practice.
 const maxID = 128
 
-// id returns a name that is plainly one, or a digest: a name somebody else
-// chose can be an address, a sentence or a key.
+// id returns a name that is plainly one, or a digest: a foreign name can be an address, a sentence
+// or a key.
 func (*names) id(name string) string { return plainName(name) }
 
 func plainName(name string) string {
@@ -153,8 +153,8 @@ func knownIncident(kind string) string {
 type errorClass struct {
 	err  error
 	name string
-	// names says that such an error names a session, whose name is somebody's:
-	// the log shows only what sort of error it is.
+	// names says that such an error holds the name of a session, which may be private: the log
+	// shows only the sort of error.
 	names bool
 }
 

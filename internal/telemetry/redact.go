@@ -17,9 +17,8 @@ import (
 // maxLogText bounds one text of the log. Errors of databases can be long.
 const maxLogText = 400
 
-// plainKeys are the attributes whose text is shown, without what looks like
-// content or a secret. The text of every other one is left out, because a new
-// attribute is content until somebody has thought about it.
+// plainKeys are the attributes whose text is shown, without what looks like content or a secret.
+// The text of all others is left out: a new attribute counts as content until it is listed here.
 func plainKeys() []string {
 	return []string{"address", "agent", "digest", "engine", "error", "file", "folder", "kind", "method", "mode", "name", "point", "session", "user", "verdict", "version"}
 }
@@ -116,7 +115,7 @@ func errorText(err error) string {
 	return scrub(err.Error())
 }
 
-// What is taken out of texts. Whatever stands in quotes was somebody's.
+// What is taken out of texts. Quoted text counts as foreign.
 var (
 	hexDigits = regexp.MustCompile(`^[0-9a-f]+$`)
 	quoted    = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"?|`[^`]*`?")

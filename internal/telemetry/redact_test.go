@@ -22,7 +22,7 @@ func logged(f func(*slog.Logger)) string {
 	return b.String()
 }
 
-// Whatever somebody else wrote stays out of the log.
+// Foreign text stays out of the log.
 func TestTheLogHoldsNoContent(t *testing.T) {
 	const canary = "canary7"
 	refusal := &monitor.Refusal{Reason: "this was not understood", Err: errors.New("near " + canary)}

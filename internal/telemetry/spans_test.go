@@ -177,7 +177,7 @@ func TestOpenSpansAreBounded(t *testing.T) {
 	}
 }
 
-// A collector that is down, or takes and never answers, holds nobody up.
+// A collector that is down, or never answers, delays no event.
 func TestADeadCollectorCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		dial func(context.Context, string, string) (net.Conn, error)

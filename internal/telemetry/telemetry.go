@@ -1,8 +1,7 @@
-// Package telemetry shows what the monitor does to those who run it: counters,
-// traces, security events, and a log. None of them holds content, secrets or
-// codes: facts are read into types that have no field for those, and a name
-// somebody else chose is shown only if the catalog knows it. It never holds up
-// an answer: what does not fit its queue is left out and counted.
+// Package telemetry shows operators what the monitor does: counters, traces, security events, and a
+// log. None of them holds content, secrets or codes: facts are read into types without fields for
+// those, and a foreign name is shown only if the catalog knows it. It never delays an answer: what
+// does not fit its queue is dropped and counted.
 package telemetry
 
 import (
@@ -98,7 +97,7 @@ type reload struct {
 	refused bool
 }
 
-// Open begins to tell. Whoever opened it closes it, after the monitor.
+// Open starts telemetry. The caller closes it, after the monitor.
 func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Now == nil || o.Catalog == nil {
 		return nil, errors.New("telemetry: the options lack Now or Catalog")
@@ -149,7 +148,7 @@ func (t *Telemetry) Observe(o monitor.Observation) {
 // one stays.
 func (t *Telemetry) Reloaded(refused bool) {
 	if t == nil {
-		return // nobody wants to see anything
+		return // telemetry is off
 	}
 	t.put(item{reload: &reload{at: t.opts.Now(), refused: refused}})
 }
@@ -269,8 +268,8 @@ func (t *Telemetry) settle(ctx context.Context) {
 	}
 }
 
-// Scrape shows the counters to whoever its caller lets in. A scrape shows all
-// that was observed before it.
+// Scrape serves the counters; access control is up to its caller. A scrape includes all that was
+// observed before it.
 func (t *Telemetry) Scrape() http.Handler {
 	show := promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: 4, Timeout: scrapeTime, ErrorHandling: promhttp.HTTPErrorOnError,
@@ -281,7 +280,7 @@ func (t *Telemetry) Scrape() http.Handler {
 	})
 }
 
-// Metrics answers scrapes by everybody on this machine.
+// Metrics serves scrapes by any user of this machine.
 func (t *Telemetry) Metrics() http.Handler {
 	show := t.Scrape()
 	mux := http.NewServeMux()

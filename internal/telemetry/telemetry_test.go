@@ -29,7 +29,7 @@ func wants(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// What happens is counted, at the latest when somebody looks.
+// Events are counted by the next scrape at the latest.
 func TestMetricsCountWhatHappens(t *testing.T) {
 	s := newStage(t, Options{Paused: func() int { return 2 }, Checkpoint: func() time.Time { return time.Date(2025, 12, 31, 23, 59, 0, 0, time.UTC) }})
 	s.play(t)
@@ -70,7 +70,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	}
 }
 
-// A question nobody answered has an end, too.
+// An unanswered question ends, too.
 func TestQuestionsExpire(t *testing.T) {
 	s := newStage(t, Options{})
 	s.play(t)
@@ -146,7 +146,7 @@ func TestNamesThatMayBeShown(t *testing.T) {
 	}
 }
 
-// More than fits is left out and counted; nobody waits for it.
+// What exceeds the queue is dropped and counted without waiting.
 func TestTheQueueIsBounded(t *testing.T) {
 	m := newMetrics(Options{})
 	s := &Telemetry{metrics: m, queue: make(chan item, 2), opts: Options{Now: clock}}

@@ -19,8 +19,8 @@ func claudePlaces(f Folders) []place {
 	return []place{{root, 5, is}}
 }
 
-// claudeEntry is one line of Claude Code's transcripts. Their form is not
-// promised by anybody, so everything in it is optional.
+// claudeEntry is one line of Claude Code's transcripts. Their form is not documented, so everything
+// in it is optional.
 type claudeEntry struct {
 	Type    string          `json:"type"`
 	At      json.RawMessage `json:"timestamp"`
@@ -77,10 +77,9 @@ func (b claudeBlock) take(g *gather, e claudeEntry) {
 	}
 }
 
-// claudeOutcome reads what became of a call. Claude Code looks for the tool and
-// checks its arguments before it asks anybody, and writes that in a form of its
-// own; a server's tool could write the same, so for those only the one line is
-// believed.
+// claudeOutcome reads what became of a call. Claude Code looks for the tool and checks its
+// arguments before it asks for permission, and reports that in a form of its own. A server's tool
+// could write the same, so only one line of it is trusted for those.
 func claudeOutcome(tool, text string, failed bool) Outcome {
 	const open, end = "<tool_use_error>", "</tool_use_error>"
 	switch {

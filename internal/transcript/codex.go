@@ -95,8 +95,7 @@ func (p codexItem) item(g *gather, at json.RawMessage) {
 	}
 }
 
-// event takes in what Codex noticed of a call itself: it ran, whatever the
-// model was told of it.
+// event records what Codex itself saw of a call: it ran, even if the model was told otherwise.
 func (p codexItem) event(g *gather) {
 	switch p.Type {
 	case "item_completed":

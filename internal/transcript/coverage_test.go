@@ -128,7 +128,7 @@ func TestRecordedRunsWithoutADecision(t *testing.T) {
 	}
 }
 
-// What nobody could have seen is told apart.
+// Calls that could not have been seen are counted apart.
 func TestBeforeAndErased(t *testing.T) {
 	call := Call{ID: "c", Tool: "bash", At: base(), Outcome: Ran}
 	s := Session{Agent: piName, Names: []string{"s"}, Calls: []Call{call}}

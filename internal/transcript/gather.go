@@ -95,8 +95,7 @@ func (g *gather) result(id, tool string, at time.Time, o Outcome) {
 	}
 }
 
-// witness says that something of the call was seen running, whatever its
-// result reads like.
+// witness records that the call was seen running, even if its result says otherwise.
 func (g *gather) witness(id string) {
 	if i, ok := g.last[short(id)]; ok {
 		g.Calls[i].Outcome = Ran
@@ -197,7 +196,7 @@ func whole(path string) ([]byte, error) {
 	return data, err
 }
 
-// short bounds a name that somebody else chose.
+// short bounds a foreign name.
 func short(s string) string {
 	if len(s) <= maxName {
 		return s

@@ -117,9 +117,8 @@ func geminiSaid(raw json.RawMessage) string {
 	return head(parts[0].Response.Response.Error)
 }
 
-// geminiOutcome reads what became of a call. Gemini looks for the tool and
-// checks the arguments before it asks anybody; what a person stopped may have
-// begun.
+// geminiOutcome reads what became of a call. Gemini looks for the tool and checks the arguments
+// before it asks for permission. A call that a person stopped may have begun.
 func geminiOutcome(tool, status, text string) Outcome {
 	switch {
 	case status == "cancelled" && text == "":

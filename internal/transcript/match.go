@@ -65,7 +65,7 @@ const (
 	// Unseen: a session in which calls ran and not one of them was judged. The
 	// hooks are not on its path.
 	Unseen = "unseen-session"
-	// Unmediated: a call ran that nobody judged.
+	// Unmediated: a call ran that was not judged.
 	Unmediated = "unmediated-call"
 	// RefusedRan: a call ran although it was refused.
 	RefusedRan = "refused-call-ran"
@@ -86,12 +86,12 @@ type Report struct {
 	Findings []Finding
 	// Ran are the calls that ran, Judged those of them that were allowed to.
 	Ran, Judged int
-	// Refused and Never did not run; of Unknown nobody can say.
+	// Refused and Never did not run; of Unknown it is not known.
 	Refused, Never, Unknown int
 	// Boxed are calls that ran in a box, and Asked decisions that a person was asked about,
 	// as the journal says.
 	Boxed, Asked int
-	// Before ran before anybody watched; of Erased the decisions are gone.
+	// Before ran before the monitor watched; of Erased the decisions are gone.
 	Before, Erased int
 }
 
@@ -147,7 +147,7 @@ func Match(s Session, known []*Record, began time.Time) Report {
 	return r
 }
 
-// keep takes over what is wrong, and tells apart what nobody could have seen.
+// keep takes over the findings, and counts apart those that could not have been seen.
 func (r *Report) keep(wrong []Finding, from, erased time.Time, silent bool) {
 	for _, f := range wrong {
 		switch {
@@ -174,8 +174,8 @@ type key struct {
 	box  string // the ticket of a command that ran in a box
 }
 
-// settle finds for every call that ran a decision that allowed it. Of those that
-// were refused, and whose results cannot be read, nobody can say that they ran.
+// settle finds for every call that ran a decision that allowed it. Refused calls with an unreadable
+// result are not counted as run.
 func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wrong []Finding) {
 	byArgs := !tellsCalls(s.Agent)
 	allowed, others := map[key]int{}, map[key]int{}
@@ -266,7 +266,7 @@ func (d Decision) keys(byArgs bool) []key {
 	if !byArgs {
 		return []key{{call: wrapping(string(d.Call))}}
 	}
-	if d.Boxed { // had it run as it was, or by a ticket that nobody wrote, it would not be judged
+	if d.Boxed { // run unboxed, or under an unknown ticket, it counts as unjudged
 		return []key{{box: cmp.Or(d.Ticket, "none")}}
 	}
 	list := []key{{args: d.Args, tool: d.Tool.Name}}

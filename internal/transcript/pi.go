@@ -83,8 +83,8 @@ func piParent(file string) string {
 	return ""
 }
 
-// piOutcome reads what became of a call. pi looks for the tool and checks the
-// arguments before it asks anybody.
+// piOutcome reads what became of a call. pi looks for the tool and checks the arguments before it
+// asks for permission.
 func piOutcome(tool, text string, failed bool) Outcome {
 	switch {
 	case failed && refusal(text):

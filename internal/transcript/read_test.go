@@ -110,8 +110,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A result whose call is nowhere is a call; a poll is none; what Codex saw
-// running ran, whatever the model was told.
+// A result without its call is a call; a poll is none; a call that Codex saw running ran, even if
+// the model was told otherwise.
 func TestCodexOddities(t *testing.T) {
 	s := read(t, codexName, `{"type":"session_meta","payload":{"id":"s","forked_from_id":"p"}}
 {"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"function_call_output","call_id":"lost","output":"x"}}
@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// An agent that was never run has no transcripts; one nobody knows is refused.
+// An agent that was never run has no transcripts; an unknown one is refused.
 func TestFind(t *testing.T) {
 	for _, agent := range Agents() {
 		if list, more, err := Find(agent, Folders{Home: filepath.Join(t.TempDir(), "none")}, time.Time{}); len(list) > 0 || more || err != nil {
@@ -237,8 +237,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever lies there, it is read without harm, and a call has a
-// bounded name.
+// FuzzRead: any file is read without harm, and every call has a bounded name.
 func FuzzRead(f *testing.F) {
 	for _, agent := range Agents() {
 		if agent == opencodeName {

@@ -42,7 +42,7 @@ func (s *story) event(tool string, o Outcome) event {
 // a person lifted.
 func (s *story) judge(w *written, e event) {
 	if e.outcome == Never {
-		return // nobody asks about a tool that is not there
+		return // no permission is asked for a missing tool
 	}
 	r := s.known[s.home(w)]
 	d := e.decision(s.agent)
@@ -106,9 +106,8 @@ func clean(agent string, seed uint64) *story {
 	return s
 }
 
-// A planting puts one thing into a clean story that nobody saw, and returns
-// what must be found: the kind and the tool. It returns nothing where an agent
-// has no such thing.
+// A planting adds one unseen thing to a clean story, and returns what must be found: the kind and
+// the tool. It returns nothing where an agent has no such thing.
 type planting func(s *story) string
 
 // unseen adds a call that ran and was not judged.

@@ -62,7 +62,7 @@ func Summarise(list []Coverage, written int64) Summary {
 		for _, r := range one.Reports {
 			a.add(r)
 		}
-		// A whole session that nobody saw is the worst there is.
+		// An unseen session is the worst finding.
 		slices.SortStableFunc(a.Findings, func(x, y Found) int {
 			return order(x.Kind) - order(y.Kind)
 		})

@@ -1,8 +1,7 @@
-// Package transcript reads what agents write down of their own sessions into
-// tool calls, to find those that ran although nobody judged them. It believes
-// a transcript only in one direction: what stands there as run did run. It
-// changes nothing, keeps no content, and refuses to guess: what it cannot read
-// it counts.
+// Package transcript reads agents' own records of their sessions into tool calls, to find those
+// that ran without being judged. It trusts a transcript only in one direction: a call recorded as
+// run did run. It changes nothing, keeps no content, and does not guess: what it cannot read it
+// counts.
 package transcript
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Of a refused call whose result cannot be read nobody can say that it ran; one
-// that nobody judged is an incident all the same.
+// A refused call with an unreadable result is not counted as run; one that was never judged is an
+// incident all the same.
 func TestUnreadResults(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	s := Session{Agent: openclawName, Names: []string{"s"}, Calls: []Call{{ID: "call_1", Tool: "tool_call", Outcome: Ran, Unread: true, At: at}}}
