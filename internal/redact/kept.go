@@ -7,9 +7,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A file in which secrets are kept says by its names which of its values are
-// secrets, whatever these look like. This file takes such values out of it, so
-// that their prints recognise them wherever they come up again.
+// A file in which secrets are kept says by its names which of its values are secrets, even if they
+// do not look like it. This file takes such values out of it, so that their prints recognise them
+// wherever they come up again.
 
 // maxKept bounds the values that are taken from one file.
 const maxKept = 64

@@ -14,9 +14,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A secret is recognised by its letters and digits alone, so that spaces,
-// hyphens or characters nobody sees between them hide nothing. This file says
-// how: a keyed hash of them, found in any text by a window that moves along.
+// A secret is recognised by its letters and digits alone, so that spaces, hyphens or invisible
+// characters between them hide nothing. This file says how: a keyed hash of them, found in any text
+// by a sliding window.
 
 // leastPrint is how many letters and digits a secret needs to be recognised:
 // fewer stand in any text.

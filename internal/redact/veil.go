@@ -86,14 +86,14 @@ func NewVeils() *Veils {
 	}
 }
 
-// Text returns a text without the credentials in it: what a detector finds, and
-// whatever else could be one.
+// Text returns a text without the credentials in it: those that a detector finds, and all that
+// could be one.
 func (v *Veils) Text(d *Detector, text string) string {
 	return v.text.cover(Without(d, unforged(text)))
 }
 
-// Line is the same for a command line: no command in it is ever hidden, or nobody
-// could say what he agrees to.
+// Line is the same for a command line: no command in it is ever hidden, so that an approver sees
+// what would run.
 func (v *Veils) Line(d *Detector, text string) string {
 	text = unforged(text)
 	for _, s := range slices.Backward(d.Find(text)) {
@@ -134,8 +134,8 @@ func Without(d *Detector, text string) string {
 	return text
 }
 
-// inHost reports whether a part of a text is one of a host's name, behind «://» or an
-// @: where something goes is never hidden, whatever it looks like.
+// inHost reports whether a part of a text belongs to the name of a host, behind «://» or an @:
+// destinations are never hidden, even if they look like a secret.
 func inHost(text string, start, end int) bool {
 	begin := len(strings.TrimRightFunc(text[:start], hostRune))
 	rest := strings.TrimLeftFunc(text[end:], hostRune)

@@ -1,6 +1,6 @@
 package redact
 
-// words finds many words in one pass, whatever their case (Aho and Corasick).
+// words finds many words in one pass, ignoring case (Aho and Corasick).
 type words struct {
 	// class gives each byte its column; bytes no word holds share column 0.
 	class [256]uint8

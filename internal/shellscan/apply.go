@@ -414,7 +414,7 @@ func (s *scanner) handed(j *job, words []word) []word {
 	return out
 }
 
-// base is the last part of a name, on whatever machine.
+// base is the last part of a name, in the syntax of any system.
 func base(name string) string {
 	name = strings.TrimRight(name, `/\`)
 	name = name[strings.LastIndexAny(name, `/\`)+1:]

@@ -52,9 +52,9 @@ func (s *scanner) tar(j *job) {
 	}
 }
 
-// unseen counts files under names nobody sees as code where they are put into
-// what is there already: they may replace what instructs an agent or runs by
-// itself. A folder of their own carries where they came from.
+// unseen counts files with unknown names as code where they are put into an existing folder: they
+// may replace what instructs an agent or runs by itself. A folder of their own carries where they
+// came from.
 func (s *scanner) unseen(j *job, to word) {
 	if !to.exact() || s.holds(to.text, j.st) {
 		j.effect(floodmark.Run)
@@ -134,7 +134,7 @@ func left(w word, end string, unpacks bool) word {
 	return w.join(word{text: "*", glob: true})
 }
 
-// unpacks adds that files appear under names nobody sees.
+// unpacks adds that files with unknown names appear.
 func (s *scanner) unpacks(j *job) {
 	if !j.does(floodmark.Write) {
 		return

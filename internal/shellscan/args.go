@@ -27,7 +27,7 @@ func (p *parsed) has(options ...string) bool {
 	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(p.opts, o) })
 }
 
-// any reports that whatever option is given, the command stays what it is.
+// any reports that no option changes what the command does.
 func (e *Entry) any() bool { return e.Flags == "*" && slices.Contains(e.Options, "*") }
 
 // fits reports whether a command begins with the words of e.
@@ -222,8 +222,7 @@ func (x *sorter) value(name string, role Role, w word) {
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
 }
 
-// unsaid is the value of an option nobody said anything about: it counts as an
-// operand, but for addresses.
+// unsaid is the value of an undescribed option: it counts as an operand, but for addresses.
 func (x *sorter) unsaid(w word) {
 	if role := x.role(); role == Path || role == Reads || role == Writes || role == Deletes || role == Text {
 		x.p.list = append(x.p.list, operand{role: role, w: w})

@@ -323,7 +323,7 @@ func (s *scanner) settings(args []word, st *state) {
 	}
 }
 
-// forgets reads commands that give variables a value nobody knows.
+// forgets reads commands that give variables an unknown value.
 func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 	for _, w := range args {
 		if !w.exact() {

@@ -9,7 +9,7 @@ import (
 // A Role says what a word of a command stands for.
 type Role uint8
 
-// The roles. Words without one make a command something nobody described.
+// The roles. Words without one make a command undescribed.
 const (
 	NoRole   Role = iota // no such word may be there
 	Text                 // names nothing on this machine
@@ -82,8 +82,8 @@ func ParseSight(word string) (Sight, bool) {
 	return Sight(max(i, 0)), i >= 0 //nolint:gosec // there are few
 }
 
-// An Entry says what a command is that begins with certain words. Options that
-// are not listed make it a command nobody described.
+// An Entry says what a command is that begins with certain words. Options that are not listed make
+// it undescribed.
 type Entry struct {
 	Words   []string
 	Effects []floodmark.Effect
@@ -134,7 +134,7 @@ type Stops uint8
 const (
 	StopsNone    Stops = iota
 	StopsNames         // by whole names, where «*» may stand for letters
-	StopsMatches       // by whatever a regular expression matches
+	StopsMatches       // by a regular expression
 )
 
 // StopsWords are the ways as they stand in a catalog.

@@ -48,8 +48,7 @@ func (s *scanner) copies(j *job) {
 	}
 }
 
-// links counts what a link leads to as written: whoever writes to the one writes
-// to the other.
+// links counts a link's target as written: a write to the link is a write to the target.
 func (s *scanner) links(j *job, names []operand, into []word) {
 	for _, o := range names {
 		whole := s.folders(j, []operand{o}, false)
@@ -102,7 +101,7 @@ func (s *scanner) target(j *job, names []operand, t word, moves bool) {
 	}
 }
 
-// folders reports that whole folders may be copied, with names nobody sees.
+// folders reports that whole folders may be copied, with unknown names.
 func (s *scanner) folders(j *job, names []operand, moves bool) bool {
 	if !moves && !recursive(j) && j.name != "ln" && j.name != "ditto" && j.name != "scp" {
 		return false

@@ -151,7 +151,7 @@ func (s *scanner) forget(st *state, lists ...[]*syntax.Stmt) {
 	}
 }
 
-// assigned makes unknown what a node assigns, in whatever way.
+// assigned makes all variables unknown that a node assigns.
 func (s *scanner) assigned(node syntax.Node, st *state) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -284,7 +284,7 @@ func (w word) numeric() bool {
 	})
 }
 
-// only is the value of a variable that is computed: of several, nobody knows which.
+// only is the value of a computed variable: of several, it is not known which.
 func only(list []word) word {
 	if len(list) == 1 {
 		return list[0]

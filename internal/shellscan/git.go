@@ -97,8 +97,8 @@ func (j *job) words() (list []word) {
 // plain is how many of them there are.
 func (j *job) plain() int { return len(j.words()) }
 
-// strange counts as running code what takes commits that anybody may offer, from an
-// address or as «pull/7/head», or what such a line has left: they may change any file.
+// strange counts as running code what takes commits that anyone can offer, from an address or as
+// «pull/7/head», or what such a line has left: they may change any file.
 func (s *scanner) strange(j *job) {
 	for _, o := range j.p.list {
 		if o.opt != "" {
@@ -130,8 +130,7 @@ func (s *scanner) worktree(j *job) {
 	}
 }
 
-// stash adds what is taken out of the tree: with files nobody added, these are
-// gone from it.
+// stash adds what is taken out of the tree: untracked files are deleted from it.
 func (s *scanner) stash(j *job) {
 	if len(j.entry.Words) > 2 && (j.entry.Words[2] == "list" || j.entry.Words[2] == "show") {
 		return

@@ -251,9 +251,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// undescribed reads a command nobody described, or one with options nobody
-// described: it could do anything. What it probably does is noted all the
-// same, because some of that is worse than running code.
+// undescribed reads an undescribed command, or one with undescribed options: it could do anything.
+// Its probable effects are noted as well, because some are worse than running code.
 func (s *scanner) undescribed(name string, words []word, st *state, in feed, depth int) feed {
 	s.doubt("nobody said what this does: " + shorten(name))
 	s.add(Effect{Kind: Execute})

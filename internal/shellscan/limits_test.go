@@ -105,8 +105,8 @@ func TestUnknownPlaces(t *testing.T) {
 	}
 }
 
-// Some programs read a text to its NUL byte, others leave that out: nobody knows
-// which command it is.
+// Some programs read a text to its NUL byte, others skip that byte: it is not known which command
+// it is.
 func TestANulIsNotUnderstood(t *testing.T) {
 	c := commands(t)
 	for _, line := range []string{"ls\x00", "l\x00s", "\x00ls", "bash -c 'l\x00s'"} {

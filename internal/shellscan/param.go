@@ -32,7 +32,7 @@ func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) [
 	return loosen(list)
 }
 
-// pick is one of several words, nobody knows which.
+// pick is one of several words, unknown which.
 func pick(list []word) word {
 	w := unknown()
 	if numbers(list) {

@@ -17,7 +17,7 @@ const (
 	Fetch            // reads over the network
 	Environment      // reads variables, histories or stores where keys are kept
 	Read             // reads a file or lists a folder
-	Hook             // runs a file by itself, if somebody has put one there
+	Hook             // runs a file by itself, if it exists
 	Settings         // obeys the settings of the repository around a folder
 )
 
@@ -75,12 +75,11 @@ type Report struct {
 	Effects []Effect
 	// Parts are the simple commands that entries describe.
 	Parts []Part
-	// Commits are the folders in which git commits what lies there, Names those in
-	// which it gives a commit of somebody a name of this repository: a fetch into
-	// a branch, a branch of something else, a tag. A folder nobody knows is empty.
+	// Commits are the folders in which git commits what lies there, Names those in which it gives
+	// an existing commit a name of this repository: a fetch into a branch, a branch at another
+	// commit, a tag. An unknown folder is empty.
 	Commits, Names []string
-	// Ends are the folders in which the line may leave its shell. A folder nobody
-	// knows is empty.
+	// Ends are the folders in which the line may leave its shell. An unknown folder is empty.
 	Ends []string
 	// Understood: the line does nothing but Effects.
 	Understood bool
@@ -88,13 +87,12 @@ type Report struct {
 	Why []string
 	// NetworkIntoInterpreter: what the network sends is run as code.
 	NetworkIntoInterpreter bool
-	// InteractiveShell: it opens a shell or interpreter that takes further
-	// commands from whoever types into it.
+	// InteractiveShell: it opens a shell or interpreter that takes further typed commands.
 	InteractiveShell bool
 	Defines          bool // it gives a name another meaning, which a shell that lives on keeps
 	Loops            bool // some commands may run again after later ones
-	// Sets are the variables the line sets or takes away, whatever for. «*»
-	// stands for all of them: some program gets an environment of its own.
+	// Sets are the variables the line sets or removes, for any purpose. «*» stands for all of them:
+	// some program gets an environment of its own.
 	Sets []string
 }
 

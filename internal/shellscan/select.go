@@ -83,9 +83,8 @@ func notOfName(c rune) bool {
 	return !(c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
 }
 
-// hooks adds the files a command runs by itself if somebody has put them there:
-// in its folder, or in one above up to where the line began. If this very line
-// may have put one there, it runs code.
+// hooks adds the files a command runs by itself if they exist: in its folder, or in one above up to
+// where the line began. If this very line may create one, it runs code.
 func (s *scanner) hooks(j *job) {
 	for _, name := range j.entry.Hooks {
 		if j.st.dirs == nil {

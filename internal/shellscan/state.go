@@ -9,8 +9,8 @@ import (
 
 // state is what a shell remembers from one command to the next.
 type state struct {
-	// dirs are the folders the shell may be in: after «cd a; b» both the new
-	// one and the old one, because going there may fail. Nil: nobody knows.
+	// dirs are the folders the shell may be in: after «cd a; b» both the new one and the old one,
+	// because going there may fail. Nil: unknown.
 	dirs  []string
 	last  []string // where the last cd goes, if it succeeds
 	vars  map[string][]word

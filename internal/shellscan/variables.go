@@ -57,7 +57,7 @@ func (s *scanner) sets(name string) {
 // anew notes a command that starts another one in an environment of its own.
 func (s *scanner) anew(j *job) {
 	switch j.name {
-	case "sudo", "doas": // somebody else's
+	case "sudo", "doas": // another account's
 		s.sets(allVariables)
 	case "env":
 		if j.p.has("-i", "-", "--ignore-environment") {

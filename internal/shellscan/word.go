@@ -314,7 +314,7 @@ func (s *scanner) expandTilde(w word, raw string) word {
 	return w
 }
 
-// home is the owner's home, or «/~» where nobody knows it.
+// home is the owner's home, or «/~» if unknown.
 func (s *scanner) home() string {
 	if s.at.Home == "" {
 		return "/~"
