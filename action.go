@@ -84,8 +84,8 @@ func Program(agent string) string {
 // program that the agent belongs to.
 func IsOf(agent, name string) bool { return agent == name || Program(agent) == name }
 
-// An Action is what an agent wants to do next, as it is written down: without
-// the content of its arguments, which may be anybody's and anything.
+// An Action is what an agent wants to do next, as it is recorded: without the content of its
+// arguments, which may be any foreign text.
 type Action struct {
 	Kind ActionKind `json:"kind"`
 	// Call, Tool, Effects and Arguments describe a CallTool.

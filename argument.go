@@ -7,7 +7,7 @@ type Role uint8
 
 // The roles of an argument.
 const (
-	Undeclared Role = iota // nobody described it: judged as critical
+	Undeclared Role = iota // not described: judged as critical
 	Critical               // decides where the effect lands
 	Content                // free text or data the effect carries
 )

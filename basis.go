@@ -1,10 +1,9 @@
 package floodmark
 
-// A Basis is what a decision followed from beyond what its fact says already,
-// so that the same action can be judged again under another policy. It says
-// what sort of thing was found out, never what a value was: no argument, no
-// text and nothing that was read is in it, besides the hosts that would have
-// been reached. A fact of an older journal has none, and then nobody can tell.
+// A Basis is what a decision followed from beyond its fact, so that the same action can be judged
+// again under another policy. It holds kinds of findings, never values: no argument, no text and
+// nothing that was read is in it, except the hosts that would have been reached. A fact of an older
+// journal has none, and cannot be judged again.
 //
 // The rules for changing facts hold here too.
 type Basis struct {
@@ -35,7 +34,7 @@ type Basis struct {
 	Network    bool     `json:"network,omitempty"`
 	Own        bool     `json:"own,omitempty"`
 	SecretPath bool     `json:"secretPath,omitempty"`
-	// Interactive: it takes further commands from whoever types into it.
+	// Interactive: it takes further typed commands.
 	Interactive bool `json:"interactive,omitempty"`
 	// Bound stands in older journals. Nothing follows from it any more.
 	Bound bool `json:"bound,omitempty"`
@@ -68,8 +67,8 @@ type Basis struct {
 	// not.
 	Returns  Label  `json:"returns,omitzero"`
 	Location string `json:"location,omitempty"`
-	// Moved are the folders in which it may leave its shell, if these are others than
-	// before; empty for one that nobody knows.
+	// Moved are the folders in which it may leave its shell, if these differ from before; empty for
+	// an unknown one.
 	Moved []string `json:"moved,omitempty"`
 	// Loads are what it would run or load that is worth less than the owner's
 	// own work, the least believed first: it is judged below them.
@@ -91,8 +90,8 @@ type Basis struct {
 	Destinations []int     `json:"destinations,omitempty"`
 	Paths        []int     `json:"paths,omitempty"`
 	URLs         []Address `json:"urls,omitempty"`
-	// Tells is how many bits whoever chose the addresses and what goes with them
-	// could have told by it; what the owner stated tells nothing.
+	// Tells is how many bits the choice of the addresses and of what goes with them could carry;
+	// what the owner stated carries none.
 	Tells int `json:"tells,omitempty"`
 
 	// What it carries: a secret, free text, text that could act, and text with

@@ -6,7 +6,7 @@ type Verdict uint8
 
 // The four verdicts, from the strictest to the most permissive.
 const (
-	Restrict Verdict = iota // no, and nobody is asked
+	Restrict Verdict = iota // no, and no question is asked
 	Confirm                 // not until a person says yes
 	Audit                   // not until the auditor agrees; without one: Confirm
 	Allow                   // yes
@@ -73,10 +73,10 @@ const (
 	RuleMatched     Code = "rule"             // a rule of the policy applied
 	ToolOverride    Code = "tool-override"    // the policy names this tool
 	SelfProtection  Code = "self-protection"  // the call touches the monitor or an agent's hooks
-	Interactive     Code = "interactive"      // it takes further commands, which nobody would see
+	Interactive     Code = "interactive"      // it takes further commands, which would not be seen
 	FlowSecret      Code = "flow-secret"      // secrets could leave
 	FlowPrivate     Code = "flow-private"     // private data could leave
-	Undescribed     Code = "undescribed"      // like flow-secret, but all that counts as secret is what tools gave that nobody described
+	Undescribed     Code = "undescribed"      // like flow-secret, but only results of undescribed tools count as secret
 	FlowFetch       Code = "flow-fetch"       // a network read could carry data out, or was steered
 	ActiveContent   Code = "active-content"   // the text sent carries a link or address from outside
 	OwnerStated     Code = "owner-stated"     // the owner named every argument that matters
@@ -146,6 +146,6 @@ func (d Decision) Word() string {
 	return d.Verdict.String()
 }
 
-// Contained reports whether the call may run, in a box alone. What is not allowed yet
-// does not run there either, whatever its Reach.
+// Contained reports whether the call may run, in a box alone. A call that is not allowed yet does
+// not run there either, with any Reach.
 func (d Decision) Contained() bool { return d.Verdict == Allow && d.Reach == Boxed }

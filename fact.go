@@ -27,7 +27,7 @@ type SessionOpened struct {
 	// Key names the tenant's key that the session was born with and keeps; empty
 	// for the tenant's first.
 	Key string `json:"key,omitempty"`
-	// Commit is the one that is checked out in the project; empty if nobody knows.
+	// Commit is the one checked out in the project; empty if unknown.
 	Commit string `json:"commit,omitempty"`
 }
 
@@ -38,8 +38,8 @@ type SessionForked struct {
 	Project string    `json:"project,omitempty"`
 	Home    string    `json:"home,omitempty"`
 	Parent  SessionID `json:"parent"`
-	// Root is the session that the parent descends from; empty if the parent was
-	// begun by nobody.
+	// Root is the session that the parent descends from; empty if the parent itself is not a
+	// branch.
 	Root    SessionID `json:"root,omitempty"`
 	Sources []Source  `json:"sources,omitempty"`
 	Stated  []string  `json:"stated,omitempty"`
@@ -110,14 +110,14 @@ type Source struct {
 	// Via is how it came here from another session, oldest first; empty for
 	// what this one saw itself.
 	Via []Passage `json:"via,omitempty"`
-	// Secrets are what was found in it that has the shape of a secret. With some
-	// it is secret, whatever its label says.
+	// Secrets are what was found in it that has the shape of a secret. With some it counts as
+	// secret, even if its label says less.
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	// Links is how often it names the host that it came from: so many links of
 	// that host there are in it to choose from, at most.
 	Links int `json:"links,omitempty"`
-	// Because is why its label is as low as it is: [Undescribed] if nobody described the tool
-	// that gave it and nothing else was found in it. Empty in older journals.
+	// Because is why its label is as low as it is: [Undescribed] if only because the tool that gave
+	// it is not described. Empty in older journals.
 	Because Code `json:"because,omitempty"`
 	// Said is how the command line that brought it begins, for people. Nothing is judged by it.
 	Said string `json:"said,omitempty"`
@@ -131,8 +131,7 @@ func (s *Source) Own() Label {
 	return s.Label
 }
 
-// IsMessage reports what somebody said to the agent, and not what came along: files, quotes,
-// a repository.
+// IsMessage reports a message to the agent, and not what came along: files, quotes, a repository.
 func (s *Source) IsMessage() bool {
 	switch s.Origin.Kind {
 	case FromSender, FromPaste, FromSystem, FromParent, FromModel, FromUnknown:
@@ -142,17 +141,16 @@ func (s *Source) IsMessage() bool {
 	}
 }
 
-// SaidByOthers reports a message that is not the owner's alone: of somebody else, or in a
-// group.
+// SaidByOthers reports a message that is not the owner's alone: by another sender, or in a group.
 func (s *Source) SaidByOthers() bool {
 	o := s.Origin
 	return s.Kind == NodeInput && o.Kind == FromSender && (!o.IsOwner || o.Group != "") ||
 		s.Kind == NodeHistory && o.Kind == FromHistory && o.Group != ""
 }
 
-// A SecretSpan is a secret that was found in content: by which rule, and from
-// which byte to which. The secret itself is nowhere; what is kept recognises it
-// when it comes again, and only whoever has the tenant's key can try that.
+// A SecretSpan is a secret that was found in content: by which rule, and its first and last byte.
+// The secret itself is not kept; the prints recognise it when it comes again, and only with the
+// tenant's key.
 type SecretSpan struct {
 	Rule  string `json:"rule"`
 	Start int    `json:"start"`
@@ -254,7 +252,7 @@ type OpinionGiven struct {
 // gave no answer. It stands before the decision that follows from it.
 type VerifierAnswered struct {
 	Verifier string `json:"verifier"`
-	// Request is what the asking was called there; empty if nobody was asked.
+	// Request is the request's name there; empty if none was sent.
 	Request    string `json:"request,omitempty"`
 	Call       CallID `json:"call,omitempty"`
 	ArgsDigest Digest `json:"argsDigest"`
@@ -312,7 +310,7 @@ type TicketOpened struct {
 	CodeMAC Digest    `json:"codeMac"`
 	Shown   []Shown   `json:"shown"`
 	Expires time.Time `json:"expires"`
-	// Held is set if it was quiet: nobody was told of it before then.
+	// Held is set in quiet hours: people were told of it after that.
 	Held time.Time `json:"held,omitzero"`
 }
 
@@ -331,8 +329,8 @@ type Shown struct {
 	// Others is set for a call that runs something: it stands for what it would have
 	// loaded, as in [Basis].
 	Others Digest `json:"others,omitzero"`
-	// Pick is set if whoever approves must also say where it goes; it proves a
-	// picked value, and PickEnd a typed end of it. Neither says what it is.
+	// Pick is set if the approver must also enter where it goes; it proves a picked value, and
+	// PickEnd a typed end of it. Neither reveals it.
 	Pick    Digest `json:"pick,omitzero"`
 	PickEnd Digest `json:"pickEnd,omitzero"`
 	// Two is set if two people must approve it.
@@ -348,8 +346,8 @@ type Shown struct {
 	// Vouch is set in a question that is about no call: whether the owner vouches
 	// for this content, as he said in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
-	// Whole are the values of the call that are longer than their short form, or hold what
-	// nobody sees: a question shows them as they are.
+	// Whole are the values of the call that are longer than their short form, or hold invisible
+	// characters: a question shows them as they are.
 	Whole []Whole `json:"whole,omitempty"`
 }
 

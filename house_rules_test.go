@@ -204,9 +204,9 @@ func (s source) checkSpec(d *ast.GenDecl, spec ast.Spec, pure bool) (complaints 
 	return complaints
 }
 
-// constantInSpirit accepts the package variables that nobody assigns to:
-// errors, embedded files, compile-time checks, and on the upper floors also
-// compiled patterns and the version the linker writes.
+// constantInSpirit accepts package variables that are never assigned to: errors, embedded files,
+// compile-time checks, and on the upper floors also compiled patterns and the version the linker
+// writes.
 func (s source) constantInSpirit(d *ast.GenDecl, spec *ast.ValueSpec, pure bool) bool {
 	for _, doc := range []*ast.CommentGroup{d.Doc, spec.Doc} {
 		if doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") }) {

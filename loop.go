@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// A Loop is what an agent says of its own loop, in the RFC's words: which model it
-// calls, how large the context is, what the call took. Nobody can check it, so it is
-// written down and shown, and no decision depends on it.
+// A Loop is what an agent says of its own loop, in the RFC's words: which model it calls, how large
+// the context is, what the call took. It cannot be verified, so it is recorded and shown, and no
+// decision depends on it.
 type Loop struct {
 	Model string `json:"model,omitempty"`
 	// TokenEstimate is the size of the context that is about to be sent, TokenUsage and

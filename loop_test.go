@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever is added to a Loop is shown.
+// All fields of a Loop are shown, also new ones.
 func TestALoopShowsAllItSays(t *testing.T) {
 	l := Loop{
 		Model: "m\n1", TokenEstimate: 1, TokenUsage: TokenUsage{Input: 2, Output: 3}, LatencyMs: 4, PendingToolResults: 5,

@@ -24,7 +24,7 @@ const (
 	FromPaste      OriginKind = "paste"      // a long run of text the owner pasted
 	FromQuote      OriginKind = "quote"      // quoted or forwarded parts of a message
 	FromCheckout   OriginKind = "checkout"   // a repository that others wrote, as it was checked out
-	FromUnknown    OriginKind = "unknown"    // content at a model call that nobody announced
+	FromUnknown    OriginKind = "unknown"    // content at a model call that was not announced
 )
 
 // An Origin says where a piece of content came from.

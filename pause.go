@@ -2,8 +2,8 @@ package floodmark
 
 import "time"
 
-// MaxPause is the longest time an owner can pause for: a working day. Whoever
-// needs more says so again, and is shown again what it lets through.
+// MaxPause is the longest time an owner can pause for: a working day. For more, the owner pauses
+// again, and is shown again what the pause lets through.
 const MaxPause = 8 * time.Hour
 
 // MaxObserve is the longest time an owner can only observe for: long enough for a

@@ -11,10 +11,9 @@ import (
 // languages need, fewer than it takes to write over the lines above.
 const maxMarks = 3
 
-// Visible is a text that somebody else wrote, as a person may safely be shown it
-// on one line: characters that hide, turn round or break a text become their
-// names, and long runs of spaces a number. Whoever shows it sets it apart from
-// words of ours besides, by a frame or by quotation marks.
+// Visible returns a foreign text as it may safely be shown to a person on one line: characters that
+// hide, turn round or break a text become their names, and long runs of spaces a number. The caller
+// also sets it apart from our own words, by a frame or by quotation marks.
 func Visible(text string) string {
 	var b strings.Builder
 	spaces, marks := 0, 0
