@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxTicketTime is longer than any question waits: policies allow a day, and
-// quiet hours that may take about as long before it.
+// maxTicketTime exceeds the life of any question: policies allow a day, and quiet hours may delay
+// it by about another.
 const maxTicketTime = 51 * time.Hour
 
 // askSession asks the open questions of one session again.
@@ -45,7 +45,7 @@ func (m *Monitor) askSession(ctx context.Context, s journal.Session) (asked int,
 	return asked, nil
 }
 
-// decided are the decisions of a session that led to questions.
+// decided returns the decisions of a session that led to questions.
 func (m *Monitor) decided(ctx context.Context, s journal.Session) ([]floodmark.ActionDecided, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Deadline)
 	defer cancel()

@@ -13,24 +13,24 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Incidents is the session of every tenant that keeps incidents which belong
-// to no session we know. No agent can write to it.
+// Incidents is the session of every tenant that records incidents outside any known session. No
+// agent can write to it.
 const Incidents floodmark.SessionID = "floodmark/incidents"
 
-// Files is the session of every tenant that keeps what its owner did about files that
-// sessions left. No agent can write to it.
+// Files is the session of every tenant that records what its owner did about files that sessions
+// left. No agent can write to it.
 const Files floodmark.SessionID = "floodmark/files"
 
-// CopyPrefix begins the names under which people see what laptops uploaded. No
-// event has a session of such a name, so none hides behind a copy.
+// CopyPrefix begins the names under which people see what laptops uploaded. No event may use such a
+// session name, so none hides behind a copy.
 const CopyPrefix = "laptop/"
 
-// An Answered is what became of an owner's command.
+// An Answered is the result of an owner's command.
 type Answered struct {
-	// Notice says it to the owner.
+	// Notice is the text for the owner.
 	Notice string
-	// Facts are what was written. A command that asked for something that is
-	// not there may write nothing, or that it was refused.
+	// Facts are what was written. For a command about something that is not there that may be
+	// nothing, or a refusal.
 	Facts []floodmark.Fact
 	Link  journal.Link
 }
@@ -92,7 +92,7 @@ func (m *Monitor) OnFiles(ctx context.Context, tenant string, what func(*kernel.
 	return m.note(ctx, journal.Session{Tenant: tenant, ID: Files}, what)
 }
 
-// note writes what follows from no rules. With its first facts it opens a session of the
+// note writes facts that need no rules. Its first facts open the session, which is one of the
 // monitor's own.
 func (m *Monitor) note(ctx context.Context, s journal.Session, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
 	if err := m.begin(); err != nil {

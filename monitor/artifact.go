@@ -19,9 +19,8 @@ import (
 // names one. The result is cached for one judgement only, because another node may write in
 // between. A journal with a single writer does its own caching, of misses too.
 
-// left are the artifacts of one tenant for the time of one judgement. The rules
-// cannot be told that reading failed, so it is remembered and looked at
-// afterwards.
+// left are the artifacts of one tenant for the time of one judgement. The rules cannot report a
+// failed read, so the error is kept here and checked afterwards.
 type left struct {
 	ctx    context.Context
 	m      *Monitor
@@ -66,8 +65,7 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 }
 
 func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
-	// What this session leaves behind itself is not in the journal before it is
-	// durable.
+	// What this session itself left is not in the journal until it is durable.
 	if l.m.seats.leaving(l.seat, want) {
 		if err := l.m.seats.drain(l.ctx, l.seat); err != nil {
 			return err
@@ -98,8 +96,8 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 	return nil
 }
 
-// take adds a session's word. It may be kept under the names of several keys, and
-// an older one of the session may be left under one of them: the newest counts.
+// take adds a session's artifact. It may be stored under the names of several keys, and an older
+// version may remain under one of them: the newest counts.
 func (l *left) take(k kernel.Kept) {
 	list := l.known[k.Ref]
 	at := slices.IndexFunc(list, func(o kernel.Kept) bool { return o.Version.Session == k.Version.Session })
@@ -120,7 +118,7 @@ func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) flo
 		machine = m.cfg.Machine
 	case floodmark.MemoryArtifact, floodmark.ServerArtifact, floodmark.TextArtifact, floodmark.VouchArtifact:
 	}
-	var room [512]byte // enough for most names: nearly every decision comes here
+	var room [512]byte // enough for most names; nearly every decision runs this
 	text := room[:sha256.BlockSize]
 	for _, part := range [...]string{"floodmark artifact", machine, string(ref.Kind), ref.Name} {
 		text = binary.BigEndian.AppendUint32(text, uint32(len(part)))
@@ -129,8 +127,8 @@ func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) flo
 	return floodmark.Digest(macOf(key, text))
 }
 
-// macOf is the HMAC-SHA256 of what stands behind the first block of text, which
-// it writes over. It allocates nothing, where crypto/hmac would five times.
+// macOf is the HMAC-SHA256 of the text after its first block, which it overwrites. It allocates
+// nothing, where crypto/hmac would five times.
 func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 	var outer [sha256.BlockSize + sha256.Size]byte
 	for i := range sha256.BlockSize {
@@ -145,8 +143,8 @@ func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 	return sha256.Sum256(outer[:])
 }
 
-// words are what a session leaves behind and what is gone. They are sealed when
-// the entry they belong to has its number.
+// words returns the artifacts that a session leaves or removes. They are sealed when the entry they
+// belong to has its number.
 func (m *Monitor) words(s journal.Session, key keys, out *kernel.Output) (list []journal.Artifact, err error) {
 	for _, g := range out.Gone {
 		for _, k := range key.Keys {
@@ -165,7 +163,7 @@ func (m *Monitor) words(s journal.Session, key keys, out *kernel.Output) (list [
 	return list, nil
 }
 
-// sealWords adds words to the batch with whose last entry they are written.
+// sealWords adds artifacts to the batch whose last entry they belong to.
 func sealWords(b *journal.Batch, sealed provenance.Key, words []journal.Artifact) {
 	for _, w := range words {
 		if !w.Gone() {
@@ -176,8 +174,8 @@ func sealWords(b *journal.Batch, sealed provenance.Key, words []journal.Artifact
 	}
 }
 
-// openArtifact reads a word that was sealed for exactly this place, with any key
-// of the tenant.
+// openArtifact opens an artifact that was sealed for exactly this place, with any key of the
+// tenant.
 func openArtifact(ring provenance.Ring, w journal.Artifact) (a floodmark.Artifact, err error) {
 	if len(w.Body) < sha256.Size {
 		return a, journal.ErrBroken

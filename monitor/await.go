@@ -11,13 +11,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Await waits until a question is closed, and returns how: Allow if it was
-// approved as a whole, Restrict if it was denied, Confirm if it expired or was
-// voided, so that the call still needs an answer. With an error the verdict is
-// Restrict. What was answered here is known at once, what another node wrote
-// within Limits.Poll.
+// Await waits until a question is closed, and returns how: Allow if it was approved as a whole,
+// Restrict if it was denied, Confirm if it expired or was voided, so that the call still needs an
+// answer. With an error the verdict is Restrict. Answers at this node are known at once, those of
+// another node within Limits.Poll.
 //
-// The verdict is news, not leave: the call itself must be handled again.
+// The verdict does not allow the call: the call itself must be handled again.
 func (m *Monitor) Await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
 	if err := m.take(m.waits); err != nil {
 		return floodmark.Restrict, refuse(err)
@@ -27,7 +26,7 @@ func (m *Monitor) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 	defer m.news.leave(s)
 	w := waiter{m: m, session: s, ticket: t}
 	for {
-		ring := m.news.ring(b) // before looking, or what is written meanwhile is missed
+		ring := m.news.ring(b) // before looking, so that no write in between is missed
 		verdict, closed, err := w.look(ctx)
 		if err != nil {
 			return floodmark.Restrict, refuse(err)
@@ -60,13 +59,13 @@ type waiter struct {
 	expires time.Time
 }
 
-// pause is how long nothing can be missed.
+// pause returns how long the waiter may sleep without missing an end.
 func (w *waiter) pause() time.Duration {
 	left := w.expires.Sub(w.m.cfg.Now())
 	return max(min(w.m.cfg.Limits.Poll, left), time.Millisecond)
 }
 
-// look reads on and reports whether the question is closed, and how.
+// look reads new entries and reports whether the question is closed, and how.
 func (w *waiter) look(ctx context.Context) (floodmark.Verdict, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.m.cfg.Limits.Deadline)
 	defer cancel()
@@ -101,8 +100,7 @@ func (w *waiter) look(ctx context.Context) (floodmark.Verdict, bool, error) {
 	return 0, false, nil
 }
 
-// open reports whether the question is there, waits and has not expired; or
-// was approved.
+// open reports whether the question waits and has not expired, and whether it was approved.
 func (w *waiter) open() (approved, open bool) {
 	for _, o := range w.mem.state.Book.Tickets {
 		if o.ID == w.ticket {
@@ -113,8 +111,8 @@ func (w *waiter) open() (approved, open bool) {
 	return false, false
 }
 
-// search looks through all entries for how a question was closed that is not
-// open any more. A later word counts more: a deny ends what was approved.
+// search looks through all entries for how a closed question ended. A later answer counts: a denial
+// ends an approval.
 func (w *waiter) search(ctx context.Context) (floodmark.Verdict, bool, error) {
 	asked, answered, verdict := false, false, floodmark.Confirm
 	for e, err := range w.m.cfg.Journal.Read(ctx, w.session, 0) {
@@ -152,7 +150,7 @@ func answers(e journal.Entry, t floodmark.TicketID) (floodmark.Verdict, bool) {
 	return a.Verdict, ok && a.Ticket == t
 }
 
-// news wakes those who wait for what is written to a session here.
+// news wakes waiters when this node writes to their session.
 type news struct {
 	mu    sync.Mutex // guards all below and the bells
 	bells map[journal.Session]*bell

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// closing tells the approvers that care how questions ended: those that the
-// facts of a job answer, and those that were asked here and are gone.
+// closing tells the approvers that care how questions ended: those that a job's facts answer, and
+// those asked here that are gone.
 func (m *Monitor) closing(s journal.Session, facts []floodmark.Fact, gone []Pending, at time.Time) {
 	told := map[floodmark.TicketID]bool{}
 	for _, f := range facts {
@@ -33,7 +33,7 @@ func (m *Monitor) closing(s journal.Session, facts []floodmark.Fact, gone []Pend
 	}
 }
 
-// ended tells every approver that wants to know, beside the work of the session.
+// ended tells every approver that implements [approval.Closer], without blocking the session.
 func (m *Monitor) ended(s journal.Session, t floodmark.TicketID, o approval.Outcome) {
 	for _, a := range m.cfg.Approvers {
 		c, ok := a.(approval.Closer)
@@ -106,10 +106,9 @@ func (m *Monitor) told(ctx context.Context, s journal.Session, late floodmark.Ti
 	return notice + " That was at " + at.UTC().Format("15:04:05 MST on 2 January") + "."
 }
 
-// AskAgain asks every question of a tenant that was open when another life of
-// this monitor ended, with a new code. Only sessions that were written to since a
-// question can have been asked are looked at, so it does not read the whole
-// journal. What cannot be asked again is in the error; the others are asked.
+// AskAgain asks every question of a tenant that was open when the monitor last stopped, with a new
+// code. It reads only sessions with writes recent enough for an open question, not the whole
+// journal. The error names what cannot be asked again; the others are asked.
 func (m *Monitor) AskAgain(ctx context.Context, tenant string) (asked int, err error) {
 	since := m.cfg.Now().Add(-maxTicketTime).UnixNano()
 	var failed []error

@@ -12,9 +12,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// commit makes what was judged durable, or hands it on to be. The facts are taken
-// into the state first, so that one that cannot be is never written: with an
-// error the seat's memory is worth nothing any more and must be dropped.
+// commit makes a job's facts durable, or adds them to a flush. They are applied to the state first,
+// so that facts which do not apply are never written: after an error the seat's memory is invalid
+// and must be dropped.
 func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, j job) ([]journal.Entry, passed, error) {
 	facts := out.Facts
 	for _, f := range s.seen {
@@ -53,13 +53,12 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 		return nil, passed{}, err
 	}
 	if stale {
-		s.drop() // it knows what was to be forgotten
+		s.drop() // it holds what was erased
 	}
 	return entries, passed{at: at}, nil
 }
 
-// nothing is the commit of a job without facts. Its answer follows from those
-// before it, so it waits for them.
+// nothing commits a job without facts. Its answer follows from earlier facts, so it waits for them.
 func (m *Monitor) nothing(ctx context.Context, s *seat, at time.Time) ([]journal.Entry, passed, error) {
 	f, err := m.seats.join(s)
 	return nil, passed{flush: f, at: at}, err
@@ -71,7 +70,7 @@ func (m *Monitor) alone(s *seat, out *kernel.Output) bool {
 	return out.Ask != nil || len(out.Forks) > 0 || m.asked.any(s.session)
 }
 
-// appendAlone writes a batch after all that is under way, which it rests on.
+// appendAlone writes a batch after all flushes under way, which it depends on.
 func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) error {
 	if err := m.seats.drain(ctx, s); err != nil {
 		return err
@@ -82,20 +81,20 @@ func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) err
 	return m.cfg.Journal.Append(ctx, b)
 }
 
-// overdue is how many times as late a call writes the session down as a whole.
+// overdue is how many times later a call triggers a snapshot than other events do.
 const overdue = 4
 
-// batch is all that a job writes, with the indexes that are new in it. stale says
-// that the session was erased meanwhile.
+// batch returns all that a job writes, with the indexes that are new in it. stale says that the
+// session was erased meanwhile.
 func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry, p hook.Point) (
 	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
 ) {
 	last := entries[len(entries)-1].Link()
 	batch.Records = make([]journal.Record, 1, 1+len(out.Forks))
 	batch.Records[0] = journal.Record{Session: s.session, After: s.link, Entries: entries}
-	// A larger session is written down less often: what that costs for each fact
-	// stays the same, and so does the part of it that a reader must replay. A call
-	// waits for its decision, so it leaves that to a result unless none comes.
+	// A larger session gets a snapshot less often: its cost for each fact stays the same, and so
+	// does the share that a reader must replay. A call waits for its decision, so it leaves the
+	// snapshot to a later result unless none comes.
 	due := max(m.cfg.Limits.SnapshotFrom, s.kept)
 	if p == hook.BeforeToolCall {
 		due *= overdue
@@ -116,8 +115,8 @@ func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, ou
 	return batch, fresh, stale, err
 }
 
-// apply takes facts into the state as a reader of the journal would. Text that
-// is not UTF-8 is mended by the encoding, so there the fact is read back.
+// apply takes facts into the state as a reader of the journal would. Encoding changes text that is
+// not UTF-8, so such a fact is read back first.
 func (s *seat) apply(facts []floodmark.Fact, entries []journal.Entry) error {
 	for i, f := range facts {
 		if bytes.Contains(entries[i].Body, []byte(`\ufffd`)) {
@@ -133,8 +132,8 @@ func (s *seat) apply(facts []floodmark.Fact, entries []journal.Entry) error {
 	return nil
 }
 
-// snapshot writes the session down as a whole, or nothing if it is too large
-// or cannot be: its entries have it all.
+// snapshot returns the sealed state, or nothing if it is too large or cannot be encoded: the
+// entries hold all of it.
 func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
 	data, err := s.state.Snapshot()
 	if err != nil || len(data) > maxSnapshotBytes {
@@ -143,8 +142,8 @@ func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
 	return sealSnapshot(key, s.session, link, data)
 }
 
-// erasedSince reports whether a session was erased after it was read here. Its
-// snapshot would bring back what was to be forgotten.
+// erasedSince reports whether a session was erased after it was read here. Its snapshot would
+// restore what was erased.
 func (m *Monitor) erasedSince(ctx context.Context, s *seat) (bool, error) {
 	if s.link.Seq == 0 {
 		return false, nil
@@ -160,7 +159,7 @@ func (m *Monitor) erasedSince(ctx context.Context, s *seat) (bool, error) {
 	return start.Tombstone != nil && start.Tombstone.Link != known, nil
 }
 
-// addForks adds the first facts of the sessions that this one begins.
+// addForks adds the first facts of the sessions that this one starts.
 func addForks(b *journal.Batch, tenant string, at time.Time, forks []kernel.Fork) error {
 	for _, fork := range forks {
 		child := journal.Session{Tenant: tenant, ID: fork.Session}
@@ -188,8 +187,8 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []
 		if !ok {
 			ps = m.index(key.own.Key, c.Text)
 		}
-		// It is written again even if it is known here: the journal may have let
-		// it go with the last session that had it.
+		// It is written even if it is known here: the journal may have deleted it with the last
+		// session that had it.
 		data, err := ps.MarshalBinary()
 		if err != nil {
 			return nil, err
@@ -200,8 +199,8 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []
 	return fresh, nil
 }
 
-// maxPooled bounds the text whose indexer is kept for the next: the memory of
-// one that read more is let go.
+// maxPooled bounds the text after which an indexer is reused: one that read more is dropped with
+// its memory.
 const maxPooled = 1 << 20
 
 // index makes the index of a text.
@@ -217,7 +216,7 @@ func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
 	return ps
 }
 
-// learn takes what is about to be written into the index.
+// learn adds what is about to be written to the session's index.
 func (m *Monitor) learn(s *seat, key provenance.RingKey, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
 	for digest, ps := range fresh {
 		m.contents.put(s.session.Tenant, postingsName(key, digest), ps)

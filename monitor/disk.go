@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Disk is that of the machine the agents run on. It answers within limits of
-// its own, and says so when it could not look at everything.
+// A Disk is that of the machine the agents run on. It has limits of its own, and says so when it
+// could not look at everything.
 type Disk interface {
 	kernel.Disk
 	// Changed returns which files below a folder were changed since a time.
@@ -23,8 +23,8 @@ type Disk interface {
 	Steers(folder string) (file string, says floodmark.Digest)
 }
 
-// maxWatches bounds the runs whose changes are looked for at the same time. Of
-// one that is forgotten, everything in its folder counts as changed.
+// maxWatches bounds the runs whose changes are tracked at the same time. If one is dropped,
+// everything in its folder counts as changed.
 const maxWatches = 4096
 
 // watches are the runs under way.
@@ -47,7 +47,7 @@ type watch struct {
 
 func newWatches() *watches { return &watches{all: map[watchName]watch{}} }
 
-// begin notes that a call runs code from here on.
+// begin records that a call starts to run code.
 func (w *watches) begin(s journal.Session, c floodmark.CallID, run watch) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *watches) begin(s journal.Session, c floodmark.CallID, run watch) {
 	w.all[watchName{s, c}] = run
 }
 
-// end returns what was noted of a call, once.
+// end returns what begin recorded for a call, once.
 func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,8 +70,7 @@ func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
 	return found, ok
 }
 
-// watchMargin is how much earlier than a call changes are looked for: file
-// systems round times.
+// watchMargin is how long before a call changes count as its own: file systems round times.
 const watchMargin = 2 * time.Second
 
 // altered returns what a call changed on the disk; nil if the disk was not watched.
@@ -84,7 +83,7 @@ func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event)
 		return nil
 	}
 	found := m.cfg.Disk.Changed(ctx, w.folder, w.since.Add(-watchMargin))
-	// Git writes into its settings whenever a branch begins to follow one of a remote.
+	// Git writes its settings whenever a branch begins to follow a remote one.
 	if file, says := m.cfg.Disk.Steers(w.folder); says == w.steers && !says.IsZero() {
 		found.Paths = slices.DeleteFunc(found.Paths, func(p string) bool { return p == file })
 	}

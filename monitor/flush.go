@@ -10,27 +10,26 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Events of one session that come at once share a flush of the journal. Each is
-// judged by what those before it wrote, though that is not durable yet; none is
-// answered before its own facts and all before them are. Two flushes of a
-// session are never under way: what is judged while one is gathers for the next.
-// If one fails, so does what rests on it, and the session is read again. See
+// Concurrent events of one session share a flush of the journal. Each is judged on what those
+// before it wrote, though that is not durable yet; none is answered before its own facts and all
+// before them are. A session has at most one flush under way: events judged meanwhile collect for
+// the next. If a flush fails, so does all that depends on it, and the session is read again. See
 // docs/decisions/0002-journal-and-stores.md.
 
-// The bounds of what gathers for one flush. A large one keeps those who came
-// first waiting; an event that is larger goes alone.
+// The bounds of one shared flush. A large one delays its first events; a larger event is written
+// alone.
 const (
 	flushEntries = 1024
 	flushBytes   = 1 << 20
 )
 
-// unfounded says that what an event was judged by was not written: it has to be
-// judged again, as after a conflict.
+// unfounded returns a conflict: an event was judged on facts that were not written, and has to be
+// judged again.
 func unfounded() error {
 	return fmt.Errorf("%w: what this rests on was not written", journal.ErrConflict)
 }
 
-// errPanicked stands for what a journal would have said.
+// errPanicked stands in for the error of a journal that panicked.
 var errPanicked = errors.New("the journal panicked")
 
 // A flush is what one session writes at once. The lock of the seats guards it until its write
@@ -38,10 +37,9 @@ var errPanicked = errors.New("the journal panicked")
 type flush struct {
 	batch journal.Batch
 	bytes int
-	// waiting is how many events want to know how it went.
+	// waiting is how many events wait for its outcome.
 	waiting int
-	// carried is how many there were when it was begun; those who came later
-	// write nothing themselves.
+	// carried is how many there were when its write began; later ones need not write it.
 	carried int
 	lead    chan struct{} // tells one of them to write it
 	begun   chan struct{} // closed when nothing more goes in
@@ -53,15 +51,15 @@ func newFlush(b journal.Batch, bytes int) *flush {
 	return &flush{batch: b, bytes: bytes, waiting: 1, lead: make(chan struct{}, 1), begun: make(chan struct{}), done: make(chan struct{})}
 }
 
-// takes reports whether b can be written with what is there. A snapshot is of
-// the last entry, so nothing follows one.
+// takes reports whether b can join f. No batch can follow one with a snapshot, which is of its last
+// entry.
 func (f *flush) takes(b journal.Batch, bytes int) bool {
 	mine, more := f.batch.Records, b.Records
 	return len(mine) == 1 && len(more) == 1 && len(mine[0].Snapshot) == 0 &&
 		f.bytes+bytes <= flushBytes && len(mine[0].Entries)+len(more[0].Entries) <= flushEntries
 }
 
-// add puts b behind what is there.
+// add appends b to f.
 func (f *flush) add(b journal.Batch, bytes int) {
 	r := &f.batch.Records[0]
 	r.Entries = append(r.Entries, b.Records[0].Entries...)
@@ -72,7 +70,7 @@ func (f *flush) add(b journal.Batch, bytes int) {
 	f.waiting++
 }
 
-// leaves reports whether something is left behind in f under one of these keys.
+// leaves reports whether f writes an artifact under one of these keys.
 func (f *flush) leaves(keys []floodmark.Digest) bool {
 	if f == nil {
 		return false
@@ -128,7 +126,7 @@ func (t *seats) stall(ctx context.Context, s *seat, until <-chan struct{}) (err 
 	return err
 }
 
-// begin makes f the one that is being written. The lock of the seats is held.
+// begin starts the write of f. The lock of the seats is held.
 func (s *seat) begin(f *flush) {
 	f.carried = f.waiting
 	s.flushing = f
@@ -164,8 +162,7 @@ func (t *seats) settled(s *seat, f *flush, err error) (mine *flush) {
 	return nil
 }
 
-// abandon leaves a flush before it is settled. It reports false if the caller is
-// the one who has to write it.
+// abandon stops waiting for a flush. It returns false if the caller has to write it.
 func (t *seats) abandon(f *flush) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,8 +196,7 @@ func (t *seats) drain(ctx context.Context, s *seat) error {
 	}
 }
 
-// join makes the caller one of those who wait for all that is under way in s; nil
-// if nothing is.
+// join returns the last flush of s, with the caller counted as a waiter; nil if there is none.
 func (t *seats) join(s *seat) (*flush, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,7 +227,7 @@ func (t *seats) founded(s *seat) bool {
 	return s.broken == s.basis
 }
 
-// leaving reports whether something is under way in s under one of these keys.
+// leaving reports whether a flush of s writes an artifact under one of these keys.
 func (t *seats) leaving(s *seat, keys []floodmark.Digest) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -258,8 +254,7 @@ func (m *Monitor) settle(ctx context.Context, s *seat, f *flush, lead bool) erro
 	return f.err
 }
 
-// flush writes one. It is not the caller's alone, so its end does not end with
-// the caller's patience.
+// flush writes f. Other events share it, so it continues after the caller's ctx ends.
 func (m *Monitor) flush(ctx context.Context, s *seat, f *flush) (next *flush) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.cfg.Limits.Deadline)
 	defer cancel()

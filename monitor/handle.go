@@ -18,9 +18,9 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Handle judges one event and returns what the agent must do. When it returns
-// without an error, everything the reply follows from is durable. With an error
-// the reply is the zero Reply, which restricts, and the error is a [Refusal].
+// Handle judges one event and returns what the agent must do. When it returns without an error,
+// everything the reply follows from is durable. With an error the reply is the zero Reply, which
+// restricts, and the error is a [Refusal].
 func (m *Monitor) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
 	w, err := m.handle(ctx, s, ev)
@@ -69,10 +69,10 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 	return w, nil
 }
 
-// consult asks the auditor, while others may write to the session, and judges
-// the call again with the opinion. An opinion holds only for the very case that
-// was shown: if that is another one by now it is asked about anew, the last
-// time a person is. What was said is kept for a later round about the same call.
+// consult asks the auditor while other events may write to the session, and judges the call again
+// with the opinion. An opinion holds only for the exact case that was shown: if the case has
+// changed, the auditor is asked again, or in the last round a person. The opinion is kept for a
+// later round about the same call.
 func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool, said *kernel.Hearing) (written, error) {
 	opinion := m.opinion(ctx, s, ev, shown)
 	said.Case, said.Opinion = &shown, opinion
@@ -119,7 +119,7 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 		err = ctx.Err()
 	}
 	if o.Says == audit.Silent {
-		o.Reason = "" // whose words they are is not known
+		o.Reason = "" // its author is not known
 	}
 	return o, err
 }
@@ -129,7 +129,7 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 // Keepers get it before it is announced to people. The reply does not wait for the other approvers.
 // A failing channel changes nothing: the journal has the question.
 func (m *Monitor) ask(s journal.Session, t approval.Ticket, at time.Time) {
-	t.Tenant = s.Tenant // the kernel knows of none
+	t.Tenant = s.Tenant // the kernel knows no tenants
 	if m.asked.add(s, t, at) {
 		m.outlives(s, t)
 	}
@@ -147,7 +147,7 @@ func (m *Monitor) ask(s journal.Session, t approval.Ticket, at time.Time) {
 	}()
 }
 
-// tell waits until all approvers were told.
+// tell sends a question to all given approvers and waits for them.
 func (m *Monitor) tell(s journal.Session, t approval.Ticket, to []approval.Approver) {
 	results := make(chan error, len(to))
 	for _, a := range to {
@@ -176,7 +176,7 @@ func (m *Monitor) askOne(a approval.Approver, t approval.Ticket) (err error) {
 	return nil
 }
 
-// checkNames refuses names no journal could keep, or that are ours.
+// checkNames refuses session names that a journal could not keep or that are reserved.
 func checkNames(s journal.Session, child floodmark.SessionID) error {
 	if s.ID == "" {
 		return misread(errors.New("an event needs a session"))

@@ -9,10 +9,9 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// held are the questions that wait to be told, each with its calls in their order:
-// behind those that are just being told, or for the end of quiet hours. They are in
-// memory only: another life of the monitor finds them in the journal, with the time
-// they wait for.
+// held are the questions that wait to be sent, each with its calls in order: behind one being sent,
+// or for the end of quiet hours. They are in memory only: after a restart the monitor finds them in
+// the journal, with the time they wait for.
 type held struct {
 	mu   sync.Mutex // guards wait
 	wait map[heldKey][]approval.Ticket
@@ -35,7 +34,7 @@ func (h *held) add(k heldKey, t approval.Ticket) (first bool) {
 	return !behind
 }
 
-// next takes what is to be told now; nothing is left if it is empty.
+// next removes and returns the tickets to send now; empty means the queue is done.
 func (h *held) next(k heldKey) []approval.Ticket {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,8 +47,8 @@ func (h *held) next(k heldKey) []approval.Ticket {
 	return list
 }
 
-// release tells people of a question, in the order in which its calls came: only the
-// last code answers it. What was answered in quiet hours is not told.
+// release sends a question to people, in the order of its calls: only the last code answers it. A
+// question answered in quiet hours is not sent.
 func (m *Monitor) release(k heldKey, to []approval.Approver) {
 	for list := m.held.next(k); list != nil; list = m.held.next(k) {
 		for _, t := range list {
@@ -63,11 +62,11 @@ func (m *Monitor) release(k heldKey, to []approval.Approver) {
 	}
 }
 
-// quiet waits until quiet hours are over by the clock, or their question is. It
-// reports false if the monitor ends before.
+// quiet waits until quiet hours are over by the clock, or the question is closed. It returns false
+// if the monitor stops before.
 func (m *Monitor) quiet(k heldKey, until time.Time) bool {
 	for m.cfg.Now().Before(until) && m.asked.has(k.session, k.ticket) {
-		// The clock may be set, and a machine may sleep: it is looked at often.
+		// The clock may be set, and a machine may sleep: poll it.
 		timer := time.NewTimer(max(min(m.cfg.Limits.Poll, until.Sub(m.cfg.Now())), time.Millisecond))
 		select {
 		case <-m.life.Done():

@@ -21,11 +21,11 @@ import (
 type index struct {
 	asked  bool
 	places *postings.Memory
-	// behind are contents that are not in it yet, bare those of which no
-	// postings were kept, with the nodes they stand at.
+	// behind are contents that are not in it yet; bare are those without postings, with the nodes
+	// they stand at.
 	behind []placed
 	bare   map[floodmark.Digest][]floodmark.NodeID
-	// others are keys besides the session's own that something in it is under.
+	// others are keys besides the session's own that contents in it were indexed under.
 	others []provenance.RingKey
 }
 
@@ -36,10 +36,10 @@ type placed struct {
 	postings provenance.Postings
 }
 
-// placedBytes is what a content takes that is not in an index yet.
+// placedBytes is the memory of a content that is not indexed yet.
 const placedBytes = 64
 
-// newIndex returns the index of a session, as yet unfilled.
+// newIndex returns the index of a session, not yet filled.
 func (m *Monitor) newIndex(l *provenance.Ledger) *index {
 	ix := &index{places: postings.NewSpilling(m.cfg.Limits.IndexPlaces, m.spill), bare: map[floodmark.Digest][]floodmark.NodeID{}}
 	for src := range l.Sources() {
@@ -50,8 +50,8 @@ func (m *Monitor) newIndex(l *provenance.Ledger) *index {
 	return ix
 }
 
-// spill makes a file without a name for what a long session has seen. Where there can be none,
-// all stays in memory.
+// spill creates an unlinked file for the index of a long session. Where that is impossible, all
+// stays in memory.
 func (m *Monitor) spill() (postings.File, error) {
 	if m.cfg.SpillDir == "" {
 		return nil, os.ErrNotExist
@@ -73,8 +73,8 @@ func (ix *index) size() int64 {
 	return ix.places.Bytes() + int64(len(ix.behind)+len(ix.bare))*placedBytes
 }
 
-// add notes content at a node. If its postings came with it, nodes that had
-// the same content without any get them, too.
+// add records content at a node. If it has postings, earlier nodes with the same content that had
+// none get them, too.
 func (ix *index) add(p placed) {
 	ix.behind = append(ix.behind, p)
 	if len(p.postings) == 0 {
@@ -86,8 +86,8 @@ func (ix *index) add(p placed) {
 	delete(ix.bare, p.digest)
 }
 
-// A finder is an index for the time of one judgement. The rules cannot be told
-// that reading failed, so it is remembered here and looked at afterwards.
+// A finder is an index for the time of one judgement. The rules cannot report a failed read, so the
+// error is kept here and checked afterwards.
 type finder struct {
 	ctx    context.Context
 	m      *Monitor
@@ -114,8 +114,8 @@ func (f *finder) Find(h provenance.Hash, from floodmark.NodeID, most int) []floo
 	return spans
 }
 
-// also are the keys besides the session's own that values have to be looked up
-// under: contents that other sessions saw first are under theirs.
+// also returns the keys besides the session's own that values have to be looked up under: contents
+// that other sessions saw first are indexed under theirs.
 func (f *finder) also() ([]provenance.Key, error) {
 	if len(f.ix.behind) > 0 {
 		if err := f.fill(); err != nil {
@@ -129,8 +129,8 @@ func (f *finder) also() ([]provenance.Key, error) {
 	return list, nil
 }
 
-// fill takes in what the index is behind with: as it was made under the session's
-// own key, or else under another one of the tenant.
+// fill indexes the contents that are behind: as stored under the session's own key, or else under
+// another one of the tenant.
 func (f *finder) fill() error {
 	if err := f.take(f.keys.own); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (f *finder) fill() error {
 	return nil
 }
 
-// take reads what was made under one key of all that is not known yet.
+// take reads the postings under one key of all contents still without them.
 func (f *finder) take(k provenance.RingKey) error {
 	var want []floodmark.Digest
 	asked := map[floodmark.Digest]struct{}{}
@@ -179,7 +179,7 @@ func (f *finder) take(k provenance.RingKey) error {
 	return nil
 }
 
-// found gives a content its postings, and remembers which key they are under.
+// found gives a content its postings, and remembers their key.
 func (f *finder) found(p *placed, k provenance.RingKey, ps provenance.Postings) {
 	p.postings = ps
 	if len(ps) > 0 && k.Name != f.keys.own.Name && !slices.Contains(f.ix.others, k) {
@@ -187,7 +187,7 @@ func (f *finder) found(p *placed, k provenance.RingKey, ps provenance.Postings) 
 	}
 }
 
-// catchUp takes in the contents whose postings are known, or known to be none.
+// catchUp indexes the contents whose postings are known, or known to be none.
 func (ix *index) catchUp() {
 	var fresh []postings.Placed
 	behind := ix.behind
@@ -246,7 +246,7 @@ type content struct {
 	postings provenance.Postings
 }
 
-const contentBytes = 256 // what one takes besides its postings
+const contentBytes = 256 // of a content, besides its postings
 
 func (c content) size() int64 { return contentBytes + int64(len(c.postings))*16 }
 

@@ -13,7 +13,7 @@ import (
 // A tenant may change its key. A session keeps the key it was created with. What it reads of other
 // sessions is recognised under all keys, so a change of keys loses no memory.
 
-// ErrNoKey says that a session was born with a key that is not here.
+// ErrNoKey says that the key a session was created with is missing here.
 var ErrNoKey = errors.New("monitor: the key this session was born with is not here")
 
 // keys are those one session is judged with: its own and all of its tenant.
@@ -40,7 +40,7 @@ func (m *Monitor) ring(tenant string) (r provenance.Ring, err error) {
 	return r, nil
 }
 
-// keysOf are those of a session as it stands.
+// keysOf returns the keys of a session in its current state.
 func keysOf(r provenance.Ring, st *kernel.State) (keys, error) {
 	own, ok := r.Born()
 	if st.Opened {
@@ -52,8 +52,7 @@ func keysOf(r provenance.Ring, st *kernel.State) (keys, error) {
 	return keys{r, own}, nil
 }
 
-// seals is the key that what a session leaves behind is sealed with: its own, as
-// long as something new may be under it.
+// seals is the key that seals what a session leaves behind: its own, unless that is a former key.
 func (k keys) seals() provenance.RingKey {
 	if born, ok := k.Born(); ok && k.own.Former {
 		return born

@@ -35,7 +35,7 @@ func (m *Monitor) readOnce(ctx context.Context, s journal.Session, ring provenan
 		}
 	}
 	mem, refused := restore(start, s, ring)
-	through := start.Link // what the entries must lead to or through
+	through := start.Link // the entries must reach or pass it
 	if mem.state == nil {
 		mem = beginning(start)
 	}
@@ -66,8 +66,8 @@ func (m *Monitor) readOnce(ctx context.Context, s journal.Session, ring provenan
 // forceSnapshot is more facts than any session goes without a snapshot.
 const forceSnapshot = 1 << 30
 
-// restore opens the newest snapshot. Without one that can be used there is no
-// state; the error says that one was not what was written.
+// restore opens the newest snapshot. Without a usable one there is no state; the error says that
+// the snapshot does not verify.
 func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memory, error) {
 	if len(start.Snapshot) == 0 {
 		return memory{}, nil
@@ -78,7 +78,7 @@ func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memo
 	}
 	state, err := kernel.Restore(data)
 	if err != nil {
-		return memory{}, nil //nolint:nilerr // ours, and of an older form: the entries have it all
+		return memory{}, nil //nolint:nilerr // an older format of ours: the entries have it all
 	}
 	if state.Key != sealed {
 		return memory{}, broken(s, "its snapshot was sealed with another key than its own")
@@ -86,7 +86,7 @@ func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memo
 	return memory{state: state, link: start.Link, stone: start.Tombstone, kept: state.Ledger.Len()}, nil
 }
 
-// beginning is a session before its first entry, or behind its tombstone.
+// beginning is the state of a session before its first entry, or behind its tombstone.
 func beginning(start journal.Start) memory {
 	if t := start.Tombstone; t != nil {
 		return memory{state: kernel.Forgotten(t.Mark), link: t.Link, stone: t}
@@ -94,7 +94,7 @@ func beginning(start journal.Start) memory {
 	return memory{state: kernel.NewState()}
 }
 
-// follow takes in one more entry.
+// follow applies one more entry.
 func (mem *memory) follow(s journal.Session, e journal.Entry) error {
 	if err := journal.Check(s, mem.link, e); err != nil {
 		return err

@@ -22,42 +22,39 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Config is all a monitor is made of. What is not said to be optional must
-// be there.
+// A Config is all a monitor is made of. Fields not described as optional are required.
 type Config struct {
 	// Journal keeps the facts. The caller closes it after the monitor.
 	Journal journal.Journal
-	// Rules returns the current ones. They may be others at the next event.
+	// Rules returns the current rules. They may change between events.
 	Rules func() kernel.Rules
-	// RulesOf is optional: the current rules of one session, where not all have
-	// the same. Root is the session that it descends from, or itself, so that a
-	// sub-agent is not judged by other rules than those who began it.
+	// RulesOf is optional: the current rules of one session, where they differ by session. Root is
+	// the session that it descends from, or itself, so that a sub-agent is judged by the same rules
+	// as the session that began it.
 	RulesOf func(s journal.Session, root floodmark.SessionID) kernel.Rules
-	// Key returns a tenant's key. It is asked at every event.
+	// Key returns a tenant's key. It is called for every event.
 	Key func(tenant string) (provenance.Key, error)
-	// Ring is optional and asked instead of Key: all keys of a tenant that may
-	// have changed its key.
+	// Ring is optional and called instead of Key: it returns all keys of a tenant that may have
+	// changed its key.
 	Ring func(tenant string) (provenance.Ring, error)
 	// Approvers carry questions to people; with none, questions are not announced.
 	Approvers []approval.Approver
 	// Auditor is optional: without one a person is asked instead.
 	Auditor audit.Auditor
-	// Verifiers are the gates that calls may have to pass. A gate that the rules
-	// ask for and that is not here refuses.
+	// Verifiers are the gates that calls may have to pass. A gate that the rules name and that is
+	// missing here refuses.
 	Verifiers []verify.Verifier
-	// NewRequest names one asking of verifiers; needed where there are some.
+	// NewRequest makes the id of a request to verifiers; required with Verifiers.
 	NewRequest func() string
-	// Erased is optional: it checks the proof of a tombstone before its mark is
-	// believed. With an error the session is refused.
+	// Erased is optional: it verifies a tombstone before its mark is used. After an error the
+	// session is refused.
 	Erased func(journal.Tombstone) error
-	// Machine names the machine whose files the agents work on, where sessions
-	// of several machines share a journal. Disk is optional: it looks at that
-	// machine's disk.
+	// Machine names the machine whose files the agents work on, where sessions of several machines
+	// share a journal. Disk is optional: that machine's disk.
 	Machine string
 	Disk    Disk
-	// Questions is optional: how many questions of a tenant may wait for an
-	// answer here; zero means any number. A call that would ask one more is
-	// refused.
+	// Questions is optional: how many questions of a tenant may be open here; zero means any
+	// number. A call that would ask one more is refused.
 	Questions func(tenant string) int
 	// MayAnswer is optional: whether a member of some groups may answer a question of a session's
 	// agent about these tools; no tools means about any.
@@ -66,11 +63,11 @@ type Config struct {
 	Now       func() time.Time
 	NewCode   func() string
 	NewTicket func() floodmark.TicketID
-	// Observe is optional: it sees what happened, after it was made durable. It
-	// must not block and must not call the monitor.
+	// Observe is optional: it is called after an event is durable. It must not block and must not
+	// call the monitor.
 	Observe func(Observation)
-	// SpillDir is optional: a folder for files without names, into which goes what does not fit
-	// into memory of the index of a long session. Without it all stays in memory.
+	// SpillDir is optional: a folder for unlinked files, which take what does not fit into memory
+	// of a long session's index. Without it all stays in memory.
 	SpillDir string
 	// Limits may be left zero.
 	Limits Limits
@@ -98,8 +95,8 @@ const (
 	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
 	maxAudits        = 3        // opinions asked on one call whose session keeps moving
 	maxVerifies      = 3        // and as many rounds of verifiers
-	maxFlights       = 1024     // askings whose caller could not wait for the answer
-	maxGateAtOnce    = 8        // askings of one gate by one session: an agent has a few calls at once
+	maxFlights       = 1024     // requests whose caller could not wait for the answer
+	maxGateAtOnce    = 8        // requests to one gate by one session: an agent has a few calls at once
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )
 
@@ -137,8 +134,8 @@ func (l Limits) check() error {
 	return nil
 }
 
-// A Monitor answers for many sessions. It is safe for concurrent use, also
-// beside other monitors over the same journal.
+// A Monitor serves many sessions. It is safe for concurrent use, also beside other monitors over
+// the same journal.
 type Monitor struct {
 	cfg      Config
 	seats    *seats
@@ -161,7 +158,7 @@ type Monitor struct {
 	work   sync.WaitGroup
 }
 
-// New returns a monitor, or names everything its configuration lacks.
+// New returns a monitor, or an error that names everything its configuration lacks.
 func New(c Config) (*Monitor, error) {
 	var missing []string
 	for _, f := range []struct {
@@ -220,7 +217,7 @@ func (m *Monitor) begin() error { return m.take(m.slots) }
 
 func (m *Monitor) done() { m.give(m.slots) }
 
-// take takes one of a bounded number of places, or says that none is free.
+// take takes one of a bounded number of slots, or returns ErrBusy.
 func (m *Monitor) take(places chan struct{}) error {
 	if err := m.join(); err != nil {
 		return err
@@ -239,7 +236,7 @@ func (m *Monitor) give(places chan struct{}) {
 	m.work.Done()
 }
 
-// join adds one to what Close waits for.
+// join registers work that Close waits for.
 func (m *Monitor) join() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

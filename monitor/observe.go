@@ -8,26 +8,26 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// An Observation is one thing that happened, for those who watch. It is told
-// after the facts are durable, or after the refusal is certain. Entries hold
-// what facts hold, so also the owner's words; nothing here holds a code.
+// An Observation is one processed event, for monitoring. It is reported after the facts are
+// durable, or after the refusal is certain. Entries hold what facts hold, so also the owner's
+// words; nothing here holds a code.
 type Observation struct {
 	Session journal.Session
 	Agent   string
 	Point   hook.Point // empty for an owner's command or an incident
-	// Entries are what was written to the session, Link the last of it, and
-	// Mark where the session stands now.
+	// Entries are what was written to the session, Link the last of it, and Mark the session's mark
+	// now.
 	Entries []journal.Entry
 	Link    journal.Link
 	Mark    floodmark.Label
 	// Verdict and Ticket are the reply's. With Err the reply was zero.
 	Verdict floodmark.Verdict
 	Ticket  floodmark.TicketID
-	// Err is why there was no answer. Warning is what went wrong beside an
-	// answer that stands: an approver that could not be reached.
+	// Err is why there was no answer. Warning is an error beside a valid answer: an approver that
+	// could not be reached.
 	Err, Warning error
-	// Cold says that the session was read from the journal; Conflicts how often
-	// another writer was faster.
+	// Cold says that the session was read from the journal; Conflicts how often another writer came
+	// first.
 	Cold      bool
 	Conflicts int
 	// How long it took to get the session's turn, to recall it, to judge, and

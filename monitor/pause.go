@@ -20,7 +20,7 @@ const Pauses floodmark.SessionID = "floodmark/pauses"
 // maxPauses bounds the pauses of a tenant that are not ended.
 const maxPauses = 256
 
-// ErrPause says that a pause cannot be as it was wanted.
+// ErrPause says that the requested pause is not possible.
 var ErrPause = errors.New("no such pause")
 
 // Pause stops enforcing decisions for a time: in one session, or in all of a tenant's if s.ID is
@@ -30,7 +30,7 @@ func (m *Monitor) Pause(ctx context.Context, s journal.Session, length time.Dura
 	return m.pause(ctx, s, floodmark.Pause{By: by, Channel: channel}, length)
 }
 
-// ObserveOnly is Pause for an owner who looks before he trusts: see [floodmark.Pause].
+// ObserveOnly is Pause for an owner who evaluates before enforcing: see [floodmark.Pause].
 func (m *Monitor) ObserveOnly(ctx context.Context, s journal.Session, length time.Duration, by, channel string) (floodmark.Pause, error) {
 	return m.pause(ctx, s, floodmark.Pause{Observe: true, By: by, Channel: channel}, length)
 }
@@ -57,8 +57,7 @@ func (m *Monitor) pause(ctx context.Context, s journal.Session, p floodmark.Paus
 	return p, nil
 }
 
-// Resume ends a pause, whether its time is over or not, and reports whether
-// there was one.
+// Resume ends a pause, expired or not, and reports whether there was one.
 func (m *Monitor) Resume(ctx context.Context, tenant string, f floodmark.PauseEnded) (bool, error) {
 	was := false
 	err := m.notePause(ctx, tenant, func(st *kernel.State, _ time.Time) ([]floodmark.Fact, error) {
@@ -106,7 +105,7 @@ func (m *Monitor) PauseHolds(tenant string, p floodmark.Pause) bool {
 	return m.pauses.Holds(tenant, p, now.Round(0).UTC(), now)
 }
 
-// Pausing is how many pauses hold of those that were read here.
+// Pausing returns how many of the pauses read here hold.
 func (m *Monitor) Pausing() int {
 	n := 0
 	for _, tenant := range m.pauses.Tenants() {
@@ -119,11 +118,11 @@ func (m *Monitor) Pausing() int {
 	return n
 }
 
-// PausedTenants are those some pause was read of that is not ended.
+// PausedTenants returns the tenants with pauses that were read and not ended.
 func (m *Monitor) PausedTenants() []string { return m.pauses.Tenants() }
 
-// pauseOf is the pause that holds longest for a session. One that cannot be read
-// does not hold: everything is enforced.
+// pauseOf returns the pause that holds longest for a session. A pause that cannot be read does not
+// hold: everything is enforced.
 func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, ring provenance.Ring, at time.Time) floodmark.Pause {
 	now := m.cfg.Now()
 	if m.pauses.Stale(s.Tenant, now, m.cfg.Limits.Poll) {
@@ -160,7 +159,7 @@ func (m *Monitor) readPauses(ctx context.Context, tenant string, ring provenance
 
 const (
 	lastWritten = 64              // sessions whose last entry is looked at for its time
-	clockDrift  = 2 * time.Minute // a clock that was corrected by less was not set back
+	clockDrift  = 2 * time.Minute // a smaller step back is a correction
 )
 
 // setBack reports whether the clock is behind the time of the last write, so that setting a clock

@@ -11,29 +11,27 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A Pending is a question that waits for a person. Its code is not here: that
-// goes to the owner's channel and nowhere else.
+// A Pending is a question that waits for a person. It does not contain the code, which goes only to
+// the owner's channel.
 type Pending struct {
 	Session journal.Session
 	Ticket  floodmark.TicketID
-	// Questions are the calls it shows, as far as they were asked here, and
-	// Calls how many it holds: an approval by ticket must name that number. Seen is
-	// one word for all that they show; see [approval.Open.Seen].
+	// Questions are its calls that were asked here, and Calls how many it holds: an approval by
+	// ticket must name that number. Seen is a digest of what they show; see [approval.Open.Seen].
 	Questions []approval.Question
 	Calls     int
 	Seen      string
 	Expires   time.Time
 }
 
-// Pending returns the open questions of a tenant that were asked here, the one
-// that expires first coming first. Other nodes, and a former life of this one,
-// may have asked more: [Monitor.View] shows those of a session, and
-// [Monitor.Words] what they say.
+// Pending returns the open questions of a tenant that were asked here, the first to expire first.
+// Other nodes, and this one before a restart, may have asked more: [Monitor.View] shows those of a
+// session, and [Monitor.Words] their text.
 func (m *Monitor) Pending(tenant string) []Pending {
 	return m.asked.of(tenant, m.cfg.Now())
 }
 
-// mayAsk refuses a question that would be one too many of its tenant.
+// mayAsk refuses a question beyond the limit of its tenant.
 func (m *Monitor) mayAsk(s journal.Session, t *approval.Ticket, at time.Time) error {
 	if t == nil || m.cfg.Questions == nil {
 		return nil
@@ -54,7 +52,7 @@ type questions struct {
 
 func newQuestions() *questions { return &questions{open: map[journal.Session][]Pending{}} }
 
-// add notes a question, or one more call of one, and reports whether it is new.
+// add records a question, or one more call of one, and reports whether it is new.
 func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,7 +91,7 @@ func (q *questions) any(s journal.Session) bool {
 	return len(q.open[s]) > 0
 }
 
-// expire forgets a question whose time is over, and reports whether it was there.
+// expire drops a question that has expired, and reports whether it was there.
 func (q *questions) expire(s journal.Session, t floodmark.TicketID, at time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,15 +117,14 @@ func (q *questions) makeRoom(at time.Time) {
 	q.forgetUntil(ends[len(ends)/8])
 }
 
-// forgetUntil forgets what does not outlast a time.
+// forgetUntil drops questions that have expired at a time.
 func (q *questions) forgetUntil(t time.Time) {
 	for s := range q.open {
 		q.keep(s, func(p Pending) bool { return t.Before(p.Expires) })
 	}
 }
 
-// settle forgets the questions of a session that its book has closed, and
-// returns them.
+// settle drops the questions of a session that its book has closed, and returns them.
 func (q *questions) settle(s journal.Session, book *approval.Book, at time.Time) (gone []Pending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,28 +11,26 @@ import (
 )
 
 var (
-	// ErrBusy says that too much is waiting already.
+	// ErrBusy says that too many events are waiting already.
 	ErrBusy = errors.New("monitor: busy")
 	// ErrClosed says that the monitor is being stopped.
 	ErrClosed = errors.New("monitor: closed")
-	// ErrNoSession says that nothing is known of a session.
+	// ErrNoSession says that a session is unknown.
 	ErrNoSession = errors.New("monitor: no such session")
-	// ErrNoTenant says that there is no key for a tenant, so that nothing is judged
-	// or told for it.
+	// ErrNoTenant says that a tenant has no key, so that nothing of it is judged or shown.
 	ErrNoTenant = errors.New("monitor: no such tenant")
 	// ErrNoTicket says that a session has no such question.
 	ErrNoTicket = errors.New("monitor: no such question")
 	// ErrQuestions says that a tenant has too many open questions.
 	ErrQuestions = errors.New("monitor: too many questions")
-	// ErrPanic says that judging ended in a bug of ours.
+	// ErrPanic says that judging panicked: a bug of ours.
 	ErrPanic = errors.New("monitor: judging panicked")
-	// ErrChildExists says that a sub-agent's session is there already.
+	// ErrChildExists says that a sub-agent's session already exists.
 	ErrChildExists = errors.New("monitor: the sub-agent's session exists already")
 )
 
-// A Refusal is why an event got the zero reply, or a command no answer. Reason
-// and Hint are for people: the first says what went wrong, the second what to
-// do. Neither holds content.
+// A Refusal is why an event got the zero reply, or a command no answer. Reason says what went wrong
+// and Hint what to do, both for people and without content.
 type Refusal struct {
 	Reason, Hint string
 	// Err is the cause, for programs.
@@ -63,7 +61,7 @@ func refuse(err error) error {
 	return &Refusal{Reason: "this could not be judged or recorded", Hint: "Look at «floodmark status»: is there room on the disk, and does the journal answer?", Err: err}
 }
 
-// misread words an event or a command that the rules themselves refuse.
+// misread words an event or a command that is itself invalid.
 func misread(err error) error {
 	if r := worded(err); r != nil {
 		return r
@@ -112,7 +110,7 @@ func wordings() []wording {
 	}
 }
 
-// broken says what of a session is not as it was written.
+// broken returns an error that a session is not as it was written.
 func broken(s journal.Session, why string) error {
 	return fmt.Errorf("%w: session %s: %s", journal.ErrBroken, s, why)
 }

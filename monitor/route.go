@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// ErrNotYours says that another group answers a question.
+// ErrNotYours says that only another group may answer a question.
 var ErrNotYours = errors.New("monitor: another group answers this")
 
 type groupsKey struct{}
@@ -29,8 +29,8 @@ func groupsOf(ctx context.Context) []string {
 	return groups
 }
 
-// step judges an event. A code that the owner types into a conversation answers a
-// question, too; who types there is in no group.
+// step judges an event. A code that the owner types into a conversation answers a question, too;
+// its author there is in no group.
 func (m *Monitor) step(st *kernel.State, r kernel.Rules, in kernel.Input, s journal.Session) (kernel.Output, error) {
 	ev := &in.Event
 	if m.cfg.MayAnswer != nil && ev.Point == hook.MessageReceived && ev.Origin.IsOwner && ev.Origin.Kind == floodmark.FromSender {
@@ -58,10 +58,10 @@ func (m *Monitor) route(groups []string, s journal.Session, st *kernel.State, in
 			open, ok = st.Book.ByCode(in.Key[:], s.ID, cmd.Code, in.At)
 		}
 		if !ok {
-			return nil // there is nothing to answer, and the kernel says so
+			return nil // nothing to answer; the kernel reports that
 		}
 		tools = open.Tools()
-	case approval.Endorse: // it counts for every call that follows
+	case approval.Endorse: // it affects all later calls
 	default:
 		return nil
 	}

@@ -17,14 +17,14 @@ import (
 type seat struct {
 	session journal.Session
 
-	// These belong to the seats, and their lock guards them.
+	// Guarded by the lock of the seats.
 	held    bool
 	stalled bool            // the holder waits for a flush
-	waiting []chan struct{} // who comes next, in order
+	waiting []chan struct{} // the next turns, in order
 	charged int64           // what the cache counts for it
 	place   *list.Element   // among the seats, the last used first
-	// flushing is being written, next gathers what is judged meanwhile; broken
-	// counts those that failed.
+	// flushing is being written, next collects what is judged meanwhile; broken counts failed
+	// flushes.
 	flushing, next *flush
 	broken         uint64
 
@@ -34,8 +34,8 @@ type seat struct {
 	readings *kernel.Readings // of the owner's words
 }
 
-// A memory is a session as it is known: the fold of its entries up to link. The
-// zero memory knows nothing.
+// A memory is the known state of a session: the fold of its entries up to link. The zero memory is
+// unknown.
 type memory struct {
 	state *kernel.State
 	link  journal.Link
@@ -44,14 +44,14 @@ type memory struct {
 	kept  int // sources in the newest snapshot
 	// seen are incidents of reading it, to be written with its next facts.
 	seen []floodmark.IncidentSeen
-	// basis is how many flushes of the seat had failed when it was read: after
-	// one more it may hold what was never written.
+	// basis is how many flushes of the seat had failed when it was read: after one more it may hold
+	// facts that were never written.
 	basis uint64
 
 	sized, words int // how many of the owner's words were counted, and their bytes
 }
 
-// drop forgets all: the next event reads the session again.
+// drop forgets the session: the next event reads it again.
 func (s *seat) drop() { s.memory, s.index, s.readings = memory{}, nil, nil }
 
 // What a session takes in memory, measured and rounded up: with little in it,
@@ -125,8 +125,8 @@ func (t *seats) enter(ctx context.Context, id journal.Session, again bool) (*sea
 	}
 }
 
-// behind is how many events wait, for their turn or for what is written now, also
-// if they write nothing.
+// behind returns how many events wait, for their turn or for a flush, including those that write
+// nothing.
 func (s *seat) behind() int {
 	n := len(s.waiting)
 	if s.stalled {
@@ -171,8 +171,8 @@ func (t *seats) leave(s *seat) {
 	t.tidy(s)
 }
 
-// tidy forgets s if nothing is known of it, and others where there are too many.
-// One that is held, or being written to, stays.
+// tidy drops s if nothing is known of it, and the oldest others above the limit. A seat that is
+// held, or being written, stays.
 func (t *seats) tidy(s *seat) {
 	if s.free() && s.charged == 0 {
 		t.remove(s)

@@ -29,9 +29,8 @@ func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, stat
 	return append(sealed, state...)
 }
 
-// openSnapshot returns the state in a snapshot that was sealed for exactly this
-// place, with the name of the key it was sealed with, and nil for one in another
-// format.
+// openSnapshot returns the state in a snapshot that was sealed for exactly this place, with the
+// name of its key; nil for one in another format.
 func openSnapshot(ring provenance.Ring, s journal.Session, link journal.Link, sealed []byte) (key string, state []byte, err error) {
 	if len(sealed) > 0 && (sealed[0] != 0 && sealed[0] <= formerFormat || sealed[0] > snapshotFormat) {
 		return "", nil, nil

@@ -23,9 +23,8 @@ func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, 
 	}})
 }
 
-// gather asks all gates at once and returns their answers, in their order. It
-// leaves time to write them down before ctx ends: an agent whose hook had to
-// answer meanwhile would learn nothing.
+// gather asks all gates at once and returns their answers in order. It leaves time to record them
+// before ctx ends, so that the agent's hook still gets an answer.
 func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.Asking) []kernel.GateAnswer {
 	began := m.cfg.Now()
 	wait := ctx
@@ -58,8 +57,7 @@ func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.A
 	return answers
 }
 
-// timeToWrite is what is kept back of an agent's time for writing the answers
-// down.
+// timeToWrite is the part of an agent's time that is kept for recording the answers.
 const timeToWrite = time.Second
 
 // short is a duration as people write it.
@@ -81,8 +79,8 @@ type flight struct {
 	left    time.Time // when the last waiter left
 }
 
-// A flightKey is whom an answer can be for: one session's call with exactly
-// these arguments.
+// A flightKey identifies the calls an answer is valid for: one session's call with exactly these
+// arguments.
 type flightKey struct {
 	session journal.Session
 	gate    string
@@ -127,7 +125,7 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 	return f
 }
 
-// ask waits for the answer. A yes that comes too late is none.
+// ask waits for the answer. An approval that comes too late is dropped.
 func (f *flight) ask(ctx, life context.Context, v verify.Verifier, limit time.Duration) {
 	defer func() {
 		if recover() != nil {
@@ -183,7 +181,7 @@ func (fs *flights) begin(key flightKey) bool {
 	return true
 }
 
-// end gives the room back.
+// end frees the room that begin reserved.
 func (fs *flights) end(key flightKey) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -193,11 +191,10 @@ func (fs *flights) end(key flightKey) {
 	}
 }
 
-// lateFor is how long the answer to a call that was refused meanwhile may be
-// used by the same call tried again.
+// lateFor is how long a late answer may be used by a retry of the refused call.
 const lateFor = 10 * time.Minute
 
-// take returns the asking about exactly this, once.
+// take returns the abandoned request about exactly this, once.
 func (fs *flights) take(key flightKey, r verify.Request, now time.Time) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -14,12 +14,12 @@ type View struct {
 	Session journal.Session
 	State   *kernel.State
 	Link    journal.Link
-	// Erased says that what came before was erased; nil if nothing was.
+	// Erased is the tombstone of an erased past; nil if nothing was erased.
 	Erased *journal.Tombstone
 }
 
-// View reads a session, checking its chain. It takes no turn in the session and
-// leaves the cache alone, so that looking never slows an agent down.
+// View reads a session, checking its chain. It takes no turn in the session and leaves the cache
+// alone, so that viewing never slows an agent down.
 func (m *Monitor) View(ctx context.Context, s journal.Session) (View, error) {
 	if err := m.begin(); err != nil {
 		return View{}, refuse(err)
@@ -34,9 +34,8 @@ func (m *Monitor) View(ctx context.Context, s journal.Session) (View, error) {
 	return View{Session: s, State: mem.state, Link: mem.link, Erased: mem.stone}, nil
 }
 
-// MarkAt returns the mark of a session at exactly one entry, or
-// [journal.ErrConflict] if another one is the last by now. It is a
-// [journal.MarkOf]: what is erased keeps the mark it had.
+// MarkAt returns the mark of a session at exactly one entry, or [journal.ErrConflict] if that is
+// not the last entry any more. It is a [journal.MarkOf]: an erased session keeps its mark.
 func (m *Monitor) MarkAt(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
 	v, err := m.View(ctx, s)
 	if err != nil {

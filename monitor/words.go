@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Words is a call of a question as a person saw it when it was asked, made from what
-// is in the journal: st is the session just before the fact that shows the call, code
-// the MAC in that fact, and f the decision that [kernel.Leads] to it. So every node
-// shows what any node asked, also one that is gone. The code itself is nowhere in it.
+// Words is a call of a question as a person saw it when it was asked, rebuilt from the journal: st
+// is the session just before the fact that shows the call, code the MAC in that fact, and f the
+// decision that [kernel.Leads] to it. So every node can show the questions of any node, even one
+// that is gone. It does not contain the code.
 func (m *Monitor) Words(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error) {
 	ring, err := m.ring(s.Tenant)
 	if err != nil {
@@ -21,8 +21,8 @@ func (m *Monitor) Words(s journal.Session, st *kernel.State, shown floodmark.Sho
 	if err != nil {
 		return approval.Question{}, err
 	}
-	// Places to pick from are in an order that follows from the code. Its MAC is the
-	// same at every node, and with the key as little to be guessed.
+	// The order of places to pick from follows from the code. Its MAC is the same at every node,
+	// and as hard to guess without the key.
 	in := kernel.Input{Event: hook.Event{Agent: st.Agent, Session: s.ID}, At: m.cfg.Now(), Code: code.String()}
 	in.Key, in.KeyName = key.own.Key, key.own.Name
 	return kernel.Words(st, m.rulesOf(s, st.Origin(s.ID)), in, shown, f)

@@ -16,30 +16,30 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A job is one thing to be judged in a session and written down.
+// A job is one thing to judge in a session and record.
 type job struct {
 	session journal.Session
 	event   hook.Event
 	// judge is the pure part. It must not change the state.
 	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
-	// ruleless jobs only note something: they work even if the rules do not.
+	// ruleless jobs only record something: they work even without valid rules.
 	ruleless bool
 	// alone jobs keep the session until they are durable: people are told of them.
 	alone bool
-	// again are questions that judging finds to be asked once more; usually nil.
+	// again are questions to ask once more, as found by judging; usually nil.
 	again *[]approval.Ticket
 	// altered is what a call changed on the disk; nil if the disk was not watched.
 	altered *kernel.Altered
 }
 
-// A written is a job that is done: its facts are durable.
+// A written is a finished job: its facts are durable.
 type written struct {
 	out     kernel.Output
 	entries []journal.Entry
 	state   seatView
 }
 
-// A seatView is what is told of a session after a job.
+// A seatView is what observers get of a session after a job.
 type seatView struct {
 	link journal.Link
 	mark floodmark.Label
@@ -80,8 +80,8 @@ func (m *Monitor) writeOnce(ctx context.Context, j job, o *Observation, clock *s
 	}
 }
 
-// turn judges a job in its turn and waits until it is durable. Where it can be
-// written with others, they have their turn meanwhile.
+// turn judges a job in its turn and waits until it is durable. If it can share a flush, later jobs
+// get their turn meanwhile.
 func (m *Monitor) turn(ctx context.Context, j job, o *Observation, clock *stopwatch) (written, error) {
 	s, err := m.seats.enter(ctx, j.session, o.Conflicts > 0)
 	if err != nil {
@@ -102,7 +102,7 @@ func (m *Monitor) turn(ctx context.Context, j job, o *Observation, clock *stopwa
 	return w, nil
 }
 
-// A passed is what was handed on to be written.
+// A passed is a job that was judged and waits to be written.
 type passed struct {
 	flush *flush // nil if there is nothing to wait for
 	lead  bool   // the caller has to write it
@@ -130,8 +130,8 @@ func (m *Monitor) judged(ctx context.Context, s *seat, j job, o *Observation, cl
 	return w, p, err
 }
 
-// recall makes the seat know its session. What it remembers counts only as long
-// as nothing failed that it rests on.
+// recall loads the session into the seat. What is cached counts only while no flush that it depends
+// on has failed.
 func (m *Monitor) recall(ctx context.Context, s *seat, ring provenance.Ring, o *Observation) error {
 	if s.state != nil && !m.seats.founded(s) {
 		s.drop()
@@ -195,7 +195,7 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring,
 	return w, p, nil
 }
 
-// known tells those who wait for it what is durable now.
+// known tells waiters and approvers what is durable now.
 func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 	if w.out.Ask != nil {
 		m.ask(s, *w.out.Ask, at)
@@ -214,8 +214,8 @@ func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 	}
 }
 
-// judge calls the rules. A bug in them, or an index that could not be read,
-// makes their answer worthless.
+// judge calls the rules. After a panic in them, or a failed read of an index, their answer is
+// dropped.
 func (m *Monitor) judge(ctx context.Context, s *seat, j job, key keys, at time.Time) (out kernel.Output, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -256,7 +256,7 @@ func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 	later.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"}
 	parent, err := m.Parent.name()
 	if err != nil || m.Past == nil || *m.Past {
-		return asked{event: later}, nil //nolint:nilerr // then nobody knows the parent
+		return asked{event: later}, nil //nolint:nilerr // then the parent is not known
 	}
 	return asked{
 		event:     hook.Event{Agent: cmp.Or(m.Parent.agent(), ev.Agent), Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: m.Prompt},
