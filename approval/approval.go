@@ -20,15 +20,14 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A Ticket is a question on its way to a person.
+// A Ticket is a question to a person.
 type Ticket struct {
 	ID floodmark.TicketID
-	// Tenant and Session say whose question it is.
+	// Tenant and Session are those the question belongs to.
 	Tenant  string
 	Session floodmark.SessionID
-	// Code is what the owner types. It goes to the owner's channel and nowhere
-	// else: not into a reply, a log or the journal. A call that is added to an
-	// open question comes with a new code for all of it.
+	// Code is what the owner types. It goes only to the owner's channel: not into a reply, a log or
+	// the journal. A call that joins an open question brings a new code for all of it.
 	Code string
 	// Call is the new call in the question, Calls how many it holds now, and Seen the current
 	// [Open.Seen], which an approval must send back.
@@ -39,87 +38,85 @@ type Ticket struct {
 	// Held is set in quiet hours: people are told of the question after it. An approver that gets
 	// it through [Approver.Ask] may show it, unless it is a [Keeper].
 	Held time.Time
-	// Again says that it was asked before, by a monitor that has ended since.
-	// It comes with a new code, and with one Ticket for each of its calls.
+	// Again says that it was asked before, until the monitor stopped. It comes with a new code, and
+	// with one Ticket for each of its calls.
 	Again bool
 }
 
 // A Question is one call as a person sees it.
 type Question struct {
 	Action floodmark.Action
-	// Line says it in one line: source, argument, action, way out.
+	// Line says it in one line: source, argument, action, remedy.
 	Line string
 	// Sources are what lowered the session's trust, oldest first.
 	Sources []floodmark.Source
-	// Pattern is the wider approval that minutes would give; empty if none.
+	// Pattern is the wider grant of an approval with minutes; empty if none.
 	Pattern string
 	// Offers are the approvals a person can choose from, at most [MaxOffers],
 	// the narrowest first: the first is this call alone.
 	Offers []Offer
-	// Pick is set if an argument that matters was seen only in content from
-	// outside: then an approval must also say what that argument is.
+	// Pick is set if an argument that matters was seen only in foreign content: then an approval
+	// must also say what that argument is.
 	Pick *Pick
-	// Vouch is set if it is about no call: what the owner wants to vouch for, as a
-	// person would call it.
+	// Vouch is set if the question is about content instead of a call: the name a person would give
+	// that content.
 	Vouch Origin
 	// Two says that two people must approve it.
 	Two bool
 	// Asked is how the owner's last message begins, as a reminder for an owner who reads the
 	// question hours later.
 	Asked string
-	// Source says who wrote what led here, Consequence what happens after a
-	// yes, both in plain words.
+	// Source says who wrote what led here, Consequence what happens after an approval, both in
+	// plain words.
 	Source, Consequence string
-	// About says in the catalog's words what the tool does, Pays that it moves
-	// money, Unknown that no catalog knows it.
+	// About is the catalog's description of the tool. Pays says that it moves money, Unknown that
+	// it is in no catalog.
 	About         string
 	Pays, Unknown bool
-	// Notes are about the arguments of Action, in the same order; none if nothing
-	// more is known of them.
+	// Notes are about the arguments of Action, in the same order; empty without any.
 	Notes []Note
 	// Led is what led here; zero if it was the agent itself.
 	Led Origin
-	// Box says in a line whether it runs in a box; empty if it could never.
+	// Box says in a line whether it runs in a box; empty if it never can.
 	Box string
-	// Beware are words of ours about what the call carries.
+	// Beware are our own warnings about what the call carries.
 	Beware []string
 	// Reasons are those of the decision, the deciding one first.
 	Reasons []floodmark.Reason
-	// Whole are the values that their short forms do not show as they are.
+	// Whole are the values that their short forms do not fully show.
 	Whole []floodmark.Whole
-	// Push is what the call would push; nil if it pushes nothing that can be looked at.
+	// Push is what the call would push; nil for no push that can be inspected.
 	Push *hook.Push
 	// Remote is what «origin» means where it was asked.
 	Remote hook.Remote
 }
 
-// An Offer is one approval that a question offers. It is written down with the
-// question, so that no grant is wider than what was shown.
+// An Offer is one approval that a question offers. It is recorded with the question, so that no
+// grant is wider than what was shown.
 type Offer = floodmark.Offer
 
-// MaxOffers is how many offers a person can still tell apart at a glance.
+// MaxOffers is how many offers a person can tell apart at a glance.
 const MaxOffers = 3
 
 // A Pick is what a person must enter besides approving, so that a place is not approved unread.
 type Pick struct {
-	// Argument names it, as in [floodmark.Argument.Path]; Others are further ones, if
-	// more than one place was named by others alone. Then each has to be typed.
+	// Argument names it, as in [floodmark.Argument.Path]. Others are further ones, if foreign
+	// content alone named more than one place; then each has to be typed.
 	Argument string
 	Others   []string
 	// Among are three values in random order, one of them the real one. If it
 	// is empty the person types the end of the value, see [Tail].
 	Among []string
-	// Words say what to do, such as «type what stands behind the @».
+	// Words are the instruction, such as «type what stands behind the @».
 	Words string
 }
 
-// PickEnd is how many characters a person types of a value that has no better
-// end.
+// PickEnd is how many characters a person types of a value without a domain or host name.
 const PickEnd = 6
 
-// An Approver carries a ticket to a person. The answer comes back later, as a
-// message or a click, so Ask returns as soon as the question is on its way. The calls
-// of one question come in their order, one after the other.
+// An Approver carries a ticket to a person. The answer comes back later, as a message or a click,
+// so Ask returns as soon as the question is sent. The calls of one question come in order, one at a
+// time.
 type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
 }
@@ -132,9 +129,8 @@ type Keeper interface {
 	Keeps()
 }
 
-// A Closer is an [Approver] that also wants to know how its questions ended, so
-// that it can say so where it asked. The monitor tells it after the answer is
-// durable, perhaps more than once.
+// A Closer is an [Approver] that is also told how its questions ended, so that it can update them.
+// The monitor calls it after the answer is durable, perhaps more than once.
 type Closer interface {
 	Closed(ctx context.Context, s floodmark.SessionID, t floodmark.TicketID, o Outcome) error
 }
@@ -145,8 +141,7 @@ type Outcome struct {
 	// was voided.
 	Verdict floodmark.Verdict
 	Expired bool
-	// By and Channel say who answered, and where. Of a voided question By says
-	// why it was.
+	// By and Channel say who answered, and where. For a voided question By says why.
 	By, Channel string
 	At          time.Time
 }
@@ -163,8 +158,8 @@ func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code strin
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// PickMAC is what the journal keeps of a value that has to be picked, or of its
-// end: enough to prove a picked one. Case and spaces around it do not count.
+// PickMAC is what the journal keeps of a value that has to be picked, or of its end: enough to
+// verify a picked one. Case and surrounding spaces do not count.
 func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, value string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
 	b := make([]byte, 0, 256)
@@ -175,14 +170,14 @@ func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, val
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// The two things a person can say of a value.
+// What a person can enter of a value.
 const (
 	PickWhole = "whole"
 	PickTail  = "end"
 )
 
-// Place is the part of a value that a person reads: of an address in the net its
-// host, of anything else as much as is shown.
+// Place is the part of a value that a person reads: the host of a URL, and all that is shown of any
+// other value.
 func Place(shown string) string {
 	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" {
 		return strings.ToLower(u.Hostname())
@@ -207,9 +202,8 @@ func (q Question) Place() string {
 	return strings.Join(Distinct(parts), " ")
 }
 
-// Parts are what a person proves of a value: the part of it that is read, see [Place],
-// and of an address that leads on behind its host also how it ends, because what
-// stands there can say anything.
+// Parts are what a person must enter of a value: its [Place], and for a URL with more than a host
+// also its end, because that part can say anything.
 func Parts(shown string) []string {
 	place := Place(shown)
 	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
@@ -229,8 +223,8 @@ func Distinct(parts []string) []string {
 	return list
 }
 
-// Together is what several parts are proved by: their words, in any order, with spaces
-// or commas between.
+// Together normalises several entered parts: their words, in any order, separated by spaces or
+// commas.
 func Together(said string) string {
 	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	slices.Sort(words)
@@ -261,8 +255,8 @@ func Tail(value string) string {
 	return lastOf(value)
 }
 
-// TailWords say to a person what [Tail] wants to hear. The argument is named by its
-// path, if the catalog knows it: what others called one is no word of ours.
+// TailWords say what a person must enter for [Tail]. The argument is named by its path if the
+// catalog describes it: a foreign name is not shown as our own words.
 func TailWords(path, value string) string {
 	of := "its value"
 	if path != "" {
@@ -280,8 +274,8 @@ func TailWords(path, value string) string {
 	return fmt.Sprintf("type the last %d characters of %s", PickEnd, of)
 }
 
-// Picks reports whether what a person said proves the value of a call that was
-// shown. A call that needs no pick is proved by anything.
+// Picks reports whether what a person entered proves the value of a shown call. A call without a
+// pick accepts anything.
 func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string) bool {
 	if shown.Pick.IsZero() {
 		return true
@@ -295,8 +289,8 @@ func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string
 	return said != "" && proved
 }
 
-// SameDigest compares two digests in constant time. Codes and picks are compared
-// by nothing else, and never as they were typed.
+// SameDigest compares two digests in constant time. Codes and picks are compared only by it, never
+// as typed.
 func SameDigest(a, b floodmark.Digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
 // SameWord compares two words, one of them a code, as [SameDigest] does.

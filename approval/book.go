@@ -14,17 +14,16 @@ type Book struct {
 	Tickets []Open   `json:"tickets,omitempty"`
 	Grants  []Grant  `json:"grants,omitempty"`
 	Denials []Denial `json:"denials,omitempty"`
-	// Closed are the last questions that have ended, and Guesses how often a wrong
-	// code was typed where.
+	// Closed are the last questions that have ended, and Guesses the wrong codes by channel.
 	Closed  []Closed `json:"closed,omitempty"`
 	Guesses []Guess  `json:"guesses,omitempty"`
-	// Waits are until when the last questions were to wait, oldest first.
+	// Waits are the expiry times of the last questions, oldest first.
 	Waits []time.Time `json:"waits,omitempty"`
 	// Hosts are grants that outlive the session: see [floodmark.GrantHosts] and [floodmark.GrantHere].
 	Hosts []Grant `json:"hosts,omitempty"`
 	// Boxed is nil unless a call was let through in a box.
 	Boxed *Boxed `json:"boxed,omitempty"`
-	// InBoxes are the calls that were let through in a box and gave nothing yet.
+	// InBoxes are the calls allowed in a box that have no result yet.
 	InBoxes []floodmark.CallID `json:"inBoxes,omitempty"`
 }
 
@@ -37,8 +36,8 @@ type Closed struct {
 	Channel string             `json:"channel,omitempty"`
 }
 
-// A Guess is how often a wrong code was typed through one channel since a right
-// one, and until when none is looked at there.
+// A Guess counts the wrong codes typed through one channel since a right one, and says until when
+// codes are refused there.
 type Guess struct {
 	Channel string    `json:"channel,omitempty"`
 	Wrong   int       `json:"wrong,omitempty"`
@@ -55,10 +54,10 @@ type Open struct {
 	Held  time.Time `json:"held,omitzero"`
 	Turn  int       `json:"turn"`
 	Wrong int       `json:"wrong,omitempty"`
-	// Approved says that it was answered with yes. It is kept until it expires:
-	// a deny that arrives before the call runs still wins.
+	// Approved says that it was approved. It is kept until it expires: a denial that arrives before
+	// the call runs still wins.
 	Approved bool `json:"approved,omitempty"`
-	// First is the first of two people who approved it, where it takes two.
+	// First is the first of two people to approve it, where it takes two.
 	First string `json:"first,omitempty"`
 	// By and Channel say who approved it, and where.
 	By      string `json:"by,omitempty"`
@@ -87,22 +86,22 @@ type Grant struct {
 	Shown  floodmark.Shown      `json:"shown"`
 	Turn   int                  `json:"turn"`
 	Until  time.Time            `json:"until,omitzero"`
-	// Used is the last call that it let through.
+	// Used is the last call that it allowed.
 	Used floodmark.CallID `json:"used,omitempty"`
 	// Spoke says that other people's words were read since it was asked for, and Own that results
 	// of its own calls lowered the mark. Neither changes the call that was shown, so the grant
 	// holds until something else changes: see [Book.Changed].
 	Spoke bool `json:"spoke,omitempty"`
 	Own   bool `json:"own,omitempty"`
-	// Moved says that a call changed something between their words and the yes.
+	// Moved says that a call changed something between those words and the approval.
 	Moved bool `json:"moved,omitempty"`
-	// Draft means that it was given while the owner only observed. After that it covers
-	// nothing, and its question is asked again.
+	// Draft means that it was given while the owner only observed. After that it covers nothing,
+	// and its question is asked again.
 	Draft bool `json:"draft,omitempty"`
 }
 
-// exact reports a grant for the call that was shown and no other. What takes further
-// commands is never known in full.
+// exact reports a grant for exactly the call that was shown. A call that takes further commands is
+// never known in full.
 func (g Grant) exact() bool {
 	return (g.once() || g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes) &&
 		!slices.Contains(g.Shown.Codes, floodmark.Interactive)
@@ -120,7 +119,7 @@ type Denial struct {
 	ArgsDigest floodmark.Digest  `json:"argsDigest"`
 }
 
-// The limits of a book: the oldest entries give way.
+// The limits of a book: beyond them the oldest entries are dropped.
 const (
 	MaxTickets = 32
 	MaxGrants  = 64
@@ -129,7 +128,7 @@ const (
 	MaxGuesses = 16 // channels; more are one
 )
 
-// Open takes in a new question.
+// Open adds a new question.
 func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 	b.Tickets = append(b.Tickets, Open{ID: f.Ticket, CodeMAC: f.CodeMAC, Shown: slices.Clone(f.Shown), Expires: f.Expires, Held: f.Held, Turn: turn})
 	if extra := len(b.Tickets) - MaxTickets; extra > 0 {
@@ -141,7 +140,7 @@ func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 	}
 }
 
-// AskedSince counts the questions that were to wait beyond a time.
+// AskedSince counts the questions that expire after a time.
 func (b *Book) AskedSince(t time.Time) int {
 	n := 0
 	for _, until := range b.Waits {
@@ -165,34 +164,32 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if again {
 		return
 	}
-	o.First = ""                                                       // who said yes has not seen this
-	o.Spoke, o.Moved = false, len(o.Shown) > 1 && (o.Spoke || o.Moved) // the others stand as they were
+	o.First = ""                                                       // the first approver has not seen this
+	o.Spoke, o.Moved = false, len(o.Shown) > 1 && (o.Spoke || o.Moved) // the other calls are unchanged
 }
 
-// With are the calls that a question shows once another one was added, or one of them
-// is shown as it stands now.
+// With returns the calls of a question after adding one, or replacing one by its current form.
 func (o Open) With(call floodmark.Shown) []floodmark.Shown {
 	return append(slices.DeleteFunc(slices.Clone(o.Shown), func(s floodmark.Shown) bool { return SameCall(s, call) }), call)
 }
 
-// SameCall reports whether two show the same call, however it stands in each.
+// SameCall reports whether two show the same call, in any state.
 func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDigest == b.ArgsDigest }
 
-// asItWas reports whether a call is shown once more as it was before: with a new
-// code only.
+// asItWas reports whether a call is shown again unchanged, with a new code only.
 func asItWas(a, b floodmark.Shown) bool {
 	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Hosts, b.Hosts) && a.Here == b.Here && slices.Equal(a.Codes, b.Codes)
 }
 
-// Count takes in that the first of two people approved.
+// Count records the first of two approvals.
 func (b *Book) Count(f floodmark.TicketCounted) {
 	if i := b.find(f.Ticket); i >= 0 {
 		b.Tickets[i].First = f.Person
 	}
 }
 
-// Refuse takes in a wrong code. One that names no ticket counts against all
-// open ones: a guesser does not say which question he guesses at.
+// Refuse records a wrong code. One that names no ticket counts against all open ones, because it
+// may have been a guess at any.
 func (b *Book) Refuse(f floodmark.TicketRefused) {
 	for i := range b.Tickets {
 		if f.Ticket == "" || b.Tickets[i].ID == f.Ticket {
@@ -216,8 +213,8 @@ func (b *Book) Refuse(f floodmark.TicketRefused) {
 	}
 }
 
-// guess finds the wrong codes of a channel. When there are too many channels all
-// others count as the one without a name.
+// guess returns the count of a channel. With too many channels, all others share the one without a
+// name.
 func (b *Book) guess(channel string) *Guess {
 	if i := slices.IndexFunc(b.Guesses, func(g Guess) bool { return g.Channel == channel }); i >= 0 {
 		return &b.Guesses[i]
@@ -228,8 +225,8 @@ func (b *Book) guess(channel string) *Guess {
 	return &b.Guesses[slices.IndexFunc(b.Guesses, func(g Guess) bool { return g.Channel == "" })]
 }
 
-// Guessed returns how often a wrong code was typed through a channel, and until
-// when none is looked at there.
+// Guessed returns how many wrong codes were typed through a channel, and until when codes are
+// refused there.
 func (b *Book) Guessed(channel string) (wrong int, until time.Time) {
 	if g := b.guess(channel); g != nil {
 		return g.Wrong, g.Until
@@ -237,9 +234,8 @@ func (b *Book) Guessed(channel string) (wrong int, until time.Time) {
 	return 0, time.Time{}
 }
 
-// Answer takes in how a person answered: the question is closed, and a refusal
-// also ends what the same question had granted before. A question that was
-// voided (Confirm) is closed without having been answered.
+// Answer records a person's answer: the question is closed, and a denial also ends what the same
+// question had granted before. A voided question (Confirm) is closed without an answer.
 func (b *Book) Answer(f floodmark.TicketAnswered) {
 	i := b.find(f.Ticket)
 	if i >= 0 && f.Verdict == floodmark.Restrict {
@@ -271,7 +267,7 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 	}
 }
 
-// Give takes in a grant. The call it was given for is no longer asked about.
+// Give records a grant. The call it was given for is no longer asked about.
 func (b *Book) Give(f floodmark.GrantGiven) {
 	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until, Draft: f.Draft}
 	if i := b.find(f.Ticket); i >= 0 {
@@ -281,7 +277,7 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
 		}))
 	}
-	if (g.Scope == floodmark.GrantHosts || g.Scope == floodmark.GrantHere) && !g.Draft { // a draft outlives nothing
+	if (g.Scope == floodmark.GrantHosts || g.Scope == floodmark.GrantHere) && !g.Draft { // drafts are not kept
 		b.Hosts = append(b.Hosts, g)
 		b.Hosts = b.Hosts[max(0, len(b.Hosts)-MaxGrants):]
 		return
@@ -292,10 +288,9 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 	}
 }
 
-// Use takes in that a grant let a call through: one for a single call is gone,
-// and one for exactly this call is not silenced by the result, which becomes
-// the given node. What a pattern lets through is not known beforehand, so there
-// a result that is not believed does silence it.
+// Use records that a grant allowed a call. A grant for a single call is removed. One for exactly
+// this call still holds after the result, which becomes the given node. What a pattern allows is
+// not known beforehand, so there an untrusted result does silence the grant.
 func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
@@ -313,14 +308,14 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	b.Grants = orNil(b.Grants)
 }
 
-// End takes in that the grants of a ticket are over.
+// End ends the grants of a ticket.
 func (b *Book) End(t floodmark.TicketID) {
 	of := func(g Grant) bool { return g.Ticket == t }
 	b.Grants, b.Hosts = orNil(slices.DeleteFunc(b.Grants, of)), orNil(slices.DeleteFunc(b.Hosts, of))
 }
 
-// Ran takes in that a call was let through, by the grants of a ticket or by none.
-// One that borrows the name of an approved call is not that call.
+// Ran records that a call was allowed, by the grants of a ticket or by none. A later call that
+// reuses the name of an approved one is not that call.
 func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	for i := range b.Grants {
 		if b.Grants[i].Used == call && b.Grants[i].Ticket != by {
@@ -341,8 +336,8 @@ func (b *Book) Hear() {
 	}
 }
 
-// Gave takes in what a call brought back. A grant for exactly this call is not ended by
-// it, unless it holds secrets.
+// Gave records the result of a call. It does not end a grant for exactly this call, unless it holds
+// secrets.
 func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
@@ -358,9 +353,8 @@ func (b *Book) Fell(call floodmark.CallID) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return call == "" || g.Used != call }))
 }
 
-// Changed takes in that something changed on which an approved call may depend: the
-// grants that held over new content are over, but for the one that let the very call
-// through that changed it.
+// Changed records a change on which an approved call may depend: grants that held despite new
+// content end, except the one that allowed the changing call itself.
 func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	for i := range b.Tickets {
 		b.Tickets[i].Moved = b.Tickets[i].Moved || b.Tickets[i].Spoke
@@ -368,16 +362,16 @@ func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && (g.Ticket != by || g.Shown.ArgsDigest != args) }))
 }
 
-// Follows takes in that a call was let through which changes nothing by itself. Another
-// command of the same shell may leave it in another folder.
+// Follows records that a call was allowed which changes nothing by itself. For another command of
+// the same shell it may change the folder.
 func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmark.Digest) {
 	if slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Shown.Tool == t }) || slices.ContainsFunc(b.Tickets, func(o Open) bool { return slices.Contains(o.Tools(), t) }) {
 		b.Changed(by, args)
 	}
 }
 
-// Sink takes in how low the session's mark is. A grant that was given above it
-// is over, also when the mark rises again.
+// Sink applies the session's mark. A grant that was given above it ends, even if the mark rises
+// again.
 func (b *Book) Sink(mark floodmark.Label) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.sunk(mark) }))
 }
@@ -388,15 +382,15 @@ func (b *Book) CloseTurn() {
 	b.Denials = nil
 }
 
-// Void ends every question and every grant: after a cleared context, nothing
-// that was shown describes the session any more. What was granted to the project stays.
+// Void ends every question and every grant: after a cleared context, nothing that was shown
+// describes the session any more. Grants for the project stay.
 func (b *Book) Void() { *b = Book{Guesses: b.Guesses, Waits: b.Waits, Hosts: b.Hosts} }
 
 func (b *Book) find(t floodmark.TicketID) int {
 	return slices.IndexFunc(b.Tickets, func(o Open) bool { return o.ID == t })
 }
 
-// orNil keeps an emptied list equal to one that never was.
+// orNil makes an emptied list equal to one that was never used.
 func orNil[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil

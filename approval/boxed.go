@@ -7,21 +7,20 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Boxed is the newest call that was let through in a box, until another one is let through
-// that may have changed what it would do. If it failed and comes again at once, there is
-// something that it does not get in a box, and a person is asked whether it may run outside
-// of one. An agent that has changed something in between tries it in the box once more.
+// Boxed is the newest call allowed in a box, until a later call may have changed its effect. If it
+// failed and is retried at once, it lacks something in the box, and a person is asked whether it
+// may run outside. After a change in between, the retry runs in the box once more.
 type Boxed struct {
 	Call   floodmark.CallID  `json:"call"`
 	Tool   floodmark.ToolRef `json:"tool"`
 	Args   floodmark.Digest  `json:"args"`
 	Failed bool              `json:"failed,omitempty"`
 	Wanted []string          `json:"wanted,omitempty"` // hosts, in vain
-	// NotKept are files that it wrote and that were not moved into the project.
+	// NotKept are files that it wrote and that did not reach the project.
 	NotKept []string `json:"notKept,omitempty"`
 }
 
-// Boxes takes note of a call that was let through.
+// Boxes records an allowed call.
 func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	if r == floodmark.Boxed {
 		b.InBoxes = append(slices.Clip(b.InBoxes), a.Call)[:min(len(b.InBoxes)+1, maxInBoxes)]
@@ -31,15 +30,15 @@ func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	}
 }
 
-// maxInBoxes bounds the calls that are in boxes at once. Once there are as many, any call may be one.
+// maxInBoxes bounds the calls in boxes at once. From then on any call may be one.
 const maxInBoxes = 256
 
-// HadToBeBoxed reports whether a call that gives something now was let through in a box alone.
+// HadToBeBoxed reports whether the call with this result was allowed only in a box.
 func (b *Book) HadToBeBoxed(c floodmark.CallID) bool {
 	return len(b.InBoxes) >= maxInBoxes || slices.Contains(b.InBoxes, c)
 }
 
-// BoxEnded takes note of how a call ended.
+// BoxEnded records how a call ended.
 func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 	if i := slices.Index(b.InBoxes, c); i >= 0 && len(b.InBoxes) < maxInBoxes {
 		b.InBoxes = slices.Delete(slices.Clone(b.InBoxes), i, i+1)
@@ -49,14 +48,14 @@ func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 	}
 }
 
-// FailedInBox reports the call that failed in its box just now. One that a person refused
-// outside of it stays there.
+// FailedInBox reports whether the call just failed in its box. A call whose run outside was denied
+// stays in it.
 func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
 	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
 }
 
-// Reason says why a person is asked about it. What the command chose stands between quotation
-// marks: a card sets it apart. Holes says that a box here could let it reach a host.
+// Reason says why a person is asked about it. The command's own words are in quotation marks: a
+// card sets them apart. Holes says that a box here could let it reach a host.
 func (b *Boxed) Reason(holes bool) floodmark.Reason {
 	text := "it failed in its box, which has no network, no secrets and only this project"
 	switch {
@@ -79,7 +78,7 @@ func quoted(names []string) string {
 	return strings.Join(marked, ", ")
 }
 
-// maxBoxed bounds what a card says of a box: it may be from the journal of another machine.
+// maxBoxed bounds a card's line about a box: another machine may have written it.
 const maxBoxed = 500
 
 // boxed is the line about a box on a card.
@@ -90,7 +89,7 @@ func boxed(line string) Phrase {
 	return spelled(capital(line))
 }
 
-// spelled sets apart what stands between quotation marks in words of ours.
+// spelled turns quoted parts of our own words into foreign parts.
 func spelled(line string) (p Phrase) {
 	for line = floodmark.Shorten(floodmark.Visible(line), maxBoxed); ; {
 		ours, rest, found := strings.Cut(line, "“")

@@ -64,14 +64,13 @@ func (q Question) Brief() Brief {
 	return b
 }
 
-// inCommand reports an address that was found in the command line, which stands whole on
-// the card.
+// inCommand reports an address found in the command line, which the card shows whole.
 func (q Question) inCommand(i int) bool {
 	c := q.command()
 	return c >= 0 && q.whole(c) && q.Action.Arguments[i].Path == urlOfCommand && q.warning(i) == "" && !q.chosen(i)
 }
 
-// warnings are what has to be said of single values, each once.
+// warnings are the warnings about single values, each once.
 func (q Question) warnings() (p Phrase) {
 	var said []string
 	for i := range q.Action.Arguments {
@@ -83,8 +82,8 @@ func (q Question) warnings() (p Phrase) {
 	return p
 }
 
-// unshown names the texts and files that go with a call, stand on no card, and are not
-// the owner's own words.
+// unshown names the texts and files of a call that are on no card and are not the owner's own
+// words.
 func (q Question) unshown() (p Phrase) {
 	var said []string
 	for i, a := range q.Action.Arguments {
@@ -108,8 +107,8 @@ func (q Question) unshown() (p Phrase) {
 	return p
 }
 
-// command is the argument that is a command line, as the catalog says; below zero if
-// there is none, or not one alone.
+// command returns the index of the only command line among the arguments; below zero if there is
+// none or more than one.
 func (q Question) command() int {
 	found := -1
 	for i := range q.Action.Arguments {
@@ -168,8 +167,8 @@ func (q Question) inLine(r row) Phrase {
 	return p
 }
 
-// why says why a person is asked, in sentences of their own: what was read before it, what
-// that has to do with the call, and where it would run.
+// why says why a person is asked, in separate sentences: what was read before the call, how that
+// relates to it, and where it would run.
 func (q Question) why() Phrase {
 	p := q.seenThere()
 	switch {
@@ -202,8 +201,8 @@ func (p Phrase) ended() Phrase {
 	return p.say(".")
 }
 
-// reason is the first reason that says more than that something was read, or else what the
-// rules ask about once something was. Of a look at something it says why even that is asked.
+// reason is the first reason that says more than that something was read, or else what the rules
+// ask about after any read. For a read it says why even that needs approval.
 func (q Question) reason() Phrase {
 	general := ""
 	for _, r := range q.Reasons {
@@ -231,7 +230,7 @@ func (q Question) looks() bool {
 	return len(q.Action.Effects) > 0 && slices.Min(q.Action.Effects) >= floodmark.Fetch
 }
 
-// seenThere names the value that matters most if it came from something that was read.
+// seenThere names the most important value that came from something the agent read.
 func (q Question) seenThere() Phrase {
 	best := -1
 	for i, a := range q.Action.Arguments {
@@ -253,7 +252,7 @@ func (q Question) seenThere() Phrase {
 	return append(Phrase{}.quote(q.value(best), maxShownHead).say(" stands in "), q.note(best).From.words()...)
 }
 
-// maxWhole is more than any value has that is shown whole.
+// maxWhole exceeds the length of any value that is shown whole.
 const maxWhole = 1 << 20
 
 // hidesPush reports a push that is shown in part, or not at all.

@@ -23,13 +23,13 @@ const (
 	briefRows     = 2 // of each call, if there are several
 )
 
-// A Card is a question in the words a person reads, whichever channel shows it.
-// It names what the agent wants, where each value that matters came from, and what
-// a yes does. What a card leaves out it counts.
+// A Card is a question in the words a person reads, the same in every channel. It names what the
+// agent wants, where each value that matters came from, and what an approval does. What it leaves
+// out it counts.
 type Card struct {
 	// Deed says what the call does, after «wants to».
 	Deed Phrase
-	// Asked is how the owner's last message begins; empty if that is not known.
+	// Asked is how the owner's last message begins; empty if unknown.
 	Asked Phrase
 	// Body is the rest, one line each. A line that begins with spaces belongs to
 	// the one above it.
@@ -39,32 +39,30 @@ type Card struct {
 	Hides bool
 }
 
-// A Note says more about an argument than is written down with it.
+// A Note says more about an argument than the fact records.
 type Note struct {
 	// Is names what the value stands for, in the catalog's words.
 	Is string
-	// Goes says that it tells where the call goes, Cut that it is not shown whole,
-	// Empty that there is nothing in it.
+	// Goes says that it is a destination, Cut that it is not shown whole, Empty that it is empty.
 	Goes, Cut, Empty bool
 	// From is where it was first seen.
 	From Origin
 }
 
-// An Origin is something that was read, as a person would call it. The zero Origin
-// is not known.
+// An Origin names something that was read, as a person would. The zero Origin is unknown.
 type Origin struct {
-	// Name is what brought it, Place where it lies; one of them may be empty.
+	// Name is the tool that read it, Place where it lies; one may be empty.
 	Name, Place string
-	// Said is how the command line that brought it begins; it says more than the two.
+	// Said is the beginning of the command line that read it, and more telling than both.
 	Said  string
 	Trust floodmark.Trust
-	// Earlier says that another session read it, whose files are used here.
+	// Earlier says that an earlier session read it and left files that are used here.
 	Earlier bool
-	// Ran says that it is what a program printed that ran here, and not a text from elsewhere.
+	// Ran says that it is the output of a local program, not a foreign text.
 	Ran bool
 }
 
-// Card words one call of a question. A brief one stands among others.
+// Card words one call of a question. A brief card is one of several.
 func (q Question) Card(brief bool) Card {
 	room := maxShownValue
 	if brief {
@@ -117,7 +115,7 @@ func (q Question) card(brief bool, room int) Card {
 	return c
 }
 
-// VouchConsequence is what happens after a yes to a question about content.
+// VouchConsequence is what happens after content is approved.
 const VouchConsequence = "It counts as a file of your own, in every session: the agent may do more after having read it. If you did not type this, deny."
 
 // vouchCard words a question that is about content, not about a call.
@@ -157,7 +155,7 @@ func asker(name string) Phrase {
 	return Phrase{}.say(name)
 }
 
-// odd reports what the name of an agent has no need of.
+// odd reports a character that the name of an agent does not need.
 func odd(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.", r)
 }
@@ -178,20 +176,19 @@ func (q Question) Lines() []string {
 	return lines
 }
 
-// Told is a card of one call as plain text, for channels that draw no keys: its two lines, what
-// the owner had said, and the details.
+// Told is a card of one call as plain text, for channels without buttons: its two lines, the
+// owner's request, and the details.
 func (q Question) Told() []string {
 	b := q.Brief()
 	return append([]string{b.What.String(), "Why: " + b.Why.String()}, q.Lines()[1:]...)
 }
 
-// Text is a card of one call for a place that takes at most so many characters: a
-// chat. What the owner had said goes first if there is no room; if more has to be
-// left out, it says so.
+// Text is a card of one call as plain text of limited length, for a chat. The owner's request is
+// dropped first; if more has to be left out, it says so.
 func (q Question) Text(most int) string {
 	const more = "(not all of it fits here: «floodmark approve» shows it)"
 	lines, first := q.Told(), 2
-	if utf8.RuneCountInString(lines[0]+lines[1]+more)+first > most { // a long command: what it does, at least
+	if utf8.RuneCountInString(lines[0]+lines[1]+more)+first > most { // a long command: at least say what it does
 		lines, first = q.Lines(), 1
 	}
 	fits := func() bool { return utf8.RuneCountInString(strings.Join(lines, "\n")) <= most }
@@ -242,7 +239,7 @@ func briefly(about string) string {
 	return text
 }
 
-// note is what is known besides of an argument.
+// note returns what else is known of an argument.
 func (q Question) note(i int) Note {
 	if i < len(q.Notes) {
 		return q.Notes[i]
@@ -250,8 +247,8 @@ func (q Question) note(i int) Note {
 	return Note{From: Origin{Trust: q.Action.Arguments[i].Trust}}
 }
 
-// named reports whether the lines of a card name already what led to the call, or
-// something that is believed as little.
+// named reports whether the lines of a card already name what led to the call, or something trusted
+// as little.
 func (q Question) named(rows []row) bool {
 	says := func(i int) bool {
 		a, from := q.Action.Arguments[i], q.note(i).From
@@ -307,7 +304,7 @@ func (q Question) short() bool {
 	return n <= maxShownCall
 }
 
-// longer reports a value that has no room, and matters: a yes covers what was shown.
+// longer reports a value that matters and does not fit: an approval covers what was shown.
 func (q Question) longer(rows []row, room int) bool {
 	for _, r := range rows {
 		for _, i := range r.args {
@@ -319,14 +316,14 @@ func (q Question) longer(rows []row, room int) bool {
 	return false
 }
 
-// A row is one line of a card: values of one argument, with the same history.
+// A row is one line of a card: values of one argument, with the same origin.
 type row struct {
 	args []int
 	more int // of the same list that are left out
 }
 
-// rows are the values that are shown: where it goes first, then those believed
-// least. It counts those that are left out, and says whether one of them matters.
+// rows are the values to show: destinations first, then the least trusted. It counts those that are
+// left out, and says whether one of them matters.
 func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	args := q.Action.Arguments
 	var all []int
@@ -360,8 +357,8 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	return list, left, hides
 }
 
-// within reports an address that was found in a command line which is shown whole,
-// and of which nothing is known besides.
+// within reports an address in a command line that is shown whole, if nothing else is known of the
+// address.
 func (q Question) within(i int) bool {
 	a := q.Action.Arguments[i]
 	return a.Path == urlOfCommand && a.Whence == floodmark.Nowhere && slices.ContainsFunc(q.Action.Arguments[:i], func(b floodmark.Argument) bool {
@@ -369,10 +366,10 @@ func (q Question) within(i int) bool {
 	})
 }
 
-// goes reports an argument that says where the call goes.
+// goes reports an argument that is a destination.
 func (q Question) goes(i int) bool { return q.note(i).Goes || q.chosen(i) }
 
-// worse puts first what a person should look at first.
+// worse orders arguments by how much they need a person's attention.
 func (q Question) worse(a, b int) int {
 	x, y := q.Action.Arguments[a], q.Action.Arguments[b]
 	picked := func(arg floodmark.Argument) bool { return q.Pick != nil && q.Pick.Argument == arg.Path }
@@ -392,8 +389,8 @@ func first(yes bool) int {
 	return 1
 }
 
-// alike reports whether two values can stand in one line: they are of one list,
-// came from the same place, and nothing has to be said of one alone.
+// alike reports whether two values can share a line: they are of one list, came from the same
+// place, and neither has a warning.
 func (q Question) alike(a, b int) bool {
 	plain := func(i int) bool { return q.warning(i) == "" && q.Action.Arguments[i].Shown != "" && !q.chosen(i) }
 	return q.name(a).list == q.name(b).list && q.origin(a).String() == q.origin(b).String() && plain(a) && plain(b)

@@ -8,18 +8,17 @@ import (
 	"github.com/floodmark/floodmark/internal/meaning"
 )
 
-// A Cause is what tells a person most about why they are asked: a text from elsewhere
-// before what a program printed here, and what this session read itself before what an
-// earlier one did. The zero Cause is not known.
+// A Cause is the source that best explains a question: foreign text before local program output,
+// and this session's reads before an earlier session's. The zero Cause is unknown.
 type Cause struct {
 	Origin
 	rank int
 }
 
-// maxRank is of the best there is.
+// maxRank is the best rank.
 const maxRank = 4
 
-// Take takes a source if it tells more than those before.
+// Take replaces the cause by a source that explains more.
 func (c *Cause) Take(s floodmark.Source, t floodmark.Trust) {
 	o := OriginOf(s, t)
 	rank := 1
@@ -34,13 +33,13 @@ func (c *Cause) Take(s floodmark.Source, t floodmark.Trust) {
 	}
 }
 
-// Found reports that no other source would tell more.
+// Found reports that no other source would explain more.
 func (c *Cause) Found() bool { return c.rank == maxRank }
 
 // OriginOf names a source as a card does.
 func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 	name := s.Origin.Name
-	if s.Origin.Kind == floodmark.FromModel { // what it read before is named there
+	if s.Origin.Kind == floodmark.FromModel { // the name holds what the model read before
 		return Origin{}
 	}
 	if s.Origin.Kind != floodmark.FromTool {
@@ -49,7 +48,7 @@ func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 	}
 	o := Origin{Name: floodmark.Inert(name, maxQuotedName), Place: floodmark.Inert(s.Origin.Place, maxQuotedName), Trust: t, Earlier: len(s.Via) > 0}
 	if !strings.Contains(s.Origin.Place, ".") || strings.HasPrefix(s.Origin.Place, "~") || strings.HasPrefix(s.Origin.Place, "/") {
-		o.Said = floodmark.Inert(s.Said, maxQuotedName) // a folder does not say what was read in it
+		o.Said = floodmark.Inert(s.Said, maxQuotedName) // a folder does not name what was read in it
 	}
 	// What a program of this machine prints is private; a page or an issue is not.
 	o.Ran = s.Said != "" && s.Label.Secrecy <= floodmark.Private && t < floodmark.Local
@@ -59,7 +58,7 @@ func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 // maxQuotedName bounds a foreign name.
 const maxQuotedName = 80
 
-// Telling reports a value that does not stand in a text by chance, as «git push» does.
+// Telling reports a value too specific to match by chance, unlike «git push».
 func Telling(value string) bool {
 	return !strings.Contains(value, " ") || utf8.RuneCountInString(value) >= telling
 }

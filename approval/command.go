@@ -22,35 +22,32 @@ const (
 	Withdraw Verb = ".withdraw" // .withdraw <digest>
 	Status   Verb = ".status"   // .status
 
-	// Revoke takes an approval back. It is not typed into conversations.
+	// Revoke ends an approval. It cannot be typed into conversations.
 	Revoke Verb = ".revoke"
 )
 
-// A Command is an owner's answer: typed, such as «.approve exec bf619df9 30»,
-// or given through a channel that has proved who speaks.
+// A Command is an owner's answer: typed, such as «.approve exec bf619df9 30», or given through an
+// authenticated channel.
 type Command struct {
 	Verb Verb
 	Tool string // a tool's name, or All
 	Code string
-	// Ticket is used instead of a code by channels that proved the owner, with
-	// how many calls the owner was shown under it: zero means one. Seen is what
-	// [Open.Seen] was then; empty compares nothing more.
+	// Ticket replaces the code in authenticated channels, with the number of calls the owner was
+	// shown under it: zero means one. Seen is what [Open.Seen] was then; empty skips that check.
 	Ticket floodmark.TicketID
 	Calls  int
 	Seen   string
 	For    time.Duration // zero: until the turn ends
-	// Offer is which of the question's offers is taken, from 1; zero takes the
-	// narrowest. Picked is what the person picked or typed where the question
-	// has a [Pick].
+	// Offer is the chosen offer of the question, from 1; zero takes the narrowest. Picked is what
+	// the person entered where the question has a [Pick].
 	Offer  int
 	Picked string
-	// Always takes the offer that holds for the whole repository.
+	// Always takes the offer for the whole repository.
 	Always bool
 	Digest string // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.
 	By, Channel string
-	// Typed says that it was typed into a conversation with the agent: who that
-	// was is the agent's word.
+	// Typed says that it was typed into a conversation: its author is known only from the agent.
 	Typed bool
 }
 
@@ -69,9 +66,8 @@ const (
 // ErrNotCommand says that a message is not a command at all.
 var ErrNotCommand = errors.New("not a command")
 
-// ParseCommand reads an owner's message. It returns [ErrNotCommand] for
-// ordinary text and another error, fit to be shown to the owner, for a command
-// that is written wrongly.
+// ParseCommand reads an owner's message. It returns [ErrNotCommand] for ordinary text, and for a
+// malformed command another error, fit to be shown to the owner.
 func ParseCommand(text string) (Command, error) {
 	if len(text) > MaxCommandBytes {
 		return Command{}, ErrNotCommand
@@ -95,7 +91,7 @@ func ParseCommand(text string) (Command, error) {
 	return Command{}, ErrNotCommand
 }
 
-// parseVouch reads which content the owner vouches for, or not any more.
+// parseVouch reads which content the owner endorses, or no longer endorses.
 func parseVouch(v Verb, f []string) (Command, error) {
 	coded := v == Endorse && len(f) == 2
 	if len(f) != 1 && !coded || !isHex(f[0]) || len(f[0]) < MinDigestDigits || len(f[0]) > 64 {
@@ -120,8 +116,7 @@ func IsCode(word string) bool { return len(word) == CodeLength && isHex(word) }
 // maxCodes bounds the codes looked for in one text.
 const maxCodes = 64
 
-// Codes returns the words of a text that have the form of a code, at most the
-// first few dozen of them.
+// Codes returns the words of a text that have the form of a code, at most maxCodes of them.
 func Codes(text string) []string {
 	var found []string
 	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -135,8 +130,8 @@ func Codes(text string) []string {
 	return found
 }
 
-// parseAnswer reads an answer. What stands behind the first « =» is what the
-// person picked or typed, to the end of the line.
+// parseAnswer reads an answer. The text after the first « =», to the end of the line, is what the
+// person entered.
 func parseAnswer(v Verb, text string) (Command, error) {
 	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes] [#offer] [always] [=place]", v)
 	if v == Deny {

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Wanted is a call that needs a person's yes, with all a grant is bound to.
+// A Wanted is a call that needs approval, with all a grant is bound to.
 type Wanted struct {
 	Tool       floodmark.ToolRef
 	ArgsDigest floodmark.Digest
@@ -17,21 +17,21 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
-	// Boxed says that it would run in a box, and Hosts what it would reach from there; Exact
-	// that a person has to be shown this very call, with Others.
+	// Boxed says that it would run in a box, and Hosts what it would reach from there; Exact that
+	// exactly this call must have been shown, with Others.
 	Boxed, Exact bool
 	// Observing says that the owner only observes: drafts hold.
 	Observing bool
 	Hosts     []string
-	// Loads is how far what it loads is believed.
+	// Loads is the trust of what it loads.
 	Loads floodmark.Trust
-	// NewBelow reports whether a source too little believed came in since the
-	// session had as many nodes as given; drawn leaves out what others said and the
-	// call's arguments do not hold, exact what was made of older sources alone.
+	// NewBelow reports whether an insufficiently trusted source arrived since the session had the
+	// given number of nodes. With drawn, other people's words count only if the call's arguments
+	// hold them; with exact, what was made of older sources alone does not count.
 	NewBelow func(since floodmark.NodeID, drawn, exact bool) bool
 }
 
-// Covers returns the grant that lets w through, if one does.
+// Covers returns the grant that allows w, if there is one.
 func (b *Book) Covers(w Wanted) (Grant, bool) {
 	for _, g := range b.Grants {
 		if g.covers(w) {
@@ -41,13 +41,13 @@ func (b *Book) Covers(w Wanted) (Grant, bool) {
 	return Grant{}, false
 }
 
-// covers holds g against w. A grant is bound to what was shown: anything new
-// that a person has not seen makes it silent.
+// covers reports whether g allows w. A grant is bound to what was shown: it does not cover anything
+// new.
 func (g Grant) covers(w Wanted) bool {
 	switch {
 	case g.Shown.Tool != w.Tool, g.Draft && !w.Observing:
 		return false
-	case g.Shown.Boxed && !w.Boxed: // a yes to what runs in a box is none to what does not
+	case g.Shown.Boxed && !w.Boxed: // approving a boxed run does not approve an unboxed one
 		return false
 	case !slices.Equal(g.Shown.Hosts, w.Hosts):
 		return false
@@ -82,8 +82,8 @@ func (g Grant) sunk(now floodmark.Label) bool {
 	return !g.Spoke && now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
 }
 
-// excuses reports a reason that was not shown and follows from nothing but what others
-// said, or what the call itself brought back.
+// excuses reports a reason that was not shown and follows only from what others said, or from the
+// call's own result.
 func (g Grant) excuses(c floodmark.Code) bool {
 	return g.Spoke && c == floodmark.TaintEscalation || g.Own && (c == floodmark.FlowPrivate || c == floodmark.FlowFetch)
 }
@@ -116,8 +116,7 @@ func (o Open) Vouch() floodmark.Digest {
 	return o.Shown[0].Vouch
 }
 
-// Tools are those whose calls it is about; none if it vouches for content, which
-// counts for all of them.
+// Tools are the tools of its calls; none if it endorses content, which counts for all tools.
 func (o Open) Tools() []floodmark.ToolRef {
 	if !o.Vouch().IsZero() {
 		return nil
@@ -134,8 +133,8 @@ func (o Open) Two() bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return s.Two })
 }
 
-// ByCode returns the open question whose code this is. It looks at every one,
-// so that how long it takes says nothing about which codes exist.
+// ByCode returns the open question with this code. It compares all of them, so that its duration
+// does not tell which codes exist.
 func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Time) (Open, bool) {
 	var found Open
 	ok := false
@@ -174,7 +173,7 @@ func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, co
 	return found, ok
 }
 
-// ByID returns an open question by its name, for channels that proved the owner.
+// ByID returns an open question by its name, for authenticated channels.
 func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
 	if i := b.find(t); i >= 0 && at.Before(b.Tickets[i].Expires) {
 		return b.Tickets[i], true

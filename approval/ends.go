@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// What a person is shown of a long value: a line that hides its end is no
-// question.
+// How much of a long value is shown: a question must not hide the end of a line.
 const (
 	maxHead = 300
 	maxTail = 100
 )
 
-// Ends is a value on one line, in the middle of which something may be left out.
+// Ends returns a value as one line, possibly with its middle left out.
 func Ends(value string) string {
 	runes := []rune(OneLine(value))
 	if left := len(runes) - maxHead - maxTail; left > 0 {
@@ -23,8 +22,8 @@ func Ends(value string) string {
 	return string(runes)
 }
 
-// OneLine is a value with all that a person can see in it: also the signs that
-// make two commands of one line.
+// OneLine returns a value with line breaks and invisible characters replaced by visible signs, so
+// that two commands do not look like one.
 func OneLine(value string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -8,16 +8,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// OnceFor is how long the one call a person approved may be tried again.
+// OnceFor is how long an approved single call may be retried.
 const OnceFor = 10 * time.Minute
 
-// Grant is what an approval of one shown call allows, never wider than shown.
-// Without minutes a code holds for the turn, unless no more than once was offered,
-// and a click once; with minutes it is the pattern that was printed, or else the
-// same call.
+// Grant is what an approval of one shown call allows, never wider than shown. Without minutes a
+// code holds for the turn, or once if only that was offered, and a click once. With minutes the
+// grant is the printed pattern, or else the same call.
 func (c Command) Grant(t floodmark.TicketID, shown floodmark.Shown, turn int, at time.Time) floodmark.GrantGiven {
 	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: turn}
-	g.Shown.Offers, g.Shown.Whole, g.Shown.Pick, g.Shown.PickEnd = nil, nil, floodmark.Digest{}, floodmark.Digest{} // the question has them
+	g.Shown.Offers, g.Shown.Whole, g.Shown.Pick, g.Shown.PickEnd = nil, nil, floodmark.Digest{}, floodmark.Digest{} // these stay with the question
 	if n := c.offer(shown); n > 0 {
 		return taken(g, shown.Offers[n-1], at)
 	}
@@ -43,7 +42,7 @@ func (c Command) Grant(t floodmark.TicketID, shown floodmark.Shown, turn int, at
 	return g
 }
 
-// taken is the grant of an offer: exactly as wide as it was shown.
+// taken is the grant of an offer, exactly as shown.
 func taken(g floodmark.GrantGiven, o floodmark.Offer, at time.Time) floodmark.GrantGiven {
 	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
 	switch {
@@ -57,7 +56,7 @@ func taken(g floodmark.GrantGiven, o floodmark.Offer, at time.Time) floodmark.Gr
 	return g
 }
 
-// offer is the number of the offer that a command takes of a call; 0 if it takes none by name.
+// offer is the number of the offer that a command takes for a call; 0 if it names none.
 func (c Command) offer(shown floodmark.Shown) int {
 	if c.Always {
 		return Always(shown.Offers)
@@ -65,7 +64,7 @@ func (c Command) offer(shown floodmark.Shown) int {
 	return c.Offer
 }
 
-// Approved says what was approved of the calls with these names.
+// Approved names what was approved of the calls with these names.
 func (c Command) Approved(given []floodmark.Shown, names string) string {
 	if len(given) == 1 && c.offer(given[0]) > 1 {
 		return "Approved: " + given[0].Offers[c.offer(given[0])-1].Words + "."

@@ -11,15 +11,15 @@ import (
 	"github.com/floodmark/floodmark/internal/openhost"
 )
 
-// «Always here» is a yes for one repository: it holds in each of its sessions until it
-// expires or is ended. What it covers is one digest, made from the call alone, so a
-// call that differs in anything that was named is another one.
+// «Always here» is an approval for one repository: it holds in all its sessions until it expires or
+// is ended. What it covers is one digest, made from the call alone, so a call that differs in any
+// named part is not covered.
 
-// HereFor is how long a yes for a repository holds.
+// HereFor is how long an approval for a repository holds.
 const HereFor = HostsFor
 
-// A Here is what has to be known of a call to say whether a yes for its repository is
-// safe. The zero Here is never granted.
+// A Here is what decides whether a call may be approved for its repository. The zero Here never
+// may.
 type Here struct {
 	// Repository is the checkout that the session works in, and Project its folder.
 	Repository floodmark.Digest
@@ -33,8 +33,8 @@ type Here struct {
 	Effects    []floodmark.Effect
 	Args       []floodmark.Argument
 	ArgsDigest floodmark.Digest
-	// Pattern spells every argument that matters; empty if that cannot be done. URLs and
-	// Paths are the arguments that are one, and Address is the first of them in full.
+	// Pattern spells every argument that matters; empty if that cannot be done. URLs and Paths are
+	// the indexes of such arguments, and Address is the first URL in full.
 	Pattern     string
 	URLs, Paths []int
 	Address     string
@@ -43,12 +43,12 @@ type Here struct {
 	Mark  floodmark.Label
 }
 
-// Offer is the yes for the repository that a question about the call may offer, and what
-// stands for all that it covers.
+// Offer returns the approval for the repository that a question may offer, and the digest of all
+// that it covers.
 func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	what, covers := h.covers()
-	// An address that a stranger wrote does not become a host for good, though one page of
-	// a host that was granted may lead to the next.
+	// An address from foreign content does not become a permanent host, although a page of a
+	// granted host may lead to the next one.
 	if covers.IsZero() || slices.ContainsFunc(h.Args, Outside) {
 		return floodmark.Offer{}, floodmark.Digest{}, false
 	}
@@ -56,7 +56,7 @@ func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	return floodmark.Offer{Words: words, Scope: floodmark.GrantHere, Pattern: what, For: HereFor}, covers, true
 }
 
-// Bound stands for what a question is bound to in the repository.
+// Bound is the digest that binds a question to the repository.
 func (h Here) Bound() floodmark.Digest {
 	if _, covers, ok := h.Offer(); ok {
 		return covers
@@ -64,9 +64,8 @@ func (h Here) Bound() floodmark.Digest {
 	return h.Repository
 }
 
-// By returns the grant for the repository that covers the call; empty if none does. What
-// was read since may be believed no less than what had been read when it was given, and
-// nothing private may have been read at all.
+// By returns the repository's grant that covers the call; empty if none does. Later reads must be
+// trusted no less than those before the grant, and none may be private.
 func (h Here) By(list []hook.Lasting) floodmark.TicketID {
 	_, covers := h.covers()
 	for _, g := range list {
@@ -79,15 +78,15 @@ func (h Here) By(list []hook.Lasting) floodmark.TicketID {
 	return ""
 }
 
-// covers says in words what a yes for the repository would let through, and what stands
-// for it; zero if there is none that is safe.
+// covers says in words what an approval for the repository would allow, and its digest; zero if
+// none is safe.
 func (h Here) covers() (what string, covers floodmark.Digest) {
 	var kind string
 	switch {
 	case h.Repository.IsZero() || h.Two || h.Pays || !h.Harmless():
 		return "", floodmark.Digest{}
 	case h.Command || !h.Described || h.Pattern == "" || h.Tool.Server != "" && h.Defined.IsZero():
-		return "", floodmark.Digest{} // a name alone, or a line that may say anything or push, stands for nothing
+		return "", floodmark.Digest{} // a bare name, or a line that may say anything or push
 	case slices.Equal(h.Effects, []floodmark.Effect{floodmark.Fetch}):
 		kind, what = h.read()
 	case slices.Contains(h.Effects, floodmark.Send):

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/openhost"
 )
 
-// A box has no network. What its command asked for in vain is known, and a person can let
-// that command reach those very hosts from its box: once, or in the project for a time.
+// A box has no network. The hosts its command tried to reach are known, and a person can let that
+// command reach exactly those from its box: once, or in the project for a time.
 
 // HostsFor is how long hosts are granted to a project.
 const HostsFor = 30 * 24 * time.Hour
@@ -20,7 +20,7 @@ const HostsFor = 30 * 24 * time.Hour
 // maxHosts is how many hosts one call may reach.
 const maxHosts = 4
 
-// places are those of some names that a box may be let to reach.
+// places returns the hosts among some names that a box may be allowed to reach.
 func places(names []string) (list []string) {
 	for _, n := range names {
 		if _, ok := address.Place(n); ok && !slices.Contains(list, n) && len(list) < maxHosts {
@@ -31,9 +31,9 @@ func places(names []string) (list []string) {
 	return list
 }
 
-// Reaches are the hosts that the box of a call should let it reach: those that it was
-// granted for good, here or in another session, and those it wanted when it failed just
-// now. By is the grant, if no person has to be asked about one of them.
+// Reaches are the hosts that the box of a call should let it reach: those granted for the project,
+// here or in another session, and those it tried when it just failed. By is the grant if it covers
+// all of them.
 func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time, others []hook.Lasting, repository floodmark.Digest) (hosts []string, by floodmark.TicketID) {
 	for _, g := range slices.Concat(others, b.Lasting(at)) {
 		if g.Tool == t && g.Args == args && len(g.Hosts) > 0 && g.Here == repository {
@@ -53,8 +53,8 @@ func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time,
 	return hosts, by // it was granted since
 }
 
-// Lasting are the grants for the whole project that hold at a time. One that was given
-// later than that does not: a clock that was set back lengthens nothing.
+// Lasting are the grants for the whole project that hold at a time. One that was given after that
+// time does not: setting a clock back extends no grant.
 func (b *Book) Lasting(at time.Time) (list []hook.Lasting) {
 	for _, g := range b.Hosts {
 		if at.Before(g.Until) && !at.Add(HereFor).Before(g.Until) {
@@ -72,8 +72,8 @@ func (b *Book) Holds(t floodmark.TicketID) bool {
 	return slices.ContainsFunc(slices.Concat(b.Grants, b.Hosts), func(g Grant) bool { return g.Ticket == t })
 }
 
-// WantsHosts says why a person is asked about a call that would reach hosts from its box.
-// The names are the command's own.
+// WantsHosts says why a person is asked about a call that would reach hosts from its box. The names
+// come from the command.
 func WantsHosts(hosts []string) floodmark.Reason {
 	return floodmark.Reason{
 		Code: floodmark.BoxHost, Verdict: floodmark.Confirm,
@@ -96,24 +96,24 @@ func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 	return append(list, floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside})
 }
 
-// OnlyOnce reports whether nothing was offered but this one call: wider offers come last.
+// OnlyOnce reports whether only this one call was offered: wider offers come last.
 func OnlyOnce(s floodmark.Shown) bool {
 	last := slices.DeleteFunc(slices.Clone(s.Offers), func(o floodmark.Offer) bool { return o.Scope == floodmark.GrantHere })
 	last = last[max(0, len(last)-1):]
 	return len(last) > 0 && (last[0].Scope == floodmark.GrantOnce || last[0].Scope == floodmark.GrantOutside)
 }
 
-// Approves reports whether a command speaks of a call.
+// Approves reports whether a command applies to a call.
 func (c Command) Approves(s floodmark.Shown) bool { return c.Tool == All || c.Tool == s.Tool.String() }
 
-// Offered reports whether every call that a command approves has the offer that it takes.
+// Offered reports whether every call that a command approves has the chosen offer.
 func (c Command) Offered(shown []floodmark.Shown) bool {
 	return c.Offer >= 0 && !slices.ContainsFunc(shown, func(s floodmark.Shown) bool {
 		return c.Approves(s) && (c.Offer > len(s.Offers) || c.Always && Always(s.Offers) == 0)
 	})
 }
 
-// InBox tells in one line what a box does, on a card and to a verifier.
+// InBox describes a box in one line, on a card and to a verifier.
 func InBox(hosts []string) string {
 	if len(hosts) > 0 {
 		return "Runs in a box: only this project, and of the network only " + strings.Join(hosts, ", ") + "."

@@ -6,11 +6,10 @@ import (
 	"unicode"
 )
 
-// maxName is how long a name can be that people would read as one, in bytes.
+// maxName is the longest name that is split into words, in bytes.
 const maxName = 256
 
-// inWords is what a program calls something, as people write: «start_time» and
-// «startTime» are «start time».
+// inWords splits a program's name into words: «start_time» and «startTime» are «start time».
 func inWords(name string) string {
 	if len(name) > maxName {
 		return name
@@ -35,7 +34,7 @@ func inWords(name string) string {
 // urlOfCommand is what an address inside a command line is called.
 const urlOfCommand = "url of the command"
 
-// commonName is what people call an argument whose usual name says little to them.
+// commonName is a clearer name for an argument with a usual but unclear one.
 func commonName(words string) (string, bool) {
 	for _, c := range [...]struct{ name, usual string }{
 		{"to", "recipient"},
@@ -60,16 +59,16 @@ func commonName(words string) (string, bool) {
 	return "", false
 }
 
-// A named is an argument's name in words. Its one is how one value of a list is
-// called; list tells values of the same list.
+// A named is an argument's name in words. one names a single value of a list; list identifies
+// values of the same list.
 type named struct {
 	one, many string
 	list      string
 	foreign   bool
 }
 
-// nameOf words the path of an argument. Of a list whose values stand alone the
-// numbers are left out; things in a list are counted from 1.
+// nameOf words the path of an argument. Numbers of a list of plain values are left out; objects in
+// a list are counted from 1.
 func nameOf(path string, declared bool) named {
 	if len(path) > maxName {
 		return named{one: path, many: path, list: path, foreign: true}
@@ -121,7 +120,7 @@ func person(name string) string {
 	return words
 }
 
-// singular is one of many, as far as an ending tells.
+// singular is one of many, by its ending.
 func singular(many string) string {
 	switch {
 	case strings.HasSuffix(many, "ss") || len(many) < 4:

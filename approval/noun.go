@@ -10,7 +10,7 @@ import (
 // maxNoun bounds the name of a tool.
 const maxNoun = 80
 
-// Noun is what people call content of an origin.
+// Noun is a common word for content of an origin.
 func Noun(o floodmark.Origin) string {
 	name := strings.ToLower(o.Name)
 	has := func(words ...string) bool {

@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Word is a text as it stands in a pattern: in quotes if it could be taken for
-// something else.
+// Word writes a text for a pattern: in quotes if it could be mistaken for something else.
 func Word(text string) string {
 	odd := number(text) || text == "" || text == "true" || text == "false" || text == "null" ||
 		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
@@ -19,8 +18,7 @@ func Word(text string) string {
 	return text
 }
 
-// number reports a text that is one. Most are not by how they begin, and asking
-// the library is slow for those.
+// number reports a text that is a number. It checks the first byte before the slow library call.
 func number(text string) bool {
 	if text == "" || strings.IndexByte("+-.0123456789iInN", text[0]) < 0 {
 		return false

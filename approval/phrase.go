@@ -16,7 +16,7 @@ type Part struct {
 // A Phrase is a line of a card.
 type Phrase []Part
 
-// say adds words of ours.
+// say adds our own words.
 func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
 
 // quote adds foreign text: at most so many characters of it, and the number left out.
@@ -33,8 +33,8 @@ func (p Phrase) quote(value string, most int) Phrase {
 // maxQuoted is how many bytes of a value are looked at.
 const maxQuoted = 8 << 10
 
-// String is the phrase for a place that has no frames: what others chose stands
-// between quotation marks, which it cannot close.
+// String is the phrase for a display without frames: foreign parts are in quotation marks, which
+// they cannot close.
 func (p Phrase) String() string {
 	var b strings.Builder
 	for _, part := range p {

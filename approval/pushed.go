@@ -40,7 +40,7 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 	return lines, true
 }
 
-// sends says what a push sends that was looked at, and where to.
+// sends says what an inspected push sends, and where to.
 func (q Question) sends() Phrase {
 	sent := q.Push.Sent
 	p := Phrase{}.say("push " + sent.Sums + map[bool]string{true: " to the new branch ", false: " to branch "}[sent.Fresh])
@@ -56,7 +56,7 @@ func (q Question) sends() Phrase {
 	return p
 }
 
-// names adds what others chose: “a”, “b”.
+// names adds foreign names: “a”, “b”.
 func (p Phrase) names(list []string) Phrase {
 	for i, n := range list {
 		if i > 0 {
@@ -100,7 +100,7 @@ func (q Question) goesTo(list []deeds.Deed) (p Phrase) {
 	return p
 }
 
-// whose says to a person whose a remote is.
+// whose says who owns a remote.
 func whose(r hook.Remote) string {
 	switch {
 	case r.Changed:
@@ -113,8 +113,7 @@ func whose(r hook.Remote) string {
 	return "its usual remote"
 }
 
-// site is an address as a person would say it: host and path. One that is spelled in another
-// way than usual stays as it is.
+// site shortens an address to host and path. One in an unusual form stays as it is.
 func site(address string) string {
 	rest, web := strings.CutPrefix(address, "https://")
 	if !web {

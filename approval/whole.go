@@ -18,10 +18,10 @@ const (
 	maxKept   = 16 << 10
 )
 
-// Wholes are the values of a call that their short forms do not show as they are, as far
-// as they may be kept. What is content or a secret has no short form and is none of them.
-// Veil leaves the secrets out of a value: their characters count as left, because what
-// looks like a secret may be the folder that a command deletes.
+// Wholes are the values of a call that their short forms do not fully show, within the limits.
+// Content and secrets have no short form and are not among them. Veil removes secrets from a value.
+// Their characters count as left out, because a supposed secret may be the folder that a command
+// deletes.
 func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text string) string) (list []floodmark.Whole) {
 	room := maxKept
 	for i, a := range args {
@@ -31,7 +31,7 @@ func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text
 		text := kept(leaves[i].Value, func(text string) string { return veil(i, text) })
 		w := floodmark.Whole{Argument: i, Text: text[:min(room, len(text))]}
 		for w.Text != "" && !utf8.ValidString(w.Text) {
-			w.Text = w.Text[:len(w.Text)-1] // a letter was cut in two
+			w.Text = w.Text[:len(w.Text)-1] // a character was cut
 		}
 		w.Left = unshown(leaves[i].Value, w.Text)
 		if w.Text != "" && w.Text == deeds.WithoutTokens(leaves[i].Value, hidden) {
@@ -47,7 +47,7 @@ func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text
 // changes such marks in foreign text.
 const hidden = "[hidden]"
 
-// unshown counts the characters of a value that are not in what is shown of it.
+// unshown counts the characters of a value that its shown form lacks.
 func unshown(value, shown string) int {
 	marks := strings.Count(shown, hidden)
 	return max(min(marks, 1), utf8.RuneCountInString(value)-utf8.RuneCountInString(shown)+marks*len(hidden))
@@ -71,7 +71,7 @@ func kept(value string, veil func(string) string) string {
 	return veil(value)
 }
 
-// value is an argument as it is shown: whole if that is known.
+// value is an argument as it is shown: whole if that is kept.
 func (q Question) value(i int) string {
 	if at := q.wholeAt(i); at >= 0 && q.Whole[at].Text != "" {
 		return q.Whole[at].Text
@@ -91,7 +91,7 @@ func (q Question) wholeAt(i int) int {
 	return slices.IndexFunc(q.Whole, func(w floodmark.Whole) bool { return w.Argument == i })
 }
 
-// lost counts the characters of what matters that are shown nowhere.
+// lost counts the characters that matter and are shown nowhere.
 func (q Question) lost() int {
 	n := 0
 	for _, w := range q.Whole {
@@ -105,7 +105,7 @@ func (q Question) lost() int {
 	return n
 }
 
-// Beware says what a person does not see of what a call carries.
+// Beware warns about what a call carries and a person does not see.
 func Beware(reasons []floodmark.Reason) (list []string) {
 	for _, r := range reasons {
 		switch r.Code {

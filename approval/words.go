@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// lines are the values of a call, each with where it came from. What stands below
-// several lines is said of all of them.
+// lines are the values of a call, each with its origin. An origin below several lines is that of
+// all of them.
 func (q Question) lines(rows []row, most int) []Phrase {
 	var list []Phrase
 	same := 1
@@ -88,7 +88,7 @@ func (q Question) equal(r row) bool {
 	return len(r.args) > 1 && r.more == 0 && !slices.ContainsFunc(r.args, other)
 }
 
-// warning is what has to be said of one value alone.
+// warning is a warning about one value alone.
 func (q Question) warning(i int) string {
 	switch a := q.Action.Arguments[i]; {
 	case floodmark.LooksAlike(q.value(i)):
@@ -126,7 +126,7 @@ func (q Question) origin(i int) Phrase {
 
 func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
 
-// reading says how an origin came to be here.
+// reading says how an origin was read.
 func (o Origin) reading() Phrase {
 	p := Phrase{}.say(map[bool]string{true: "An earlier session ", false: "It "}[o.Earlier])
 	if o.Said == "" {
@@ -136,7 +136,7 @@ func (o Origin) reading() Phrase {
 	return p.say(verb).quote(o.Said, maxShownName).say(o.writers(" (written by others)"))
 }
 
-// String is an origin as a card names it; empty if it is not known.
+// String is an origin as a card names it; empty if unknown.
 func (o Origin) String() string {
 	if !o.known() {
 		return ""
@@ -170,8 +170,8 @@ func (o Origin) writers(others string) string {
 	return " (your own)"
 }
 
-// text is the argument whose text a call carries, of several the one believed
-// least; -1 if there is none.
+// text is the argument whose text a call carries, the least trusted of several; -1 if there is
+// none.
 func (q Question) text() int {
 	worst := -1
 	for i, a := range q.Action.Arguments {
@@ -186,7 +186,7 @@ func (q Question) text() int {
 	return worst
 }
 
-// textLine says where the text of a call comes from: it stands on no card.
+// textLine says where the text of a call comes from, because no card shows it.
 func (q Question) textLine(i int, rows []row) Phrase {
 	p := Phrase{}.say("Text (not shown): ")
 	a, from := q.Action.Arguments[i], q.note(i).From
@@ -223,7 +223,7 @@ func (q Question) led() Phrase {
 	return nil
 }
 
-// SourceWords say who wrote what led here.
+// SourceWords say who wrote what led to the call.
 func (q Question) SourceWords() string {
 	if !q.Led.known() {
 		return "the agent itself"
@@ -269,7 +269,7 @@ func (q Question) to(most int) Phrase {
 	return p
 }
 
-// deed says what a call does, by the gravest thing it does.
+// deed says what a call does, by its gravest effect.
 func (q Question) deed() Phrase {
 	p := Phrase{}
 	if q.Unknown || len(q.Action.Effects) == 0 {
@@ -313,7 +313,7 @@ func (q Question) deed() Phrase {
 	return p.say("look something up")
 }
 
-// telling reports a tool of the catalog whose name says what it does: «delete_file».
+// telling reports a described tool whose name says what it does: «delete_file».
 func (q Question) telling() bool {
 	return len(q.Notes) > 0 && strings.Contains(inWords(q.Action.Tool.Name), " ") && utf8.RuneCountInString(q.Action.Tool.Name) <= maxShownHead
 }
@@ -329,8 +329,8 @@ func (q Question) sum() string {
 	return strings.Join(sums, " ")
 }
 
-// consequence says what happens after a yes, and where something goes if that is
-// not said elsewhere.
+// consequence says what happens after an approval, and the destination if that is not said
+// elsewhere.
 func (q Question) consequence(named bool) Phrase {
 	p := Phrase{}
 	if len(q.Offers) > 0 && q.Offers[0].Scope == floodmark.GrantOutside {
