@@ -12,18 +12,18 @@ import (
 type Case struct {
 	// When is the condition, such as «action is read or list».
 	When string `json:"when"`
-	// Effects are what the tool does then; nil if that stays as it is.
+	// Effects are the tool's effects then; nil leaves them as they are.
 	Effects []floodmark.Effect `json:"effects,omitempty"`
-	// Returns is what comes back then: «external», «private» or both, or
-	// «trust by path»; empty if that stays as it is.
+	// Returns is the label of the result then: «external», «private» or both, or «trust by path»;
+	// empty leaves it as it is.
 	Returns string `json:"returns,omitempty"`
-	// Licence are the words with which an owner asks for it then.
+	// Licence are the words by which an owner asks for it then.
 	Licence []string `json:"licence,omitempty"`
-	// SelfProtected is «yes» or «no»; empty if that stays as it is.
+	// SelfProtected is «yes» or «no»; empty leaves it as it is.
 	SelfProtected string `json:"selfProtected,omitempty"`
 }
 
-// Cases returns the cases of the tool in words; the first that fits counts.
+// Cases returns the cases of the tool in words; the first that fits applies.
 func (p *Profile) Cases() []Case {
 	var out []Case
 	for i := range p.cases {
@@ -108,7 +108,7 @@ func (p *partial) words() string {
 	return strings.Join(out, ", ")
 }
 
-// alternatives joins words as people do: a, b or c.
+// alternatives joins words: a, b or c.
 func alternatives(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

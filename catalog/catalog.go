@@ -64,10 +64,9 @@ func readFolder(disk embed.FS, folder string) ([]*File, error) {
 	return files, nil
 }
 
-// New returns a catalog in which the user's files count before the shipped
-// one, and earlier files before later ones. Lists of paths are joined: a user
-// can add to them and take nothing away; only scratch and plain names permit
-// something. Shipped may be nil.
+// New returns a catalog in which the user's files take precedence over the shipped one, and earlier
+// files over later ones. Lists of paths are joined: a user can add to them but not remove; only
+// scratch and plain names permit anything. Shipped may be nil.
 func New(user []*File, shipped *Catalog) *Catalog {
 	c := &Catalog{layers: []*layer{newLayer(user)}, unknown: []floodmark.Effect{floodmark.Run}}
 	for e := range c.licences {
@@ -108,8 +107,8 @@ func New(user []*File, shipped *Catalog) *Catalog {
 	return c
 }
 
-// online says of every command that it may reach the network, unless it does
-// worse or its program is on the list of those that cannot.
+// online adds to every command that it may reach the network, unless it does worse or its program
+// is listed as offline.
 func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
 	out := slices.Clone(entries)
 	for i, e := range entries {
@@ -134,7 +133,7 @@ func (c *Catalog) Documents(raw string) bool {
 // Commands returns what is known about the commands of a shell.
 func (c *Catalog) Commands() *shellscan.Commands { return c.commands }
 
-// Hash identifies exactly what this catalog says.
+// Hash identifies the exact content of this catalog.
 func (c *Catalog) Hash() floodmark.Digest { return c.hash }
 
 // Lookup returns the profile of a tool: by the server that offers it, or else
@@ -153,8 +152,7 @@ func (c *Catalog) Lookup(t floodmark.ToolRef) (*Profile, bool) {
 	return nil, false
 }
 
-// Profiles returns all that can be looked up: the user's before the shipped
-// ones, and in the order of their files.
+// Profiles returns all profiles: the user's before the shipped ones, in the order of their files.
 func (c *Catalog) Profiles() []*Profile {
 	var out []*Profile
 	for _, l := range c.layers {

@@ -11,16 +11,16 @@ import (
 	"github.com/floodmark/floodmark/internal/looks"
 )
 
-// A Use is what one call of a tool is, as far as the catalog can tell. Its
-// slices are shared: callers must not change them.
+// A Use is what one call of a tool is, as far as the catalog knows. Its slices are shared: callers
+// must not change them.
 type Use struct {
 	// Profile is nil for an undescribed tool.
 	Profile *Profile
 	// Effects are never empty. An unknown tool runs.
 	Effects []floodmark.Effect
-	// Returns is the label of the result. Of an unknown tool it is the zero
-	// label. Where the path decides, trust is Local, or External if the path
-	// is foreign; what other places are worth is for the policy to say.
+	// Returns is the label of the result. For an unknown tool it is the zero label. Where the path
+	// decides, trust is Local, or External if the path is foreign; the policy decides about other
+	// places.
 	Returns floodmark.Label
 	// Place is the host or path that is read or written.
 	Place string
@@ -34,8 +34,8 @@ type Use struct {
 	// Instructs: Admin is among the effects only because the file that is
 	// written instructs an agent or runs by itself.
 	Instructs bool
-	// Placed is what it does besides, in a session below Local, because of where it
-	// writes: outside of the project, or what programs and agents load from there.
+	// Placed are the further effects in a session below Local, because of where it writes: outside
+	// of the project, or where programs and agents load from.
 	Placed []floodmark.Effect
 	// Network: it leaves the machine, or could.
 	Network bool
@@ -47,17 +47,15 @@ type Use struct {
 	// Programs: a command line starts a program or script that is a file, so that its output
 	// depends on that file.
 	Programs bool
-	// URLs are the addresses a known command names, as they were written: those
-	// it reaches over the network. A URL that is an argument of its own is not
-	// among them.
+	// URLs are the addresses that a known command reaches over the network, as written. A URL that
+	// is an argument of its own is not among them.
 	URLs []string
 	// Reads, Writes and Loads are the paths a command line is known to read, to
 	// write or remove, and to run or load as code: clean, absolute where the
 	// folder is known, «*» where the shell would match names. A path that ends
 	// in «/**» stands for everything below it.
 	Reads, Writes, Loads []string
-	// Contents are paths of the same sort whose content a call may show, so that
-	// secrets in them count.
+	// Contents are paths of the same sort whose content a call may show, with any secrets in it.
 	Contents []string
 	// Hooks are paths of the same sort that a command line runs as code by itself if they exist.
 	// Listing them does not make the call run code; what is known of the paths does.
@@ -65,49 +63,46 @@ type Use struct {
 	// Repositories are the folders in which git works: it obeys the settings of the repository
 	// around each, which may name programs. An unknown folder is empty.
 	Repositories []string
-	// Revisions are the words by which git may be told a revision there.
+	// Revisions are the words in the command that may name a git revision there.
 	Revisions gitwords.Revisions
 	// Ends are the folders in which a command line may leave its shell; empty for an unknown one.
 	Ends []string
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
-	// Packages are the names under which a command line fetches and runs what
-	// strangers published.
+	// Packages are the names of the published packages that a command line fetches and runs.
 	Packages []string
-	// Offline: a command line may do its work without a network. What fetches in it also runs
-	// what is there, and it names neither an address nor a package.
+	// Offline: a command line may work without a network. What it fetches would also use a local
+	// copy, and it names neither an address nor a package.
 	Offline bool
-	// Tidies: all the change it makes is to delete single files. Removes are
-	// those of them that the same command line has not made.
+	// Tidies: it changes nothing except by deleting single files. Removes are those of them that
+	// the same command line has not created.
 	Tidies  bool
 	Removes []string
-	// Wipes are folders that a command line deletes with all that is in them,
-	// besides those that builds make anew.
+	// Wipes are folders that a command line deletes with everything in them, except those that
+	// builds recreate.
 	Wipes []string
-	// Pushes: all it sends is one branch, to where the project came from. Branch
-	// is that one, if it is named and the line has not checked it out itself.
+	// Pushes: all it sends is one branch, to the project's origin. Branch is its name, if the line
+	// names it and has not checked it out itself.
 	Pushes bool
 	Branch string
-	// PushesToo: the same, but for what programs other than git delete or change besides.
+	// PushesToo: the same, apart from what programs other than git delete or change.
 	PushesToo bool
-	// Looks says of a command line that only looks what it tells by that.
+	// Looks says what a command line that only reads reveals by that.
 	Looks looks.Look
-	// Otherwise is what it would do if it did not file something of the owner's own.
+	// Otherwise are the effects it would have outside a place of the owner's own.
 	Otherwise []floodmark.Effect
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool
-	// Licence are the words with which an owner asks for this.
+	// Licence are the words by which an owner asks for this.
 	Licence []string
-	// Selectors are the top-level arguments whose only part in the call was to
-	// select what the tool does, with a word the profile lists: what they say
-	// is in Effects and Licence already.
+	// Selectors are the top-level arguments that only select what the tool does, with a word the
+	// profile lists: Effects and Licence already account for them.
 	Selectors []string
 }
 
-// Classify says what one call is. Hints are the server's own claims and can
-// only tighten.
+// Classify returns what one call is. Hints are the server's own claims and can only tighten.
 func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.Hints, at Places) Use {
 	j := judge{catalog: c, at: at, base: at.Project, most: floodmark.Public}
 	p, known := c.Lookup(t)
@@ -150,26 +145,26 @@ type judge struct {
 	use     Use
 	returns returns
 	guards  guard
-	decided bool // a case has said what the command is
+	decided bool // a case has decided what the command is
 	bent    bool // another argument decides how the command is run
 	defines bool // it gives a name another meaning
 	// protected: the profile says that the call touches the monitor.
 	protected bool
 	// installs: the command line runs what it gets from the network.
 	installs bool
-	// most is how open the result can be at most: Private if it comes from this
-	// machine's own services, Secret if it may hold keys.
+	// most is how open the result can be at most: Private if it comes from this machine's own
+	// services, Secret if it may hold keys.
 	most floodmark.Secrecy
-	// readsFile: a URL names a file, so the path has a say in the result.
+	// readsFile: a URL names a file, so the path affects the label of the result.
 	readsFile bool
 	hosts     int // how many URLs were looked at
 	targets   int // how many files a command line was found to write
-	// joined: the label in returns and the path both have a say.
+	// joined: the result has both the label in returns and that of the path.
 	joined bool
 }
 
-// cases applies the profile's cases. The first that fits wholly replaces and
-// ends the search; one that fits partly only tightens.
+// cases applies the profile's cases. The first that fits wholly replaces and ends the search; one
+// that fits partly only tightens.
 func (j *judge) cases(leaves []hook.Leaf) {
 	p := j.use.Profile
 	for i := range p.cases {
@@ -205,7 +200,7 @@ func (j *judge) cases(leaves []hook.Leaf) {
 	}
 }
 
-// arguments looks at every value by what it stands for.
+// arguments examines every value by its declared meaning.
 func (j *judge) arguments(leaves []hook.Leaf) {
 	p := j.use.Profile
 	if p.command {
@@ -252,7 +247,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 	}
 }
 
-// repositories notes where a tool has git work: in the folders that the call names.
+// repositories records the folders, named by the call, in which a tool has git work.
 func (j *judge) repositories(folders []string) {
 	for _, dir := range folders {
 		j.use.Repositories = addFolder(j.use.Repositories, clean(dir, j.base, j.at.Home))
@@ -262,8 +257,7 @@ func (j *judge) repositories(folders []string) {
 	}
 }
 
-// several looks at command lines that cannot be understood alone, or at the
-// words of one.
+// several examines command lines that cannot be understood alone, or the words of one.
 func (j *judge) several(commands []string) {
 	for _, c := range commands {
 		j.mentioned(c)
@@ -273,8 +267,8 @@ func (j *judge) several(commands []string) {
 	j.arbitrary()
 }
 
-// bends reports whether an argument can make a command line mean something
-// else: another shell, another host, an environment. A folder cannot.
+// bends reports whether an argument can change what a command line means: another shell, another
+// host, an environment. A folder cannot.
 func bends(l *hook.Leaf, a Arg) bool {
 	if a.Role == floodmark.Content || a.Is == IsCommand || a.Is == IsPath {
 		return false
@@ -313,9 +307,8 @@ func (j *judge) path(value string) {
 	}
 }
 
-// away counts a path that is not known to lie on this machine as an address:
-// to look below /net is to look for a machine of that name. What a tool of another
-// machine takes for a path is that one's affair.
+// away counts a path that may be on another machine as an address: a look-up below /net looks for a
+// machine of that name. Paths of a remote tool do not count.
 func (j *judge) away(s *spot) {
 	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && !j.use.Profile.remote {
 		j.use.URLs = append(j.use.URLs, s.text)
@@ -323,11 +316,11 @@ func (j *judge) away(s *spot) {
 	}
 }
 
-// maxJoined bounds the paths of a call that are put together.
+// maxJoined bounds the paths of a call that are combined.
 const maxJoined = 16
 
-// together looks at every path of a call as a name in the folder that another of
-// them may be: {"folder": "~", "filename": ".bashrc"}.
+// together examines every path of a call as a name in the folder that another one may be:
+// {"folder": "~", "filename": ".bashrc"}.
 func (j *judge) together(files []string) {
 	files = files[:min(len(files), maxJoined)]
 	var buf [24]string
@@ -342,8 +335,8 @@ func (j *judge) together(files []string) {
 	}
 }
 
-// url looks at an address. What this machine and its neighbours answer is not
-// public, and a file is worth what its path is worth.
+// url examines an address. Responses of this machine and its network are not public, and a file:
+// address has the label of its path.
 func (j *judge) url(value string) {
 	if namesFile(value) {
 		j.readsFile = true
@@ -355,7 +348,7 @@ func (j *judge) url(value string) {
 	}
 	host, _ := address.HostOf(value)
 	j.most = min(j.most, address.Openness(host))
-	// Standing trust is for a host every reader agrees on, and for one alone.
+	// Standing trust is for a single host on which all URL parsers agree.
 	switch j.hosts++; {
 	case j.use.Location != NoPath: // the path stands for the call
 	case j.hosts == 1 && address.Plain(value):
@@ -388,12 +381,12 @@ func (j *judge) undeclared(value string) {
 	j.guards |= j.catalog.paths.look(value, j.base, j.at, make([]string, 0, 24)).guard & (isProtected | isSecret | isPass)
 }
 
-// prose reports a text of several words that does not begin as a path does.
+// prose reports a text of several words that does not begin like a path.
 func prose(value string) bool {
 	return strings.ContainsAny(value, " \n") && strings.IndexByte("/~.\\", value[0]) < 0
 }
 
-// sweep looks at all values of a call nothing is known about.
+// sweep examines all values of a call of an unknown tool.
 func (j *judge) sweep(leaves []hook.Leaf) {
 	for i := range leaves {
 		if leaves[i].Kind == hook.String {
@@ -405,7 +398,7 @@ func (j *judge) sweep(leaves []hook.Leaf) {
 	}
 }
 
-// settle turns what was seen into effects, label and kind.
+// settle turns the findings into effects, label and kind.
 func (j *judge) settle() {
 	u := &j.use
 	if u.Location == NoPath && j.returns.byPath() {
@@ -443,7 +436,7 @@ func (j *judge) settle() {
 	j.retighten()
 }
 
-// byPath is the label of what lies where the call reads.
+// byPath is the label of the content at the call's path.
 func (j *judge) byPath() floodmark.Label {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}
 	if j.use.Location == Foreign {
@@ -462,13 +455,13 @@ func (j *judge) alters() bool {
 	})
 }
 
-// acts reports whether the call does more than look.
+// acts reports whether the call does more than read.
 func (j *judge) acts() bool {
 	return slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
-// protect marks a call that touches something protected, reading aside: but who
-// reads a pass can be the owner elsewhere.
+// protect marks a call that touches something protected. Reading alone does not count, except of a
+// pass: its reader can act as the owner elsewhere.
 func (j *judge) protect() {
 	if j.guards&isPass == 0 && (j.guards&isProtected == 0 || !j.acts()) {
 		return

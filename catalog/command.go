@@ -11,8 +11,8 @@ const (
 	MaxCommandWords = 128
 )
 
-// simple cuts a command line into words if no shell would do anything but run
-// it as it stands: no quotes, expansions, lists, pipes or redirections.
+// simple splits a command line into words if a shell would run it literally: no quotes, expansions,
+// lists, pipes or redirections.
 func simple(line string, buf []string) ([]string, bool) {
 	line = strings.Trim(line, " ")
 	if line == "" || len(line) > MaxCommandBytes {
@@ -33,7 +33,7 @@ func simple(line string, buf []string) ([]string, bool) {
 	return words, true
 }
 
-// plainWord reports whether a shell takes w literally, «~/» at its head aside.
+// plainWord reports whether a shell takes w literally, except for a leading «~/».
 func plainWord(w string) bool {
 	if w[0] == '=' { // zsh looks up the command of that name
 		return false
@@ -52,15 +52,15 @@ func plainWord(w string) bool {
 	return true
 }
 
-// pieces cuts a command line roughly at everything a shell could begin a new
-// command after. It is for finding what is mentioned, never for allowing.
+// pieces splits a command line roughly at everything after which a shell could begin a new command.
+// Use it to find mentions, never to allow.
 func pieces(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool {
 		return strings.ContainsRune(";|&\n\r(){}`$", r)
 	})
 }
 
-// mentions cuts a piece roughly into words, without quotes and redirections.
+// mentions splits a piece roughly into words, without quotes and redirections.
 func mentions(piece string) []string {
 	return strings.FieldsFunc(piece, func(r rune) bool {
 		return strings.ContainsRune(" \t\"'<>=,\\[]*?", r)

@@ -13,16 +13,15 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// MaxShellBytes is the longest command line that is looked through; a longer
-// one counts as doing the worst.
+// MaxShellBytes is the longest command line that is parsed; a longer one counts as the worst case.
 const MaxShellBytes = shellscan.MaxBytes
 
-// maxTargets bounds the files one command line is looked at for writing; with
-// more of them it counts as doing the worst.
+// maxTargets bounds the written files of one command line that are examined; with more of them it
+// counts as the worst case.
 const maxTargets = 512
 
-// command says what one command line is: the sum of its parts, or arbitrary
-// code if some part cannot be understood.
+// command classifies one command line: the sum of its parts, or arbitrary code if some part is not
+// understood.
 func (j *judge) command(line string) {
 	if len(line) > MaxShellBytes {
 		j.installs = true
@@ -33,14 +32,14 @@ func (j *judge) command(line string) {
 	j.line(shellscan.Scan(line, j.place(), j.catalog.commands), line)
 }
 
-// argv does the same for a command given as a list of words.
+// argv classifies a command given as a list of words.
 func (j *judge) argv(words []string) {
 	j.line(shellscan.ScanWords(words, j.place(), j.catalog.commands), strings.Join(words, " "))
 }
 
 func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Home: j.at.Home} }
 
-// line takes over what a scan has found.
+// line adds what a scan has found.
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
 	j.use.Interactive = j.use.Interactive || r.InteractiveShell
@@ -78,9 +77,9 @@ func (j *judge) line(r shellscan.Report, text string) {
 	}
 }
 
-// queries says of a line that only asks a database at a host where its question goes. What the
-// server does for it is the server's, so it still counts as a change, but nothing runs here: only
-// what the settings of the client say does.
+// queries applies to a line that only queries a database: its query goes to a host. The server acts
+// on its own machine, so it still counts as a change, but nothing runs here except what the
+// client's settings name.
 func (j *judge) queries(r *shellscan.Report, text string) {
 	host, port, ok := looks.Asks(r, text)
 	if !ok || j.decided {
@@ -92,7 +91,7 @@ func (j *judge) queries(r *shellscan.Report, text string) {
 	j.use.URLs, j.use.Hooks = append(j.use.URLs, "postgresql://"+host+"/"), append(j.use.Hooks, j.at.Home+"/.psqlrc", j.at.Home+"/.pgpass")
 }
 
-// parts joins what the entries of all parts say.
+// parts joins the entries of all parts.
 func (j *judge) parts(r *shellscan.Report) {
 	j.use.Effects, j.use.Own = nil, len(r.Parts) > 0
 	// A command's output is at most Local, also if it only echoes.
@@ -132,8 +131,8 @@ func (j *judge) parts(r *shellscan.Report) {
 	}
 }
 
-// file joins what a program says that is a file: what it and its words say
-// where all of them are known.
+// file joins the entries of a program that is a file: its own and those of its words, where all are
+// known.
 func (j *judge) file(r *shellscan.Report) {
 	j.use.Own = false
 	j.use.Programs = true
@@ -144,7 +143,7 @@ func (j *judge) file(r *shellscan.Report) {
 	j.returns.label = j.returns.label.Join(floodmark.Label{Secrecy: floodmark.Private})
 }
 
-// entry joins what one entry says about its command.
+// entry adds one entry's effects and label.
 func (j *judge) entry(e *shellscan.Entry) {
 	l := e.Returns.Label
 	if e.Returns.TrustByPath {
@@ -160,7 +159,7 @@ func (j *judge) entry(e *shellscan.Entry) {
 	}
 }
 
-// house is the effect that a kind is at least.
+// house is the least effect of a kind.
 func house(k shellscan.Kind) (floodmark.Effect, bool) {
 	switch k {
 	case shellscan.Anything, shellscan.Execute, shellscan.Listen:
@@ -180,7 +179,7 @@ func house(k shellscan.Kind) (floodmark.Effect, bool) {
 	}
 }
 
-// touched looks at every file and address of a line.
+// touched examines every file and address of a line.
 func (j *judge) touched(r *shellscan.Report) {
 	for i := range r.Effects {
 		e := &r.Effects[i]
@@ -212,8 +211,8 @@ func (j *judge) touched(r *shellscan.Report) {
 	}
 }
 
-// toldAway reports that a line may tell a key to some host: one is reached, and not only by
-// the command that gets the key from there.
+// toldAway reports that a line may send a key to some host: it reaches one, and not only through
+// the command that fetches the key from there.
 func toldAway(r *shellscan.Report, key *shellscan.Effect) bool {
 	reached := 0
 	for i := range r.Parts {
@@ -248,15 +247,15 @@ func (j *judge) recorded(r *shellscan.Report) {
 	}
 }
 
-// CommitsOf and NamesOf are the paths in a checkout that stand for what was
-// committed there, and for the commits that were given names.
+// CommitsOf and NamesOf are paths in a checkout that stand for its commits, and for the names of
+// its commits.
 const (
 	CommitsOf = "/.git/HEAD"
 	NamesOf   = "/.git/refs"
 )
 
-// list adds a path to one of the lists of a Use. Where the folder of the line is
-// not known, a relative path names no file.
+// list adds a path to one of the lists of a Use. Where the folder of the line is unknown, a
+// relative path is dropped.
 func list(paths []string, e *shellscan.Effect) []string {
 	if !isAbsolute(e.Path) {
 		return paths
@@ -291,8 +290,8 @@ func (j *judge) reads(e *shellscan.Effect) {
 	}
 }
 
-// aimed reports a pattern that is meant for certain names: not «*», which is
-// for all, nor «*.json», which is for all of a kind.
+// aimed reports a pattern for certain names: not «*», which is for all, nor «*.json», which is for
+// a whole kind.
 func aimed(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	if rest, ok := strings.CutPrefix(last, "*."); ok && !strings.ContainsAny(rest, "*?[.") {
@@ -301,7 +300,7 @@ func aimed(path string) bool {
 	return strings.Trim(last, "*?") != ""
 }
 
-// located takes the place of a file over into the use.
+// located adds the place of a file to the use.
 func (j *judge) located(e *shellscan.Effect) spot {
 	s := j.catalog.paths.look(e.Path, j.base, j.at, nil)
 	if s.kind > j.use.Location || j.use.Place == "" {
@@ -320,8 +319,7 @@ func (j *judge) loads(e *shellscan.Effect) {
 	j.guards |= s.guard & (isSecret | isPass)
 }
 
-// writes notes what it means that a command writes a file, or puts a folder
-// there.
+// writes records the effects of a command that writes a file or puts a folder there.
 func (j *judge) writes(e *shellscan.Effect) {
 	if e.Path == "" {
 		return
@@ -331,7 +329,7 @@ func (j *judge) writes(e *shellscan.Effect) {
 		return
 	}
 	j.use.Writes = list(j.use.Writes, e)
-	s := j.catalog.paths.look(e.Path, j.base, j.at, nil) // what is written says nothing
+	s := j.catalog.paths.look(e.Path, j.base, j.at, nil) // writing reveals nothing
 	if j.use.Place == "" {
 		j.use.Place = s.text
 	}
@@ -340,7 +338,7 @@ func (j *judge) writes(e *shellscan.Effect) {
 	}
 	j.guards |= s.guard & (whereWritten | isProtected | isSecret)
 	j.away(&s)
-	if e.Command == "ln" && (s.kind != InProject || s.guard&isSecret != 0) { // a way to it under another name
+	if e.Command == "ln" && (s.kind != InProject || s.guard&isSecret != 0) { // another name for the file
 		j.add(floodmark.Run)
 	}
 	switch {
@@ -354,24 +352,24 @@ func (j *judge) writes(e *shellscan.Effect) {
 	}
 	if e.Kind == shellscan.Write && e.Tree {
 		j.guards |= j.catalog.paths.holdsGuarded(&s)
-		if e.Placed && (e.Path == "/" || within(j.base, e.Path) || within(j.at.Project, e.Path) || within(j.at.Home, e.Path)) { // what is put in its place brings everything in it
+		if e.Placed && (e.Path == "/" || within(j.base, e.Path) || within(j.at.Project, e.Path) || within(j.at.Home, e.Path)) { // a folder put there brings its whole content
 			j.guards |= isInstructs
 		}
 	}
 }
 
-// arbitrary says that the command could do anything.
+// arbitrary records that the command could do anything.
 func (j *judge) arbitrary() {
 	j.use.Effects, j.use.Own = j.catalog.unknown, false
 	j.returns, j.joined = returns{label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}}, false
 }
 
-// maxMentioned bounds the bytes of all paths in a text that is looked through;
-// a text with more of them counts as doing the worst.
+// maxMentioned bounds the bytes of all paths in a text that are examined; a text with more of them
+// counts as the worst case.
 const maxMentioned = 2 << 20
 
-// mentioned looks for guarded paths and our own programs in a text that some
-// shell will read. Hiding them is easy; what hides is arbitrary code anyway.
+// mentioned looks for guarded paths and our own programs in a text for some shell. It can be
+// evaded, but such a text is arbitrary code anyway.
 func (j *judge) mentioned(line string) {
 	var buf [24]string
 	left := maxMentioned
@@ -401,8 +399,8 @@ func (j *judge) mentioned(line string) {
 	}
 }
 
-// programs looks for our own programs: as the one that is started, or as the
-// bare name some other program is given («pkill floodmark»).
+// programs looks for our own programs: as the one that is started, or as the bare name given to
+// another program («pkill floodmark»).
 func (j *judge) programs(words []string) {
 	if len(words) == 0 {
 		return

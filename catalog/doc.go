@@ -1,7 +1,7 @@
-// Package catalog holds what is known about tools: what a tool's result is
-// worth, what calling it does, and which arguments decide who is affected. It
-// reads that knowledge from YAML, ships some of it, and classifies calls by
-// it. It refuses to know a tool by its name alone, and it decides nothing.
+// Package catalog holds what is known about tools: the label of a tool's result, the effects of a
+// call, and which arguments decide who is affected. It reads that knowledge from YAML, ships some
+// of it, and classifies calls by it. It never trusts a tool's name alone, and it makes no
+// decisions.
 //
 // Read the files in this order:
 //

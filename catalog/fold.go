@@ -28,7 +28,7 @@ func foldPath(text string) string {
 	return path.Clean(strings.Join(segs, "/"))
 }
 
-// plainPath reports a path that only its case could hide.
+// plainPath reports a path that needs no folding except for case.
 func plainPath(text string) bool {
 	last := byte('/')
 	for i := range len(text) {
@@ -52,9 +52,9 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Variation_Selector)
 }
 
-// foldRune folds the case of one character, to several letters where a file
-// system that folds fully would: «ﬁ» is «fi». Upper case comes first, because
-// «ſ» and «ı» have a plain upper case only.
+// foldRune folds the case of one character, to several letters where a file system with full
+// folding would: «ﬁ» is «fi». It maps to upper case first, because «ſ» and «ı» have a plain upper
+// case only.
 func foldRune(r rune) string {
 	switch r {
 	case 'ß', 'ẞ':
@@ -68,8 +68,8 @@ func foldRune(r rune) string {
 	return string(unicode.ToLower(unicode.ToUpper(unicode.ToLower(r))))
 }
 
-// foldSegment drops what Windows drops from a name: what stands behind a
-// colon, and dots and blanks at the end. A drive keeps its colon.
+// foldSegment drops what Windows drops from a name: the part after a colon, and dots and blanks at
+// the end. A drive keeps its colon.
 func foldSegment(seg string) string {
 	if i := strings.IndexByte(seg, ':'); i > 0 && len(seg) > 2 {
 		seg = seg[:i]
@@ -80,8 +80,8 @@ func foldSegment(seg string) string {
 	return seg
 }
 
-// mounted returns how many segments at the head of a path say only where a
-// system is mounted: /private/etc is /etc, /mnt/c/Users holds homes.
+// mounted returns how many leading segments only name a mount point: /private/etc is /etc,
+// /mnt/c/Users holds homes.
 func mounted(segs []string) int {
 	letter := func(i int) bool { return len(segs) > i && len(strings.TrimSuffix(segs[i], ":")) == 1 && segs[i] != "~" }
 	is := func(names ...string) bool {

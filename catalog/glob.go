@@ -65,8 +65,8 @@ func (g *glob) String() string {
 // also none, so «/a/**» matches /a itself.
 type Segments []string
 
-// Match reports whether the pattern stands for the whole path, cut likewise.
-// It remembers only the newest «**», so that its cost stays small.
+// Match reports whether the pattern matches the whole path, split likewise. It backtracks only to
+// the newest «**», which bounds its cost.
 func (pat Segments) Match(segs []string) bool {
 	var p, s, star, mark int // star is behind the newest «**», 0 without one
 	for s < len(segs) {

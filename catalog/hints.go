@@ -7,8 +7,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// tighten applies a server's claims about its tool, each only where it makes
-// the call look worse.
+// tighten applies a server's claims about its tool, where they make the call look worse.
 func (j *judge) tighten(h *hook.Hints) {
 	if h == nil {
 		return
@@ -59,7 +58,7 @@ func (j *judge) retighten() {
 	}
 }
 
-// placed are the effects of writing there in a session below Local.
+// placed returns the effects of writing there in a session below Local.
 func (g guard) placed() []floodmark.Effect {
 	switch {
 	case g&(isDotted|isLoaded|isMemory|isTyped) != 0:
@@ -70,8 +69,8 @@ func (g guard) placed() []floodmark.Effect {
 	return nil
 }
 
-// Alike reports whether two catalogs say the same of every call of a tool. It
-// may say no of catalogs that say the same in other words, never the opposite.
+// Alike reports whether two catalogs classify every call of a tool the same. It may return false
+// for equivalent catalogs, but never true for different ones.
 func (c *Catalog) Alike(d *Catalog, t floodmark.ToolRef) bool {
 	if c == d || c.hash == d.hash {
 		return true
@@ -84,8 +83,8 @@ func (c *Catalog) Alike(d *Catalog, t floodmark.ToolRef) bool {
 	return p == q || p != nil && q != nil && !p.written.IsZero() && p.written == q.written
 }
 
-// LooksAt reports whether what a call of the tool is can depend on the value of
-// a top-level argument.
+// LooksAt reports whether the classification of a call can depend on the value of a top-level
+// argument.
 func (c *Catalog) LooksAt(t floodmark.ToolRef, top string) bool {
 	p, known := c.Lookup(t)
 	if !known {
@@ -104,9 +103,8 @@ func (c *Catalog) LooksAt(t floodmark.ToolRef, top string) bool {
 	return a.Is == IsPath || a.Is == IsPatch || a.Is == IsURL || a.Is == IsCommand
 }
 
-// Possible returns every effect some choice of arguments could have, for those
-// who must know beforehand whether a tool can be of any use. Of an unknown
-// tool nothing better than running is hoped for.
+// Possible returns every effect that some arguments could have, to find out beforehand whether a
+// tool can be of any use. An unknown tool has nothing better than Run.
 func (c *Catalog) Possible(t floodmark.ToolRef) []floodmark.Effect {
 	p, known := c.Lookup(t)
 	if !known {

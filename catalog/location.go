@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark/internal/filenames"
 )
 
-// OfProgram begins the location of what a program of files says.
+// OfProgram begins the location of a file program's output.
 const OfProgram = "program "
 
-// byHost is the location of what was read from one host.
+// byHost is the location of content read from one host.
 const byHost = "host"
 
 // LocationOf says how the place of a result counts. Standing trust in a host holds for a plain read
@@ -39,8 +39,8 @@ func (u Use) LocationOf(leaves []hook.Leaf) string {
 	return byHost
 }
 
-// attached looks at the files that are sent because a text of the call names them: each is an
-// address of the call, and one that cannot be read off counts as one with secrets.
+// attached examines the files that are sent because a text of the call names them: each is an
+// address of the call, and an unreadable name counts as one with secrets.
 func (j *judge) attached(text string) {
 	if j.use.Profile.attaches == "" {
 		return
@@ -57,7 +57,7 @@ func (j *judge) attached(text string) {
 	}
 }
 
-// patch looks at every path a patch names.
+// patch examines every path that a patch names.
 func (j *judge) patch(text string) {
 	names := filenames.OfPatch(text)
 	for _, name := range names {
@@ -69,7 +69,7 @@ func (j *judge) patch(text string) {
 	}
 }
 
-// PlaceKind reads a location. One that is not known counts as foreign.
+// PlaceKind parses a location. An unknown one counts as foreign.
 func PlaceKind(location string) (PathKind, bool) {
 	location = strings.TrimPrefix(location, OfProgram)
 	switch location {

@@ -22,8 +22,7 @@ const (
 	MaxProblems  = 50 // more would only repeat the first ones
 )
 
-// reader reads YAML nodes and collects what is wrong with them, so that one
-// look at the answer is enough to mend a file.
+// reader reads YAML nodes and collects all problems, so that a file can be mended in one go.
 type reader struct {
 	file     string
 	problems floodmark.Problems
@@ -81,7 +80,7 @@ func (r *reader) document(data []byte) *yaml.Node {
 	return top.Content[0]
 }
 
-// syntax reports an error of the YAML parser, which says the line in its text.
+// syntax reports an error of the YAML parser, whose text holds the line.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	at := &yaml.Node{Line: 1, Column: 1}
@@ -95,8 +94,8 @@ func (r *reader) syntax(err error) {
 	r.fail(at, "yaml", "is the indentation right, and are texts with «: » or «#» in quotes?", "%s", text)
 }
 
-// sound refuses what makes YAML mean more than it shows: aliases, own tags,
-// repeated keys and deep nesting.
+// sound refuses YAML that means more than it shows: aliases, custom tags, repeated keys and deep
+// nesting.
 func (r *reader) sound(n *yaml.Node, depth int) bool {
 	switch {
 	case depth > MaxDepth:
@@ -129,8 +128,8 @@ func repeated(n *yaml.Node, i int) bool {
 	return false
 }
 
-// fields returns the values of a mapping by key and refuses unknown keys. With
-// no known keys, all are welcome.
+// fields returns the values of a mapping by key and refuses unknown keys. An empty list of known
+// keys accepts all.
 func (r *reader) fields(n *yaml.Node, what string, known ...string) map[string]field {
 	if n.Kind != yaml.MappingNode {
 		r.fail(n, "wrong-kind", "", "%s must be a mapping of keys to values, not %s", what, kindOf(n))
@@ -171,7 +170,7 @@ func (r *reader) text(n *yaml.Node, what string) string {
 	return ""
 }
 
-// texts returns one text or a list of them, as nodes that know their place.
+// texts returns one text or a list of them, as nodes with positions.
 func (r *reader) texts(n *yaml.Node, what string) []*yaml.Node {
 	items := []*yaml.Node{n}
 	if n.Kind != yaml.ScalarNode {
@@ -230,7 +229,7 @@ func kindOf(n *yaml.Node) string {
 	}
 }
 
-// near is the hint for a word that is not known: the nearest one, or all.
+// near is the hint for an unknown word: the nearest one, or all.
 func near(what, word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {

@@ -15,7 +15,7 @@ import (
 // such as an event without guests or a task: such a call writes, even if the tool can do more.
 type ownPlace struct {
 	only    []string // paths of values, or «path=value»
-	account []string // those that say whose account it is: it has to be the owner's
+	account []string // those that name the account, which must be the owner's
 }
 
 func (r *reader) ownPlace(n *yaml.Node, p *Profile) *ownPlace {
@@ -31,7 +31,7 @@ func (r *reader) ownPlace(n *yaml.Node, p *Profile) *ownPlace {
 	return o
 }
 
-// holds reports whether a call gives nothing but what is listed, as plain text without address, link or markup.
+// holds reports whether a call has only listed arguments, in text without address, link or markup.
 func (o *ownPlace) holds(leaves []hook.Leaf) bool {
 	return o != nil && len(leaves) > 0 && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool {
 		if l.Kind == hook.Null || l.Kind == hook.String && l.Value == "" || slices.Contains(o.account, l.Path) || slices.Contains(o.only, l.Path+"="+l.Value) {

@@ -19,7 +19,7 @@ const (
 	MaxGlobs = 4096
 )
 
-// A File is one catalog file that was read and found right.
+// A File is one valid catalog file.
 type File struct {
 	name     string
 	profiles []*Profile
@@ -36,17 +36,17 @@ type File struct {
 // Name returns the name the file was read under.
 func (f *File) Name() string { return f.name }
 
-// Hash identifies exactly what the file says.
+// Hash identifies the exact content of the file.
 func (f *File) Hash() floodmark.Digest { return f.digest }
 
-// Profiles returns what the file says about tools, in its order.
+// Profiles returns the file's profiles, in order.
 func (f *File) Profiles() []*Profile { return slices.Clone(f.profiles) }
 
-// Warnings returns what is allowed but probably not meant.
+// Warnings returns problems that are allowed but probably not intended.
 func (f *File) Warnings() floodmark.Problems { return slices.Clone(f.warnings) }
 
-// Parse reads one catalog file. The error is [floodmark.Problems]: everything
-// that is wrong with the file, each with its place and what to write instead.
+// Parse reads one catalog file. The error is [floodmark.Problems]: everything that is wrong with
+// the file, each with its position and a correction.
 func Parse(name string, data []byte) (*File, error) {
 	r := &reader{file: name}
 	f := &File{name: name, digest: floodmark.DigestOf(string(data))}
@@ -56,8 +56,8 @@ func Parse(name string, data []byte) (*File, error) {
 	return r.done(f)
 }
 
-// ParseTools reads the elements of a list of tools that stands inside another
-// file, such as a policy. There each tool names its own agent or server.
+// ParseTools reads the elements of a list of tools inside another file, such as a policy. There
+// each tool names its own agent or server.
 func ParseTools(name string, list *yaml.Node) (*File, error) {
 	r := &reader{file: name}
 	f := &File{name: name}
@@ -69,7 +69,7 @@ func ParseTools(name string, list *yaml.Node) (*File, error) {
 	}
 	for i, p := range f.profiles {
 		if i >= len(list.Content) || len(list.Content) != len(f.profiles) {
-			break // some were not read, and neither is the file
+			break // the file is incomplete, and so invalid
 		}
 		if text, err := yaml.Marshal(list.Content[i]); err == nil {
 			p.written = floodmark.DigestOf(string(text))
@@ -86,7 +86,7 @@ func (r *reader) done(f *File) (*File, error) {
 	return f, nil
 }
 
-// defaults is what a file says about all its tools.
+// defaults hold for all tools of a file.
 type defaults struct {
 	agents, servers []string
 	own, remote     bool
@@ -121,7 +121,7 @@ func (r *reader) top(f *File, n *yaml.Node) {
 	}
 }
 
-// owner reads whose tools these are, and what holds for all of them.
+// owner reads the agents or servers of the tools, and the defaults.
 func (r *reader) owner(n *yaml.Node, fs map[string]field, d defaults) defaults {
 	agent, hasAgent := fs["agent"]
 	server, hasServer := fs["server"]

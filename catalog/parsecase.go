@@ -57,8 +57,8 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) when {
 	if w.effects == nil && w.returns == nil && w.licence == nil && w.protected == nil {
 		r.fail(n, "missing-key", "add effect: or returns:", "the case changes nothing")
 	}
-	// Only a flag selects and does nothing else: a name or an address that a
-	// case looks at still says who is affected.
+	// Only a flag selects and does nothing else: a name or an address that a case tests still
+	// decides who is affected.
 	if w.test.in != nil && p.args[w.arg].Is == IsFlag {
 		w.selectors = []string{w.arg}
 	}
@@ -112,8 +112,7 @@ func (r *reader) condition(name string, n *yaml.Node, t *test) {
 	}
 }
 
-// values reads a list of values as they stand in a call: also numbers and
-// true or false.
+// values reads a list of values as they appear in a call: also numbers and true or false.
 func (r *reader) values(n *yaml.Node) []string {
 	out := []string{}
 	items := []*yaml.Node{n}

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// commandList reads what a file says about the commands of a shell.
+// commandList reads the descriptions of shell commands.
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
@@ -95,7 +95,7 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	return e
 }
 
-// words reads what the words of a command stand for.
+// words reads the meaning of a command's words.
 func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 	if f, ok := fs["operands"]; ok {
 		e.Operands = nil
@@ -145,7 +145,7 @@ func (r *reader) role(n *yaml.Node, what string) shellscan.Role {
 	return role
 }
 
-// roles reads options by what their values are: {read: [-f, --file]}.
+// roles reads options by the role of their values: {read: [-f, --file]}.
 func (r *reader) roles(f field) map[string]shellscan.Role {
 	out := map[string]shellscan.Role{}
 	fs := r.fields(f.value, f.key.Value, shellscan.Roles()...)
@@ -165,7 +165,7 @@ func (r *reader) roles(f field) map[string]shellscan.Role {
 	return out
 }
 
-// adds reads options by the effect they bring: {send: [-d]}.
+// adds reads options by the effect they add: {send: [-d]}.
 func (r *reader) adds(f field) map[string][]floodmark.Effect {
 	out := map[string][]floodmark.Effect{}
 	fs := r.fields(f.value, "adds", effectWords()...)

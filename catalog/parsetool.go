@@ -68,7 +68,7 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	return p
 }
 
-// does reads what the tool does and what comes back.
+// does reads the tool's effects and the label of its result.
 func (r *reader) does(n *yaml.Node, fs map[string]field, p *Profile) {
 	if e, ok := fs["effect"]; ok {
 		p.effects = r.effects(e.value, p)
@@ -92,8 +92,7 @@ func (r *reader) does(n *yaml.Node, fs map[string]field, p *Profile) {
 	}
 }
 
-// pays reads whether a tool moves money. It is for people to read; what is allowed
-// follows from the effect.
+// pays reads whether a tool moves money. That is shown to people; decisions follow from the effect.
 func (r *reader) pays(f field, effects []floodmark.Effect) bool {
 	on := r.flag(f.value, "pays")
 	if on && !slices.Contains(effects, floodmark.Send) {
@@ -102,8 +101,8 @@ func (r *reader) pays(f field, effects []floodmark.Effect) bool {
 	return on
 }
 
-// protected reads whether a tool or case touches the monitor's place in an
-// agent. Where it only observes, saying so would be without effect.
+// protected reads whether a tool or case changes how the agent is watched. It is refused for one
+// that only observes, where it would have no effect.
 func (r *reader) protected(f field, effects []floodmark.Effect) bool {
 	on := r.flag(f.value, "selfProtected")
 	if on && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe }) {
@@ -112,8 +111,8 @@ func (r *reader) protected(f field, effects []floodmark.Effect) bool {
 	return on
 }
 
-// effects reads one effect or several. A remote tool never only observes: the
-// question itself leaves the machine.
+// effects reads one or several effects. A remote tool cannot be Observe: the request itself leaves
+// the machine.
 func (r *reader) effects(n *yaml.Node, p *Profile) []floodmark.Effect {
 	var out []floodmark.Effect
 	for _, n := range r.texts(n, "effect") {
@@ -130,7 +129,7 @@ func (r *reader) effects(n *yaml.Node, p *Profile) []floodmark.Effect {
 			out = append(out, e)
 		}
 	}
-	if len(out) == 0 { // an error was reported; nothing may be looser for it
+	if len(out) == 0 { // an error was reported; it must not loosen anything
 		out = []floodmark.Effect{floodmark.Admin}
 	}
 	return out
@@ -154,8 +153,8 @@ func (r *reader) returns(n *yaml.Node) partial {
 	return out
 }
 
-// licence reads verbs in lower case: single words, or one with what makes it a
-// request of this kind («make a reservation»).
+// licence reads verbs in lower case: single words, or a verb with its object («make a
+// reservation»).
 func (r *reader) licence(n *yaml.Node) []string {
 	verbs := r.texts(n, "licence")
 	for _, n := range verbs {
@@ -215,7 +214,7 @@ func (r *reader) arg(n *yaml.Node) Arg {
 	return a
 }
 
-// decides refuses to call content what decides where an effect lands.
+// decides refuses the role content for an argument that decides where an effect lands.
 func (r *reader) decides(n *yaml.Node, a Arg) {
 	switch a.Is {
 	case IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsAmount:

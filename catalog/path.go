@@ -15,11 +15,10 @@ type Places struct {
 	Home    string
 }
 
-// A PathKind says what sort of place a path is. Later kinds are guarded more.
+// A PathKind says what sort of place a path is. Later kinds are more guarded.
 type PathKind uint8
 
-// The kinds of paths. The first four say where a path lies, the last three
-// what lies there.
+// The kinds of paths. The first four say where a path lies, the last three what is there.
 const (
 	NoPath        PathKind = iota // the call names no path
 	InProject                     // inside the project the agent works on
@@ -38,7 +37,7 @@ func (k PathKind) String() string {
 	return "invalid"
 }
 
-// guard is a set of lists a path is on, and of what follows from where it lies.
+// guard is the set of lists that a path is on, and of flags for its location.
 type guard uint32
 
 const (
@@ -55,7 +54,7 @@ const (
 	isPlain
 	isSuspect // may hold credentials: look inside if possible
 	isExample // shows how a secret file is written
-	isDotted  // in the project or scratch, with a dot, and no name that nothing obeys
+	isDotted  // in the project or scratch, with a dot, unless nothing obeys the name
 	isHidden  // elsewhere, with a dot
 	isOmits   // says what is left out of commits and releases
 	isOutside // neither in the project nor scratch
@@ -63,10 +62,10 @@ const (
 	isAway    // elsewhere, for all that is known: its name may be one of another machine
 )
 
-// whereWritten are those that say something only of what is written.
+// whereWritten are those that matter only for writes.
 const whereWritten = isInstructs | isShared | isLoaded | isMemory | isTyped | isDotted | isHidden | isOmits | isOutside
 
-// guarded are those that a folder or a pattern is looked through for.
+// guarded are those searched for inside a folder or pattern.
 const guarded = isInstructs | isTyped | isProtected
 
 // guardLists are the lists by their names in a file.
@@ -84,9 +83,9 @@ type pathGlob struct {
 	guard guard
 }
 
-// paths finds the lists a path is on. A list that tightens is matched without
-// regard to case: on some machines it does not matter. Scratch and plain names
-// are what may be written below Local; they are matched as they are written.
+// paths finds the lists a path is on. Lists that tighten are matched without regard to case, which
+// some machines ignore. Scratch and plain names are what may be written below Local; they are
+// matched exactly.
 type paths struct {
 	globs     []pathGlob
 	open      []pathGlob       // scratch and plain names
@@ -120,11 +119,10 @@ func newPaths(globs []pathGlob) paths {
 	return p
 }
 
-// MaxPathBytes is the longest path looked at; Linux opens none that is longer.
-// A longer one counts as foreign.
+// MaxPathBytes is the longest path examined, as on Linux. A longer one counts as foreign.
 const MaxPathBytes = 4096
 
-// spot is a path made absolute as far as that is possible without a disk.
+// spot is a path made absolute as far as possible without a disk.
 type spot struct {
 	text     string   // as shown to people
 	segs     []string // folded
@@ -134,8 +132,8 @@ type spot struct {
 	guard    guard
 }
 
-// look says what value means as a path. Relative ones are taken from base.
-// The segments are kept in buf if they fit.
+// look resolves a path. Relative ones are taken from base. The segments are kept in buf if they
+// fit.
 func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if len(value) > MaxPathBytes {
 		return spot{text: value[:64], home: -1, kind: Foreign, guard: isForeign | isOutside | isHidden}
@@ -148,15 +146,15 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if s.kind == InProject {
 		s.guard &^= isAway
 	}
-	if strings.Contains(value, `\`) { // where it separates nothing, «..» leads elsewhere
+	if strings.Contains(value, `\`) { // where it is no separator, «..» leads elsewhere
 		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}
-	if host, file, _ := address.FileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
+	if host, file, _ := address.FileURL(strings.TrimSpace(value)); host != "" { // some parsers ignore the host
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}
-	if s.kind == InProject && s.guard&isShared != 0 { // a project that lies there is there anyway
+	if s.kind == InProject && s.guard&isShared != 0 { // a project that lies there is there already
 		project := spotAt(clean(at.Project, "", at.Home), at, nil)
 		s.guard &^= ps.guards(&project) & isShared
 	}
@@ -169,9 +167,8 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	return s
 }
 
-// placed returns the lists s is on, with what follows from where it lies. In a
-// session below Local only the project and scratch are written to, and no name
-// with a dot, unless nothing obeys what such a file says.
+// placed returns the lists s is on, and the flags for its location. In a session below Local only
+// the project and scratch may be written, and no name with a dot, unless nothing obeys such a file.
 func (ps *paths) placed(s *spot, at Places) guard {
 	found := ps.guards(s)
 	names := splitPath(s.text, make([]string, 0, 24))
@@ -222,8 +219,8 @@ func (ps *paths) scratch(s *spot, names []string, at Places) (from int, ok bool)
 	return 0, false
 }
 
-// dotted reports whether one of the names begins with a dot, besides those of files
-// that nothing runs or obeys.
+// dotted reports whether one of the names begins with a dot, except names of files that nothing
+// runs or obeys.
 func (ps *paths) dotted(names []string) bool {
 	for i, name := range names {
 		plain := func(g pathGlob) bool { return g.guard&isPlain != 0 && g.segs[1:].Match(names[i:]) }
@@ -234,7 +231,7 @@ func (ps *paths) dotted(names []string) bool {
 	return false
 }
 
-// spotAt takes a clean path apart.
+// spotAt splits a clean path.
 func spotAt(text string, at Places, buf []string) spot {
 	s := spot{text: text, kind: Elsewhere}
 	low := foldPath(text)
@@ -244,8 +241,7 @@ func spotAt(text string, at Places, buf []string) spot {
 	return s
 }
 
-// guards returns the lists s is on, also as the path it is on the system that
-// is mounted there.
+// guards returns the lists s is on, also by its path inside a system mounted there.
 func (ps *paths) guards(s *spot) guard {
 	found := ps.listed(s)
 	inner := *s
@@ -303,8 +299,8 @@ func (ps *paths) holdsProtected(s *spot, system bool) bool {
 	return false
 }
 
-// holdsGuarded returns the lists something in the folder s could be on, so
-// that putting a folder there may put that there.
+// holdsGuarded returns the lists that a file in the folder s could be on, because putting a folder
+// there may create such a file.
 func (ps *paths) holdsGuarded(s *spot) (found guard) {
 	for i := range ps.globs {
 		g := &ps.globs[i]
@@ -318,7 +314,7 @@ func (ps *paths) holdsGuarded(s *spot) (found guard) {
 	return found
 }
 
-// mayBeSecret reports whether a pattern may match a key by its own name.
+// mayBeSecret reports whether a pattern may match the name of a key.
 func (ps *paths) mayBeSecret(s *spot) guard {
 	for i := range ps.globs {
 		g := &ps.globs[i]
@@ -332,9 +328,8 @@ func (ps *paths) mayBeSecret(s *spot) guard {
 	return 0
 }
 
-// passesIn reports whether reading a pattern or a tree inside the monitor's own
-// folders reads a pass. A wider tree holds keys of all sorts, which is asked about
-// when something leaves.
+// passesIn reports whether reading a pattern or a tree inside the monitor's own folders reads a
+// pass. A wider tree holds keys of all sorts; that asks when something leaves.
 func (ps *paths) passesIn(s *spot) guard {
 	if s.guard&isProtected == 0 {
 		return 0
@@ -348,8 +343,8 @@ func (ps *paths) passesIn(s *spot) guard {
 	return 0
 }
 
-// mayBe returns the lists something could be on that a pattern matches, or, if
-// folders count, something in a folder it matches.
+// mayBe returns the lists that a path matching the pattern could be on, or, with folders, a file in
+// a folder that matches.
 func (ps *paths) mayBe(s *spot, folders bool) (found guard) {
 	for i := range ps.globs {
 		g := &ps.globs[i]
@@ -385,7 +380,7 @@ func (g *pathGlob) test(s *spot) guard {
 	return 0
 }
 
-// from returns the segments g is to be matched against.
+// from returns the segments to match g against.
 func (g *glob) from(s *spot) ([]string, bool) {
 	switch g.root {
 	case atHome:

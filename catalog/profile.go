@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A Profile says what one tool is. It never changes once it is read.
+// A Profile describes one tool. It is immutable.
 type Profile struct {
 	agents  []string
 	servers []string
@@ -26,20 +26,20 @@ type Profile struct {
 	command bool // an argument is a command line
 	pays    bool // money moves, now or later
 	commits bool // what it sends is code that others run
-	// attaches is the word behind which a text of the call names a file that is sent along.
+	// attaches is the word in a text of the call before the name of a file to send along.
 	attaches string
-	// fresh are the arguments, or «argument=value», with which a command line gets a shell
-	// of its own, that of no other call. Without any there is none.
+	// fresh are the arguments, or «argument=value», with which a command line gets a new shell that
+	// no other call uses; empty if none do.
 	fresh []string
 	place *ownPlace // nil: there is none
-	// store: it puts something where other sessions get it, or gets it from there.
+	// store: it writes to or reads from a place shared by sessions.
 	store string
 	// repository: git works in the folders that the arguments name.
 	repository bool
 	// protected: the tool changes how the agent is watched (its settings, hooks or plugins), with
 	// any arguments. In YAML: selfProtected.
 	protected bool
-	// written is the digest of what a policy wrote; zero for other profiles.
+	// written is the digest of a policy's own profile; zero for others.
 	written floodmark.Digest
 }
 
@@ -58,8 +58,8 @@ func (p *Profile) About() string { return p.about }
 // Effects returns what the tool does when no case applies.
 func (p *Profile) Effects() []floodmark.Effect { return slices.Clone(p.effects) }
 
-// Own reports whether the tool works on the owner's own service: reading
-// there is not reaching outside.
+// Own reports whether the tool works on the owner's own service: reading there does not reach
+// outside.
 func (p *Profile) Own() bool { return p.own }
 
 // Remote reports whether the tool talks to another machine.
@@ -77,8 +77,7 @@ func (p *Profile) OnlyReads() bool {
 	return !p.command && !slices.ContainsFunc(p.effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
 }
 
-// ArgNames returns the names of the top-level arguments, in the order in which
-// they were written.
+// ArgNames returns the names of the top-level arguments, in the order of the file.
 func (p *Profile) ArgNames() []string { return slices.Clone(p.names) }
 
 // Arg returns what is known about a top-level argument.
@@ -128,7 +127,7 @@ func kindsOfArg() []string {
 // returns is the label of a result, or how to find it.
 type returns struct {
 	label floodmark.Label
-	// trustByPath and secrecyByPath say that the path read decides.
+	// trustByPath and secrecyByPath say that the path decides.
 	trustByPath   bool
 	secrecyByPath bool
 	sight         shellscan.Sight // what is shown of it
@@ -136,8 +135,7 @@ type returns struct {
 
 func (r returns) byPath() bool { return r.trustByPath || r.secrecyByPath }
 
-// join returns the safer of both. Where only one of them asks the path, the
-// path is taken for a bad one.
+// join returns the safer of both. Where only one depends on the path, the worst path is assumed.
 func (r returns) join(s returns) returns {
 	out := returns{label: r.worst().Join(s.worst())}
 	if r.trustByPath && s.trustByPath {
@@ -149,7 +147,7 @@ func (r returns) join(s returns) returns {
 	return out
 }
 
-// worst returns the label for the worst path, secrets aside.
+// worst returns the label of the worst path, except for secrets.
 func (r returns) worst() floodmark.Label {
 	l := r.label
 	if r.trustByPath {
@@ -168,20 +166,20 @@ type when struct {
 	effects []floodmark.Effect // nil: as before
 	returns *partial           // nil: as before
 	licence []string           // nil: as before
-	// protected replaces what the profile says of it; nil: as before. A tool
-	// that is protected as a whole can name the cases that are harmless.
+	// protected replaces the profile's own; nil keeps it. A tool that is protected as a whole can
+	// name its harmless cases.
 	protected *bool
-	// selectors is the argument, if all it does is to select this case.
+	// selectors is the argument, if it only selects this case.
 	selectors []string
 }
 
-// partial is a returns of which only some halves were written.
+// partial is a returns with only some halves set.
 type partial struct {
 	returns
 	trust, secrecy bool // which halves were written
 }
 
-// over returns base with the written halves replaced.
+// over returns base with the set halves replaced.
 func (p partial) over(base returns) returns {
 	if p.trust {
 		base.label.Trust, base.trustByPath = p.label.Trust, p.trustByPath
@@ -197,7 +195,7 @@ func (p partial) over(base returns) returns {
 //go:embed licences.txt
 var licences string
 
-// defaultLicence returns those words, where the profile names none.
+// defaultLicence returns the words for a profile without its own.
 func defaultLicence(e floodmark.Effect) []string {
 	for line := range strings.Lines(licences) {
 		if name, words, _ := strings.Cut(strings.TrimSpace(line), ": "); name == e.String() {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// removals returns the files that a line deletes and has not made itself. It
-// reports whether deleting files one by one is all the change the line makes.
+// removals returns the files that a line deletes and has not created itself. It reports whether
+// deleting single files is the line's only change.
 func removals(r *shellscan.Report) (files []string, only bool) {
 	if !r.Understood {
 		return nil, false
@@ -42,11 +42,11 @@ func removals(r *shellscan.Report) (files []string, only bool) {
 	return files, only
 }
 
-// deletes reports a program that does nothing but delete.
+// deletes reports a program that only deletes.
 func deletes(name string) bool { return name == "rm" || name == "unlink" }
 
-// wipes are the folders that a line deletes with all that is in them, besides
-// those that builds make anew.
+// wipes returns the folders that a line deletes with all their content, except those that builds
+// recreate.
 func wipes(r *shellscan.Report) []string {
 	var list []string
 	for i := range r.Effects {
@@ -59,8 +59,8 @@ func wipes(r *shellscan.Report) []string {
 	return list
 }
 
-// madeAnew reports a path that builds and programs make again: below a folder
-// for what is temporary, or below one that holds what was built or fetched.
+// madeAnew reports a path that builds and programs recreate: below a temporary folder, or below one
+// for build results or downloads.
 func madeAnew(path string) bool {
 	if within(path, "/tmp") || within(path, "/var/tmp") {
 		return true

@@ -12,9 +12,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// Clean returns the path a value stands for, absolute as far as that is
-// possible without a disk and without detours. Relative ones are taken from
-// base, or from the project.
+// Clean returns the path a value stands for, absolute as far as possible without a disk, and
+// without detours. Relative ones are taken from base, or from the project.
 func (at Places) Clean(value, base string) string {
 	if base == "" {
 		base = at.Project
@@ -22,21 +21,20 @@ func (at Places) Clean(value, base string) string {
 	return clean(value, base, at.Home)
 }
 
-// FoldPath writes a clean path so that two names of one file are the same on
-// the most forgiving file system.
+// FoldPath maps all names that one file can have on the most forgiving file system to one.
 func FoldPath(path string) string { return foldPath(path) }
 
-// Where says where a clean path lies (InProject, Elsewhere or Foreign), and
-// whether a file there instructs an agent or runs by itself.
+// Where returns where a clean path lies (InProject, Elsewhere or Foreign), and whether a file there
+// instructs an agent or runs by itself.
 func (c *Catalog) Where(path string, at Places) (kind PathKind, instructs bool) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])
 	return s.kind, s.guard&(isInstructs|isHidden) != 0
 }
 
-// Guards reports whether a file at a clean path instructs an agent or runs by
-// itself, and whether it keeps agents on the monitor's path; of a tree, whether
-// something in it does. Placed is what writing there counts as below Local.
+// Guards reports whether a file at a clean path instructs an agent or runs by itself, and whether
+// it keeps agents on the monitor's path; for a tree, whether a file in it does. Placed are the
+// effects of writing there below Local.
 func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protected bool, placed []floodmark.Effect) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])
@@ -60,8 +58,8 @@ func (u Use) Arg(top string) Arg {
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
-// Fresh reports one command line in a shell of its own, that of no other call: its profile
-// says so of a call with these arguments. One that is false or empty says nothing.
+// Fresh reports one command line in a new shell that no other call uses, by the profile and these
+// arguments. An argument that is false or empty does not count.
 func (u Use) Fresh(leaves []hook.Leaf) bool {
 	if u.Profile == nil || u.Interactive {
 		return false
@@ -90,8 +88,8 @@ func OfSystem(path string) bool {
 	return slices.ContainsFunc(SystemFolders(), func(root string) bool { return within(path, root) })
 }
 
-// Remembers reports whether a call puts something into what several sessions share,
-// or gets it from there: the catalog says so, or the trust of what comes back does.
+// Remembers reports whether a call writes to or reads from a place shared by sessions, by the
+// catalog or by the trust of its result.
 func (u Use) Remembers(writes bool) (puts, gets bool) {
 	if u.Profile == nil || u.ByPath || u.Profile.command {
 		return false, false
@@ -103,7 +101,7 @@ func (u Use) Remembers(writes bool) (puts, gets bool) {
 	return shared && writes, shared && !writes
 }
 
-// Keeps says of a clean path whether secrets are kept there, by its name.
+// Keeps reports whether secrets are kept at a clean path, by its name.
 func (c *Catalog) Keeps(path string, at Places) redact.Keeper {
 	var buf [24]string
 	switch s := c.paths.look(path, "", at, buf[:]); {
@@ -116,8 +114,7 @@ func (c *Catalog) Keeps(path string, at Places) redact.Keeper {
 	}
 }
 
-// MayReach reports whether a pattern of paths may match one where secrets are
-// kept.
+// MayReach reports whether a pattern may match a path where secrets are kept.
 func (c *Catalog) MayReach(pattern string, at Places) bool {
 	var buf [24]string
 	s := c.paths.look(pattern, "", at, buf[:])
@@ -127,8 +124,8 @@ func (c *Catalog) MayReach(pattern string, at Places) bool {
 	})
 }
 
-// Reaches reports whether a file is among what a path of [Use.Contents] stands
-// for: it is the file, a folder around it, or a pattern.
+// Reaches reports whether a path of [Use.Contents] covers a file: it is the file, a folder around
+// it, or a pattern.
 func Reaches(path, file string) bool {
 	path, file = foldPath(path), foldPath(file)
 	if !strings.ContainsAny(path, "*?[") {
@@ -151,7 +148,7 @@ func (c *Catalog) Listed(lists ...string) (patterns []string) {
 	return patterns
 }
 
-// HomeKeeps are the files and folders of a home where secrets are kept.
+// HomeKeeps are the files and folders of a home that hold secrets.
 func (c *Catalog) HomeKeeps() (list []string) {
 	for _, pattern := range c.Listed("secret") {
 		p, home := strings.CutPrefix(pattern, "~/")
@@ -165,8 +162,7 @@ func (c *Catalog) HomeKeeps() (list []string) {
 	return list
 }
 
-// contents notes what a tool reads at a path, unless it only tells names or
-// writes there.
+// contents records what a tool reads at a path, unless it only lists names or writes there.
 func (j *judge) contents(path string) {
 	r := &j.returns
 	if j.use.Profile == nil || j.use.Profile.command || !r.secrecyByPath || r.sight == shellscan.Names || j.alters() {
@@ -178,7 +174,7 @@ func (j *judge) contents(path string) {
 	j.use.Contents = append(j.use.Contents, path)
 }
 
-// shown notes what a command line shows of a file or folder that it reads.
+// shown records what a command line shows of a file or folder that it reads.
 func (j *judge) shown(e *shellscan.Effect) {
 	switch {
 	case e.Sight == shellscan.Names:
@@ -198,7 +194,7 @@ func clean(value, base, home string) string {
 	return cleanSlashes(strings.ReplaceAll(value, `\`, "/"), base, home)
 }
 
-// cleanSlashes is clean where only «/» separates.
+// cleanSlashes is clean with «/» as the only separator.
 func cleanSlashes(value, base, home string) string {
 	v := strings.TrimSpace(value)
 	if _, rest, ok := address.FileURL(v); ok {

@@ -28,8 +28,7 @@ const (
 	wholly     // for every value, exactly: may replace
 )
 
-// fits tests every value of the argument. An argument that is not there fits
-// nothing.
+// fits tests every value of the argument. A missing argument does not fit.
 func (c *when) fits(leaves []hook.Leaf, at Places) fit {
 	found, all := false, true
 	for i := range leaves {

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// watch are the names by which the monitor and the agents it watches are found.
-// Like the lists of paths it only tightens.
+// watch are the names by which the monitor and the agents it watches are found. Like the lists of
+// paths it only tightens.
 type watch struct {
 	variables []string          // «*» stands for any letters
 	homes     map[string]string // by variable: what it moves
@@ -36,7 +36,7 @@ func (w *watch) empty() bool {
 	return len(w.variables)+len(w.homes)+len(w.programs)+len(w.packages) == 0
 }
 
-// watched reads what a file says about the monitor and its agents.
+// watched reads the names of the monitor and its agents.
 func (r *reader) watched(f *File, n *yaml.Node) {
 	fs := r.fields(n, "self", "variables", "homes", "programs", "packages")
 	for name, into := range map[string]*[]string{
@@ -64,8 +64,8 @@ func (r *reader) watched(f *File, n *yaml.Node) {
 	}
 }
 
-// Moved says what is guarded beside the usual places because variables put it
-// elsewhere: patterns by the list they belong on, as under paths: in a file.
+// Moved returns what is guarded outside the usual places because variables move it: patterns by
+// list, as under paths: in a file.
 func (c *Catalog) Moved(getenv func(string) string) map[string][]string {
 	lists := map[string][]string{}
 	add := func(on guard, place string) {
@@ -95,8 +95,8 @@ func (c *Catalog) Moved(getenv func(string) string) map[string][]string {
 	return lists
 }
 
-// watches looks for what takes an agent off the monitor's path, or stops the
-// monitor, in what a scan has found.
+// watches looks, in what a scan has found, for attempts to take an agent off the monitor's path or
+// to stop the monitor.
 func (j *judge) watches(r *shellscan.Report) {
 	w := &j.catalog.watch
 	sets := slices.ContainsFunc(r.Sets, w.moves)
@@ -126,8 +126,8 @@ func (j *judge) watches(r *shellscan.Report) {
 	}
 }
 
-// unfollowed looks at the words of a line in which some program takes words, or
-// what it reads, for a command.
+// unfollowed examines the words of a line in which some program takes words, or its input, as a
+// command.
 func (j *judge) unfollowed(r *shellscan.Report) {
 	for i := range r.Parts {
 		words := r.Parts[i].Words
@@ -153,7 +153,7 @@ func (w *watch) assigns(word string) bool {
 	return ok && w.moves(name)
 }
 
-// program reports a file in a folder of programs that is called like an agent.
+// program reports a file in a folder of programs that has an agent's name.
 func (w *watch) program(file string) bool {
 	dir := strings.TrimSuffix(file, "/"+lastName(file))
 	return dir != file && strings.HasSuffix(dir, "bin") && slices.Contains(w.programs, lastName(file))
