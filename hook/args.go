@@ -34,16 +34,15 @@ type Leaf struct {
 	Kind  LeafKind
 }
 
-// MaxLeaves bounds the values looked at in one call. A call with more cannot
-// be judged argument by argument.
+// MaxLeaves bounds the values examined in one call. A call with more cannot be judged argument by
+// argument.
 const MaxLeaves = 4096
 
 // ErrArgs says that a call's arguments cannot be read as values.
 var ErrArgs = errors.New("arguments cannot be read")
 
-// Leaves flattens the call's arguments, in the order they were written. A
-// repeated key is refused: two readers could disagree on which one counts.
-// A long string that is itself not JSON stays one leaf.
+// Leaves flattens the call's arguments, in the order of writing. A repeated key is refused: parsers
+// could disagree on which one counts. A long string that is itself not JSON stays one leaf.
 func (c Call) Leaves() ([]Leaf, error) {
 	if len(bytes.TrimSpace(c.Args)) == 0 {
 		return nil, nil
@@ -62,8 +61,8 @@ func (c Call) Leaves() ([]Leaf, error) {
 	return w.leaves, nil
 }
 
-// walker goes through one JSON value. It is known to be valid, so that the
-// first byte of a value says what it is and every bracket has its partner.
+// walker goes through one valid JSON value: the first byte of a value determines its kind, and
+// every bracket is closed.
 type walker struct {
 	data   []byte
 	i      int
@@ -109,8 +108,8 @@ func (w *walker) value(path, top string) error {
 	return w.add(leaf)
 }
 
-// text reads a string. One with escapes, or with bytes that may not be UTF-8,
-// is left to the library.
+// text reads a string. One with escapes, or with bytes that may not be UTF-8, is parsed by
+// encoding/json.
 func (w *walker) text() (string, error) {
 	from, plain := w.i, true
 	for w.i++; w.data[w.i] != '"'; w.i++ {
@@ -140,7 +139,7 @@ func (w *walker) word() string {
 	return string(w.data[from:w.i])
 }
 
-// add takes in one value. An empty object or list is one of its own.
+// add appends one value. An empty object or list is a value of its own.
 func (w *walker) add(l Leaf) error {
 	if len(w.leaves) == MaxLeaves {
 		return fmt.Errorf("more than %d values", MaxLeaves)
@@ -149,8 +148,8 @@ func (w *walker) add(l Leaf) error {
 	return nil
 }
 
-// plainKey returns a key as it stands in a path: quoted if it could be taken
-// for something else, so that no two values have the same path.
+// plainKey returns a key as written in a path: quoted if it could be mistaken for something else,
+// so that no two values have the same path.
 func plainKey(key string) string {
 	if key == "" || strings.ContainsAny(key, ".[]\"\\") {
 		return strconv.Quote(key)
@@ -205,8 +204,8 @@ func (w *walker) array(path, top string) error {
 	return nil
 }
 
-// keys are those of one object. Few are compared one by one, which is quicker
-// than a map and allocates nothing.
+// keys are those of one object. A few are compared one by one, which is quicker than a map and
+// allocates nothing.
 type keys struct {
 	n    int
 	few  [8]string
@@ -233,7 +232,7 @@ func (k *keys) add(key string) bool {
 	return true
 }
 
-// DigestOf identifies the exact arguments of a call however their keys were ordered.
+// DigestOf identifies the exact arguments of a call, independent of the order of keys.
 func DigestOf(leaves []Leaf) floodmark.Digest {
 	byPath := func(a, b Leaf) int { return strings.Compare(a.Path, b.Path) }
 	sorted := leaves
@@ -256,7 +255,7 @@ func DigestOf(leaves []Leaf) floodmark.Digest {
 	return sha256.Sum256(b)
 }
 
-// ValueKind is what sort of value it is, which may be told where the value may not.
+// ValueKind returns the kind of a value, which may be shown where the value may not.
 func (l Leaf) ValueKind() floodmark.ValueKind {
 	switch {
 	case l.Kind == Number:

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Lasting is a grant that holds in every session of one project: it lets a call reach
-// hosts from its box, or without hosts lets what it stands for through.
+// A Lasting is a grant for every session of one project: it lets a call reach hosts from its box
+// or, without hosts, lets the calls it covers run.
 type Lasting struct {
 	Ticket floodmark.TicketID
 	Tool   floodmark.ToolRef
@@ -20,28 +20,28 @@ type Lasting struct {
 	Codes []floodmark.Code
 }
 
-// A BoxEnd is how a command ended that ran in a box.
+// A BoxEnd is how a command in a box ended.
 type BoxEnd struct {
-	// Ticket is the name of the one that started the box.
+	// Ticket is the ticket of the command that started the box.
 	Ticket string
-	// State says what became of it; empty if that is not known.
+	// State is the result; empty if unknown.
 	State floodmark.BoxState
-	// Failed says that the command did, or that it may have, for want of a host, and does not
-	// say so. Exit says how: 128 and a signal's number, if one ended it. Hosts are names that it asked for in vain, Paths what it wrote and was not kept:
-	// the names are the command's, which can name anything.
+	// Failed says that the command failed, or may have for want of a host without reporting it.
+	// Exit is its status: 128 plus a signal's number, if one ended it. Hosts are names it tried to
+	// reach, Paths what it wrote and was not kept: the command can put anything there.
 	Failed       bool
 	Exit         int
 	Hosts, Paths []string
 }
 
-// What is told of it: so many names, of so many characters.
+// How many names are shown, and how many characters of each.
 const (
 	maxWanted  = 4
 	maxWanting = 100
 )
 
-// Wanted are the hosts that a command asked for which failed, as a person may read them. One
-// that is none by its letters is left out.
+// Wanted returns the hosts that a failed command tried to reach, safe for display. A name that
+// cannot be a host is left out.
 func (b *BoxEnd) Wanted() []string {
 	if !b.Failed {
 		return nil
@@ -51,7 +51,7 @@ func (b *BoxEnd) Wanted() []string {
 	}))
 }
 
-// NotKept are the paths that were not kept, as a person may read them.
+// NotKept returns the paths that were not kept, safe for display.
 func (b *BoxEnd) NotKept() (names []string) {
 	for _, p := range b.Paths[:min(len(b.Paths), maxWanted)] {
 		if p = floodmark.Inert(p, maxWanting); p != "" {
@@ -67,7 +67,7 @@ func few(names []string) []string {
 	return names[:min(len(names), maxWanted)]
 }
 
-// Line tells the agent what it can do after a failure.
+// Line tells the agent what to do after a failure.
 func (b *BoxEnd) Line() string {
 	switch {
 	case !b.Failed:

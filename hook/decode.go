@@ -23,8 +23,8 @@ const (
 	MaxArgsBytes  = 8 << 20
 	MaxArgsDepth  = 64
 	MaxPicked     = 1024 // of what was typed in a window
-	// MaxCommandBytes bounds a command that replaces another: Linux starts no
-	// program with a longer argument, and a shell gets the command as one.
+	// MaxCommandBytes bounds a replacement command: Linux starts no program with a longer argument,
+	// and a shell gets the command as one.
 	MaxCommandBytes = 128<<10 - 1
 )
 
@@ -125,17 +125,16 @@ func (c Call) check() error {
 	return nil
 }
 
-// The errors of a reply that allows something otherwise than as the agent would do it.
+// The errors of a reply that allows a call only in another form.
 var (
-	// ErrNoBox says that it is allowed in a box only, and that nothing there makes one.
+	// ErrNoBox says that it is allowed only in a box, and the reply has no command that starts one.
 	ErrNoBox = errors.New("it may only run in a box, and no command that starts one came with the answer")
-	// ErrOtherCommand says that it is allowed as another command only.
+	// ErrOtherCommand says that it is allowed only as another command.
 	ErrOtherCommand = errors.New("it may only run as another command, which this program cannot do")
 )
 
-// Check reports what of a reply at a point cannot be done. A reply that fails it
-// allows nothing. It is for callers that put its command in the place of the call's
-// own; all others ask [Reply.Allows].
+// Check returns why a reply cannot be carried out at a point; such a reply allows nothing. It is
+// for callers that run the reply's command in place of the call's own; others use [Reply.Allows].
 func (r Reply) Check(at Point) error {
 	switch {
 	case r.Command == "" && r.Decision.Contained(), slices.ContainsFunc(r.Calls, floodmark.Decision.Contained):
@@ -160,8 +159,8 @@ func (r Reply) Allows() bool {
 	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Elsewhere() == nil
 }
 
-// Elsewhere says why what a reply allows cannot be done by such a caller; nil if it can,
-// or if nothing is allowed.
+// Elsewhere returns why a caller that replaces no command cannot do what a reply allows; nil if it
+// can, or if nothing is allowed.
 func (r Reply) Elsewhere() error {
 	switch {
 	case r.Decision.Verdict != floodmark.Allow:
@@ -169,11 +168,10 @@ func (r Reply) Elsewhere() error {
 	case r.Command != "":
 		return ErrOtherCommand
 	}
-	return r.Check("") // where it is does not matter without a command
+	return r.Check("") // the point does not matter without a command
 }
 
-// depth counts nested brackets without building anything, so that hostile
-// nesting costs one pass.
+// depth counts nested brackets without allocating, so that hostile nesting costs one pass.
 func depth(data []byte) int {
 	var deepest, now int
 	inString := false

@@ -1,6 +1,6 @@
-// Package hook holds what agents tell us and what we tell them back: the one
-// normal form every agent's own hook format is translated into. It decides
-// nothing; it refuses what is too large or not understood.
+// Package hook holds what agents report and what we answer: the one normal form every agent's own
+// hook format is translated into. It makes no decisions; it refuses what is too large or not
+// understood.
 package hook
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Point is a place in an agent's loop where it stops to tell us something.
-// The words are the RFC's and go on the wire as they are.
+// A Point is a place in an agent's loop where it reports to us. The words are the RFC's and go on
+// the wire as they are.
 type Point string
 
-// The points of an agent's loop, in the order a session meets them.
+// The points of an agent's loop, in the order they occur.
 const (
 	SessionStart       Point = "session_start"
 	MessageReceived    Point = "message_received"
@@ -53,31 +53,29 @@ const (
 // GatewaySession begins the name of a session that a gateway made up because it was told none.
 const GatewaySession = "mcp-"
 
-// An Event is one stop of one agent. Fields that a point does not use are
-// ignored there.
+// An Event is one report of one agent. Fields that a point does not use are ignored there.
 //
-// Rules for changing it: fields are only added, each optional, and the absence
-// of one must mean the safest value.
+// Rules for changing it: fields are only added, each optional, and the absence of one must mean the
+// safest value.
 type Event struct {
 	Point   Point               `json:"point"`
 	Agent   string              `json:"agent"`
 	Session floodmark.SessionID `json:"session"`
 
-	// Cause belongs to session_start. ByPerson says that a person typed or
-	// clicked it; without that a clear is not believed.
+	// Cause belongs to session_start. ByPerson says that a person typed or clicked it; without
+	// that, Clear is not trusted.
 	Cause    Cause `json:"cause,omitempty"`
 	ByPerson bool  `json:"byPerson,omitempty"`
 
-	// Project is the folder the agent works in and Home the owner's, at
-	// session_start: what relative paths and ~ mean.
+	// Project is the folder the agent works in and Home the owner's, at session_start: they resolve
+	// relative paths and ~.
 	Project string `json:"project,omitempty"`
 	Home    string `json:"home,omitempty"`
 
-	// Origin and Text describe a message_received; Parts are what it carries
-	// that the sender did not type (quotes, attachments, pasted runs). Text is
-	// also the answer at before_response_emit, the prompt at subagent_spawned
-	// and the result at subagent_ended. Typed says that the door knows the whole
-	// text was typed: its pastes come as Parts.
+	// Origin and Text describe a message_received; Parts are what it carries that the sender did
+	// not type (quotes, attachments, pasted runs). Text is also the answer at before_response_emit,
+	// the prompt at subagent_spawned and the result at subagent_ended. Typed says that the door
+	// knows the whole text was typed: pasted text is in Parts.
 	Origin floodmark.Origin `json:"origin,omitzero"`
 	Text   string           `json:"text,omitempty"`
 	Typed  bool             `json:"typed,omitempty"`
@@ -87,23 +85,23 @@ type Event struct {
 	// what hosted tools brought inside a response, at after_llm_call.
 	Sources []Content `json:"sources,omitempty"`
 
-	// Messages are all that a model call would carry, Tools what it would
-	// offer, Iteration the round of the loop, from 0. A door that lists tools and
-	// sees no model call gives Tools at context_assembled.
+	// Messages are all that a model call would carry, Tools what it would offer, Iteration the
+	// round of the loop, from 0. A door that lists tools but sees no model call gives Tools at
+	// context_assembled.
 	Messages  []Content `json:"messages,omitempty"`
 	Tools     []Tool    `json:"tools,omitempty"`
 	Iteration int       `json:"iteration,omitempty"`
 
-	// SystemPrompt is the system prompt of a model call, at before_llm_call and
-	// context_assembled: the same as a message of that kind and origin. The rest is
-	// what the agent says of its loop, at any point.
+	// SystemPrompt is the system prompt of a model call, at before_llm_call and context_assembled:
+	// the same as a message of that kind and origin. The Loop is what the agent reports of its
+	// loop, at any point.
 	SystemPrompt string `json:"systemPrompt,omitempty"`
 	floodmark.Loop
 
-	// Calls are what a model response proposes.
+	// Calls are the calls that a model response proposes.
 	Calls []Call `json:"calls,omitempty"`
 
-	// Call is the call before or after a tool; Result what it gave.
+	// Call is the call before or after a tool; Result its result.
 	Call   Call   `json:"call,omitzero"`
 	Result Result `json:"result,omitzero"`
 
@@ -119,26 +117,24 @@ type Event struct {
 	Granted    []Lasting        `json:"-"`
 	Repository floodmark.Digest `json:"-"`
 
-	// Locks are the files by which this call installs what its project has pinned. The door
-	// can give that to its box if told to; see [Reply.Mirror]. The daemon says it.
+	// Locks are the lock files by which this call installs its project's pinned packages. The door
+	// can give those to its box if told to; see [Reply.Mirror]. The daemon sets it.
 	Locks []string `json:"-"`
 
-	// Box is how a command ended that ran in a box, at after_tool_call. The daemon says it,
-	// as it says Boxes.
+	// Box is how a command in a box ended, at after_tool_call. The daemon sets it.
 	Box *BoxEnd `json:"-"`
 
-	// Push is what a push in this call would send, at before_tool_call. The daemon says it,
-	// as it says Boxes.
+	// Push is what a push in this call would send, at before_tool_call. The daemon sets it.
 	Push *Push `json:"-"`
-	// Remote is what «origin» means, where a line may push. It is for people alone, and decides nothing.
+	// Remote is what «origin» means, where a line may push. It is for display, not for decisions.
 	Remote Remote `json:"-"`
 
-	// Patience is how long a person is waited for if this is asked; zero: not longer than
-	// for any answer. A question is open as long. The daemon says it, as it says Boxes.
+	// Patience is how long the call waits for a person, and its question stays open; zero: not
+	// longer than for any answer. The daemon sets it.
 	Patience time.Duration `json:"-"`
 
-	// Audience says who will read the answer at before_response_emit. More says
-	// that the agent works on after it: the turn does not end there.
+	// Audience says who will read the answer at before_response_emit. More says that the agent
+	// continues after it: the turn does not end there.
 	Audience Audience `json:"audience,omitempty"`
 	More     bool     `json:"more,omitempty"`
 
@@ -146,14 +142,13 @@ type Event struct {
 	// agent's own hook may have reported the same call before.
 	Gateway bool `json:"gateway,omitempty"`
 
-	// Retry says that the same event was sent before and got no answer, perhaps to
-	// another node: what was decided then is answered again if it still holds.
+	// Retry says that the same event was sent before, perhaps to another node, and got no answer:
+	// the earlier decision is returned if it still holds.
 	Retry bool `json:"retry,omitempty"`
 
-	// Shared names the server of tools that this is about, if the owner lets
-	// several sessions use one such server: what it says carries the marks of all
-	// who wrote to it. Given says that this session is about to give it something
-	// besides a call, at context_assembled.
+	// Shared names the tool server that this is about, if the owner lets several sessions share it:
+	// its results carry the marks of all sessions that wrote to it. Given says that this session is
+	// about to send it something besides a call, at context_assembled.
 	Shared string `json:"shared,omitempty"`
 	Given  bool   `json:"given,omitempty"`
 
@@ -161,9 +156,9 @@ type Event struct {
 	// is none to ask in.
 	Window *Window `json:"window,omitempty"`
 
-	// Claims names the session that a gateway's client says it belongs to. It is
-	// the client's word, and makes nothing less restricted. Caller is the process
-	// for which a gateway speaks that several use; zero: who started it.
+	// Claims names the session that a gateway's client says it belongs to. It is unproved, and
+	// makes nothing less restricted. Caller is the process for which a shared gateway speaks; zero:
+	// the one that started it.
 	Claims floodmark.SessionID `json:"claims,omitempty"`
 	Caller Process             `json:"caller,omitzero"`
 
@@ -171,13 +166,13 @@ type Event struct {
 	Child floodmark.SessionID `json:"child,omitempty"`
 }
 
-// GoesOn reports an answer after which the turn goes on.
+// GoesOn reports an answer after which the turn continues.
 func (ev *Event) GoesOn() bool { return ev.Point == BeforeResponseEmit && ev.More }
 
-// AllMessages are all that a model call would carry, the system prompt among them.
+// AllMessages are all that a model call would carry, including the system prompt.
 func (ev *Event) AllMessages() []Content { return ev.prompted(ev.Messages) }
 
-// AllSources are what a context was assembled from, the system prompt among them.
+// AllSources are the sources of a context, including the system prompt.
 func (ev *Event) AllSources() []Content { return ev.prompted(ev.Sources) }
 
 func (ev *Event) prompted(list []Content) []Content {
@@ -191,17 +186,16 @@ func (ev *Event) prompted(list []Content) []Content {
 // A Window is a client of tool servers that could show a question in its own window. The client
 // does not decide whether it may.
 type Window struct {
-	// Client is who it is, by the token it showed; empty for the process that
-	// started the gateway.
+	// Client is the client's name, by its token; empty for the process that started the gateway.
 	Client string `json:"client,omitempty"`
-	// Ticket is the question that is open there; empty before one is. Answer is
-	// what was said to it, one of the words below, and Picked what was typed.
+	// Ticket is the open question; empty before one is asked. Answer is one of the words below, and
+	// Picked what was entered.
 	Ticket floodmark.TicketID `json:"ticket,omitempty"`
 	Answer string             `json:"answer,omitempty"`
 	Picked string             `json:"picked,omitempty"`
 }
 
-// What is answered in a window. Everything else is no answer.
+// The answers of a window. Any other word is no answer.
 const (
 	Accept  = "accept"
 	Decline = "decline"
@@ -212,13 +206,13 @@ const (
 type Ask struct {
 	// Text is the question in a few lines.
 	Text string `json:"text"`
-	// Pick says what has to be typed besides, or chosen among some values.
+	// Pick says what has to be typed as well, or chosen among some values.
 	Pick  string   `json:"pick,omitempty"`
 	Among []string `json:"among,omitempty"`
 }
 
-// A Process is a program that runs on the machine of the monitor: its number, and
-// when it began in the system's own ticks.
+// A Process is a program on the monitor's machine: its id, and its start time in the system's own
+// ticks.
 type Process struct {
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
@@ -235,7 +229,7 @@ type Content struct {
 	Trust string `json:"trust,omitempty"`
 }
 
-// ContentDigest returns what identifies c.
+// ContentDigest returns the digest that identifies c.
 func (c Content) ContentDigest() floodmark.Digest {
 	if c.Text != "" {
 		return floodmark.DigestOf(c.Text)
@@ -251,8 +245,8 @@ type Tool struct {
 	Hints *Hints `json:"hints,omitempty"`
 }
 
-// Hints are a tool server's own claims (MCP annotations and _meta.ifc). A
-// missing one claims nothing.
+// Hints are a tool server's own claims (MCP annotations and _meta.ifc). A missing one makes no
+// claim.
 type Hints struct {
 	ReadOnly    *bool  `json:"readOnly,omitempty"`
 	Destructive *bool  `json:"destructive,omitempty"`
@@ -270,19 +264,19 @@ type Call struct {
 	Hints  *Hints           `json:"hints,omitempty"`
 }
 
-// IsZero lets encoders leave out a Call that says nothing.
+// IsZero lets encoders omit an empty Call.
 func (c Call) IsZero() bool {
 	return c.ID == "" && c.Server == "" && c.Name == "" && c.Args == nil && c.Hints == nil
 }
 
-// A Result is what a tool gave back. An error text is content like any other.
+// A Result is the output of a tool. An error text is content like any other.
 type Result struct {
 	Text   string           `json:"text,omitempty"`
 	Digest floodmark.Digest `json:"digest,omitzero"`
 	Error  bool             `json:"error,omitempty"`
 }
 
-// ContentDigest returns what identifies r.
+// ContentDigest returns the digest that identifies r.
 func (r Result) ContentDigest() floodmark.Digest {
 	if r.Text != "" {
 		return floodmark.DigestOf(r.Text)
@@ -304,45 +298,45 @@ type Reply struct {
 	Decision floodmark.Decision `json:"decision"`
 	// Calls are the decisions on the calls of an after_llm_call, in order.
 	Calls []floodmark.Decision `json:"calls,omitempty"`
-	// Line explains a refusal in one line: source, argument, action, way out.
+	// Line explains a refusal in one line: source, argument, action, remedy.
 	Line string `json:"line,omitempty"`
 	// Warning may be shown to the model before its next call.
 	Warning string `json:"warning,omitempty"`
-	// SystemPrompt is the event's with the warning added, at before_llm_call: the model
-	// is called with it instead.
+	// SystemPrompt is the event's with the warning added, at before_llm_call: the agent must use it
+	// instead.
 	SystemPrompt string `json:"systemPrompt,omitempty"`
 	// Text replaces the answer and Footer is added to it, at before_response_emit.
 	Text   string `json:"text,omitempty"`
 	Footer string `json:"footer,omitempty"`
-	// Ticket names the question a person is being asked. Its code is not here:
-	// a reply reaches the model.
+	// Ticket names the question for a person. The code is not part of a reply, because a reply
+	// reaches the model.
 	Ticket floodmark.TicketID `json:"ticket,omitempty"`
-	// Consumed says that the message was a command to us: it must not be passed
-	// on to the model. Notice answers it, to the owner only.
+	// Consumed says that the message was a command to us: it must not be passed on to the model.
+	// Notice is the answer to it, for the owner only.
 	Consumed bool   `json:"consumed,omitempty"`
 	Notice   string `json:"notice,omitempty"`
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool `json:"blockTurn,omitempty"`
-	// Label is what a result is worth, at after_tool_call, and Mark the session's
-	// from now on; both for a gateway, which passes the first on. Nil says nothing.
+	// Label is the label of a result, at after_tool_call, and Mark the session's new mark; both for
+	// a gateway, which passes the first on. Nil is unknown.
 	Label *floodmark.Label `json:"label,omitempty"`
 	Mark  *floodmark.Label `json:"mark,omitempty"`
-	// Ask is the question for the window of a gateway's client, if that may be
-	// asked; the gateway sends the event again with what was answered.
+	// Ask is the question for the window of a gateway's client, where allowed; the gateway sends
+	// the event again with the answer.
 	Ask *Ask `json:"ask,omitempty"`
-	// Command is what the agent has to run in place of the call's own command, at
-	// before_tool_call. A caller that cannot put it there must not make the call.
+	// Command is what the agent has to run in place of the call's own command, at before_tool_call.
+	// A caller that cannot do so must not make the call.
 	Command string `json:"command,omitempty"`
 	// Hosts are those that the box of an allowed call may let it reach. Only the daemon reads it;
 	// it is not sent.
 	Hosts []string `json:"-"`
-	// Mirror says that the box of an allowed call may be given what the event's lock files
-	// pin: they were there before the session, and are to be believed.
+	// Mirror says that the box of an allowed call may get the packages that the event's lock files
+	// pin: those files predate the session and are trusted.
 	Mirror bool `json:"-"`
-	// Tried says that an allowed call may want what no box has, and is tried in one: if it fails
-	// for want of a host, nothing of it is kept, so that it can be made again.
+	// Tried says that an allowed call may need what no box has, and is tried in one: if it fails
+	// for want of a host, its changes are dropped, so that it can be repeated.
 	Tried bool `json:"-"`
-	// Shown is what [Push.With] makes of nothing else, if a person was shown that push and
-	// approved it, or is being shown it now: the daemon pushes then, and the agent does not.
+	// Shown is [Push.With] of the zero digest, if a person approved that push or is being asked
+	// about it: then the daemon pushes, and the agent does not.
 	Shown floodmark.Digest `json:"-"`
 }

@@ -6,53 +6,53 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Push is what is known of a command that pushes a branch.
+// A Push describes a command that pushes a branch.
 type Push struct {
 	// Digest stands for all that a person is shown of it; zero if nothing can be shown.
 	Digest floodmark.Digest
-	// Head says in words of ours what would be sent and where to, Body shows it: what others
-	// wrote stands there behind two spaces and a sign.
+	// Head says in our own words what would be sent and where to, and Body shows it: foreign text
+	// follows two spaces and a sign.
 	Head, Body []string
-	// Rest are added lines, and what commits say, for which there was no room in Body.
+	// Rest are added lines, and texts of commits, that did not fit into Body.
 	Rest []string
 	// Sent is the same in short, for a card.
 	Sent Sent
-	// Unseen says why it cannot be shown. A person is asked all the same, and told.
+	// Unseen says why it cannot be shown. A person is asked nevertheless, and told why.
 	Unseen string
 	// Refuse says what the agent has to do instead, where a person would have to be asked.
 	Refuse string
-	// Holds is the file of which it adds a value that secrets are kept by; empty if of none.
+	// Holds is the file to which it adds a value from a file of secrets; empty if none.
 	Holds string
 }
 
-// Sent is what a push that was looked at sends, in short.
+// Sent is what an inspected push sends, in short.
 type Sent struct {
-	// Sums counts it, in words of ours: «1 commit, 2 files, +3 -1 lines».
+	// Sums counts it in our own words: «1 commit, 2 files, +3 -1 lines».
 	Sums string
-	// Branch is the one there, and Fresh says that it is not there yet.
+	// Branch is the remote branch, and Fresh says that it does not exist yet.
 	Branch string
 	Fresh  bool
-	// Files are some of those that change, and Hosts those that they did not name before.
+	// Files are some of the changed files, and Hosts the hosts they did not name before.
 	Files, Hosts []string
 }
 
-// A Remote is what «origin» means in the project of a session. The zero Remote is not known.
+// A Remote is what «origin» means in the project of a session. The zero Remote is unknown.
 type Remote struct {
-	// Address is where git's settings send a push to it, without what may be a password;
-	// empty if they do not say that plainly.
+	// Address is where git's settings send a push, without a possible password; empty if they do
+	// not say that plainly.
 	Address string
 	// Team says, by the owner's word, that it belongs to the owner's team, and Own that only the
 	// owner has committed to it.
 	Team, Own bool
-	// Changed says that these settings are not those with which the session began.
+	// Changed says that these settings differ from those at the session's start.
 	Changed bool
 }
 
 // Reviewed reports a push that a person can be shown.
 func (p *Push) Reviewed() bool { return p != nil && !p.Digest.IsZero() }
 
-// Searched is what is known of a push once its added lines were looked through for secrets. It
-// says first in which file one stands.
+// Searched returns the push after searching its added lines for secrets, with the first file that
+// holds one.
 func (p *Push) Searched(secret func(text string) bool) *Push {
 	if !p.Reviewed() {
 		return p
@@ -60,7 +60,7 @@ func (p *Push) Searched(secret func(text string) bool) *Push {
 	all, files := p.added()
 	holds := func(lines []string) bool { return secret(strings.Join(lines, "\n") + "\n") }
 	found := *p
-	found.Rest = nil // a question that waits keeps only what it shows
+	found.Rest = nil // a waiting question keeps only what it shows
 	if !holds(all) {
 		return &found
 	}
@@ -80,8 +80,8 @@ type addedTo struct {
 	lines []string
 }
 
-// added is what is sent, together and, as far as it is shown, file by file: lines that are added, the names of
-// their files, and what commits say.
+// added returns what is sent, as a whole and, as far as it is shown, by file: added lines, names of
+// files, and texts of commits.
 func (p *Push) added() (all []string, files []addedTo) {
 	for _, line := range p.Body {
 		if name, titles := strings.CutPrefix(line, "file "); titles {
@@ -100,7 +100,7 @@ func (p *Push) added() (all []string, files []addedTo) {
 	return append(all, p.Rest...), files
 }
 
-// In is what is known of the push of a call that pushes, and of no other.
+// In returns p for a call that pushes, and nil for others.
 func (p *Push) In(pushes bool) *Push {
 	if !pushes {
 		return nil
@@ -108,8 +108,8 @@ func (p *Push) In(pushes bool) *Push {
 	return p
 }
 
-// Apart refuses a push that would be asked about and can only be looked at otherwise, and says where a
-// secret stands.
+// Apart refuses a push that would be asked about but must be made differently to be shown, and says
+// where a secret is.
 func (p *Push) Apart(d *floodmark.Decision) {
 	if p != nil && p.Holds != "" && d.Verdict != floodmark.Allow {
 		d.Remedy.Agent = "A value out of a file with secrets stands in " + p.Holds + ". Take it out of the commits that are not pushed yet, then push again."
@@ -121,8 +121,8 @@ func (p *Push) Apart(d *floodmark.Decision) {
 	d.Reasons = append([]floodmark.Reason{{Code: floodmark.PushShown, Text: p.Refuse}}, d.Reasons...)
 }
 
-// With is a digest of what a call depends on, and of what is shown of its push: a yes to
-// one push is none to another, and none to one that cannot be shown.
+// With is a digest of what a call depends on, and of what is shown of its push: approving one push
+// approves no other, and none that cannot be shown.
 func (p *Push) With(others floodmark.Digest) floodmark.Digest {
 	if p == nil {
 		return others

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// What is looked at for [Leaf.Tails]: the bytes of a value and of a name, and folders of each.
+// The limits for [Leaf.Tails]: the bytes of a value and of a name, and folders of each.
 const (
 	maxTailed = 4096
 	maxNamed  = 256
 	maxTails  = 4
 )
 
-// Tails are the last parts of what may be a path in a leaf, or in the name of its argument, in
-// any spelling: each from a folder or file on whose name begins with a dot.
+// Tails are the ends of possible paths in a leaf, or in the name of its argument, in any spelling:
+// each from a folder or file on whose name begins with a dot.
 func (l Leaf) Tails() []string {
 	return append(tails(l.Path, maxNamed), tails(l.Value, maxTailed)...)
 }

@@ -10,7 +10,7 @@ import (
 func (r Reply) Held() string {
 	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
 	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))
-	if at := strings.LastIndex(line, yours); at >= 0 { // what is before it may be foreign
+	if at := strings.LastIndex(line, yours); at >= 0 { // the text before may be foreign
 		line = line[:at] + theirs + line[at+len(yours):]
 	}
 	return line
@@ -19,8 +19,8 @@ func (r Reply) Held() string {
 // maxTicket bounds the name of a question in a line.
 const maxTicket = 64
 
-// Told is the line of a reply as the model is told it: of a question also which one it is,
-// and what to do once it is answered.
+// Told is the line of a reply, worded for the model: for a question also its ticket, and what to do
+// after the answer.
 func (r Reply) Told() string {
 	if r.Ticket == "" || r.Decision.Verdict != floodmark.Confirm || r.Line == "" {
 		return r.Line

@@ -22,15 +22,15 @@ type Artifact struct {
 	Tenant  string
 	Key     floodmark.Digest
 	Session floodmark.SessionID
-	// Seq is of the entry it was written with.
+	// Seq is the number of the entry it was written with.
 	Seq  uint64
 	Body []byte
 }
 
-// Gone reports whether a removes a word.
+// Gone reports whether a removes an artifact.
 func (a Artifact) Gone() bool { return len(a.Body) == 0 }
 
-// MAC seals a word to its place under a key: who said it, when, and of what.
+// MAC binds an artifact under a key to its session, its entry and its name.
 func (a Artifact) MAC(key []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	for _, part := range []string{"floodmark left", a.Tenant, string(a.Key[:]), string(a.Session)} {
@@ -42,11 +42,11 @@ func (a Artifact) MAC(key []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// MaxArtifacts bounds the words of one batch: a call that names a hundred files
-// in deep folders stays below it.
+// MaxArtifacts bounds the artifacts of one batch: a call that names a hundred files in deep folders
+// stays below it.
 const MaxArtifacts = 1 << 13
 
-// MaxArtifactBytes bounds one word: it has some dozens of sources.
+// MaxArtifactBytes bounds one artifact: it has some dozens of sources.
 const MaxArtifactBytes = 1 << 20
 
 // checkArtifacts refuses invalid artifacts, and returns the bytes of valid ones.
@@ -72,7 +72,7 @@ func (b Batch) checkArtifacts() (bytes int, err error) {
 	return bytes, nil
 }
 
-// leave takes words in. The lock is held.
+// leave stores artifacts. The lock is held.
 func (m *Memory) leave(list []Artifact) {
 	for _, a := range list {
 		key := contentKey{a.Tenant, a.Key}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check refuses a batch that no journal may take: over a limit, empty, or not
-// in order. Every implementation calls it first.
+// Check refuses a batch that no journal may accept: over a limit, empty, or out of order. Every
+// implementation calls it first.
 func (b Batch) Check() error {
 	if len(b.Records) == 0 {
 		return errors.New("journal: an empty batch")

@@ -15,15 +15,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Leaf says that a session ended at an entry when a checkpoint was made. A
-// checkpoint signs the root of the tree over all leaves so far.
+// A Leaf is a session's last entry at the time of a checkpoint. A checkpoint signs the root of the
+// tree over all leaves so far.
 type Leaf struct {
 	Session Session
 	Link    Link
 }
 
-// String is the leaf's one form: tenant, session, number and hash. Names are in
-// hex, because anything may be in them; an empty tenant is a dash.
+// String is the only form of a leaf: tenant, session, number and hash. Names are in hex, because
+// they may contain any bytes; an empty tenant is a dash.
 //
 // Rules for changing it: none of this changes, ever.
 func (l Leaf) String() string {
@@ -34,7 +34,7 @@ func (l Leaf) String() string {
 	return tenant + " " + hex.EncodeToString([]byte(l.Session.ID)) + " " + strconv.FormatUint(l.Link.Seq, 10) + " " + l.Link.Hash.String()
 }
 
-// ParseLeaf reads what [Leaf.String] writes and nothing else.
+// ParseLeaf reads exactly what [Leaf.String] writes.
 func ParseLeaf(line string) (Leaf, error) {
 	parts := strings.Split(line, " ")
 	if len(parts) != 4 {
@@ -85,10 +85,10 @@ type Checkpoint struct {
 	Origin string // the name of the key that signed it
 	Size   int64  // how many leaves
 	Root   tlog.Hash
-	// The rest stands on extension lines.
+	// The rest are extension lines.
 	At    time.Time
 	Store string // which journal it is about; may be empty
-	Mark  Mark   // up to where in that journal
+	Mark  Mark   // the end of what it covers in that journal
 }
 
 // MaxStoreBytes bounds the name of a store in a checkpoint.
@@ -107,10 +107,10 @@ func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 	return signed, nil
 }
 
-// text is what is signed.
+// text is the signed text.
 //
-// Rules for changing it: the first three lines never change. An extension line
-// is a word and a value; readers refuse words they do not know.
+// Rules for changing it: the first three lines never change. An extension line is a word and a
+// value; readers refuse unknown words.
 func (c Checkpoint) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
@@ -122,7 +122,7 @@ func (c Checkpoint) text() string {
 	return b.String()
 }
 
-// OpenCheckpoint reads a checkpoint that one of keys signed.
+// OpenCheckpoint reads a checkpoint and verifies it with one of keys.
 func OpenCheckpoint(keys note.Verifiers, signed []byte) (Checkpoint, error) {
 	text, name, err := openNote(keys, signed)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type Key struct {
 	Signer   note.Signer
 	Verifier note.Verifier
-	// Public is the key others verify with, in the form of signed notes.
+	// Public is the public key, in the form of signed notes.
 	Public string
 }
 
@@ -36,7 +36,7 @@ func validKeyName(name string) bool {
 	return name != "" && len(name) <= MaxStoreBytes && oneLine(name) && !strings.ContainsAny(name, " +")
 }
 
-// ParseKey reads a secret that [NewKey] made. Its errors never show it.
+// ParseKey reads a secret that [NewKey] made. Its errors never contain it.
 func ParseKey(secret string) (Key, error) {
 	secret = strings.TrimSpace(secret)
 	signer, err := note.NewSigner(secret)
@@ -64,8 +64,7 @@ func ParseKey(secret string) (Key, error) {
 	return Key{Signer: signer, Verifier: verifier, Public: text}, nil
 }
 
-// Verifiers are the keys that notes are held against: this one and older ones,
-// because what they signed still stands.
+// Verifiers are the keys that verify notes: this one and older ones, whose signatures remain valid.
 func (k Key) Verifiers(older ...note.Verifier) note.Verifiers {
 	return note.VerifierList(append([]note.Verifier{k.Verifier}, older...)...)
 }

@@ -16,9 +16,8 @@ import (
 //
 // Its content need not be trusted: readers verify the signatures.
 type HeadLog interface {
-	// Leaves yields the leaves from the given number on, from 0, in their form.
-	// There may be more than the newest checkpoint counts. It yields [ErrLog] if
-	// there are not even as many as from.
+	// Leaves yields the leaves from the given number on, from 0, in their string form. There may be
+	// more than the newest checkpoint counts. It yields [ErrLog] if there are fewer than from.
 	Leaves(ctx context.Context, from int64) iter.Seq2[string, error]
 	// Notes yields all checkpoints, oldest first.
 	Notes(ctx context.Context) iter.Seq2[[]byte, error]
@@ -30,46 +29,46 @@ type HeadLog interface {
 	// Trim drops all leaves from the given number on. It returns [ErrLog] if
 	// there are fewer.
 	Trim(ctx context.Context, size int64) error
-	// Append adds leaves; when it returns, they would survive a crash.
+	// Append adds leaves; once it returns nil they survive a crash.
 	Append(ctx context.Context, leaves []string) error
-	// WriteHashes puts hashes at an index and those after it. They can be made
-	// again from the leaves, so they need not survive a crash.
+	// WriteHashes stores hashes from an index on. They can be rebuilt from the leaves, so they need
+	// not survive a crash.
 	WriteHashes(ctx context.Context, index int64, hashes []tlog.Hash) error
-	// Publish makes a checkpoint the newest one, wholly or not at all; when it
-	// returns nil, that would survive a crash.
+	// Publish makes a checkpoint the newest one atomically; once it returns nil that survives a
+	// crash.
 	Publish(ctx context.Context, signed []byte) error
 }
 
-// MaxStepHeads bounds the work of one step, to about ten megabytes of leaves. A
-// node with a million sessions needs sixteen steps for its first checkpoint,
-// and few ever change more than this in a minute.
+// MaxStepHeads bounds the work of one step, to about ten megabytes of leaves. A node with a million
+// sessions needs sixteen steps for its first checkpoint; later steps rarely have more changes than
+// this.
 const MaxStepHeads = 1 << 16
 
-// ErrLog says that a log of heads is not what was signed. Nothing is added to
-// it any more: a new signature would cover the damage up.
+// ErrLog says that a log of heads is not what was signed. Nothing more is added to it: a new
+// signature would hide the damage.
 var ErrLog = errors.New("journal: the log of heads is not what was signed; run journal verify, then keep its folder as evidence and begin a new one")
 
-// A Checkpointer signs which entries are a journal's last ones, so that a lost
-// tail or a lost session is noticed. It keeps nothing in memory: after a crash
-// at any point the next step goes on.
+// A Checkpointer signs which entries are the last of a journal, so that a lost tail or a lost
+// session is noticed. It keeps no state in memory: after a crash at any point the next step
+// continues.
 type Checkpointer struct {
 	Journal Journal
 	Log     HeadLog
 	Key     Key
-	// Store names the journal in the checkpoints, so that one is not held
-	// against another's. It may be empty.
+	// Store names the journal in the checkpoints, so that they are not compared with another
+	// journal. It may be empty.
 	Store string
 }
 
-// A Step is what one step did.
+// A Step is the result of one step.
 type Step struct {
 	Leaves     int        // how many heads were added; 0 if nothing had changed
 	Checkpoint Checkpoint // the newest one
 	More       bool       // there is more to do at once
 }
 
-// Step makes one checkpoint if a session was written to since the last one.
-// It costs as much as changed, not as much as there is.
+// Step makes one checkpoint if a session was written since the last one. Its cost depends on the
+// number of changes, not on the size of the journal.
 func (c *Checkpointer) Step(ctx context.Context, now time.Time) (Step, error) {
 	last, err := c.last(ctx)
 	if err != nil {
@@ -105,9 +104,8 @@ func (c *Checkpointer) Step(ctx context.Context, now time.Time) (Step, error) {
 	return Step{Leaves: len(leaves), Checkpoint: next, More: more}, nil
 }
 
-// last returns the newest checkpoint and makes the log end there: leaves
-// behind it were written by a step that did not come to its signature. Their
-// heads are still to be had from the journal.
+// last returns the newest checkpoint and trims the log to it: further leaves come from a step that
+// ended before its signature. The journal still has their heads.
 func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 	signed, err := c.Log.Newest(ctx)
 	if err != nil {
@@ -140,9 +138,8 @@ func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 	return last, c.rebuild(ctx, last)
 }
 
-// ofOneStep reports whether the leaves from number size on can come from one
-// step that was not finished. A step has each session once. If there are more,
-// they were signed, and it is the checkpoints that are missing.
+// ofOneStep reports whether the leaves from number size on can come from one unfinished step, which
+// has each session once. Otherwise they were signed, and checkpoints are missing.
 func ofOneStep(ctx context.Context, log HeadLog, size int64) (bool, error) {
 	seen := map[Session]bool{}
 	for line, err := range log.Leaves(ctx, size) {
@@ -151,7 +148,7 @@ func ofOneStep(ctx context.Context, log HeadLog, size int64) (bool, error) {
 		}
 		leaf, err := ParseLeaf(line)
 		if err != nil {
-			return true, nil // half a line: nothing whole can follow
+			return true, nil // a partial line is the last one
 		}
 		if seen[leaf.Session] || len(seen) > 2*MaxStepHeads {
 			return false, nil
@@ -161,7 +158,7 @@ func ofOneStep(ctx context.Context, log HeadLog, size int64) (bool, error) {
 	return true, ctx.Err()
 }
 
-// rebuild makes the tree's hashes again from the leaves.
+// rebuild recomputes the tree's hashes from the leaves.
 func (c *Checkpointer) rebuild(ctx context.Context, last Checkpoint) error {
 	var size int64
 	var chunk []string
@@ -195,7 +192,7 @@ func (c *Checkpointer) rebuild(ctx context.Context, last Checkpoint) error {
 	return nil
 }
 
-// writeTree stores the hashes that leaves add to the tree behind size others.
+// writeTree stores the hashes that new leaves add to a tree of the given size.
 func writeTree(ctx context.Context, log HeadLog, size int64, leaves []string) error {
 	first := tlog.StoredHashCount(size)
 	var fresh []tlog.Hash
@@ -247,7 +244,7 @@ func headsAfter(ctx context.Context, j Journal, after Mark, limit int) (heads []
 	return heads, false, ctx.Err()
 }
 
-// newestLeaves has one leaf for each session, in the order of their writing.
+// newestLeaves returns one leaf for each session, in the order of their writing.
 func newestLeaves(heads []Head) []string {
 	newest := make(map[Session]int, len(heads))
 	for i, h := range heads {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/factjson"
 )
 
-// A Hash commits to an entry and, through its predecessor's, to all before it.
+// A Hash commits to an entry and, through its predecessor's hash, to all before it.
 type Hash [sha256.Size]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -22,10 +22,9 @@ type Link struct {
 	Hash Hash
 }
 
-// An Entry is one fact in its place.
+// An Entry is one fact in the log.
 //
-// Rules for changing it: none of this changes, ever. A new form of entry is a
-// new journal.
+// Rules for changing it: none of this changes, ever. A new form of entry is a new journal.
 type Entry struct {
 	Seq  uint64
 	At   int64 // nanoseconds since 1970, UTC
@@ -35,13 +34,13 @@ type Entry struct {
 	Body []byte // its one encoding
 }
 
-// Link names e.
+// Link returns the link of e.
 func (e Entry) Link() Link { return Link{Seq: e.Seq, Hash: e.Hash} }
 
 // Time is when the fact was written.
 func (e Entry) Time() time.Time { return time.Unix(0, e.At).UTC() }
 
-// Fact returns what happened.
+// Fact decodes the fact.
 func (e Entry) Fact() (floodmark.Fact, error) {
 	f, err := factjson.Decode(e.Kind, e.Body)
 	if err != nil {
@@ -50,8 +49,8 @@ func (e Entry) Fact() (floodmark.Fact, error) {
 	return f, nil
 }
 
-// Genesis is what a session's first entry follows. It binds the chain to the
-// session, so that one session's entries are never taken for another's.
+// Genesis is the predecessor of a session's first entry. It binds the chain to the session, so that
+// its entries cannot pass for another session's.
 func Genesis(s Session) Hash {
 	b := make([]byte, 0, 128)
 	for _, part := range []string{"floodmark journal", s.Tenant, string(s.ID)} {
@@ -81,11 +80,11 @@ func Seal(s Session, after Link, at time.Time, facts []floodmark.Fact) ([]Entry,
 	return entries, nil
 }
 
-// usualBytes is what an entry needs to be sealed, on average of a decision's.
+// usualBytes is the average size of a sealed entry of a decision.
 const usualBytes = 640
 
-// seal gives e its body and its hash. Both are made in room, where the body
-// stays: it is hashed where it was written.
+// seal gives e its body and its hash. Both are built in room, where the body stays: it is hashed in
+// place.
 func (e *Entry) seal(room []byte, f floodmark.Fact) ([]byte, error) {
 	begin := len(room)
 	room = e.head(room)
@@ -100,8 +99,7 @@ func (e *Entry) seal(room []byte, f floodmark.Fact) ([]byte, error) {
 	return room, nil
 }
 
-// Check reports whether e is what was sealed after prev in session s; prev is
-// zero for the first entry.
+// Check verifies that e was sealed after prev in session s; prev is zero for the first entry.
 func Check(s Session, prev Link, e Entry) error {
 	want := prev.Hash
 	if prev.Seq == 0 {
@@ -114,14 +112,14 @@ func Check(s Session, prev Link, e Entry) error {
 	return nil
 }
 
-// sum hashes every field but Hash, those of unknown length with it, so that no
-// two different entries have the same bytes.
+// sum hashes every field but Hash. Fields of variable length include their length, so that
+// different entries never have the same bytes.
 func (e Entry) sum(b []byte) (Hash, []byte) {
 	b = append(e.head(b), e.Body...)
 	return sha256.Sum256(b), b
 }
 
-// head appends what is hashed before the body.
+// head appends the hashed fields before the body.
 func (e *Entry) head(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, e.Seq)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.At))

@@ -11,21 +11,20 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What a session is erased for.
+// Why a session is erased.
 const (
 	WhyRetention = "retention"
 	WhyOwner     = "owner"
 )
 
-// A MarkOf returns the mark of a session at exactly the given entry. It returns
-// [ErrConflict] if it knows the session only at another: it is asked again.
+// A MarkOf returns the mark of a session at exactly the given entry. It returns [ErrConflict] if
+// the session's last entry is another one; the caller then asks again.
 type MarkOf func(ctx context.Context, s Session, at Link) (floodmark.Label, error)
 
-// maxForgetTries bounds how often Forget runs after a session that is written
-// to all the time.
+// maxForgetTries bounds the retries of Forget for a session with constant writes.
 const maxForgetTries = 5
 
-// ErrUnknownSession says that a journal has nothing of a session.
+// ErrUnknownSession says that a journal has no such session.
 var ErrUnknownSession = errors.New("journal: no such session")
 
 // Forget erases all of a session and leaves a signed tombstone. What was erased already stays as it
@@ -98,7 +97,7 @@ func lastEntry(ctx context.Context, j Journal, s Session) (Link, *Tombstone, err
 const (
 	// MaxStepErased bounds the work of one step of retention.
 	MaxStepErased = 256
-	// maxDue bounds how many sessions wait to be erased, about 10 MB of names.
+	// maxDue bounds the queue of sessions to erase, about 10 MB of names.
 	maxDue = 1 << 16
 )
 
@@ -111,7 +110,7 @@ type Retention struct {
 	Mark    MarkOf
 	// Keep is how long a session is kept after its last entry; zero is for ever.
 	Keep time.Duration
-	// Spare reports whether a session is kept however old it is; nil spares none.
+	// Spare reports whether a session is kept at any age; nil spares none.
 	Spare func(Session) bool
 
 	due   []Head    // to be erased, the oldest first
@@ -119,7 +118,7 @@ type Retention struct {
 	until time.Time // before this nothing more is due
 }
 
-// A Retained is what one step of retention did.
+// A Retained is the result of one step of retention.
 type Retained struct {
 	Erased int
 	// Kept are sessions that were due and could not be erased, with the reason.
@@ -157,17 +156,17 @@ func (r *Retention) Step(ctx context.Context, now time.Time) (Retained, error) {
 	return did, nil
 }
 
-// look collects what is due, up to the first session that is not.
+// look queues expired sessions, up to the first that is not.
 func (r *Retention) look(ctx context.Context, now time.Time) error {
 	var due []Head
 	after := r.after
-	r.until = now // until the end is seen there may be more
+	r.until = now // until the end is reached there may be more
 	for h, err := range r.Journal.Heads(ctx, r.after) {
 		switch {
 		case err != nil:
 			return err
 		case h.At > now.UnixNano():
-			// A clock was wrong then, or is now. It must not hold up all others.
+			// A clock was wrong then, or is now. This session must not delay all others.
 			after = h.Mark
 			continue
 		case h.At > now.Add(-r.Keep).UnixNano():
@@ -197,7 +196,7 @@ func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retai
 		return nil // long ago
 	}
 	if err == nil {
-		// Only what is still the last entry is due: see onlyAt.
+		// The session is due only if this is still its last entry: see onlyAt.
 		_, err = forget(ctx, r.Journal, r.Signer, h.Session, onlyAt(h.Link, r.Mark), now, WhyRetention)
 	}
 	switch {
@@ -213,7 +212,7 @@ func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retai
 	return nil
 }
 
-// onlyAt refuses every entry but one.
+// onlyAt returns a conflict for every entry but one.
 func onlyAt(want Link, mark MarkOf) MarkOf {
 	return func(ctx context.Context, s Session, at Link) (floodmark.Label, error) {
 		if at != want {

@@ -21,8 +21,7 @@ import (
 // names around it.
 const MaxExportLine = factjson.MaxBytes*3/2 + 64<<10
 
-// An exportLine is one line: an entry, or the tombstone that stands before the
-// first one.
+// An exportLine is one line: an entry, or the tombstone before the first one.
 //
 // Rules for changing it: fields are never renamed or given a new meaning.
 type exportLine struct {
@@ -33,16 +32,16 @@ type exportLine struct {
 	Prev    string `json:"prev,omitempty"`
 	Hash    string `json:"hash,omitempty"`
 	Kind    string `json:"kind,omitempty"`
-	// Fact is the body, byte for byte. A body that would not survive that is in
-	// Body, in base64: it is not one we wrote, but it is what is there.
+	// Fact is the body, byte for byte. A body that JSON would change is in Body, in base64: we
+	// never write such a body, but it is exported as found.
 	Fact json.RawMessage `json:"fact,omitempty"`
 	Body []byte          `json:"body,omitempty"`
-	// Tombstone is a signed note. The first entry follows what it names.
+	// Tombstone is a signed note. The first entry follows the one it names.
 	Tombstone string `json:"tombstone,omitempty"`
 }
 
-// Export writes a session as one JSON object per line, with all that is needed
-// to check its chain without us. It checks nothing itself.
+// Export writes a session as one JSON object per line, with all that is needed to verify its chain
+// independently. It verifies nothing itself.
 func Export(ctx context.Context, j Journal, s Session, w io.Writer) error {
 	if !utf8.ValidString(s.Tenant) || !utf8.ValidString(string(s.ID)) {
 		return fmt.Errorf("export session %s: its name is not text", plain(s))
@@ -92,25 +91,23 @@ func lineOf(e Entry) exportLine {
 	return l
 }
 
-// asItIs reports whether a body survives being written as JSON within JSON.
+// asItIs reports whether JSON within JSON keeps a body unchanged.
 func asItIs(body []byte) bool {
 	var b bytes.Buffer
 	return utf8.Valid(body) && json.Compact(&b, body) == nil && bytes.Equal(b.Bytes(), body) && string(body) != "null"
 }
 
-// An Exported is one entry of an export, checked.
+// An Exported is one verified entry of an export.
 type Exported struct {
 	Session Session
-	// Tombstone is not nil where a session begins behind erased entries; then
-	// there is no entry.
+	// Tombstone is not nil where a session begins with erased entries; then there is no entry.
 	Tombstone *Tombstone
 	Entry     Entry
 }
 
-// ReadExport yields what [Export] wrote, and stops with an error at the first
-// line that is not what was sealed. Sessions follow one another whole. Keys
-// verify tombstones. That nothing is missing at the end of a session only a
-// checkpoint can tell.
+// ReadExport yields what [Export] wrote, and stops with an error at the first line that was
+// altered. Sessions follow one another whole. Keys verify tombstones. Missing entries at the end of
+// a session show only against a checkpoint.
 func ReadExport(r io.Reader, keys note.Verifiers) iter.Seq2[Exported, error] {
 	return func(yield func(Exported, error) bool) {
 		c := exportCheck{keys: keys, done: map[Session]bool{}}
@@ -134,7 +131,7 @@ func ReadExport(r io.Reader, keys note.Verifiers) iter.Seq2[Exported, error] {
 	}
 }
 
-// An exportCheck follows an export from line to line.
+// An exportCheck verifies an export line by line.
 type exportCheck struct {
 	keys    note.Verifiers
 	session Session // zero before the first line
@@ -207,7 +204,7 @@ func (l exportLine) entry() (Entry, error) {
 	return e, nil
 }
 
-// An ExportReport is what a checked export holds.
+// An ExportReport summarises a verified export.
 type ExportReport struct {
 	Sessions, Entries, Erased int
 	Last                      Leaf // of the last session: to compare with a checkpoint

@@ -13,8 +13,8 @@ import (
 // KeptKind is the kind of [floodmark.ArtifactsKept] on disk.
 const KeptKind = "artifacts-kept"
 
-// A KeptLister lists the entries of [KeptKind], of all sessions, without reading the
-// others. Not every keeper can do so cheaply.
+// A KeptLister lists the entries of [KeptKind], of all sessions, without reading the others. Not
+// every store can do so cheaply.
 type KeptLister interface {
 	KeptEntries(ctx context.Context) iter.Seq2[Placed, error]
 }
@@ -42,7 +42,7 @@ func (m *Memory) KeptEntries(ctx context.Context) iter.Seq2[Placed, error] {
 	}
 }
 
-// Kept returns the fact that words are written and removed with an entry.
+// Kept returns the fact that records artifacts written and removed with an entry.
 func Kept(words []Artifact) floodmark.ArtifactsKept {
 	var f floodmark.ArtifactsKept
 	for _, a := range words {
@@ -55,10 +55,9 @@ func Kept(words []Artifact) floodmark.ArtifactsKept {
 	return f
 }
 
-// LostArtifacts compares what sessions left behind with what their entries say
-// they did, as far as that is cheap, and takes a whole look where something seems
-// to be lost. It returns one finding for each session that lost words, for a
-// start to be refused with. A journal that is no [KeptLister] is not looked at.
+// LostArtifacts compares stored artifacts with what entries record of them, as far as that is
+// cheap, and verifies fully where one seems lost. It returns one finding for each session that lost
+// artifacts, for which a start should be refused. A journal that is no [KeptLister] is not checked.
 func LostArtifacts(ctx context.Context, j Journal) ([]Finding, error) {
 	list, ok := j.(KeptLister)
 	if !ok {
@@ -80,8 +79,8 @@ func LostArtifacts(ctx context.Context, j Journal) ([]Finding, error) {
 	return slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Kind != ArtifactGone }), err
 }
 
-// CheckArtifacts is [LostArtifacts] as an error that says what to do. A monitor does
-// not start with it: what was written after reading a stranger would count as clean.
+// CheckArtifacts is [LostArtifacts] as an error with a remedy. A monitor refuses to start with it:
+// files written after foreign content was read would count as clean.
 func CheckArtifacts(ctx context.Context, j Journal) error {
 	lost, err := LostArtifacts(ctx, j)
 	if err != nil || len(lost) == 0 {
@@ -91,21 +90,21 @@ func CheckArtifacts(ctx context.Context, j Journal) error {
 		lost[0].Text, len(lost))
 }
 
-// A wordName is one session's word on one thing.
+// A wordName names one session's artifact.
 type wordName struct {
 	tenant  string
 	key     floodmark.Digest
 	session floodmark.SessionID
 }
 
-// A word is when the newest of them was written.
+// A word is when the newest version was written.
 type word struct {
 	seq uint64
 	at  int64
 }
 
-// words are what entries say was left behind. Versions are named, so it does not
-// matter in which order sessions are read, or whether an entry is read twice.
+// words are the artifacts recorded by entries. Versions are named, so sessions can be read in any
+// order, and an entry twice.
 type words struct {
 	left   map[wordName]word
 	gone   map[wordName]uint64 // up to this version
@@ -116,7 +115,7 @@ func newWords() *words {
 	return &words{left: map[wordName]word{}, gone: map[wordName]uint64{}, erased: map[string]int64{}}
 }
 
-// entry takes in what an entry says.
+// entry adds what an entry records.
 func (w *words) entry(s Session, e Entry) error {
 	if e.Kind != KeptKind {
 		return nil
@@ -136,15 +135,15 @@ func (w *words) entry(s Session, e Entry) error {
 		n := wordName{s.Tenant, g.Key, g.Version.Session}
 		upTo := g.Version.Seq
 		if g.Version.Session == s.ID {
-			upTo = min(upTo, e.Seq-1) // its own, before what it leaves with this entry
+			upTo = min(upTo, e.Seq-1) // earlier versions of the session's own
 		}
 		w.gone[n] = max(w.gone[n], upTo)
 	}
 	return nil
 }
 
-// lost returns the words that should be there and are not. What an erased session
-// took in is not known any more, so nothing older than an erasure counts.
+// lost returns the artifacts that should be stored and are not. Those that an erased session took
+// over are unknown, so nothing older than an erasure counts.
 func (w *words) lost(ctx context.Context, j Journal) ([]wordName, error) {
 	keys := map[string][]floodmark.Digest{}
 	want := map[wordName]word{}
@@ -182,8 +181,8 @@ func (w *words) lost(ctx context.Context, j Journal) ([]wordName, error) {
 // wordsAtOnce is how many keys are looked up at once.
 const wordsAtOnce = 1024
 
-// checkWords holds what sessions left behind against their entries. Sessions go on
-// meanwhile: those that wrote since are read again before anything is said.
+// checkWords compares stored artifacts with the entries. Sessions may write meanwhile: new entries
+// are read before a loss is reported.
 func (v *verification) checkWords(ctx context.Context) error {
 	for range 3 {
 		lost, err := v.words.lost(ctx, v.journal)
@@ -191,7 +190,7 @@ func (v *verification) checkWords(ctx context.Context) error {
 			return err
 		}
 		lost = slices.DeleteFunc(lost, func(n wordName) bool {
-			return v.evidence.Only != nil && !v.evidence.Only(Session{Tenant: n.tenant}) // others may have taken it in
+			return v.evidence.Only != nil && !v.evidence.Only(Session{Tenant: n.tenant}) // sessions outside the selection may have taken it over
 		})
 		more := false
 		if len(lost) > 0 {
@@ -204,11 +203,11 @@ func (v *verification) checkWords(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil // so busy that the next check has to tell
+	return nil // too busy; the next check will tell
 }
 
-// readOn takes in what was written since the sessions were listed, and reports
-// whether there was anything.
+// readOn reads what was written since the sessions were listed, and reports whether there was
+// anything.
 func (v *verification) readOn(ctx context.Context) (more bool, err error) {
 	for h, err := range v.journal.Heads(ctx, max(v.newest, 1)) {
 		if err != nil {

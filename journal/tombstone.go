@@ -15,35 +15,34 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Tombstone stands where a session's entries were erased. The chain goes on
-// behind it: the next entry follows Link.
+// A Tombstone replaces erased entries of a session. The chain continues: the next entry follows
+// Link.
 type Tombstone struct {
 	Session Session
 	// Link is the last entry that was erased.
 	Link Link
-	// Mark is the session's mark at that entry. What was erased is forgotten,
-	// that it was untrusted is not.
+	// Mark is the session's mark at that entry. It outlives the erasure, so that an untrusted
+	// session remains untrusted.
 	Mark floodmark.Label
-	// At is when, Why what for: «retention» or «owner».
+	// At is when it was erased, Why «retention» or «owner».
 	At  int64 // nanoseconds since 1970, UTC
 	Why string
-	// Note is all this as a signed note (C2SP signed-note).
+	// Note is all of this as a signed note (C2SP signed-note).
 	Note []byte
 }
 
 const (
-	// MaxWhyBytes bounds the reason on a tombstone: it is a word, not a story.
+	// MaxWhyBytes bounds the reason on a tombstone, which is one word.
 	MaxWhyBytes = 200
-	// MaxNoteBytes bounds a signed note that is read. Ours have a few hundred
-	// bytes besides names.
+	// MaxNoteBytes bounds a signed note. Ours have a few hundred bytes besides names.
 	MaxNoteBytes = 16 << 10
 )
 
-// ErrForged says that a signed note is not what its keeper claims it is.
+// ErrForged says that a signed note does not verify or does not match.
 var ErrForged = errors.New("journal: not signed by this key")
 
-// The first line of a tombstone's note. It has a space, so no key has this
-// name, and no tombstone can be taken for a checkpoint.
+// The first line of a tombstone's note. It has a space, so no key has this name, and no tombstone
+// can pass for a checkpoint.
 const tombstoneTitle = "floodmark tombstone"
 
 // SignTombstone returns t with its note. Erasing without the key leaves a journal that does not
@@ -60,8 +59,8 @@ func SignTombstone(signer note.Signer, t Tombstone) (Tombstone, error) {
 	return t, nil
 }
 
-// CheckTombstone returns [ErrForged] unless t's note is signed by one of keys
-// and says exactly what t says.
+// CheckTombstone returns [ErrForged] unless t's note is signed by one of keys and matches t
+// exactly.
 func CheckTombstone(keys note.Verifiers, t Tombstone) error {
 	signed, err := OpenTombstone(keys, t.Note)
 	if err != nil {
@@ -73,7 +72,7 @@ func CheckTombstone(keys note.Verifiers, t Tombstone) error {
 	return nil
 }
 
-// OpenTombstone reads a tombstone back from its note.
+// OpenTombstone reads a tombstone from its signed note.
 func OpenTombstone(keys note.Verifiers, signed []byte) (Tombstone, error) {
 	text, _, err := openNote(keys, signed)
 	if err != nil {
@@ -101,11 +100,9 @@ func (t Tombstone) check() error {
 	return nil
 }
 
-// text is what is signed. There is one text for a tombstone, and one tombstone
-// for a text.
+// text is the signed text. Texts and tombstones correspond one to one.
 //
-// Rules for changing it: none of this changes, ever. A new form has a new
-// title.
+// Rules for changing it: none of this changes, ever. A new form has a new title.
 func (t Tombstone) text() string {
 	return strings.Join([]string{
 		tombstoneTitle,
@@ -146,8 +143,7 @@ func parseTombstone(text string) (Tombstone, error) {
 	return t, nil
 }
 
-// openNote returns the text of a note signed by one of keys, and the name of
-// that key.
+// openNote returns the text of a note signed by one of keys, and that key's name.
 func openNote(keys note.Verifiers, signed []byte) (text, name string, err error) {
 	if len(signed) > MaxNoteBytes {
 		return "", "", fmt.Errorf("%w: a note of %d bytes, at most %d", ErrForged, len(signed), MaxNoteBytes)
@@ -156,14 +152,14 @@ func openNote(keys note.Verifiers, signed []byte) (text, name string, err error)
 	if err != nil {
 		return "", "", fmt.Errorf("%w: %w", ErrForged, err)
 	}
-	// We write one signature in one form. Anything else was put there later.
+	// We write one signature in one form. Anything else was added later.
 	if want := n.Text + "\n— " + n.Sigs[0].Name + " " + canonical(n.Sigs[0].Base64) + "\n"; want != string(signed) {
 		return "", "", fmt.Errorf("%w: the note has more than one signature of ours", ErrForged)
 	}
 	return n.Text, n.Sigs[0].Name, nil
 }
 
-// canonical is the one base64 of what s stands for: a decoder ignores some bits.
+// canonical re-encodes base64, of which a decoder ignores some bits.
 func canonical(s string) string {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -172,10 +168,10 @@ func canonical(s string) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// instant writes nanoseconds since 1970 so that people can read them.
+// instant formats nanoseconds since 1970 for people.
 func instant(at int64) string { return time.Unix(0, at).UTC().Format(time.RFC3339Nano) }
 
-// parseInstant reads only what instant writes.
+// parseInstant reads exactly what instant writes.
 func parseInstant(s string) (int64, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || instant(t.UnixNano()) != s {
@@ -184,12 +180,12 @@ func parseInstant(s string) (int64, error) {
 	return t.UnixNano(), nil
 }
 
-// oneLine reports whether s can stand as a line of a note, for people to read.
+// oneLine reports whether s can be a readable line of a note.
 func oneLine(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// plain is a session's name as it may be shown on a terminal.
+// plain is a session's name, safe to show on a terminal.
 func plain(s Session) string {
 	name := s.String()
 	if !oneLine(name) || strings.ContainsAny(name, " \"") {

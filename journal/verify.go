@@ -11,18 +11,18 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Evidence is what a journal is held against.
+// Evidence is what a journal is verified against.
 type Evidence struct {
 	// Log is the log of heads; without one only the chains are checked.
 	Log HeadLog
-	// Keys verify checkpoints and tombstones. Nothing signed by another counts.
+	// Keys verify checkpoints and tombstones. Other signatures are ignored.
 	Keys note.Verifiers
 	// Store is the name the checkpoints must have; empty for any.
 	Store string
-	// Held are checkpoints that were kept somewhere else: in a mail, on paper,
-	// on another machine. They notice a log that was rewritten as a whole.
+	// Held are checkpoints kept elsewhere: in a mail, on paper, on another machine. They reveal a
+	// log that was rewritten as a whole.
 	Held [][]byte
-	// Only chooses the sessions that are looked at and told of; nil for all.
+	// Only selects the sessions to verify and report; nil for all.
 	Only func(Session) bool
 	// Apart says that the journal's writers can write neither the log nor the key. Leave it false
 	// if that is not known.
@@ -32,22 +32,22 @@ type Evidence struct {
 // A FindingKind says what is wrong.
 type FindingKind string
 
-// What can be found.
+// The kinds of findings.
 const (
 	Changed    FindingKind = "changed"     // an entry is not what was sealed
 	Missing    FindingKind = "missing"     // entries within a session are gone
 	TailGone   FindingKind = "tail-gone"   // the newest entries of a session are gone
 	Gone       FindingKind = "gone"        // a whole session is gone
-	Rewritten  FindingKind = "rewritten"   // entries hang together, but are not those that were signed
+	Rewritten  FindingKind = "rewritten"   // the chain is valid, but not the one that was signed
 	Forged     FindingKind = "forged"      // a tombstone or a checkpoint is not signed by us
-	NotErased  FindingKind = "not-erased"  // a tombstone stands, what it stands for is still there
+	NotErased  FindingKind = "not-erased"  // a tombstone exists, and so do the entries it replaced
 	Unreadable FindingKind = "unreadable"  // the journal could not read it
 	LogDamaged FindingKind = "log-damaged" // the log of heads is not what was signed
-	// ArtifactGone: what a session left behind is no longer written down.
+	// ArtifactGone: an artifact that a session left is not stored any more.
 	ArtifactGone FindingKind = "artifact-gone"
 )
 
-// A Finding is one thing that is wrong.
+// A Finding is one problem.
 type Finding struct {
 	Kind    FindingKind
 	Session Session // zero if it is about the log of heads
@@ -60,15 +60,15 @@ const (
 	MaxFindings = 1000
 	// maxSessionFindings bounds what is said about one session.
 	maxSessionFindings = 10
-	// maxLeavesKept bounds the memory for leaves, about 60 bytes each. A longer
-	// log is gone through more than once, for a part of the sessions each time.
+	// maxLeavesKept bounds the memory for leaves, about 60 bytes each. A longer log is read several
+	// times, each time for a part of the sessions.
 	maxLeavesKept = 4 << 20
-	// Progress is told after so many sessions, or entries of one session.
+	// Progress is reported after so many sessions, or entries of one session.
 	tellSessions = 4096
 	tellEntries  = 50_000
 )
 
-// A Report is what a verification saw.
+// A Report is the result of a verification.
 type Report struct {
 	Sessions    int64
 	Erased      int64 // sessions with a tombstone
@@ -81,11 +81,11 @@ type Report struct {
 	Unsigned int64
 	Found    int64     // all findings
 	Findings []Finding // the first of them
-	// Worth says, for people, what a report without findings proves.
+	// Worth says, for people, what an empty report proves.
 	Worth string
 }
 
-// OK reports whether nothing was found.
+// OK reports whether there are no findings.
 func (r Report) OK() bool { return r.Found == 0 }
 
 func (r *Report) find(kind FindingKind, s Session, seq uint64, format string, args ...any) {
@@ -99,13 +99,12 @@ func (r *Report) findLog(kind FindingKind, format string, args ...any) {
 	r.find(kind, Session{}, 0, format, args...)
 }
 
-// Verify reads a whole journal, checks every chain, and holds it against the
-// signed checkpoints. It may run beside writers. What is wrong is in the
-// report; an error says that not everything could be looked at.
+// Verify reads a whole journal, verifies every chain, and compares it with the signed checkpoints.
+// It may run beside writers. The report lists all findings; an error means that not everything
+// could be read.
 //
-// What sessions left behind is held against what their entries say of it. Verify
-// does not look into snapshots, beyond the place they claim, nor into the index of
-// contents: both can be made again from the entries.
+// Stored artifacts are compared with their entries. Verify does not look into snapshots, except for
+// their position, nor into the index of contents: both can be rebuilt from the entries.
 //
 // If tell is not nil it is called now and then with the report so far.
 func Verify(ctx context.Context, j Journal, ev Evidence, tell func(Report)) (Report, error) {
@@ -130,14 +129,14 @@ type verification struct {
 	told     int64 // how many entries when tell was last called
 
 	checkpoints []Checkpoint // those that count, by size
-	trusted     int64        // how many leaves are those that were signed
+	trusted     int64        // how many leaves match a signature
 	keep        int64        // how many leaves may be kept in memory
 
 	words  *words // what sessions say they left behind
 	newest Mark   // of the sessions listed
 
 	seed        maphash.Seed
-	part, parts uint64 // which sessions this round is about
+	part, parts uint64 // the sessions of this round
 }
 
 func (v *verification) run(ctx context.Context) error {
@@ -166,7 +165,7 @@ func (v *verification) run(ctx context.Context) error {
 	return nil
 }
 
-// mine reports whether a session is asked about and belongs to this round.
+// mine reports whether a session is selected and belongs to this round.
 func (v *verification) mine(s Session) bool {
 	if v.evidence.Only != nil && !v.evidence.Only(s) {
 		return false
@@ -174,8 +173,7 @@ func (v *verification) mine(s Session) bool {
 	return v.parts == 1 || maphash.Comparable(v.seed, s)%v.parts == v.part
 }
 
-// checkSessions looks at every session the journal lists, then at those it
-// does not list although a checkpoint saw them.
+// checkSessions verifies every session the journal lists, then those that only a checkpoint knows.
 func (v *verification) checkSessions(ctx context.Context, signed map[Session]*signedSession) error {
 	listed := 0
 	for h, err := range v.journal.Heads(ctx, 0) {

@@ -28,7 +28,7 @@ func (s *signedSession) at(seq uint64) (signedHead, bool) {
 	return s.heads[i], true
 }
 
-// last returns the furthest head that was signed.
+// last returns the latest signed head.
 func (s *signedSession) last() (signedHead, bool) {
 	if len(s.heads) == 0 {
 		return signedHead{}, false
@@ -36,7 +36,7 @@ func (s *signedSession) last() (signedHead, bool) {
 	return s.heads[len(s.heads)-1], true
 }
 
-// readNotes collects the checkpoints that count.
+// readNotes collects the valid checkpoints.
 func (v *verification) readNotes(ctx context.Context) error {
 	var number, size int64
 	for signed, err := range v.evidence.Log.Notes(ctx) {
@@ -79,8 +79,8 @@ func (v *verification) open(signed []byte, number int64) (Checkpoint, bool) {
 	return c, true
 }
 
-// checkTree holds the leaves against every signed root. It stops at the first
-// that differs, and nothing behind the last good one is believed.
+// checkTree compares the leaves with every signed root. It stops at the first mismatch, and ignores
+// all leaves after the last match.
 func (v *verification) checkTree(ctx context.Context) error {
 	rest := v.checkpoints
 	var t tree
@@ -121,13 +121,13 @@ func (v *verification) checkTree(ctx context.Context) error {
 	return nil
 }
 
-// checkRest looks at the leaves behind the newest checkpoint.
+// checkRest checks the leaves after the newest checkpoint.
 func (v *verification) checkRest(ctx context.Context) error {
 	alone, err := ofOneStep(ctx, v.evidence.Log, v.trusted)
-	if alone || err != nil || v.report.Found > 0 { // checkpoints that do not count explain it
+	if alone || err != nil || v.report.Found > 0 { // invalid checkpoints explain it
 		return err
 	}
-	// Steps may have been made since the checkpoints were read.
+	// New checkpoints may have been made since they were read.
 	signed, err := v.evidence.Log.Newest(ctx)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (v *verification) checkRest(ctx context.Context) error {
 	return nil
 }
 
-// readLeaves collects what was signed about the sessions of this round.
+// readLeaves collects the signed heads of this round's sessions.
 func (v *verification) readLeaves(ctx context.Context) (map[Session]*signedSession, error) {
 	signed := map[Session]*signedSession{}
 	if v.trusted == 0 {
@@ -190,11 +190,10 @@ func (v *verification) expect(signed map[Session]*signedSession, leaf Leaf, chec
 	}
 }
 
-// when tells the time of the first checkpoint that saw a head.
+// when returns the time of the first checkpoint with a head.
 func (v *verification) when(h signedHead) string { return minute(v.checkpoints[h.checkpoint].At) }
 
-// A tree is the right edge of the tree over leaves: all that is needed to add
-// one and to know the root.
+// A tree is the right edge of the tree over leaves: enough to add one and to compute the root.
 type tree struct {
 	size int64
 	edge []tlog.Hash // of whole subtrees, the largest first

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// ProbeHeads is how many heads [Probe] looks for: enough that a store set back
-// by a minute shows, few enough for every start.
+// ProbeHeads is how many heads [Probe] looks up: enough to notice a store set back by a minute, few
+// enough for every start.
 const ProbeHeads = 64
 
-// Probe looks for the heads signed last, to notice at the start that a store
-// was deleted, swapped or set back. It is quick and sees no more than that: it
-// takes the log of heads at its word, and [Verify] looks at everything.
+// Probe looks up the heads signed last, to notice at the start that a store was deleted, swapped or
+// set back. It is quick and checks no more than that: it trusts the log of heads. [Verify] checks
+// everything.
 func Probe(ctx context.Context, j Journal, ev Evidence) (Report, error) {
 	v := &verification{journal: j, evidence: ev, tell: func(Report) {}, parts: 1}
 	signed, err := ev.Log.Newest(ctx)
@@ -42,7 +42,7 @@ func (v *verification) probeLeaves(ctx context.Context, c Checkpoint) error {
 	number := from
 	for line, err := range v.evidence.Log.Leaves(ctx, from) {
 		if errors.Is(err, ErrLog) {
-			break // there are not even that many
+			break // the log has fewer
 		}
 		if err != nil {
 			return fmt.Errorf("read the log of heads: %w", err)
@@ -76,7 +76,7 @@ func (v *verification) probeLeaves(ctx context.Context, c Checkpoint) error {
 	return nil
 }
 
-// probeHead looks for one entry, or for the tombstone that stands for it.
+// probeHead looks up one entry, or the tombstone that replaced it.
 func (v *verification) probeHead(ctx context.Context, leaf Leaf) error {
 	v.report.Sessions++
 	s, name, when := leaf.Session, plain(leaf.Session), minute(v.checkpoints[0].At)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// checkSession looks at one session. A second look is taken before anything is
-// said: it may have been erased between its first bytes and its last.
+// checkSession verifies one session. It reads it twice before reporting: the session may be erased
+// during the first read.
 func (v *verification) checkSession(ctx context.Context, h Head, signed *signedSession) error {
 	var look *sessionLook
 	for range 2 {
@@ -41,7 +41,7 @@ type sessionLook struct {
 	head    Head
 	signed  *signedSession
 
-	there   bool // anything is left of it
+	there   bool // some of it exists
 	erased  bool
 	base    Link // the last entry that was erased
 	prev    Link // the entry read last
@@ -114,7 +114,7 @@ func (l *sessionLook) stone(t Tombstone) {
 	}
 }
 
-// entry looks at one entry: first in itself, then in its place.
+// entry verifies one entry: its hash, then its place in the chain.
 func (l *sessionLook) entry(e Entry, start Start) {
 	if e.Seq <= l.base.Seq && l.prev == l.base {
 		if !l.said {
@@ -148,7 +148,7 @@ func (l *sessionLook) entry(e Entry, start Start) {
 	l.prev = e.Link()
 }
 
-// place holds an entry, good in itself, against what others say about it.
+// place compares a valid entry with the checkpoints and the snapshot.
 func (l *sessionLook) place(e Entry, start Start) {
 	if s, ok := l.signed.at(e.Seq); ok && s.link != e.Link() {
 		l.find(Rewritten, e.Seq, "entry %d of session %s is not the one a signed checkpoint of %s saw: the session was rewritten", e.Seq, plain(l.session), l.v.when(s))
@@ -161,7 +161,7 @@ func (l *sessionLook) place(e Entry, start Start) {
 	}
 }
 
-// end looks at what should have come and did not.
+// end reports what is missing at the end.
 func (l *sessionLook) end(start Start) {
 	name, last := plain(l.session), l.prev.Seq
 	if s, ok := l.signed.last(); ok && s.link.Seq > last {
@@ -186,7 +186,7 @@ func (l *sessionLook) end(start Start) {
 	}
 }
 
-// unsigned is how many entries no checkpoint has seen.
+// unsigned returns how many entries are after the last checkpoint.
 func (l *sessionLook) unsigned() int64 {
 	seen := l.base.Seq
 	if s, ok := l.signed.last(); ok {

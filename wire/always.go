@@ -6,13 +6,13 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Lasts reports the scope of an approval that holds beyond its session.
+// Lasts reports a scope of an approval that outlives its session.
 func Lasts(scope string) bool {
 	return scope == string(floodmark.GrantHosts) || scope == string(floodmark.GrantHere)
 }
 
-// Always is the number of the offer of a question that holds for its whole repository, from 1; 0 if
-// it has none, or shows several calls.
+// Always is the number, from 1, of a question's offer for its whole repository; 0 if it has none,
+// or shows several calls.
 func Always(q *Question) int32 {
 	if len(q.GetCalls()) != 1 {
 		return 0
@@ -28,7 +28,7 @@ func Always(q *Question) int32 {
 // minGrantName is how much of a ticket names an approval.
 const minGrantName = 4
 
-// GrantNamed is the one approval whose ticket ends so; empty if there is none, or several.
+// GrantNamed returns the only approval whose ticket has this ending; empty for none or several.
 func GrantNamed(list []*Grant, end string) (session, ticket string) {
 	for _, g := range list {
 		if len(end) < minGrantName || !strings.HasSuffix(g.GetTicket(), end) || g.GetTicket() == ticket && g.GetSession() == session {
@@ -42,7 +42,7 @@ func GrantNamed(list []*Grant, end string) (session, ticket string) {
 	return session, ticket
 }
 
-// AlwaysNamed is [Always] of the question that is meant, by its code or its ticket.
+// AlwaysNamed is [Always] of the question with a given code or ticket.
 func AlwaysNamed(list []*Question, means func(code, ticket string) bool) int32 {
 	for _, q := range list {
 		if means(q.GetCode(), q.GetTicket()) {

@@ -10,8 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// FromEvent puts an event on the wire. Text that is not UTF-8 loses what is
-// not, as it would in JSON.
+// FromEvent puts an event on the wire. Bytes that are not UTF-8 are replaced, as in JSON.
 func FromEvent(ev hook.Event) *Event {
 	e := &Event{
 		Point: string(ev.Point), Agent: text(ev.Agent), Session: text(string(ev.Session)),
@@ -48,8 +47,7 @@ func FromEvent(ev hook.Event) *Event {
 	return e
 }
 
-// Hook reads an event off the wire. Its limits and words are checked by
-// [hook.Event.Check].
+// Hook reads an event off the wire. [hook.Event.Check] checks its limits and words.
 func (x *Event) Hook() (hook.Event, error) {
 	ev := hook.Event{
 		Point: hook.Point(x.GetPoint()), Agent: x.GetAgent(), Session: floodmark.SessionID(x.GetSession()),
@@ -160,7 +158,7 @@ func toCall(w *Call) hook.Call {
 	return c
 }
 
-// list turns each of a list; an empty one is nil, as in what is read.
+// list converts each element; an empty list is nil, as when decoded.
 func list[A, B any](all []A, turn func(A) B) []B {
 	if len(all) == 0 {
 		return nil
@@ -172,8 +170,8 @@ func list[A, B any](all []A, turn func(A) B) []B {
 	return turned
 }
 
-// text is s as UTF-8: each byte that is not becomes U+FFFD, as in JSON.
-// Protobuf would refuse the whole message.
+// text is s as UTF-8: invalid bytes become U+FFFD, as in JSON. Protobuf would refuse the whole
+// message.
 func text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -181,8 +179,7 @@ func text(s string) string {
 	return string([]rune(s))
 }
 
-// number keeps what does not fit at the largest that does. Nothing we count
-// comes near.
+// number caps what does not fit. No count of ours comes near.
 func number[N ~int](n N) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 func digest(d floodmark.Digest) string {

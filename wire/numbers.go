@@ -8,13 +8,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// The JSON of a message has whole numbers of 64 bits as strings, because not
-// every program reads all of them. Counts are small, and people compare them in
-// scripts, so they become numbers here. Times in nanoseconds are not small.
+// Protobuf's JSON has 64-bit integers as strings, because not every program reads all of them.
+// Counts are small, and scripts compare them, so they become numbers here. Times in nanoseconds are
+// not small.
 const nanoseconds = "at"
 
-// Numbered writes the counts of a message's JSON as numbers. Everything else,
-// and the order, stays as it is.
+// Numbered writes the counts of a message's JSON as numbers. All else, including the order, stays
+// as it is.
 func Numbered(data []byte, d protoreflect.MessageDescriptor) ([]byte, error) {
 	if d.FullName().Parent() == "google.protobuf" {
 		return data, nil // a form of its own, such as a time
@@ -66,7 +66,7 @@ func numberedValue(raw []byte, f protoreflect.FieldDescriptor) ([]byte, error) {
 	return raw, nil
 }
 
-// parts goes through an object or a list and writes what each part becomes.
+// parts goes through an object or a list and writes each part's replacement.
 func parts(data []byte, open byte, write func(*json.Decoder, *bytes.Buffer) error) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {
@@ -82,6 +82,6 @@ func parts(data []byte, open byte, write func(*json.Decoder, *bytes.Buffer) erro
 			return nil, err
 		}
 	}
-	out.WriteByte(open + 2) // the brackets that close stand two behind
+	out.WriteByte(open + 2) // in ASCII, closing brackets are two after opening ones
 	return out.Bytes(), nil
 }

@@ -39,7 +39,7 @@ func FromSource(s floodmark.Source) *Source {
 	}
 }
 
-// Endorse gives sources that were vouched for since they came the trust that they have by that.
+// Endorse applies later endorsements to the trust of sources.
 func Endorse(list []*Source, by []floodmark.Endorsed) {
 	for _, e := range by {
 		for _, src := range list {
@@ -78,8 +78,8 @@ func FromProblem(p floodmark.Problem) *Problem {
 	}
 }
 
-// FromEntry puts an entry of a session on the wire. Its body stays byte for
-// byte what was hashed: facts are written as UTF-8.
+// FromEntry puts an entry of a session on the wire. The body keeps the bytes that were hashed:
+// facts are written as UTF-8.
 func FromEntry(s journal.Session, e journal.Entry) *Entry {
 	return &Entry{
 		Session: text(string(s.ID)), Seq: e.Seq, At: e.At, Prev: e.Prev.String(), Hash: e.Hash.String(),
@@ -87,7 +87,7 @@ func FromEntry(s journal.Session, e journal.Entry) *Entry {
 	}
 }
 
-// FromTombstone puts what is left of erased entries on the wire.
+// FromTombstone puts a tombstone on the wire.
 func FromTombstone(t journal.Tombstone) *Tombstone {
 	return &Tombstone{
 		Session: text(string(t.Session.ID)), Seq: t.Link.Seq, Hash: t.Link.Hash.String(), Mark: FromLabel(t.Mark),

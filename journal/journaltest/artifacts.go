@@ -13,19 +13,19 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// left is a session's word, at the entry it has just made.
+// left is a session's artifact, at the entry it has just made.
 func left(c *Chain, key, body string) journal.Artifact {
 	return journal.Artifact{
 		Tenant: c.Session.Tenant, Key: floodmark.DigestOf(key), Session: c.Session.ID, Seq: c.Last.Seq, Body: []byte(body),
 	}
 }
 
-// gone removes a session's word up to a version.
+// gone removes a session's artifact up to a version.
 func gone(c *Chain, key string, seq uint64) journal.Artifact {
 	return journal.Artifact{Tenant: c.Session.Tenant, Key: floodmark.DigestOf(key), Session: c.Session.ID, Seq: seq}
 }
 
-// leave appends an entry with words.
+// leave appends an entry with artifacts.
 func leave(t *testing.T, j journal.Journal, r journal.Record, words ...journal.Artifact) {
 	t.Helper()
 	b := batch(r)
@@ -35,7 +35,7 @@ func leave(t *testing.T, j journal.Journal, r journal.Record, words ...journal.A
 	}
 }
 
-// wantArtifacts compares the words kept under keys, as «session seq body».
+// wantArtifacts compares the artifacts under keys, as «session seq body».
 func wantArtifacts(t *testing.T, j journal.Journal, tenant string, keys []string, want ...string) {
 	t.Helper()
 	digests := make([]floodmark.Digest, len(keys))
@@ -72,11 +72,11 @@ func artifacts(t *testing.T, j journal.Journal) {
 	wantArtifacts(t, j, "t", []string{"x", "y"}, "a 1 of t")
 	wantArtifacts(t, j, "", nil)
 
-	r = a.Next(t, "3") // a newer word replaces its own, and only that
+	r = a.Next(t, "3") // replaces only its own older artifact
 	leave(t, j, r, left(a, "x", "a again"))
 	wantArtifacts(t, j, "", []string{"x"}, "a 3 a again", "b 1 b on x")
 
-	r = b.Next(t, "2") // b has taken in what a said at 2, but not at 3
+	r = b.Next(t, "2") // b has taken over what a left at 2, but not at 3
 	leave(t, j, r, left(b, "x", "b and a"), gone(a, "x", 2), gone(a, "y", 2), gone(a, "z", 2))
 	wantArtifacts(t, j, "", []string{"x", "y", "z"}, "a 3 a again", "b 2 b and a")
 	wantArtifacts(t, j, "t", []string{"x"}, "a 1 of t")
@@ -197,7 +197,7 @@ func artifactsSurvive(t *testing.T, o Options) {
 	wantArtifacts(t, j, "x", []string{"a", "b"}, "s 1 kept")
 }
 
-// keep leaves words with an entry that says so, as a monitor does.
+// keep stores artifacts with an entry that records them, as a monitor does.
 func keep(t *testing.T, j journal.Journal, c *Chain, words ...journal.Artifact) {
 	t.Helper()
 	for i := range words {
@@ -214,8 +214,8 @@ func keep(t *testing.T, j journal.Journal, c *Chain, words ...journal.Artifact) 
 	leave(t, j, r, words...)
 }
 
-// wantLost checks which sessions are found to have lost words, by a whole look and
-// by the one at a start.
+// wantLost checks which sessions are found to have lost artifacts, by a full verification and by
+// the check at a start.
 func wantLost(t *testing.T, j journal.Journal, want ...string) {
 	t.Helper()
 	report, err := journal.Verify(t.Context(), j, journal.Evidence{}, nil)
@@ -244,8 +244,7 @@ func wantLost(t *testing.T, j journal.Journal, want ...string) {
 	}
 }
 
-// artifactsMissed has words replaced, taken in by others and forgotten: none of
-// them is missed.
+// artifactsMissed has artifacts replaced, taken over and erased: none of them is reported as lost.
 func artifactsMissed(t *testing.T, j journal.Journal) {
 	a, b, c := NewChain("", "a"), NewChain("", "b"), NewChain("t", "a")
 	keep(t, j, a, left(a, "x", "1"), left(a, "y", "1"))
@@ -260,7 +259,7 @@ func artifactsMissed(t *testing.T, j journal.Journal) {
 	wantLost(t, j)
 }
 
-// artifactsLost removes what sessions left behind where it is kept.
+// artifactsLost removes artifacts from the store.
 func artifactsLost(t *testing.T, o Options) {
 	if o.Lose == nil {
 		t.Skip("nobody can")

@@ -14,8 +14,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A Chain makes the records of one session, one after another, and remembers
-// what it made.
+// A Chain makes the records of one session, one after another, and keeps them.
 type Chain struct {
 	Session journal.Session
 	Last    journal.Link
@@ -91,8 +90,7 @@ func drain[T any](seq iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-// Verify reads the whole chain back and compares it with what was made, byte
-// for byte and hash by hash.
+// Verify reads the whole chain back and compares it byte for byte and hash by hash.
 func (c *Chain) Verify(t testing.TB, j journal.Journal) {
 	t.Helper()
 	c.verify(t, j, 0)

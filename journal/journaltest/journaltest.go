@@ -1,5 +1,5 @@
-// Package journaltest holds the suite that everything that keeps a journal must
-// pass. It promises nothing about speed, and cuts no power.
+// Package journaltest holds the suite that every journal must pass. It tests neither speed nor
+// power loss.
 package journaltest
 
 import (
@@ -12,15 +12,14 @@ import (
 type Options struct {
 	// Open returns a new, empty journal. The suite closes it.
 	Open func(t *testing.T) journal.Journal
-	// Reopen closes a journal and opens what it kept. It is nil for a journal
-	// that forgets.
+	// Reopen closes a journal and opens it again. It is nil for a journal without storage.
 	Reopen func(t *testing.T, j journal.Journal) journal.Journal
 	// Lose is Reopen, with the artifacts removed from the store in between. It is nil where the
 	// store does not allow that.
 	Lose func(t *testing.T, j journal.Journal) journal.Journal
 }
 
-// Run checks a journal that open returns, new and empty at every call.
+// Run checks a journal; open returns a new, empty one at every call.
 func Run(t *testing.T, open func(t *testing.T) journal.Journal) {
 	t.Helper()
 	RunWith(t, Options{Open: open})

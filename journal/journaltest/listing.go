@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// head is a Head that can be written down: its mark means nothing to others.
+// head is a Head without its mark, which is valid only in its journal.
 type head struct {
 	Session journal.Session
 	Link    journal.Link
@@ -21,7 +21,7 @@ func (c *Chain) head() head {
 	return head{c.Session, c.Last, c.Entries[len(c.Entries)-1].At}
 }
 
-// lastOf keeps the last of each session, in the order of these.
+// lastOf keeps the last head of each session, in order.
 func lastOf(all []journal.Head) (last []head) {
 	for i, h := range all {
 		later := func(o journal.Head) bool { return o.Session == h.Session }
@@ -67,8 +67,7 @@ func heads(t *testing.T, j journal.Journal) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Between two heads the journal can be used, and a later mark goes on
-		// from there.
+		// The journal can be used between two heads, and a later mark continues from there.
 		appendAll(t, j, c.Next(t, "meanwhile"))
 		wantHeads(t, j, h.Mark, b.head(), c.head())
 		break

@@ -121,8 +121,8 @@ func rounds() int {
 	return 100
 }
 
-// large skips what one goroutine does with many megabytes: the race detector takes
-// minutes for it and has nothing to see.
+// large skips tests of one goroutine with many megabytes: under the race detector they take minutes
+// and find nothing.
 func large(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -175,7 +175,7 @@ func sameRace(t *testing.T, j journal.Journal) {
 	c.Verify(t, j)
 }
 
-// race appends all at once and returns how each went.
+// race appends all at once and returns the results.
 func race(t *testing.T, j journal.Journal, tries []journal.Record) []error {
 	results := make([]error, len(tries))
 	begin := make(chan struct{})

@@ -82,7 +82,7 @@ func readNothing(t *testing.T, j journal.Journal) {
 	}
 }
 
-// oddNames are names that a careless store takes for one another.
+// oddNames are names that a careless store confuses.
 func oddNames() []journal.Session {
 	return []journal.Session{
 		{ID: "s"},

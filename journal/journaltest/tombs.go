@@ -51,7 +51,7 @@ func snapshots(t *testing.T, j journal.Journal) {
 	c.Verify(t, j)
 }
 
-// tombstone is one for all that chain c holds.
+// tombstone replaces all entries of chain c.
 func tombstone(c *Chain) journal.Tombstone {
 	return journal.Tombstone{
 		Session: c.Session,
@@ -109,7 +109,7 @@ func erase(t *testing.T, j journal.Journal) {
 	c.verify(t, j, stone.Link.Seq)
 	c.verify(t, j, stone.Link.Seq+1)
 	wantBegin(t, j, c.Session, journal.Start{Link: stone.Link, Tombstone: &stone})
-	// Who asks for what is gone gets what is there.
+	// Reading from an erased entry yields what follows the tombstone.
 	for after := range stone.Link.Seq {
 		got := collect(t, j.Read(t.Context(), c.Session, after))
 		if diff := cmp.Diff(c.Entries[3:], got); diff != "" {
