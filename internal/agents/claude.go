@@ -27,9 +27,8 @@ const (
 	claudeSessionEnd    = "SessionEnd"
 )
 
-// claude speaks with Claude Code, as it is documented; it was never run by us.
-// A hook that fails in any way but with status 2, or comes late, lets the call
-// run.
+// claude speaks with Claude Code as documented; we never ran it. A hook that is late, or fails with
+// any status but 2, lets the call run.
 type claude struct{}
 
 // claudeMessage is what Claude Code writes to a hook's standard input.
@@ -50,7 +49,7 @@ type claudeMessage struct {
 	Mode     string          `json:"permission_mode"`
 	CallID   string          `json:"tool_use_id"`
 
-	// Cursor runs the hooks of Claude Code, too, beside its own.
+	// Cursor runs Claude Code's hooks as well as its own.
 	Cursor string `json:"cursor_version"`
 }
 
@@ -60,8 +59,8 @@ func (claude) read(req hookframe.Request) (asked, error) {
 		return asked{}, err
 	}
 	if m.Cursor != "" {
-		// It says so in the message, which no project can write. The variable it
-		// sets, one can.
+		// Cursor says so in the message, which a project cannot forge. A project can set the
+		// variable.
 		return asked{}, errNothing
 	}
 	if err := sameEvent(req.Event, m.Event); err != nil {
@@ -117,7 +116,7 @@ func (m claudeMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// session is the sub-agent's own where one acts, else the person's.
+// session is the acting sub-agent's own, or else the person's.
 func (m claudeMessage) session() (floodmark.SessionID, error) {
 	if m.AgentID != "" && m.Event != claudeSubagentStop {
 		return sessionOf(claudeName, m.AgentID)
@@ -125,8 +124,8 @@ func (m claudeMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(claudeName, m.Session)
 }
 
-// spawned begins a sub-agent. What it is told is not said here, and is made of
-// all its parent has read.
+// spawned begins a sub-agent. The event does not contain its prompt, so it inherits all its parent
+// has read.
 func (m claudeMessage) spawned() (asked, error) {
 	parent, err := sessionOf(claudeName, m.Session)
 	if err != nil {
@@ -136,8 +135,8 @@ func (m claudeMessage) spawned() (asked, error) {
 	return begun(claudeName, parent, child, m.Prompt), err
 }
 
-// claudeCause reads why a session starts. A cleared context may begin with a
-// plan made before, so no clear is believed to be empty.
+// claudeCause reads why a session starts. A cleared context may begin with an earlier plan, so a
+// clear does not count as empty.
 func claudeCause(source string) (hook.Cause, error) {
 	switch source {
 	case "startup":
@@ -152,8 +151,7 @@ func claudeCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// expanded is what a command that was typed brings in without a call: a skill,
-// or what a tool server wrote.
+// expanded is what a typed command adds without a call: a skill, or a tool server's text.
 func (m claudeMessage) expanded() []hook.Content {
 	tool := "ReadMcpResourceTool"
 	if m.Expansion == "slash_command" {
@@ -167,8 +165,8 @@ func (m claudeMessage) call() (hook.Call, error) {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
 	if m.AgentID != "" && m.Event == claudePreToolUse && slices.Contains([]string{"Agent", "Task", "TeamCreate", "Workflow"}, m.Tool) {
-		// Claude Code would report the new one as begun by the person's session,
-		// and what its true parent read would be forgotten.
+		// Claude Code would report the new sub-agent as begun by the person's session, and its true
+		// parent's sources would be lost.
 		return hook.Call{}, errors.New("a sub-agent may not begin another one, because Claude Code does not say whose it is")
 	}
 	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: m.Input}
@@ -193,7 +191,7 @@ type (
 	}
 )
 
-// write: silence with status 0 is a yes, everything else is said.
+// write returns nothing with status 0 for an approval; all else is explicit.
 func (claude) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -211,7 +209,7 @@ func (claude) write(event string, a answer) hookframe.Response {
 	case event == claudePostToolUse:
 		ok.Stdout = object(claudeKept(a))
 	case event == claudeStop, event == claudeSubagentStop:
-		// Here a no would mean: go on. Stopping is the safe thing.
+		// A denial would mean: continue. So stop instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused
@@ -219,8 +217,8 @@ func (claude) write(event string, a answer) hookframe.Response {
 	return ok
 }
 
-// claudeKept keeps a result from the model. Of one that cannot be written anew
-// the turn ends instead.
+// claudeKept withholds a result from the model. If the result cannot be rewritten, the turn ends
+// instead.
 func claudeKept(a answer) any {
 	block := said{Decision: "block", Reason: a.reason()}
 	out, ok := emptied(a.about, a.reason())

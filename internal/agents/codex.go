@@ -26,9 +26,8 @@ const (
 	codexSessionEnd    = "SessionEnd"
 )
 
-// codex speaks with Codex. Measured on it: a hook that crashes, hangs, answers
-// «ask» or one field too many lets the call run, so every no is one of the
-// exact forms below.
+// codex speaks with Codex. Measured on it: a hook that crashes, hangs, answers «ask» or has one
+// field too many lets the call run, so every denial has exactly one of the forms below.
 type codex struct{}
 
 // codexMessage is what Codex writes to a hook's standard input.
@@ -81,7 +80,7 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 		ev.Point, ev.Result.Text = hook.AfterToolCall, texts(m.Response)
 		ev.Call, err = m.call()
 	case codexSubagentStart:
-		// Its prompt comes next, as a UserPromptSubmit: see spawned.
+		// The prompt follows as a UserPromptSubmit: see spawned.
 		_, err = sessionOf(codexName, m.AgentID)
 		err = cmp.Or(err, errNothing)
 	case codexSubagentStop:
@@ -107,7 +106,7 @@ func (m codexMessage) spawned() (asked, error) {
 	return begun(codexName, parent, child, m.Prompt), err
 }
 
-// session is the sub-agent's own where one acts, else the person's.
+// session is the acting sub-agent's own, or else the person's.
 func (m codexMessage) session() (floodmark.SessionID, error) {
 	switch m.Event {
 	case codexSubagentStart, codexSubagentStop:
@@ -119,8 +118,8 @@ func (m codexMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(codexName, m.Session)
 }
 
-// codexCause reads why a session starts. Codex does not say who cleared the
-// context, and its model can ask for a new one, so no clear is a person's.
+// codexCause reads why a session starts. Codex does not say who cleared the context, and its model
+// can request it, so a clear is never a person's.
 func codexCause(source string) (hook.Cause, error) {
 	switch c := hook.Cause(source); c {
 	case hook.Startup, hook.Resume, hook.Clear, hook.Compact:
@@ -129,8 +128,8 @@ func codexCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// codexSpawn is the tool that begins a sub-agent, codexAgents the group it is
-// in: Codex puts the group's name before some of its tools, without a space.
+// codexSpawn is the tool that begins a sub-agent, and codexAgents its group: Codex prefixes some
+// tools with the group's name, without a separator.
 const (
 	codexSpawn  = "spawn_agent"
 	codexAgents = "multi_agent_v1"
@@ -142,8 +141,8 @@ func (m codexMessage) call() (hook.Call, error) {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
 	if name == codexSpawn && m.AgentID != "" && m.Event == codexPreToolUse {
-		// Codex would report the new one as begun by the person's session, and
-		// what its true parent read would be forgotten.
+		// Codex would report the new sub-agent as begun by the person's session, and its true
+		// parent's sources would be lost.
 		return hook.Call{}, errors.New("a sub-agent may not begin another one, because Codex does not say whose it is")
 	}
 	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: m.Input}
@@ -151,7 +150,7 @@ func (m codexMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// write: silence with status 0 is a yes, everything else is said.
+// write returns nothing with status 0 for an approval; all else is explicit.
 func (codex) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -161,14 +160,13 @@ func (codex) write(event string, a answer) hookframe.Response {
 		ok.Stdout = object(replaced{replacement{Event: event, Decision: "allow", Input: a.args}})
 	case a.why == "":
 	case event == codexPreToolUse:
-		// Codex puts a full stop of its own behind it.
+		// Codex appends a full stop.
 		ok.Stdout = object(permitted{permission{Event: event, Decision: "deny", Reason: strings.TrimSuffix(a.reason(), ".")}})
 	case event == codexPostToolUse, event == codexPrompt:
-		// After a tool this takes the place of what the tool gave; at a prompt
-		// the model is not called.
+		// After a tool this replaces the result; at a prompt the model is not called.
 		ok.Stdout = object(said{Decision: "block", Reason: a.reason()})
 	case event == codexStop, event == codexSubagentStop:
-		// Here a no would mean: go on. Stopping is the safe thing.
+		// A denial would mean: continue. So stop instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

@@ -58,8 +58,8 @@ func (copilot) read(req hookframe.Request) (asked, error) {
 		return m.spawned()
 	}
 	ev, err := m.event(req)
-	// Copilot CLI does not wait for the hook of a session's start before it calls
-	// the one of its first prompt.
+	// Copilot CLI runs the hook of the first prompt without waiting for the one of the session's
+	// start.
 	return asked{event: ev, afterStart: req.Event == copilotPrompt}, err
 }
 
@@ -88,7 +88,7 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Error), Error: true}
 		ev.Call, err = m.call()
 	case copilotSubagentStart:
-		// Its prompt comes next: see spawned.
+		// The prompt follows: see spawned.
 		_, err = m.child()
 		if err == nil {
 			err = errNothing
@@ -99,7 +99,7 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 	case copilotStop:
 		ev.Point, ev.Audience = hook.BeforeResponseEmit, hook.ToOwner
 		if m.AgentID != "" {
-			err = errNothing // it ends with subagentStop, which says what it found
+			err = errNothing // it ends with subagentStop, which has its result
 		}
 	case copilotSessionEnd:
 		ev.Point = hook.SessionEnd
@@ -153,7 +153,7 @@ func copilotCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// call is the same before and after the tool, because its name is made of it.
+// call is the same before and after the tool, because its id is derived from it.
 func (m copilotMessage) call() (hook.Call, error) {
 	if m.Tool == "" {
 		return hook.Call{}, errors.New("the message names no tool")
@@ -164,7 +164,7 @@ func (m copilotMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// copilotGitHub is the server that Copilot CLI brings along.
+// copilotGitHub is the server built into Copilot CLI.
 const copilotGitHub = "github-mcp-server"
 
 // copilotTool splits the name of a server's tool: server-tool. Copilot's own tools have no hyphen.
@@ -214,7 +214,7 @@ type (
 	}
 )
 
-// write: silence with status 0 is a yes, everything else is said.
+// write returns nothing with status 0 for an approval; all else is explicit.
 func (copilot) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -232,7 +232,7 @@ func (copilot) write(event string, a answer) hookframe.Response {
 	case event == copilotPostToolUse:
 		ok.Stdout = object(copilotWithheld{copilotResult{Type: "failure", Text: a.reason()}})
 	case event == copilotStop, event == copilotSubagentStop:
-		// Here a no would mean: go on. Stopping is the safe thing.
+		// A denial would mean: continue. So stop instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

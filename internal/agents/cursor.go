@@ -29,10 +29,9 @@ const (
 	cursorSessionEnd    = "sessionEnd"
 )
 
-// cursor speaks with Cursor, as it is documented; it was never run by us. Our
-// settings make it fail closed, so that every yes is said in words. None says
-// «allow»: that would answer Cursor's own question to the person, too. «ask» is
-// not obeyed before a tool.
+// cursor speaks with Cursor as documented; we never ran it. Our settings make it fail closed, so
+// every approval is explicit. None is «allow», which would also answer Cursor's own prompt. Cursor
+// ignores «ask» before a tool.
 type cursor struct{}
 
 // cursorMessage is what Cursor writes to a hook's standard input.
@@ -93,7 +92,7 @@ func (m cursorMessage) event(home string) (hook.Event, error) {
 		return ev, err
 	}
 	switch m.Event {
-	case cursorSessionStart: // only ever of a new one
+	case cursorSessionStart: // always a new one
 		ev.Point, ev.Cause, ev.Home = hook.SessionStart, hook.Startup, home
 		if len(m.Roots) > 0 {
 			ev.Project = m.Roots[0]
@@ -123,8 +122,7 @@ func (m cursorMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// session is that of the conversation; where a sub-agent begins or ends, it is
-// its parent's.
+// session is that of the conversation; where a sub-agent begins or ends, it is the parent's.
 func (m cursorMessage) session() (floodmark.SessionID, error) {
 	switch {
 	case (m.Event == cursorSubagentStart || m.Event == cursorSubagentStop) && m.Parent != "":
@@ -155,7 +153,7 @@ func (m cursorMessage) spawned() (asked, error) {
 	return begun(cursorName, parent, child, m.Task), err
 }
 
-// attached are the files that go with a prompt, and those it names.
+// attached are the files attached to a prompt, and those it mentions.
 func (m cursorMessage) attached() ([]hook.Content, error) {
 	list, err := mentions(m.Prompt)
 	for _, a := range m.Attachments {
@@ -168,10 +166,10 @@ func (m cursorMessage) attached() ([]hook.Content, error) {
 	return list, err
 }
 
-// cursorServer stands for the server of a tool: Cursor does not name it.
+// cursorServer stands in for the server of a tool, which Cursor does not name.
 const cursorServer = "MCP"
 
-// call is one call, by whichever event it is told.
+// call reads a call from any of the events that report one.
 func (m cursorMessage) call() (hook.Call, error) {
 	c := hook.Call{Name: m.Tool, Args: unquoted(m.Input)}
 	switch m.Event {
@@ -188,15 +186,15 @@ func (m cursorMessage) call() (hook.Call, error) {
 	if c.Name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
-	// Its names of calls hold line breaks.
+	// Its call ids contain line breaks.
 	if c.ID = floodmark.CallID(strings.Join(strings.Fields(m.CallID), " ")); c.ID == "" {
 		c.ID = madeID(c)
 	}
 	return c, nil
 }
 
-// cursorDoes says what a call does in a way that is the same in both reports of
-// it. Empty means that there is only one.
+// cursorDoes describes a call identically for both of its reports. Empty means that there is only
+// one.
 func cursorDoes(c hook.Call) string {
 	if c.Server != "" {
 		return string(madeID(c))
@@ -255,8 +253,8 @@ func (cursor) write(event string, a answer) hookframe.Response {
 	case a.why == "" && event == cursorPrompt && a.reply.Consumed:
 		ok.Stdout = object(cursorHalt{ToUser: a.notice()})
 	case a.why == "" && event == cursorPreToolUse && a.args != nil:
-		// Cursor reports the command that it is about to run once more, and one that
-		// is not this is judged again.
+		// Cursor reports the command again before running it. One that differs from this is judged
+		// again.
 		ok.Stdout = object(cursorReplaced{Input: a.args})
 	case a.why == "":
 	case event == cursorPreToolUse, event == cursorShell, event == cursorMCP, event == cursorReadFile, event == cursorSubagentStart:
@@ -264,7 +262,7 @@ func (cursor) write(event string, a answer) hookframe.Response {
 	case event == cursorPrompt:
 		ok.Stdout = object(cursorHalt{ToUser: a.reason()})
 	case event == cursorPostToolUse:
-		// Only what a server's tool gave can be withheld.
+		// Only a server tool's result can be withheld.
 		ok.Stdout = object(cursorWithheld{Context: a.reason(), Output: cursorOutput{Content: []cursorText{{Type: "text", Text: a.reason()}}}})
 	case event == cursorStop, event == cursorSubagentStop:
 		ok.Stdout, ok.Stderr, ok.Exit = "", a.reason()+"\n", 1

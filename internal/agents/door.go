@@ -23,34 +23,32 @@ type Hooks interface {
 	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
 }
 
-// A Door answers for every agent we know.
+// A Door answers for every supported agent.
 type Door struct {
-	// Hooks judges. It must be there.
+	// Hooks judges events. It is required.
 	Hooks Hooks
-	// Tenant owns what comes through this door; empty on a laptop.
+	// Tenant owns all events of this door; empty on a laptop.
 	Tenant string
-	// Await is optional: it returns when a question was answered, or with an
-	// error when there is no more time. The call is then judged once more; the
-	// verdict given here alone lets nothing run.
+	// Await is optional: it returns when a question was answered, or an error when the time is
+	// over. The call is then judged again; the returned verdict alone allows nothing.
 	Await func(ctx context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error)
-	// Patience is optional: it says how long a person is waited for if an event is
-	// asked about; zero for no longer than any answer takes.
+	// Patience is optional: it returns how long an event that asks waits for a person; zero for no
+	// longer than any answer takes.
 	Patience func(ctx context.Context, ev hook.Event) time.Duration
 	// Shown is optional: it lets agents show a question while they wait.
 	Shown *Shown
-	// Starts is optional: it keeps what comes after the start of a session from
-	// being judged before it.
+	// Starts is optional: it delays events of a session until its start was judged.
 	Starts *Starts
 	// Native is optional: it lets agents ask in their own window.
 	Native *Native
-	// Doubles is optional: it lets a call that is reported twice be judged once.
+	// Doubles is optional: a call that is reported twice is judged once.
 	Doubles *Doubles
-	// Rewrites is optional: it lets an agent run another command than the one it
-	// proposed. Without it such a reply is a refusal.
+	// Rewrites is optional: an agent can run another command than it proposed. Without it such a
+	// reply is a refusal.
 	Rewrites *Rewrites
 }
 
-// The limits on what an agent is told. It is one line that a model reads.
+// The limits on what an agent is told, in one line for a model.
 const (
 	maxReason = 2000 // bytes
 	maxTicket = 64   // of a question's name in it
@@ -58,58 +56,56 @@ const (
 
 // dialect is one agent's language.
 type dialect interface {
-	// read turns a message into what is to be judged.
+	// read turns a message into events.
 	read(req hookframe.Request) (asked, error)
-	// write gives the answer.
+	// write formats the answer.
 	write(event string, a answer) hookframe.Response
 }
 
-// asked is one message in our own words.
+// asked is one message translated into events.
 type asked struct {
-	// first are judged before event, in order. What refuses one of them refuses
-	// the message.
+	// first are judged before event, in order. A refusal of one refuses the message.
 	first []hook.Event
 	event hook.Event
-	// otherwise, unless nil, is judged if event cannot be: it must be the less
-	// believing of the two.
+	// otherwise, unless nil, is judged if event cannot be; it must trust less.
 	otherwise *hook.Event
-	// afterStart says that the agent may report the event before the start of
-	// its session, though it comes after it.
+	// afterStart says that the agent may report the event before its session's start, which comes
+	// first.
 	afterStart bool
-	// double names what a call does, for agents that report one call twice;
-	// second says that this is the second time.
+	// double describes the call, for agents that report one call twice; second marks the second
+	// report.
 	double string
 	second bool
-	// window says that the agent would ask the person now if it were told to,
-	// and that nothing but the person answers.
+	// window says that the agent would prompt the person now if told to, and that only the person
+	// can answer.
 	window bool
-	// ended says how a question in the agent's window ended, if it tells.
+	// ended says how a question in the agent's window ended, if reported.
 	ended windowEnd
-	// result is what a tool gave, as the agent wrote it.
+	// result is a tool's result as the agent wrote it.
 	result json.RawMessage
 	// openclaw is the message itself, if it is OpenClaw's.
 	openclaw openclawSays
 }
 
-// errNothing says that a message is understood and asks for nothing.
+// errNothing says that a message needs no answer.
 var errNothing = errors.New("nothing is asked")
 
-// answer is what an agent must be told: the reply, or why there is none.
+// answer is what to tell an agent: the reply, or why there is none.
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
 	// failed says that the monitor gave no decision.
 	failed bool
-	// ask says that the agent asks the person in its own window; words is the
-	// question as other channels word it, for so many characters.
+	// ask says that the agent asks the person in its own window; words is the question as other
+	// channels word it, within a number of characters.
 	ask   bool
 	words func(most int) string
-	// args, unless nil, are what the call is made with instead of its own.
+	// args, unless nil, replace the arguments of the call.
 	args  json.RawMessage
 	about asked
 }
 
-// dialectOf knows every agent, by its name on the wire.
+// dialectOf returns an agent's dialect by its name on the wire.
 func dialectOf(agent string) (dialect, bool) {
 	switch agent {
 	case claudeName:
@@ -157,7 +153,7 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	return lang.write(req.Event, a)
 }
 
-// judge asks about all that a message says.
+// judge judges all events of a message.
 func (d Door) judge(ctx context.Context, about asked) answer {
 	for _, ev := range about.first {
 		reply, err := d.ask(ctx, ev)
@@ -206,7 +202,7 @@ func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
 	return d.answered(ctx, about.event, reply, wait), nil
 }
 
-// ask asks about one event, and once more when a person answered in time.
+// ask judges one event, and again after a person answered in time.
 func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	reply, err := d.once(ctx, ev)
 	if err != nil {
@@ -222,16 +218,16 @@ func (d Door) once(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	return d.handle(ctx, ev)
 }
 
-// A patience says under what a person is waited for, and under what the call is
-// judged then, as [hookframe.Waiting] does.
+// A patience returns the context for waiting, and the one for judging the call afterwards, as
+// [hookframe.Waiting] does.
 type patience func(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc))
 
-// atOnce gives a person what is left of the usual time: more is to be judged after it.
+// atOnce gives a person the rest of the usual time: more is judged after it.
 func atOnce(ctx context.Context) (context.Context, func() (context.Context, context.CancelFunc)) {
 	return ctx, func() (context.Context, context.CancelFunc) { return ctx, func() {} }
 }
 
-// answered waits for the answer to the question that a reply has asked, and asks again.
+// answered waits for the answer to a reply's question, and judges the event again.
 func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p patience) hook.Reply {
 	if reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
 		return reply
@@ -245,7 +241,7 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	case err != nil: // no answer in time: the question stands
 		reply.Line = reply.Held() + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
 		return reply
-	case verdict == floodmark.Confirm: // to judge it again would only ask again
+	case verdict == floodmark.Confirm: // judging it again would only ask again
 		reply.Line = reply.Held() + " Nobody answered question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " in time, so it is over."
 		return reply
 	}
@@ -255,7 +251,7 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	return reply
 }
 
-// handle returns a reply that can be done, or an error.
+// handle returns a reply that can be carried out, or an error.
 func (d Door) handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	reply, err := d.Hooks.Handle(ctx, d.Tenant, ev)
 	if err == nil {
@@ -267,7 +263,7 @@ func (d Door) handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	return reply, nil
 }
 
-// sorry words an error of ours. Errors that people see bring a hint along.
+// sorry words an internal error. Errors that people see have a hint.
 func sorry(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -306,14 +302,14 @@ func refusal(r hook.Reply) string {
 	return line
 }
 
-// reason is what an agent is told, in one line that is never empty.
+// reason is the line for the agent; it is never empty.
 func (a answer) reason() string { return "floodmark: " + floodmark.OneLine(a.why, maxReason) }
 
-// question is what the person reads in the agent's own window, in at most so many
-// bytes. What the agent could do instead is not for them.
+// question is what the person reads in the agent's own window, in at most so many bytes, without
+// the remedy for the agent.
 func (a answer) question(most int) string {
 	if a.words != nil {
-		// Letters that take two bytes and more are few; if not, less is said.
+		// Multi-byte characters are rare; if there are many, the text gets shorter.
 		for room := most; room > 0; room /= 2 {
 			if text := a.words(room); text != "" && len(text) <= most {
 				return printed(text)
@@ -327,7 +323,7 @@ func (a answer) question(most int) string {
 	return floodmark.OneLine("floodmark: "+line, most)
 }
 
-// printed is a text of ours in lines, without anything a terminal would obey.
+// printed is our own text in lines, without control characters.
 func printed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -337,7 +333,7 @@ func printed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// notice answers a command of the owner, in one line that is never empty.
+// notice is the answer to a command of the owner, in one line that is never empty.
 func (a answer) notice() string {
 	if notice := floodmark.OneLine(a.reply.Notice, maxReason); notice != "" {
 		return "floodmark: " + notice

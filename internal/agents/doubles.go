@@ -7,11 +7,10 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Doubles remembers calls that were allowed, for agents that report a call
-// twice, as a tool and as what the tool does. Judged twice, a call would use up
-// an approval before it runs. One allowed report lets one second report with the
-// same content pass. It is safe for concurrent use; nil remembers nothing, so
-// that every report is judged.
+// Doubles remembers allowed calls, for agents that report a call twice: as a tool and as what the
+// tool does. Judged twice, a call would use up its approval before it runs. One allowed report lets
+// one second report with the same content pass. It is safe for concurrent use; nil remembers
+// nothing, so that every report is judged.
 type Doubles struct {
 	mu   sync.Mutex // guards what is below
 	seen map[double][]time.Time
@@ -23,18 +22,18 @@ type double struct {
 }
 
 const (
-	// doubleWithin is how long the second report may take: a person may be asked
-	// in between, and then it is judged again.
+	// doubleWithin is how long the second report may take. A later one, for instance after a prompt
+	// to a person, is judged again.
 	doubleWithin = time.Minute
-	// maxDoubles bounds what is remembered, in all and of one call. Beyond it all
-	// is forgotten: then a call is judged again.
+	// maxDoubles bounds the memory, in all and for one call. Beyond it everything is dropped: then
+	// a call is judged again.
 	maxDoubles = 4096
 )
 
-// NewDoubles returns one that knows no call.
+// NewDoubles returns an empty memory.
 func NewDoubles() *Doubles { return &Doubles{seen: map[double][]time.Time{}} }
 
-// allowed notes the first report of a call that may run.
+// allowed records the first report of an allowed call.
 func (d *Doubles) allowed(about asked) {
 	if d == nil || about.double == "" || about.second {
 		return

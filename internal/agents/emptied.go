@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// emptied is a result with nothing of it left but its form, and a line in its
-// place: an agent may ignore a result that does not look like one of that tool.
+// emptied is a result reduced to its structure, with a line in place of its text: an agent may
+// ignore a result that does not look like that tool's.
 func emptied(about asked, line string) (any, bool) {
 	if about.event.Call.Server != "" {
-		// What a server gives may look like anything.
+		// A server's result may have any form.
 		return []any{map[string]any{"type": "text", "text": line}}, true
 	}
 	if len(about.result) == 0 {
@@ -26,8 +26,8 @@ func emptied(about asked, line string) (any, bool) {
 	return hollow(v, "", line), true
 }
 
-// hollow keeps what says which form a value has. Of a list at most one is kept,
-// of a list of texts none.
+// hollow keeps the structure of a value: at most one element of a list, and none of a list of
+// texts.
 func hollow(v any, key, line string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -50,8 +50,8 @@ func hollow(v any, key, line string) any {
 	return v
 }
 
-// hollowText is the line where a tool's words were, the text itself where it
-// can only be the name of a form, else nothing.
+// hollowText is the line in place of a tool's text, the text itself where it can only name a form,
+// else nothing.
 func hollowText(text, key, line string) string {
 	switch {
 	case key == "" || slices.Contains([]string{"content", "output", "plan", "result", "stdout", "text"}, key):
@@ -62,7 +62,7 @@ func hollowText(text, key, line string) string {
 	return ""
 }
 
-// maxFormName bounds what may be the name of a form, such as async_launched.
+// maxFormName bounds the name of a form, such as async_launched.
 const maxFormName = 20
 
 func isFormName(s string) bool {

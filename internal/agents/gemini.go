@@ -90,8 +90,8 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev}, err
 }
 
-// geminiCause reads why a session starts. A clear is only ever the person's own
-// «/clear»: the model has no way to ask for one.
+// geminiCause reads why a session starts. A clear is always the person's own «/clear»: the model
+// cannot request one.
 func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 	switch source {
 	case "startup":
@@ -104,8 +104,8 @@ func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 	return "", false, fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// geminiFiles is the line behind which Gemini CLI puts what a prompt refers to
-// with an @: files, and resources of tool servers.
+// geminiFiles is the line after which Gemini CLI puts what a prompt refers to with an @: files, and
+// resources of tool servers.
 const geminiFiles = "--- Content from referenced files ---"
 
 // geminiPrompt splits a prompt into the typed text and the files read for it. The text names each
@@ -130,7 +130,7 @@ func geminiServerPrompt(prompt string) (text string, is bool) {
 	return text, is
 }
 
-// call is the same before and after the tool, because its name is made of it.
+// call is the same before and after the tool, because its id is derived from it.
 func (m geminiMessage) call() (hook.Call, error) {
 	c := hook.Call{Server: m.MCP.Server, Name: m.MCP.Tool, Args: m.Input}
 	if c.Server == "" || c.Name == "" {
@@ -143,7 +143,7 @@ func (m geminiMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// result is what the model is shown. What the person is shown is not in it.
+// result is what the model is shown, without what only the person is shown.
 func (m geminiMessage) result() hook.Result {
 	failed := len(m.Response.Error) > 0 && string(m.Response.Error) != "null"
 	r := hook.Result{Text: texts(m.Response.Content), Error: failed}
@@ -168,7 +168,7 @@ type (
 	}
 )
 
-// write: silence with status 0 is a yes, everything else is said.
+// write returns nothing with status 0 for an approval; all else is explicit.
 func (gemini) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -178,11 +178,10 @@ func (gemini) write(event string, a answer) hookframe.Response {
 		ok.Stdout = object(geminiReplaced{geminiInput{Event: event, Input: a.args}})
 	case a.why == "":
 	case event == geminiBeforeTool, event == geminiAfterTool, event == geminiBeforeAgent:
-		// After a tool this takes the place of what the tool gave; at a prompt
-		// the model is not called.
+		// After a tool this replaces the result; at a prompt the model is not called.
 		ok.Stdout = object(said{Decision: "deny", Reason: a.reason()})
 	case event == geminiAfterAgent:
-		// Here a no would mean: go on. Stopping is the safe thing.
+		// A denial would mean: continue. So stop instead.
 		ok.Stdout = object(geminiStop{Reason: a.reason()})
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// mentions are what a prompt names with an @: an agent reads it without a call,
-// so that no other hook tells of it. What is no file does no harm here.
+// mentions are what a prompt names with an @: an agent reads it without a call, so no other hook
+// reports it. A name of no file does no harm here.
 func mentions(prompt string) ([]hook.Content, error) {
 	var list []hook.Content
 	for _, name := range mentioned(prompt) {
@@ -39,11 +39,11 @@ func isResource(name string) bool {
 	return colon && (!strings.ContainsAny(file, "./") || strings.Trim(line, "0123456789:-") != "")
 }
 
-// isSpace knows all spaces that JavaScript knows.
+// isSpace reports the spaces of JavaScript.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// mentioned finds the names behind an @ at the beginning of a word, in quotes
-// or up to the next space. Agents know more spaces than a keyboard has.
+// mentioned finds the names after an @ at the beginning of a word, in quotes or up to the next
+// space. Agents also split at unusual spaces.
 func mentioned(prompt string) []string {
 	var names []string
 	before := ' '

@@ -17,16 +17,16 @@ import (
 type Native struct {
 	on     []string
 	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
-	// Picks is optional: it reports a question that wants to hear more than yes.
+	// Picks is optional: it reports a question whose approval needs a pick.
 	Picks func(s floodmark.SessionID, ticket floodmark.TicketID) bool
-	// Words is optional: it words a question of one call for a place that takes so
-	// many characters; empty if it cannot be looked at.
+	// Words is optional: it words a question of one call within a number of characters; empty if
+	// the question cannot be read.
 	Words func(s floodmark.SessionID, t floodmark.TicketID, most int) string
 
 	mu sync.Mutex // guards what is below
-	// handed are the questions that are open in a window, at most one a session.
+	// handed are the questions open in a window, at most one a session.
 	handed map[floodmark.SessionID]handed
-	// asked is the newest question of a session, and the call it was opened for.
+	// asked is a session's newest question, with the call it was opened for.
 	asked map[floodmark.SessionID]opened
 }
 
@@ -40,8 +40,8 @@ type opened struct {
 	call   floodmark.CallID
 }
 
-// maxNative bounds the sessions that are remembered. Beyond it all are
-// forgotten: then the result of a call that was approved is an incident.
+// maxNative bounds the sessions in memory. Beyond it all are dropped: then the result of an
+// approved call is an incident.
 const maxNative = 4096
 
 // CanAsk reports whether an agent may be told to ask in its own window. Cursor obeys that at some
@@ -49,14 +49,14 @@ const maxNative = 4096
 // the owner's answer, and to run nothing without one.
 func CanAsk(agent string) bool { return agent == claudeName || agent == openclawName }
 
-// NewNative returns one for the agents that are named. Answer closes a question
-// of a session as the person did in that window.
+// NewNative returns a Native for the named agents. Answer closes a question of a session as the
+// person answered in that window.
 func NewNative(on []string, answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error) *Native {
 	on = slices.DeleteFunc(slices.Clone(on), func(agent string) bool { return !CanAsk(agent) })
 	return &Native{on: on, answer: answer, handed: map[floodmark.SessionID]handed{}, asked: map[floodmark.SessionID]opened{}}
 }
 
-// words are those of a question that is handed on; nil if it cannot be worded.
+// words returns the wording of a question; nil if there is none.
 func (n *Native) words(s floodmark.SessionID, t floodmark.TicketID) func(most int) string {
 	if n.Words == nil {
 		return nil
@@ -69,16 +69,16 @@ func (n *Native) asks(about asked) bool {
 	return n != nil && about.window && slices.Contains(n.on, floodmark.Program(about.event.Agent))
 }
 
-// windowed reports a reply whose question may be asked in an agent's window. After a
-// yes there the agent makes the call as it stands, and we hear of it when it has run: a
-// call that a yes leaves in its box would run without one, and the agent would push what
-// the monitor is to push.
+// windowed reports a reply whose question may be asked in an agent's window. After an approval
+// there the agent makes the call unchanged, and we learn of it when it has run: a call that must
+// stay in its box would run without one, and the agent would make a push that the monitor has to
+// make.
 func windowed(r hook.Reply) bool {
 	return r.Ticket != "" && r.Shown.IsZero() && r.Decision.Verdict == floodmark.Confirm && r.Decision.Reach == floodmark.Free && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
 }
 
-// hand hands a question on, if it holds this call alone: in the window the
-// person sees no other. Nor can a place be picked there.
+// hand hands a question on, if it holds only this call, because the window shows no other. A place
+// cannot be picked there either.
 func (n *Native) hand(about asked, reply hook.Reply) bool {
 	if n == nil || !windowed(reply) {
 		return false
@@ -117,18 +117,18 @@ func (n *Native) take(s floodmark.SessionID) (handed, bool) {
 	return h, open
 }
 
-// A windowEnd is how a question in an agent's window ended, if the agent tells.
+// A windowEnd is how a question in an agent's window ended, if reported.
 type windowEnd uint8
 
 const (
 	windowOpen       windowEnd = iota // it tells nothing
-	windowAgreed                      // the result of the call is to come
-	windowDenied                      // the person said no
+	windowAgreed                      // the call's result will follow
+	windowDenied                      // the person denied
 	windowUnanswered                  // no answer, and the call did not run
 )
 
-// windowEnded takes note of how a question ended. It can only close one: that the
-// person agreed shows when the result arrives.
+// windowEnded records how a question ended. It can only close it: an approval shows in the call's
+// result.
 func (d Door) windowEnded(ctx context.Context, about asked) answer {
 	ev := about.event
 	h, open := d.Native.take(ev.Session)
@@ -140,7 +140,7 @@ func (d Door) windowEnded(ctx context.Context, about asked) answer {
 		return answer{}
 	}
 	if about.ended == windowUnanswered {
-		return answer{} // it stays open elsewhere as long as any other
+		return answer{} // it stays open in other channels
 	}
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
 	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, "window of "+floodmark.Program(h.event.Agent)); err != nil {
@@ -150,15 +150,15 @@ func (d Door) windowEnded(ctx context.Context, about asked) answer {
 	return answer{}
 }
 
-// keep leaves a question open.
+// keep puts an open question back.
 func (n *Native) keep(s floodmark.SessionID, h handed) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.handed[s] = h
 }
 
-// settle closes the question that is open in the window of an event's session.
-// What cannot be written down stays open, and the event is refused.
+// settle closes the question in the window of an event's session. If that cannot be recorded, the
+// question stays open and the event is refused.
 func (d Door) settle(ctx context.Context, ev hook.Event) error {
 	if ev.GoesOn() {
 		return nil
@@ -174,9 +174,9 @@ func (d Door) settle(ctx context.Context, ev hook.Event) error {
 	return err
 }
 
-// close writes down what an event says about a question in a window: the result
-// of its call says yes. An error may be the person's no, and anything else leaves
-// it open whether the call ran.
+// close records what an event says about a question in a window: the result of its call means
+// approved. An error may be the person's denial; after any other event it is unknown whether the
+// call ran.
 func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
 	channel := "window of " + floodmark.Program(h.event.Agent)
@@ -184,7 +184,7 @@ func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
 		if err := d.Native.answer(ctx, s, h.ticket, floodmark.Allow, channel); err != nil {
 			return err
 		}
-		_, err := d.Hooks.Handle(ctx, d.Tenant, h.event) // it is let through by that answer, or an incident follows
+		_, err := d.Hooks.Handle(ctx, d.Tenant, h.event) // that answer allows it, or an incident follows
 		return err
 	}
 	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, channel); err != nil {

@@ -16,9 +16,8 @@ import (
 
 const openclawName = "openclaw"
 
-// The plugin hooks of OpenClaw 2026.9 that our shim sends on. tool_result is
-// its middleware for results; approval_ended is our own word for the end of a
-// question that OpenClaw asked.
+// The plugin hooks of OpenClaw 2026.9 that our shim forwards. tool_result is its middleware for
+// results; approval_ended is our own word for the end of a question that OpenClaw asked.
 const (
 	openclawPrompt    = "before_prompt_build"
 	openclawRun       = "before_agent_run"
@@ -32,8 +31,8 @@ const (
 	openclawEnd       = "session_end"
 )
 
-// openclaw speaks with the shim in integrations/openclaw, which hands on
-// OpenClaw's events and does what the answer says.
+// openclaw speaks with the shim in integrations/openclaw, which forwards OpenClaw's events and
+// carries out the answer.
 type openclaw struct{}
 
 // openclawSays is what the shim sends.
@@ -41,24 +40,23 @@ type openclawSays struct {
 	openclawSession
 	openclawSender
 
-	// AgentID is the agent that runs, where its session does not say so.
+	// AgentID is the running agent, where its session does not name it.
 	AgentID string `json:"agentId"`
 	Folder  string `json:"workspaceDir"`
 	// Parent is the session that began this one, Child the one that ended.
 	Parent openclawSession `json:"parent"`
 	Child  openclawSession `json:"child"`
-	// Past says that the session's history holds something. What is not said
-	// counts as such.
+	// Past says that the session has a history; nil counts as true.
 	Past *bool `json:"past"`
 	// Previous is the id this session had before its history was summarised.
 	Previous string `json:"previous"`
 
-	// Prompt is what the model is asked, Said what arrived, and Quotes what of
-	// others was quoted with it.
+	// Prompt is the model's prompt, Said the received messages, and Quotes other people's words
+	// quoted in them.
 	Prompt string          `json:"prompt"`
 	Said   []string        `json:"said"`
 	Quotes []openclawQuote `json:"quotes"`
-	// Added is what OpenClaw put before it.
+	// Added is text that OpenClaw prepended.
 	Added []string `json:"added"`
 
 	Tools  []string        `json:"tools"`
@@ -70,13 +68,13 @@ type openclawSays struct {
 	Error  bool            `json:"isError"`
 	// Caution names tools whose authors want their results treated with caution.
 	Caution []string `json:"caution"`
-	// Decision is the end of a question.
+	// Decision is how a question ended.
 	Decision string `json:"decision"`
-	// Inner are the names of the calls that came inside others of late.
+	// Inner are the names of recent calls inside others.
 	Inner []string `json:"inner"`
 	openclawAnswers
 
-	// Place is the conversation of a call's run, Requester who wrote there.
+	// Place is the conversation of a call's run, Requester its author.
 	Place     string            `json:"channelId"`
 	Requester openclawRequester `json:"requester"`
 }
@@ -92,8 +90,8 @@ type openclawQuote struct {
 	Sender string `json:"sender"`
 }
 
-// An openclawSession is one conversation: Key says where it is held, and ID
-// which one, for a reset begins another at the same place.
+// An openclawSession is one conversation: Key says where it is held, and ID which one, because a
+// reset begins another at the same place.
 type openclawSession struct {
 	Key string `json:"sessionKey"`
 	ID  string `json:"sessionId"`
@@ -133,7 +131,7 @@ func (m openclawSays) read(req hookframe.Request) (asked, error) {
 	case openclawCall:
 		ev.Point = hook.BeforeToolCall
 		if ev.Call, err = m.call(); err == nil && m.Tool == openclawWrapper {
-			err = errNothing // the call inside comes next, as itself
+			err = errNothing // the inner call follows as its own event
 		}
 	case openclawResult:
 		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: m.text(), Error: m.Error}
@@ -182,8 +180,7 @@ func (m openclawSays) ended(event string) windowEnd {
 	return windowUnanswered // timed out, or no chat to ask in
 }
 
-// compacted is a session that goes on under another id: its new history was
-// made from the old one.
+// compacted is a session that continues under another id, with a history made from the old one.
 func (m openclawSays) compacted(ev hook.Event) (asked, error) {
 	old, err := openclawSession{Key: m.Key, ID: m.Previous}.name()
 	if err != nil {
@@ -209,8 +206,7 @@ func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	ev.Point, ev.Origin = hook.MessageReceived, m.origin()
 	ev.Text, ev.Parts = m.Prompt, m.quoted()
 	if m.Channel != "" && !slices.Contains(m.Said, m.Prompt) && ev.Origin.Kind == floodmark.FromSender {
-		// OpenClaw put more into it than was sent: files, transcripts, what
-		// others wrote meanwhile.
+		// OpenClaw added more than was sent: files, transcripts, messages by others in between.
 		ev.Text = strings.Join(m.Said, "\n")
 		ev.Parts = append(ev.Parts, hook.Content{
 			Kind: floodmark.NodeInput, Text: m.Prompt,
@@ -221,8 +217,8 @@ func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	return about, nil
 }
 
-// quoted are the words of others that came along: quotes, and news of what
-// happened in other sessions, which say not what they were made from.
+// quoted are other people's words that came along: quotes, and news from other sessions, whose
+// sources are unknown.
 func (m openclawSays) quoted() (parts []hook.Content) {
 	for _, text := range m.Added {
 		if strings.Contains(text, "System: ") {
@@ -241,8 +237,7 @@ func (m openclawSays) quoted() (parts []hook.Content) {
 	return parts
 }
 
-// isChild reports whether a sub-agent's session is meant: OpenClaw's keys say
-// so, and its shim knows whose.
+// isChild reports a sub-agent's session, by OpenClaw's key or the shim's word.
 func (m openclawSays) isChild() bool {
 	return m.Parent.Key != "" || strings.Contains(m.Key, ":subagent:")
 }
@@ -264,8 +259,7 @@ func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 	}, nil
 }
 
-// reported is what another session sent: of a sub-agent its result, of any
-// other something that is not believed.
+// reported is what another session sent: a sub-agent's result, or else something untrusted.
 func (m openclawSays) reported(ev hook.Event, about asked) (asked, error) {
 	child, err := m.Provenance.Source.name()
 	if err != nil {
@@ -278,7 +272,7 @@ func (m openclawSays) reported(ev hook.Event, about asked) (asked, error) {
 	return about, err
 }
 
-// offered are the tools of a turn. What only finds or calls others stays.
+// offered are the tools of a turn. Tools that only find or call others remain.
 func (m openclawSays) offered() (tools []hook.Tool) {
 	for _, name := range m.Tools {
 		if name == openclawWrapper || strings.HasPrefix(name, "tool_search") || name == "tool_describe" {
@@ -290,8 +284,7 @@ func (m openclawSays) offered() (tools []hook.Tool) {
 	return tools
 }
 
-// openclawWrapper calls another tool: OpenClaw hides most of them behind it
-// when there are many.
+// openclawWrapper calls another tool: OpenClaw hides most tools behind it when there are many.
 const openclawWrapper = "tool_call"
 
 // call is the call itself, also if it comes inside the wrapper. Before it runs OpenClaw reports
@@ -308,7 +301,7 @@ func (m openclawSays) call() (hook.Call, error) {
 	}
 	said := name
 	if m.Kind != "" {
-		name = m.Kind // a tool that only shares the name of another
+		name = m.Kind // a tool that only shares another one's name
 	}
 	if name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
@@ -321,9 +314,8 @@ func (m openclawSays) call() (hook.Call, error) {
 	return c, nil
 }
 
-// inside is the name of the call of a tool inside this one: OpenClaw puts its own
-// name, the tool and a number together, which counts all such calls of a run. The
-// shim knows those of late; the first one can be told without.
+// inside is the id of the call inside this one: OpenClaw builds it from its own name, the tool and
+// a number that counts such calls of a run. The shim knows recent ones; the first is known anyway.
 func (m openclawSays) inside(tool string) string {
 	outer := regexp.MustCompile(`[^A-Za-z0-9_.:-]+`).ReplaceAllString(strings.TrimSpace(m.CallID), "_")
 	begin := "tool_search_code:" + outer[:min(len(outer), 120)] + ":" + tool + ":"
@@ -335,10 +327,9 @@ func (m openclawSays) inside(tool string) string {
 	return begin + "1"
 }
 
-// unwrapped takes the wrapper's arguments apart: the name of a tool and its
-// arguments, which a model may also have written beside it. OpenClaw has more
-// ways to read them, and then takes another tool or other arguments than these:
-// what it gave would be taken for something else. Such a call is refused.
+// unwrapped splits the wrapper's arguments: the name of a tool and its arguments, which a model may
+// also have written beside it. A form that OpenClaw could read as another tool or other arguments
+// is refused: its result would be attributed to the wrong call.
 func unwrapped(raw json.RawMessage) (name string, args json.RawMessage, err error) {
 	outer, err := members(raw)
 	if err != nil {
@@ -364,7 +355,7 @@ func unwrapped(raw json.RawMessage) (name string, args json.RawMessage, err erro
 	return name, args, err
 }
 
-// openclawTool takes apart the name of a server's tool, server__tool.
+// openclawTool splits the name of a server's tool, server__tool.
 func openclawTool(name string) (server, tool string) {
 	if server, tool, ok := strings.Cut(name, "__"); ok && server != "" && tool != "" {
 		return server, tool
@@ -372,8 +363,7 @@ func openclawTool(name string) (server, tool string) {
 	return "", name
 }
 
-// text is what a tool gave. The wrapper gives what its tool gave, written as
-// JSON inside a text.
+// text is a tool's result. The wrapper returns its tool's result as JSON inside a text.
 func (m openclawSays) text() string {
 	text := texts(m.Result)
 	if m.Tool != openclawWrapper {
@@ -390,20 +380,20 @@ func (m openclawSays) text() string {
 			parts[i].Text = texts(inner)
 		}
 	}
-	// Both forms: what stands in either is found.
+	// Keep both forms, so that values of either are found.
 	for _, p := range parts {
 		text += "\n" + p.Text
 	}
 	return text
 }
 
-// openclawTools tells which tools a turn must not be offered.
+// openclawTools lists the tools to hide from a turn.
 type openclawTools struct {
 	Hidden []string `json:"hidden"`
 }
 
-// openclawAsks answers a call about which OpenClaw asks the owner. A shim that
-// does not know how blocks it.
+// openclawAsks answers a call about which OpenClaw asks the owner. A shim that does not support
+// that blocks the call.
 type openclawAsks struct {
 	shimCall
 
@@ -415,7 +405,7 @@ type openclawQuestion struct {
 	Text  string `json:"description"`
 }
 
-// What OpenClaw shows of a question, in characters: beyond it, it refuses to ask.
+// What OpenClaw shows of a question, in characters; it refuses longer ones.
 const (
 	openclawTitle = 80
 	openclawText  = 512

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Which of OpenClaw's agents runs: its gateway decides that by its settings, and no
-// message does. To us it is «openclaw/work»; what is said of «openclaw» holds for all.
+// OpenClaw's gateway decides by its settings which agent runs; messages do not. We call it
+// «openclaw/work»; what names «openclaw» holds for all of them.
 
-// openclawID is what OpenClaw makes of the name of an agent.
+// openclawID is the form of an agent's id in OpenClaw.
 var openclawID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// agent is the agent of a session, by its key «agent:work:…»; empty if the key says
-// nothing.
+// agent is the agent of a session, by its key «agent:work:…»; empty if the key names none.
 func (s openclawSession) agent() string {
 	id, rest, ok := strings.Cut(strings.TrimPrefix(s.Key, "agent:"), ":")
 	if !ok || rest == "" || !strings.HasPrefix(s.Key, "agent:") || !openclawID.MatchString(id) {
@@ -22,11 +21,11 @@ func (s openclawSession) agent() string {
 	return openclawName + "/" + id
 }
 
-// agent is who runs. A run of one agent in the session of another is not believed.
+// agent is the running agent. A run of one agent in another's session is refused.
 func (m openclawSays) agent() (string, error) {
 	of := m.openclawSession.agent()
 	if m.AgentID == "" && of == "" {
-		return openclawName, nil // what is said of one agent does not hold
+		return openclawName, nil // rules for a single agent do not apply
 	}
 	if m.AgentID == "" {
 		return of, nil

@@ -9,22 +9,21 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What OpenClaw answers, and to whom.
+// OpenClaw's answers and their readers.
 
 // openclawAnswers is one piece of an answer, before OpenClaw sends it.
 type openclawAnswers struct {
-	// Here says that it goes where the message came from. More says that the run
-	// goes on.
+	// Here says that it goes where the message came from. More says that the run continues.
 	Here bool `json:"here"`
 	More bool `json:"more"`
-	// Text is what is written, Beside what goes along: buttons, names of files. Loads
-	// are places from which OpenClaw or the chat app may load something.
+	// Text is the text, Beside what goes along: buttons, names of files. Loads are addresses from
+	// which OpenClaw or the chat app may load something.
 	Text   string   `json:"text"`
 	Beside []string `json:"beside"`
 	Loads  []string `json:"loads"`
-	// Files are what OpenClaw would attach and not load from elsewhere.
+	// Files are local files that OpenClaw would attach.
 	Files []string `json:"files"`
-	// Refused says why a tool of the run was refused, by its name.
+	// Refused says by tool why calls of the run were refused.
 	Refused map[string]string `json:"refused"`
 }
 
@@ -41,9 +40,9 @@ func (m openclawSays) audience() hook.Audience {
 	return hook.ToOthers
 }
 
-// whole is all that leaves, as one text. What may be loaded is a picture in it, so
-// that it is made inert like one. The owner's own answers are never stopped, so
-// what else goes along is not looked at there.
+// whole is all that is sent, as one text. An address that may be loaded becomes an image in it, so
+// that it is made inert like one. Answers to the owner are never stopped, so the rest is not
+// checked there.
 func (m openclawSays) whole() string {
 	parts := []string{m.Text}
 	if m.audience() != hook.ToOwner {
@@ -73,8 +72,8 @@ type openclawHears struct {
 	Alone bool `json:"alone,omitempty"`
 }
 
-// heard is said before the model is: where others read along nothing is told that
-// is for the owner.
+// heard answers before the model is called. Where others can read, it leaves out what is for the
+// owner.
 func (a answer) heard() openclawHears {
 	m := a.about.openclaw
 	out := openclawHears{shimSays: a.said()}
@@ -85,14 +84,14 @@ func (a answer) heard() openclawHears {
 	return out
 }
 
-// openclawCalls answers a call; Why is why it is refused, for the owner.
+// openclawCalls answers a call; Why tells the owner why it is refused.
 type openclawCalls struct {
 	shimCall
 
 	Why string `json:"why,omitempty"`
 }
 
-// because is why a call is refused, in a few words.
+// because is the reason of a refusal in a few words.
 func (a answer) because() string {
 	if reasons := a.reply.Decision.Reasons; a.why != "" && len(reasons) > 0 {
 		return floodmark.OneLine(reasons[0].Text, maxBecause)
@@ -102,8 +101,8 @@ func (a answer) because() string {
 
 const maxBecause = 200 // bytes
 
-// openclawSends says whether an answer is sent, and as what. Alone says that
-// nothing goes along with the text.
+// openclawSends says whether an answer is sent, and in which form. Alone says that only the text is
+// sent.
 type openclawSends struct {
 	Send   bool    `json:"send"`
 	Text   *string `json:"text,omitempty"`
@@ -111,8 +110,8 @@ type openclawSends struct {
 	Reason string  `json:"reason,omitempty"`
 }
 
-// sent answers a piece of an answer. The footer is for the owner: others would
-// learn from it what the agent read.
+// sent answers a piece of an answer. The footer is for the owner only: it would tell others what
+// the agent read.
 func (a answer) sent() openclawSends {
 	m, out := a.about.openclaw, openclawSends{Send: true}
 	text := m.Text
@@ -120,7 +119,7 @@ func (a answer) sent() openclawSends {
 		return openclawSends{Reason: a.reason()}
 	}
 	if a.failed {
-		// The owner's own answers are never stopped; nothing in this one loads.
+		// Answers to the owner are never stopped; nothing in this one loads.
 		text = loadless(m.whole()) + "\n\n(" + a.reason() + ")"
 		return openclawSends{Send: true, Text: &text, Alone: len(m.Loads) > 0}
 	}
@@ -142,12 +141,12 @@ func (a answer) sent() openclawSends {
 	return out
 }
 
-// loadless is a text in which nothing loads by itself. A verifier or an auditor may
-// repeat what it refused.
+// loadless is a text in which nothing loads by itself. A verifier or an auditor may repeat the
+// refused text in its reason.
 func loadless(text string) string { return strings.NewReplacer("![", "[", "<", "‹").Replace(text) }
 
-// below is what stands under the owner's answer: what it draws on, what was
-// blocked and why, and where there is more to read.
+// below is the footer of the owner's answer: its sources, what was blocked and why, and where to
+// read more.
 func (a answer) below(refused map[string]string) string {
 	footer := floodmark.OneLine(strings.ReplaceAll(a.reply.Footer, ", see «floodmark why»", ""), maxReason) // said below with the session
 	if footer == "" {

@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Who speaks, as OpenClaw's host says; its prompts are not asked.
+// The sender, as OpenClaw's host reports it; its prompts are not consulted.
 
-// openclawSender is what is known about who began a run.
+// openclawSender is what is known about the author of a run.
 type openclawSender struct {
 	Trigger  string `json:"trigger"`
 	JobID    string `json:"jobId"`
@@ -23,8 +23,8 @@ type openclawSender struct {
 	Provenance openclawProvenance `json:"provenance"`
 }
 
-// openclawProvenance is OpenClaw's own word on where an input is from. It is
-// missing for many a person's message.
+// openclawProvenance is OpenClaw's own report of where an input is from. Many messages of people
+// lack it.
 type openclawProvenance struct {
 	Kind   string          `json:"kind"`
 	Tool   string          `json:"sourceTool"`
@@ -32,7 +32,7 @@ type openclawProvenance struct {
 	Source openclawSession `json:"source"`
 }
 
-// The words of OpenClaw for that.
+// OpenClaw's words for that.
 const (
 	openclawPerson = "external_user"
 	openclawOther  = "inter_session"
@@ -62,8 +62,7 @@ func (m openclawSays) origin() floodmark.Origin {
 	}
 }
 
-// group is the conversation where others write too; empty if it is known to be
-// between two.
+// group is the conversation that others write to as well; empty if it is known to be between two.
 func (m openclawSays) group() string {
 	if m.IsGroup != nil && !m.shared() {
 		return ""

@@ -15,7 +15,7 @@ import (
 
 const opencodeName = "opencode"
 
-// The plugin hooks and events of opencode 1.18 that our shim sends on.
+// The plugin hooks and events of opencode 1.18 that our shim forwards.
 const (
 	opencodeMessage = "chat.message"
 	opencodeBefore  = "tool.execute.before"
@@ -25,11 +25,11 @@ const (
 	opencodeDeleted = "session.deleted"
 )
 
-// opencodeTask is the tool that begins a sub-agent or goes on with one.
+// opencodeTask is the tool that begins or continues a sub-agent.
 const opencodeTask = "task"
 
-// opencode speaks with the shim in integrations/opencode, which hands on what
-// opencode tells its plugins and does what the answer says.
+// opencode speaks with the shim in integrations/opencode, which forwards what opencode tells its
+// plugins and carries out the answer.
 type opencode struct{}
 
 // opencodeSays is what the shim sends.
@@ -37,17 +37,17 @@ type opencodeSays struct {
 	Session opencodeSession `json:"session"`
 	// Servers are the names of the tool servers in opencode's configuration.
 	Servers []string `json:"servers"`
-	// Target is the session that a task would go on with.
+	// Target is the session that a task would continue.
 	Target opencodeSession `json:"target"`
-	// Command is what the person typed behind the name of a command; its
-	// template is among the parts.
+	// Command is what the person typed after the name of a command; the template is among the
+	// parts.
 	Command string         `json:"command"`
 	Parts   []opencodePart `json:"parts"`
 
 	Tool   string          `json:"tool"`
 	CallID string          `json:"callID"`
 	Args   json.RawMessage `json:"args"`
-	// Output is what a tool gave: a text, or the content of a server's tool.
+	// Output is a tool's result: a text, or the content of a server's tool.
 	Output json.RawMessage `json:"output"`
 	Error  bool            `json:"error"`
 	// Child is the sub-agent whose result this is.
@@ -58,12 +58,12 @@ type opencodeSession struct {
 	ID     string `json:"id"`
 	Parent string `json:"parentID"`
 	Folder string `json:"directory"`
-	// Start says, once in a process, that the session is new or goes on.
+	// Start says, once in a process, that the session is new or continued.
 	Start hook.Cause `json:"start"`
 }
 
-// An opencodePart is one part of a message to the model. Synthetic ones were
-// written by opencode around content it fetched; a template is a command's.
+// An opencodePart is one part of a message to the model. Synthetic parts were written by opencode
+// around content it fetched; a template is a command's.
 type opencodePart struct {
 	Type      string           `json:"type"`
 	Text      string           `json:"text"`
@@ -97,15 +97,14 @@ func (opencode) read(req hookframe.Request) (asked, error) {
 		about.event.Point, about.event.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Output), Error: m.Error}
 		about.event.Call, err = m.call()
 		if m.Tool == opencodeTask && m.Child != "" && err == nil {
-			// What the sub-agent read comes first, then what it said.
+			// First what the sub-agent read, then its result.
 			first := ev
 			first.Point = hook.SubagentEnded
 			first.Child, err = sessionOf(opencodeName, m.Child)
 			about.first = []hook.Event{first}
 		}
 	case opencodeShell:
-		// A command the owner ran; what it printed is in the context now, and
-		// no call was ever seen for it.
+		// The owner ran a command; its output is in the context, and no event reported a call.
 		about.event.Point = hook.ContextAssembled
 		about.event.Sources = []hook.Content{{Kind: floodmark.NodeToolResult, Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "bash"}}}
 	case opencodeIdle:
@@ -125,7 +124,7 @@ func (m opencodeSays) message(ev hook.Event, home string) (asked, error) {
 	}
 	about := asked{}
 	switch m.Session.Start {
-	case "": // it was said before
+	case "": // reported before
 	case hook.Startup, hook.Resume:
 		start := ev
 		start.Point, start.Cause, start.Project, start.Home = hook.SessionStart, m.Session.Start, m.Session.Folder, home
@@ -144,9 +143,8 @@ func (m opencodeSays) message(ev hook.Event, home string) (asked, error) {
 	return about, nil
 }
 
-// prompted is a prompt to a sub-agent: a model wrote it. The first one begins
-// the branch, made of all its parent has read by now. A later one may know
-// more, so it is not believed.
+// prompted is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of
+// all its parent has read by now. A later one may come from newer sources, so it is not trusted.
 func (m opencodeSays) prompted(ev hook.Event) (asked, error) {
 	parent, err := sessionOf(opencodeName, m.Session.Parent)
 	if err != nil {
@@ -157,7 +155,7 @@ func (m opencodeSays) prompted(ev hook.Event) (asked, error) {
 	later.Point, later.Text = hook.MessageReceived, text
 	later.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"}
 	if m.Session.Start == hook.Resume {
-		return asked{event: later}, nil // it has a past that we may not know
+		return asked{event: later}, nil // its past may be unknown
 	}
 	return asked{
 		event:     hook.Event{Agent: opencodeName, Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: text},
@@ -176,8 +174,8 @@ func (m opencodeSays) text() string {
 	return strings.Join(list, "\n")
 }
 
-// said parts what the person typed from what came along. typed is false if no
-// person had a hand in it.
+// said separates what the person typed from what came along. typed is false if no person typed any
+// of it.
 func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 	var words []string
 	for i, p := range m.Parts {
@@ -192,7 +190,7 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 		case p.Type == "text":
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromFile, Name: "attachment", Place: m.place(i + 1)}))
 		case p.File != "" || p.Type == "agent":
-			typed = true // its content stands before it
+			typed = true // its content comes before it
 		default:
 			typed = typed || p.Type == "file"
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromPaste, Name: floodmark.OneLine(p.Type, hookframe.MaxName)}))
@@ -204,8 +202,8 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 	return strings.Join(words, "\n"), parts, typed
 }
 
-// asTyped takes away the quotes that «opencode run» puts around a prompt with a space in
-// it. The person did not type them, and what stands in quotes would be one value.
+// asTyped removes the quotes that «opencode run» puts around a prompt with a space in it. They were
+// not typed, and quoted text would count as one value.
 func asTyped(text string) string {
 	inner, ok := strings.CutPrefix(text, `"`)
 	inner, end := strings.CutSuffix(inner, `"`)
@@ -219,14 +217,14 @@ func (p opencodePart) content(o floodmark.Origin) hook.Content {
 	return hook.Content{Kind: floodmark.NodeInput, Origin: o, Text: p.Text, Digest: p.Digest}
 }
 
-// isNotice reports whether a synthetic part only says what opencode did: two
-// before a file that it read, or next to the name of a sub-agent.
+// isNotice reports a synthetic part that only says what opencode did: two parts before a file that
+// it read, or next to the name of a sub-agent.
 func (m opencodeSays) isNotice(i int) bool {
 	return m.place(i+2) != "" && m.Parts[i+1].Synthetic || i > 0 && m.Parts[i-1].Type == "agent"
 }
 
-// place is the path of a file that was read for this message, if that is what
-// stands there. opencode puts it right behind its content.
+// place is the path of a file that was read for this message, if part i names one. opencode puts
+// the name right after the content.
 func (m opencodeSays) place(i int) string {
 	if i >= len(m.Parts) || m.Parts[i].Type != "file" {
 		return ""
@@ -238,8 +236,8 @@ func (m opencodeSays) place(i int) string {
 	return u.Path
 }
 
-// goesOn refuses a task that would go on in a session which this one did not
-// begin: its prompt would be taken for that person's.
+// goesOn refuses a task in a session that this one did not begin: its prompt would be taken for
+// that session's person.
 func (m opencodeSays) goesOn() error {
 	if m.Tool != opencodeTask {
 		return nil

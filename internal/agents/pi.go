@@ -13,7 +13,7 @@ import (
 
 const piName = "pi"
 
-// The extension events of pi 0.73 that our shim sends on.
+// The extension events of pi 0.73 that our shim forwards.
 const (
 	piSessionStart = "session_start"
 	piInput        = "input"
@@ -26,9 +26,8 @@ const (
 	piShutdown     = "session_shutdown"
 )
 
-// pi speaks with the shim in integrations/pi, which hands on pi's own events
-// and does what the answer says. Every yes is said in words, so that an empty
-// answer is none.
+// pi speaks with the shim in integrations/pi, which forwards pi's own events and carries out the
+// answer. Every approval is explicit, so an empty answer is a denial.
 type pi struct{}
 
 // piMessage is what the shim sends.
@@ -37,7 +36,7 @@ type piMessage struct {
 	Ctx   struct {
 		Folder  string `json:"cwd"`
 		Session string `json:"sessionId"`
-		// Entries are the sorts of entries the session holds already.
+		// Entries are the kinds of entries the session already holds.
 		Entries []string `json:"entries"`
 	} `json:"ctx"`
 }
@@ -60,7 +59,7 @@ type piEvent struct {
 
 	Tools []string `json:"tools"`
 
-	// What is said of a model call and of a round.
+	// About a model call and a round.
 	Model        string               `json:"model"`
 	Estimate     int                  `json:"tokenEstimate"`
 	PromptDigest floodmark.Digest     `json:"promptDigest"`
@@ -115,8 +114,8 @@ func (pi) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev}, err
 }
 
-// cause reads why a session starts. pi says «startup» also when an old session
-// is continued, so what it holds decides; a fork has a past of its own.
+// cause reads why a session starts. pi says «startup» also for a continued session, so the
+// session's entries decide; a fork has a past of its own.
 func (m piMessage) cause() (hook.Cause, error) {
 	switch m.Event.Reason {
 	case "startup", "new":
@@ -130,7 +129,7 @@ func (m piMessage) cause() (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(m.Event.Reason, hookframe.MaxName))
 }
 
-// piSettings are the entries that put nothing into the model's context.
+// piSettings are the entries that add nothing to the model's context.
 func piSettings() []string { return []string{"model_change", "thinking_level_change"} }
 
 // input is a message. Only what was typed into pi's own window is the owner's; a program or another
@@ -153,8 +152,8 @@ func (e piEvent) input(ev *hook.Event) error {
 	return nil
 }
 
-// request is a call of the model. The system prompt is named and not told: pi puts files
-// of the project into it, whose words are not the system's.
+// request is a call of the model. The system prompt is only named by its digest: pi includes files
+// of the project in it, which are not the system's words.
 func (e piEvent) request(ev *hook.Event) {
 	ev.Point, ev.Loop = hook.BeforeLLMCall, floodmark.Loop{Model: e.Model, TokenEstimate: e.Estimate}
 	for _, name := range e.Tools {
@@ -167,8 +166,7 @@ func (e piEvent) request(ev *hook.Event) {
 	}
 }
 
-// userBash is a command the owner ran; what it printed is in the context now,
-// and no tool_call was ever seen for it.
+// userBash is a command the owner ran; its output is in the context, and no tool_call reported it.
 func (e piEvent) userBash(ev *hook.Event) {
 	ev.Point = hook.ContextAssembled
 	if !e.Hidden {
@@ -186,7 +184,7 @@ func (e piEvent) call() (hook.Call, error) {
 	return hook.Call{ID: floodmark.CallID(e.CallID), Name: e.Tool, Args: e.Input}, nil
 }
 
-// piWithheld is shown in place of what a tool gave.
+// piWithheld replaces a tool's result.
 type (
 	piText struct {
 		Type string `json:"type"`
@@ -199,8 +197,8 @@ type (
 	}
 )
 
-// piModel says which tools a call of the model must not be offered, and why the turn
-// ends here: false if it does not.
+// piModel lists the tools to hide from a call of the model, and why the turn ends here: false if it
+// does not.
 type piModel struct {
 	Hidden  []string `json:"hidden"` // null: all of them
 	Stop    any      `json:"stop"`

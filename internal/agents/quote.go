@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Quote writes arguments as one command line, which the shell of every agent we know
-// (sh, bash, dash, zsh, fish) takes apart into the same arguments. Nothing in them
-// is expanded, and the first is neither an alias nor a word of the shell's own.
+// Quote writes arguments as one command line, which the shells of all supported agents (sh, bash,
+// dash, zsh, fish) split into the same arguments. Nothing in them is expanded, and the first is
+// neither an alias nor a shell keyword.
 func Quote(argv []string) (string, error) {
 	if len(argv) == 0 {
 		return "", errors.New("there is no command to quote")
@@ -18,8 +18,7 @@ func Quote(argv []string) (string, error) {
 		if strings.ContainsRune(arg, 0) || !utf8.ValidString(arg) {
 			return "", errors.New("no shell takes an argument with a NUL in it, and no agent one that is not UTF-8")
 		}
-		// Backslashes stand outside the quotes: inside of them fish reads them and
-		// the others do not.
+		// Backslashes stay outside the quotes: inside quotes only fish interprets them.
 		words[i] = "'" + strings.NewReplacer(`'`, `'\''`, `\`, `'\\'`).Replace(arg) + "'"
 	}
 	return strings.Join(words, " "), nil

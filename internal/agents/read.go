@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// decode reads an agent's message. Fields we do not know are the agent's own
-// business: a new version of it must not stop all work.
+// decode reads an agent's message. Unknown fields are ignored: a new version of the agent must not
+// stop all work.
 func decode(req hookframe.Request, into any) error {
 	if err := json.Unmarshal(req.Raw, into); err != nil {
 		return fmt.Errorf("read %s %s: %w", req.Agent, floodmark.OneLine(req.Event, hookframe.MaxName), err)
@@ -23,8 +23,8 @@ func decode(req hookframe.Request, into any) error {
 	return nil
 }
 
-// named are the members of an object that a model wrote, by their exact names.
-// A struct would take «Command» for «command», which agents do not.
+// named are the members of an object that a model wrote, by their exact names. A struct would also
+// accept «Command» for «command», which agents do not.
 type named map[string]json.RawMessage
 
 func members(raw json.RawMessage) (named, error) {
@@ -33,7 +33,7 @@ func members(raw json.RawMessage) (named, error) {
 	return m, err
 }
 
-// text is a member that is a text; empty if it is not there.
+// text returns a text member; empty if it is missing.
 func (m named) text(name string) (text string, err error) {
 	if raw, there := m[name]; there {
 		err = json.Unmarshal(raw, &text)
@@ -49,7 +49,7 @@ func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	return floodmark.SessionID(agent + ":" + id), nil
 }
 
-// sameEvent refuses a message of another event than the hook was set up for.
+// sameEvent refuses a message of an event other than the hook's.
 func sameEvent(hook, message string) error {
 	if hook == message {
 		return nil
@@ -57,9 +57,9 @@ func sameEvent(hook, message string) error {
 	return fmt.Errorf("the hook was set up for %s and called for %s", floodmark.OneLine(hook, hookframe.MaxName), floodmark.OneLine(message, hookframe.MaxName))
 }
 
-// begun is a prompt to a sub-agent: a model wrote it. The first one begins the
-// branch, made of all its parent has read by now. Whether the parent has read
-// more since, a later one does not say, so it is not believed.
+// begun is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of all
+// its parent has read by now. A later one may come from newer sources of the parent, so it is not
+// trusted.
 func begun(agent string, parent, child floodmark.SessionID, prompt string) asked {
 	return asked{
 		event: hook.Event{Agent: agent, Point: hook.SubagentSpawned, Session: parent, Child: child, Text: prompt},
@@ -70,12 +70,12 @@ func begun(agent string, parent, child floodmark.SessionID, prompt string) asked
 	}
 }
 
-// madePrefix begins a name that we made.
+// madePrefix begins ids that we made.
 const madePrefix = "made:"
 
-// madeID names a call for agents that do not, by what it is: so it has one name
-// before and after the tool. Two equal calls at once have one name; each result
-// is then taken for that of either, which is the same to us.
+// madeID derives an id from a call, for agents without ids, so that it is the same before and after
+// the tool. Two equal concurrent calls share one id; either result may be attributed to either,
+// which makes no difference.
 func madeID(c hook.Call) floodmark.CallID {
 	var args bytes.Buffer
 	if json.Compact(&args, c.Args) != nil {
@@ -85,7 +85,7 @@ func madeID(c hook.Call) floodmark.CallID {
 	return floodmark.CallID(madePrefix + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+args.String()).String())
 }
 
-// unquoted is arguments that an agent may send as a text that holds them.
+// unquoted decodes arguments that an agent may send as a JSON text.
 func unquoted(raw json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -116,7 +116,7 @@ func theOwner(agent string) floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: agent, Sender: "owner", IsOwner: true}
 }
 
-// whoTyped is the owner, unless the agent itself wrote a prompt.
+// whoTyped is the owner, unless the agent itself wrote the prompt.
 func whoTyped(agent, prompt string) floodmark.Origin {
 	if injected(prompt) {
 		return floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt that nobody typed"}
@@ -124,10 +124,9 @@ func whoTyped(agent, prompt string) floodmark.Origin {
 	return theOwner(agent)
 }
 
-// injected reports whether an agent put something in the place of a prompt: that
-// a task in the background has ended and what it gave, or what another session or
-// a tool server sent. Agents call the hook of a prompt for that, too, and tell it
-// apart only by the tag it is in, such as <task-notification>.
+// injected reports a prompt that the agent itself inserted: the end and result of a background
+// task, or a message of another session or a tool server. Agents call the prompt hook for those,
+// too, and mark them only by a tag such as <task-notification>.
 func injected(prompt string) bool {
 	for _, mark := range []string{
 		"<task-notification", "<agent-message", "<teammate-message", "<cross-session-message", "<channel source=",
@@ -144,9 +143,8 @@ func injected(prompt string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// texts gathers every text inside a result, one a line, so that values in it
-// are found as they stand and not as JSON writes them. What cannot be taken
-// apart is taken as it is.
+// texts joins all texts inside a result, one a line, so that values are found unescaped. A result
+// that cannot be parsed is used as it is.
 func texts(raw json.RawMessage) string {
 	leaves, err := hook.Call{Args: raw}.Leaves()
 	if err != nil {
@@ -159,8 +157,8 @@ func texts(raw json.RawMessage) string {
 	return strings.Join(list, "\n")
 }
 
-// mcpTool takes apart the name some agents give to a server's tool:
-// mcp__server__tool. A built-in tool keeps its name.
+// mcpTool splits the name some agents give to a server's tool: mcp__server__tool. A built-in tool
+// keeps its name.
 func mcpTool(name string) (server, tool string) {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if server, tool, ok := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
@@ -170,7 +168,7 @@ func mcpTool(name string) (server, tool string) {
 	return "", name
 }
 
-// object writes an answer as JSON. Its parts are ours and can be written.
+// object encodes an answer as JSON. Our own values always can be.
 func object(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -13,17 +13,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// commandArgument holds the command line in the calls of every agent we know. Codex
-// calls it «cmd» towards its model and «command» towards its hooks, and takes a
-// text there for each of its shells.
+// commandArgument holds the command line in the calls of all supported agents. Codex calls it «cmd»
+// towards its model and «command» towards its hooks, and takes a text there for each of its shells.
 const commandArgument = "command"
 
-// CanRewrite reports whether an agent, told so by its hook, runs another command
-// in place of the one in this call: the call is one command line that the agent
-// starts in a shell of its own on this machine. Tools that write into a running
-// program, or that are not known, cannot. It says what the agent is documented
-// or was seen to do; whether the version that is installed does it, only
-// «floodmark prove» shows.
+// CanRewrite reports whether an agent, told so by its hook, runs another command in place of the
+// one in this call: the call is one command line that the agent starts in a new shell on this
+// machine. Tools that write into a running program, and unknown ones, cannot. This is what the
+// agent is documented or was seen to do; whether the installed version does, only «floodmark prove»
+// shows.
 func CanRewrite(agent string, c hook.Call) bool {
 	_, err := rewritten(agent, c, "true")
 	return err == nil
@@ -40,8 +38,8 @@ func CommandLine(agent string, c hook.Call) (string, bool) {
 	return args.Command, true
 }
 
-// TellsNoEnd reports a call of which its agent says when it begins and never when it is over:
-// Codex applies a patch that its shell would apply itself. It does nothing else meanwhile.
+// TellsNoEnd reports a call whose agent reports its begin but not its end: Codex applies a patch
+// itself that its shell would apply. It does nothing else meanwhile.
 func TellsNoEnd(agent string, c hook.Call) bool {
 	line, is := CommandLine(agent, c)
 	words := strings.Fields(line)
@@ -51,20 +49,20 @@ func TellsNoEnd(agent string, c hook.Call) bool {
 	return is && floodmark.Program(agent) == codexName && len(words) > 0 && (words[0] == "apply_patch" || words[0] == "applypatch")
 }
 
-// GaveBack reports what an agent gives back of a call that was refused with a text: the text,
-// if any, and little around it. Anything else is content, which the monitor has to see.
+// GaveBack reports that the result of a refused call holds only the refusal text, if anything, and
+// little around it. Anything else is content, which the monitor has to see.
 func GaveBack(r hook.Result, text string) bool {
 	const around = 300
 	said := strings.Contains(r.Text, text) && len(r.Text) <= len(text)+around
 	return r.Error && (said || r.Text == "" && r.Digest.IsZero())
 }
 
-// A shellTool is the tool by which an agent runs a command line in a fresh shell.
+// A shellTool is the tool by which an agent runs a command line in a new shell.
 type shellTool struct {
 	name string
-	// args are the arguments that change neither which shell starts, nor with which
-	// variables, nor where: code could run before the command that we give. One
-	// that is not here keeps the command from being replaced.
+	// args are the arguments that change neither the shell nor its variables nor its folder:
+	// otherwise code could run before our command. With any other argument the command is not
+	// replaced.
 	args []string
 }
 
@@ -73,8 +71,8 @@ func shellToolOf(agent string) shellTool {
 	case claudeName:
 		return shellTool{"Bash", []string{"description", "timeout", "run_in_background", "dangerouslyDisableSandbox"}}
 	case codexName:
-		// It tells of the command alone. Of the shell that its model names it takes the
-		// kind, and looks for one of that kind itself.
+		// It reports only the command. Of the shell that the model names it uses the kind, and
+		// finds one of that kind itself.
 		return shellTool{"Bash", nil}
 	case copilotName:
 		return shellTool{"bash", []string{"description", "shellId", "mode", "detach", "initial_wait"}}
@@ -92,9 +90,9 @@ func shellToolOf(agent string) shellTool {
 	return shellTool{}
 }
 
-// takes reports whether a call with this argument can be rewritten. What OpenClaw
-// may be told is harmless if it says nothing: where no host is named its
-// configuration decides, and a machine without our program starts nothing.
+// takes reports whether a call with this argument can be rewritten. OpenClaw's optional arguments
+// are harmless if empty: without a named host its configuration decides, and a machine without our
+// program starts nothing.
 func (t shellTool) takes(m member) bool {
 	switch m.name {
 	case commandArgument:
@@ -107,8 +105,8 @@ func (t shellTool) takes(m member) bool {
 
 var errCannotRewrite = errors.New("the agent cannot be told to run another command in its place")
 
-// rewritten returns the arguments of a call with another command and everything
-// else byte for byte as it was.
+// rewritten returns the arguments of a call with another command and everything else unchanged byte
+// for byte.
 func rewritten(agent string, c hook.Call, command string) (json.RawMessage, error) {
 	tool := shellToolOf(agent)
 	if tool.name == "" || c.Server != "" || c.Name != tool.name {
@@ -129,18 +127,18 @@ func rewritten(agent string, c hook.Call, command string) (json.RawMessage, erro
 	return slices.Concat(c.Args[:args[i].end-len(args[i].value)], json.RawMessage(object(command)), c.Args[args[i].end:]), nil
 }
 
-// maxNamed bounds what is told of an argument's name.
+// maxNamed bounds an argument's name in an error.
 const maxNamed = 40
 
-// A member is one of an object's, its value as it was written, and where that ends.
+// A member is one member of an object: its raw value, and where that ends.
 type member struct {
 	name  string
 	value json.RawMessage
 	end   int
 }
 
-// ordered takes an object apart. A name that is there twice is refused: an agent
-// may run the one that we do not replace.
+// ordered splits an object into members. A repeated name is refused: an agent may run the one that
+// we do not replace.
 func ordered(raw json.RawMessage) ([]member, error) {
 	if _, err := (hook.Call{Args: raw}).Leaves(); err != nil {
 		return nil, err
@@ -155,7 +153,7 @@ func ordered(raw json.RawMessage) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, _ := name.(string) // the names of an object are nothing else
+		text, _ := name.(string) // an object's names are strings
 		m := member{name: text}
 		if err := dec.Decode(&m.value); err != nil {
 			return nil, err
@@ -166,12 +164,12 @@ func ordered(raw json.RawMessage) ([]member, error) {
 	return list, nil
 }
 
-// maxRewritten bounds arguments that go back to an agent: twice as much, in the
-// worst spelling, fits an answer.
+// maxRewritten bounds arguments that go back to an agent: escaped, twice as much still fits an
+// answer.
 const maxRewritten = 256 << 10
 
-// rewrite puts the command of a reply in the place of the call's own. Where that
-// cannot be done the call is refused: what was allowed is the other command.
+// rewrite replaces the call's command by the reply's. Where that is impossible the call is refused:
+// only the other command was allowed.
 func (d Door) rewrite(about asked, a answer) (asked, answer) {
 	command := a.reply.Command
 	if a.why != "" || command == "" {
@@ -197,27 +195,25 @@ func (d Door) rewrite(about asked, a answer) (asked, answer) {
 	return about, a
 }
 
-// Rewrites remembers calls whose command was replaced, until their results
-// arrive: agents report those with the command that ran, and some name a call by
-// its arguments. The call that was judged is the one the model made. It is safe
-// for concurrent use; nil replaces nothing.
+// Rewrites remembers calls whose command was replaced, until their results arrive: agents report
+// those with the command that ran, and some identify a call by its arguments. The judged call is
+// the one the model made. It is safe for concurrent use; nil replaces nothing.
 type Rewrites struct {
 	mu   sync.Mutex // guards what is below
 	made map[rewrite]hook.Call
 }
 
-// A rewrite is named by the command that was given: an agent may spell the
-// arguments around it in another way.
+// A rewrite is identified by its new command: an agent may reformat the other arguments.
 type rewrite struct {
 	session floodmark.SessionID
 	command string
 }
 
-// maxRewrites bounds what is remembered. Beyond it all is forgotten: then a result
-// belongs to no call that was judged, which is an incident.
+// maxRewrites bounds the memory. Beyond it everything is dropped: then a result belongs to no
+// judged call, which is an incident.
 const maxRewrites = 4096
 
-// NewRewrites returns one that knows no call.
+// NewRewrites returns an empty memory.
 func NewRewrites() *Rewrites { return &Rewrites{made: map[rewrite]hook.Call{}} }
 
 func (r *Rewrites) add(s floodmark.SessionID, command string, call hook.Call) {
@@ -229,9 +225,8 @@ func (r *Rewrites) add(s floodmark.SessionID, command string, call hook.Call) {
 	r.made[rewrite{s, command}] = call
 }
 
-// judged returns the call that a result belongs to, as it was judged. A result of
-// another command than one that was given keeps its call: the agent ran
-// something else, and says so.
+// judged returns the judged call of a result. If the result is of another command than ours, its
+// own call is kept: the agent ran something else, and reports it.
 func (r *Rewrites) judged(ev hook.Event) hook.Call {
 	if r == nil || ev.Point != hook.AfterToolCall {
 		return ev.Call
@@ -255,5 +250,5 @@ func (r *Rewrites) judged(ev hook.Event) hook.Call {
 	return was
 }
 
-// isMade reports whether we named a call, because its agent does not.
+// isMade reports whether an id was made by us, because the agent has none.
 func isMade(id floodmark.CallID) bool { return strings.HasPrefix(string(id), madePrefix) }

@@ -2,9 +2,8 @@ package agents
 
 import "encoding/json"
 
-// The answers that several agents take in the same words, those of Claude Code's
-// hooks. No field may be added to one: Codex drops an answer with any other
-// field in it, and lets the call run.
+// The answers that several agents accept in the same form, that of Claude Code's hooks. No field
+// may be added: Codex drops an answer with an unknown field, and lets the call run.
 type (
 	said struct {
 		Decision string `json:"decision"`
@@ -18,9 +17,8 @@ type (
 		Decision string `json:"permissionDecision"`
 		Reason   string `json:"permissionDecisionReason"`
 	}
-	// replaced has the call made with other arguments. Codex wants to hear «allow»
-	// with them, which answers none of its own questions; to Claude Code that would
-	// say that its person need not be asked.
+	// replaced changes the arguments of a call. Codex requires «allow» with them, which answers
+	// none of its own prompts; for Claude Code «allow» would skip the prompt to its person.
 	replaced struct {
 		Specific replacement `json:"hookSpecificOutput"`
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// The answers a shim inside an agent does as they stand. Every yes is said in
-// words, so that an empty answer is none.
+// The answers that a shim inside an agent carries out literally. Every approval is explicit, so an
+// empty answer is a denial.
 type (
 	shimCall struct {
 		Block  bool   `json:"block"`
@@ -27,10 +27,10 @@ type (
 	}
 )
 
-// oldShim is what the model reads where the shim is older than this monitor.
+// oldShim tells the model that the shim is older than this monitor.
 const oldShim = "floodmark: this may only run as another command, which the plugin in this agent cannot do yet. Ask the person to run «floodmark protect» again and to restart the agent."
 
-// tells hands an answer to a shim.
+// tells encodes an answer for a shim.
 func tells(v any) hookframe.Response {
 	return hookframe.Response{V: hookframe.Version, Stdout: object(v)}
 }
@@ -46,7 +46,7 @@ func (a answer) call() shimCall {
 	return shimCall{Block: true, Reason: a.reason()}
 }
 
-// said answers a message: on to the model, or kept from it.
+// said answers a message: passed to the model, or withheld.
 func (a answer) said() shimSays {
 	switch {
 	case a.why != "":
@@ -65,7 +65,7 @@ func (a answer) shown() hookframe.Response {
 	return a.kept()
 }
 
-// kept answers what else is reported. A no is a failure there.
+// kept answers any other report. A refusal is a failure there.
 func (a answer) kept() hookframe.Response {
 	if a.why != "" {
 		return hookframe.Response{V: hookframe.Version, Stderr: a.reason() + "\n", Exit: hookframe.Refused}

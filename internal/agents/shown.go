@@ -17,13 +17,13 @@ import (
 type Shown struct {
 	// Pending are the open questions; the monitor's.
 	Pending func(tenant string) []monitor.Pending
-	// Answer takes in a no; the monitor's.
+	// Answer handles a denial; the monitor's.
 	Answer func(ctx context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error)
-	// Wrong writes down an incident: something else was said.
+	// Wrong records an incident: an answer other than a denial.
 	Wrong func(ctx context.Context, kind, text string)
 }
 
-// maxShown is how many characters a line of a question has there.
+// maxShown is the length of a question's line there, in characters.
 const maxShown = 400
 
 // show has the agent show the question that an event waits for.
@@ -37,7 +37,7 @@ func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, tick
 			s.Wrong(ctx, "no-answer", fmt.Sprintf("something other than no was said to question %.100q in %s, where nobody can say yes", ticket, window))
 			return
 		}
-		// That it cannot be closed any more is no harm: it stays as it is.
+		// If it cannot be closed any more, it stays as it is.
 		_, _ = s.Answer(ctx, session, approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: ticket, By: window, Channel: "window"})
 	})
 }

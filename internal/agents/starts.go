@@ -8,10 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Starts knows which sessions began, for agents that start the hooks of a
-// session's beginning and of its first prompt at once. A prompt that overtakes
-// its session would make it one with an unknown past. It is safe for concurrent
-// use; nil waits for nothing.
+// Starts records which sessions began, for agents that start the hooks of a session's start and of
+// its first prompt concurrently. A prompt before the start would give the session an unknown past.
+// It is safe for concurrent use; nil waits for nothing.
 type Starts struct {
 	within time.Duration
 
@@ -20,15 +19,15 @@ type Starts struct {
 }
 
 const (
-	// startWithin is how long a prompt is held back for the start of its
-	// session. Measured, one overtakes the other by a fifth of a second at most.
+	// startWithin is how long a prompt waits for the start of its session. In measurements they
+	// were at most a fifth of a second apart.
 	startWithin = time.Second
-	// maxStarts bounds what is remembered. Beyond it all is forgotten: then one
-	// prompt of every session waits once more.
+	// maxStarts bounds the memory. Beyond it everything is dropped: then one prompt of every
+	// session waits once more.
 	maxStarts = 4096
 )
 
-// NewStarts returns one that knows no session.
+// NewStarts returns an empty memory.
 func NewStarts() *Starts { return newStarts(startWithin) }
 
 func newStarts(within time.Duration) *Starts {
@@ -50,7 +49,7 @@ func (s *Starts) of(id floodmark.SessionID) (began chan struct{}, fresh bool) {
 	return began, true
 }
 
-// came says that a session's start was judged.
+// came records that a session's start was judged.
 func (s *Starts) came(id floodmark.SessionID) {
 	if s == nil {
 		return
@@ -65,8 +64,7 @@ func (s *Starts) came(id floodmark.SessionID) {
 	}
 }
 
-// wait returns when the session began, or when that was waited for long enough,
-// once for each session.
+// wait returns when the session began, or after startWithin, once for each session.
 func (s *Starts) wait(ctx context.Context, id floodmark.SessionID) {
 	if s == nil {
 		return
