@@ -1,7 +1,6 @@
-// Package bundle holds policies as a fleet hands them out: a version of a
-// tenant's rules that its author signed, and who is to have which version. It
-// believes nothing that no known key signed, judges nothing, and knows neither
-// what a policy says nor who may publish one.
+// Package bundle holds policies as a fleet distributes them: a version of a tenant's rules, signed
+// by its author, and which subjects have which version. It trusts nothing that no known key signed.
+// It knows neither what a policy says nor who may publish one.
 package bundle
 
 import (
@@ -18,50 +17,48 @@ import (
 
 // The limits of a bundle.
 const (
-	// MaxPolicyBytes bounds a policy: the largest that people wrote has a tenth.
+	// MaxPolicyBytes bounds a policy: the largest real one has a tenth.
 	MaxPolicyBytes = 512 << 10
-	// MaxNoteBytes bounds what is said to people about a version.
+	// MaxNoteBytes bounds the note for people about a version.
 	MaxNoteBytes = 200
 	// MaxVersion bounds the versions of a tenant, so that publishing cannot fill the store.
 	MaxVersion = 100_000
 	// MaxValid bounds how long a bundle is valid: a node without newer ones for that long must not
 	// use it.
 	MaxValid = 400 * 24 * time.Hour
-	// MaxKeys bounds the keys that are believed at once.
+	// MaxKeys bounds the keys that are trusted at once.
 	MaxKeys = 16
 )
 
-// What can be wrong with a bundle.
+// The errors of a bundle.
 var (
-	// ErrMalformed says that bytes are no bundle, or that one cannot be as it is.
+	// ErrMalformed says that bytes are no bundle, or that a bundle is invalid.
 	ErrMalformed = errors.New("no bundle")
-	// ErrUnknownKey says that a bundle was signed by a key that is not believed.
+	// ErrUnknownKey says that a bundle was signed by an untrusted key.
 	ErrUnknownKey = errors.New("signed by an unknown key")
-	// ErrSignature says that the signature is not that of the bundle.
+	// ErrSignature says that the signature does not verify.
 	ErrSignature = errors.New("wrong signature")
-	// ErrOther says that a bundle is for another tenant, or another version than
-	// the one that was asked for.
+	// ErrOther says that a bundle is for another tenant or version than requested.
 	ErrOther = errors.New("another bundle than the one asked for")
-	// ErrWithdrawn says that a later version took this one back.
+	// ErrWithdrawn says that a later version withdrew this one.
 	ErrWithdrawn = errors.New("below the floor of a later version")
-	// ErrExpired says that a bundle does not hold any more.
+	// ErrExpired says that a bundle has expired.
 	ErrExpired = errors.New("expired")
 )
 
 // A Bundle is the rules of a tenant at one version.
 //
-// Rules for changing it: what was signed stays readable for ever, so a new field
-// is a new domain (see [Bundle.Seal]), and old programs refuse it.
+// Rules for changing it: signed bundles stay readable for ever, so a new field takes a new domain
+// (see [Bundle.Seal]), which old programs refuse.
 type Bundle struct {
-	// Tenant is whose rules they are; empty for a monitor without tenants.
+	// Tenant owns the rules; empty for a monitor without tenants.
 	Tenant string
 	// Version counts from 1, without gaps, for each tenant.
 	Version uint64
 	// Floor is the oldest version that may be used after this one, so that a rollback cannot
 	// restore rules their author withdrew.
 	Floor uint64
-	// Made and ValidUntil are whole seconds. After ValidUntil the rules are those
-	// of the profile strict.
+	// Made and ValidUntil are whole seconds. After ValidUntil the profile strict applies.
 	Made, ValidUntil time.Time
 	// Policy is a policy file as an owner writes it.
 	Policy []byte
@@ -69,7 +66,7 @@ type Bundle struct {
 	Note string
 }
 
-// Check says what a bundle cannot be. It does not read the policy.
+// Check returns why a bundle is invalid. It does not read the policy.
 func (b Bundle) Check() error {
 	switch {
 	case !plainName(b.Tenant):
@@ -111,7 +108,7 @@ func plainName(s string) bool {
 	return plainLine(s, journal.MaxTenantBytes) && !strings.ContainsFunc(s, unicode.IsSpace)
 }
 
-// plainLine reports whether a text is one line that shows all it holds.
+// plainLine reports whether a text is one line without invisible characters.
 func plainLine(s string, most int) bool {
 	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 	return len(s) <= most && utf8.ValidString(s) && !slices.ContainsFunc([]rune(s), odd)

@@ -15,16 +15,15 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Folder is a store of whole files, for one machine. Each tenant has a folder
-// in it.
+// A Folder is a store of files for one machine. Each tenant has a folder in it.
 type Folder struct{ dir string }
 
 var _ Store = (*Folder)(nil)
 
-// NewFolder returns the store in a folder, which is made when something is kept.
+// NewFolder returns the store in a folder, which the first write creates.
 func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
 
-// The names of files: what they are, and a number.
+// The names of files: the kind and a number.
 const (
 	bundleFile  = "bundle-"
 	rolloutFile = "rollout-"
@@ -95,7 +94,7 @@ func (f *Folder) Past(ctx context.Context, tenant string, serial uint64) (Rollou
 	return r, nil
 }
 
-// of is a tenant's folder. Names of tenants are longer than those of files may be.
+// of is a tenant's folder. Tenants' names may be too long for a file name.
 func (f *Folder) of(tenant string) string {
 	sum := sha256.Sum256([]byte(tenant))
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:16]))
@@ -134,7 +133,7 @@ func (f *Folder) read(tenant, kind string, n uint64, limit int) ([]byte, error) 
 	return data, nil
 }
 
-// add keeps a file that is the next of its kind.
+// add writes a file, the next of its kind.
 func (f *Folder) add(ctx context.Context, tenant, kind string, n uint64, data []byte) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err

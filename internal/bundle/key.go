@@ -21,7 +21,7 @@ func NewKey(random io.Reader) (secret string, public ed25519.PublicKey, err erro
 	return privateWord + base64.StdEncoding.EncodeToString(private.Seed()) + "\n", public, nil
 }
 
-// ParsePrivate reads a secret that [NewKey] made. Its errors never show it.
+// ParsePrivate reads a secret that [NewKey] made. Its errors never contain it.
 func ParsePrivate(secret string) (ed25519.PrivateKey, error) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(secret), privateWord)
 	seed, err := base64.StdEncoding.Strict().DecodeString(text)
@@ -31,7 +31,7 @@ func ParsePrivate(secret string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// ParseKey reads a public key as service.yaml has it.
+// ParseKey reads a public key in the form of service.yaml.
 func ParseKey(text string) (ed25519.PublicKey, error) {
 	key, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || len(key) != ed25519.PublicKeySize || FormatKey(key) != text { // the decoder skips line ends

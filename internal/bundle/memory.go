@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// A Memory is a store that forgets when it ends. The zero Memory is empty.
+// A Memory is a store in memory only. The zero Memory is empty.
 type Memory struct {
 	mu       sync.Mutex // guards all below
 	sealed   map[string][][]byte
@@ -98,8 +98,8 @@ func (m *Memory) Past(ctx context.Context, tenant string, serial uint64) (Rollou
 	return all[serial-1].kept(), ctx.Err()
 }
 
-// kept is a rollout as a store gives it back: a copy, to the second, without a
-// list where nothing is revoked.
+// kept is a rollout as a store returns it: a copy, in whole seconds, with a nil list if nothing is
+// revoked.
 func (r Rollout) kept() Rollout {
 	if r.Revoked, r.At = slices.Clone(r.Revoked), r.At.UTC().Truncate(second); len(r.Revoked) == 0 {
 		r.Revoked = nil

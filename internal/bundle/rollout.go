@@ -15,13 +15,13 @@ const Everybody = 10_000
 
 // The limits of a rollout.
 const (
-	MaxRevoked = 256 // the floor of a later version takes back any number
+	MaxRevoked = 256 // the floor of a later version withdraws any number
 	maxByBytes = 512
 	maxSerial  = 1 << 32
 	second     = time.Second // to which the time of a rollout is kept
 )
 
-// ErrRollout says that a rollout cannot be as it is.
+// ErrRollout says that a rollout is invalid.
 var ErrRollout = errors.New("no such rollout")
 
 // A Rollout says which subjects have which version. The zero Rollout gives out none.
@@ -29,8 +29,7 @@ type Rollout struct {
 	Tenant string
 	// Serial counts from 1, without gaps, for each tenant.
 	Serial uint64
-	// Stable is the version of those who are not in the share of Next; zero for
-	// none.
+	// Stable is the version of subjects outside the share of Next; zero for none.
 	Stable, Next uint64
 	// Share is how many of ten thousand have Next.
 	Share int
@@ -39,12 +38,12 @@ type Rollout struct {
 	Floor uint64
 	// Revoked are versions that are not given out any more, in order.
 	Revoked []uint64
-	// By says who wants it, At since when.
+	// By is who requested it, At when.
 	By string
 	At time.Time
 }
 
-// Check says what a rollout cannot be.
+// Check returns why a rollout is invalid.
 func (r Rollout) Check() error {
 	switch {
 	case !plainName(r.Tenant):
@@ -95,11 +94,10 @@ func (r Rollout) For(subject string) uint64 {
 	return r.Stable
 }
 
-// draw gives a subject its place among ten thousand. It is another one for each
-// version, so that it is not always the same who have the newest.
+// draw gives a subject its place among ten thousand. It differs by version, so that the same
+// subjects are not always first.
 //
-// Rules for changing it: none of this changes, ever: nodes of two versions must
-// agree.
+// Rules for changing it: none of this changes, ever: nodes of two versions must agree.
 func (r Rollout) draw(subject string) uint64 {
 	h := sha256.New()
 	var size [8]byte
@@ -140,7 +138,7 @@ func (r Rollout) Shares() []Share {
 	return list
 }
 
-// Percent writes a share as people do.
+// Percent formats a share as a percentage.
 func Percent(share int) string {
 	return strconv.FormatFloat(float64(share)/100, 'f', -1, 64) + " %"
 }

@@ -12,10 +12,10 @@ import (
 // maxRolloutBytes bounds the text of one rollout.
 const maxRolloutBytes = 64 << 10
 
-// A rolloutText is a rollout as it is written.
+// A rolloutText is a rollout as stored.
 //
-// Rules for changing it: a program refuses a field it does not know, so a new one
-// is left out where it is zero.
+// Rules for changing it: a program refuses unknown fields, so a new one is omitted where it is
+// zero.
 type rolloutText struct {
 	Tenant  string    `json:"tenant"`
 	Serial  uint64    `json:"serial"`
@@ -28,10 +28,10 @@ type rolloutText struct {
 	At      time.Time `json:"at"`
 }
 
-// Encode writes a rollout as text.
+// Encode returns a rollout as text.
 func (r Rollout) Encode() ([]byte, error) { return json.Marshal(rolloutText(r.kept())) }
 
-// DecodeRollout is the inverse of [Rollout.Encode]. What it returns was checked.
+// DecodeRollout is the inverse of [Rollout.Encode]. It returns only valid rollouts.
 func DecodeRollout(data []byte) (Rollout, error) {
 	if len(data) > maxRolloutBytes {
 		return Rollout{}, fmt.Errorf("%w: %d bytes, at most %d", ErrRollout, len(data), maxRolloutBytes)

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// A sealed bundle is the magic, the public key, the signature, and the body. What
-// is signed is the domain and the body, so that no signature made for anything
-// else is one of a bundle. Numbers are of fixed size, most significant byte
-// first, and every text stands behind its length: a bundle has one encoding.
+// A sealed bundle is the magic, the public key, the signature, and the body. The signature covers
+// the domain and the body, so that no signature made for anything else is valid here. Numbers are
+// of fixed size, big endian, and every text follows its length: a bundle has exactly one encoding.
 const (
 	magic  = "floodmark bundle 1\n"
 	domain = "floodmark bundle 1: the rules of a tenant\x00"
@@ -21,7 +20,7 @@ const (
 	maxNameBytes   = 1 << 10 // what Check allows is less
 )
 
-// Seal returns the bundle's one encoding, signed.
+// Seal returns the bundle's encoding, signed.
 func (b Bundle) Seal(key ed25519.PrivateKey) ([]byte, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -37,8 +36,7 @@ func (b Bundle) Seal(key ed25519.PrivateKey) ([]byte, error) {
 	return append(out, body...), nil
 }
 
-// Open returns a bundle that one of the keys signed. Without keys nothing is
-// believed.
+// Open returns a bundle that one of the keys signed. Without keys it always fails.
 func Open(sealed []byte, keys []ed25519.PublicKey) (Bundle, error) {
 	b, body, err := claims(sealed)
 	if err != nil {
@@ -65,8 +63,7 @@ func Claims(sealed []byte) (Bundle, error) {
 	return b, err
 }
 
-// Signer is the key that a sealed bundle says it was signed by; nil for what is
-// none.
+// Signer returns the key that a sealed bundle names as its signer; nil for other bytes.
 func Signer(sealed []byte) ed25519.PublicKey {
 	if len(sealed) < prefix || len(sealed) > MaxSealedBytes || string(sealed[:len(magic)]) != magic {
 		return nil
@@ -109,7 +106,7 @@ func (b Bundle) body() []byte {
 	return append(out, b.Policy...)
 }
 
-// A cursor reads foreign bytes. What is not there is zero, and short says so.
+// A cursor reads foreign bytes. Missing ones read as zero and set short.
 type cursor struct {
 	rest  []byte
 	short bool

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// What a store says besides what went wrong.
+// The errors of a store.
 var (
 	// ErrConflict says that the number is not the next: another writer was first.
 	ErrConflict = errors.New("somebody else was first")
@@ -19,16 +19,15 @@ type Store interface {
 	// Publish keeps a sealed bundle of the tenant's next version, or returns [ErrConflict]. That
 	// alone gives it to no subject.
 	Publish(ctx context.Context, sealed []byte) error
-	// Last returns the newest version of a tenant, zero if there is none. All
-	// from 1 up to it are there.
+	// Last returns the newest version of a tenant, zero if there is none. There are no gaps before
+	// it.
 	Last(ctx context.Context, tenant string) (uint64, error)
 	// Get returns a sealed bundle, or [ErrNone].
 	Get(ctx context.Context, tenant string, version uint64) ([]byte, error)
 	// Roll keeps a rollout whose serial is the next, or returns [ErrConflict]. Once it has
 	// returned, every caller of Now gets this one.
 	Roll(ctx context.Context, r Rollout) error
-	// Now returns the last rollout of a tenant, one of serial zero if there is
-	// none.
+	// Now returns the last rollout of a tenant; serial zero means that there is none.
 	Now(ctx context.Context, tenant string) (Rollout, error)
 	// Past returns one rollout of a tenant, or [ErrNone].
 	Past(ctx context.Context, tenant string, serial uint64) (Rollout, error)

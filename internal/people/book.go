@@ -20,7 +20,7 @@ import (
 const (
 	maxBook   = 4 << 20
 	maxFleets = 64
-	// MaxFleetName bounds what a fleet is called here.
+	// MaxFleetName bounds a fleet's local name.
 	MaxFleetName = 100
 	bookWait     = 10 * time.Second
 )
@@ -28,14 +28,13 @@ const (
 // ErrNoLogin says that there is no login at the fleet.
 var ErrNoLogin = errors.New("you are not logged in there")
 
-// A Fleet is one where a person is logged in.
+// A Fleet is a fleet with a login.
 //
-// Rules for changing it: keys are only added, and a login without one must hold
-// for less.
+// Rules for changing it: keys are only added, and a login without one must permit less.
 type Fleet struct {
-	// Name is what it is called here.
+	// Name is its local name.
 	Name string `json:"-"`
-	// URL is where it answers. The pass is shown there and nowhere else.
+	// URL is its address. The pass is sent only there.
 	URL string `json:"url"`
 	// Authority signs its certificate, as PEM; empty for those the machine trusts.
 	Authority string `json:"authority,omitempty"`
@@ -47,12 +46,11 @@ type Fleet struct {
 	Since time.Time `json:"since"`
 }
 
-// Door are who may have signed the fleet's own certificate; nil for those the
-// machine trusts.
+// Door returns the authorities for the fleet's own certificate; nil for those the machine trusts.
 func (f Fleet) Door() (*x509.CertPool, error) { return outward.Roots(f.Authority) }
 
-// Roots are who may have signed its provider's certificate: those the machine
-// trusts, and the fleet's own authority.
+// Roots returns the authorities for its provider's certificate: those the machine trusts, and the
+// fleet's own authority.
 func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Authority) }
 
 // A Book is the file with a person's logins. It is safe for concurrent use, also
@@ -66,7 +64,7 @@ type Book struct {
 	unkept map[string]unkept // by the fleet's name; see ErrNotKept
 }
 
-// OpenBook returns the book at a path, where there need not be a file yet.
+// OpenBook returns the book at a path; the file need not exist yet.
 func OpenBook(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
 type bookFile struct {
@@ -110,7 +108,7 @@ func (b *Book) Find(word string) (Fleet, error) {
 	return Fleet{}, ErrNoLogin
 }
 
-// Keep keeps a login, in the place of the one with its name.
+// Keep stores a login, replacing the one with its name.
 func (b *Book) Keep(ctx context.Context, f Fleet) error {
 	if f.Name == "" || len(f.Name) > MaxFleetName || !isName(f.Name) || strings.ContainsAny(f.Name, "/ ") {
 		return errors.New("keep the login: a name has 1 to 100 characters, without blanks and slashes")
@@ -124,7 +122,7 @@ func (b *Book) Keep(ctx context.Context, f Fleet) error {
 	})
 }
 
-// Drop forgets the login with a name.
+// Drop deletes the login with a name.
 func (b *Book) Drop(ctx context.Context, name string) error {
 	return b.change(ctx, func(all map[string]Fleet) error {
 		delete(all, name)
@@ -156,7 +154,7 @@ func (b *Book) read() (*bookFile, error) {
 	return f, nil
 }
 
-// change changes the file while no other process does.
+// change changes the file under a lock between processes.
 func (b *Book) change(ctx context.Context, with func(map[string]Fleet) error) error {
 	return wholefile.Change(ctx, b.path, "the logins", bookWait, func() ([]byte, error) {
 		f, err := b.read()

@@ -14,10 +14,10 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// claims are what a token says, each once.
+// claims are the claims of a token, without duplicates.
 type claims map[string]json.RawMessage
 
-// person is who a token with a good signature, issuer, audience and end is for.
+// person returns the person of a token with a valid signature, issuer, audience and expiry.
 func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 	var all claims
 	if err := t.Claims(&all); err != nil {
@@ -33,7 +33,7 @@ func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 	case age > p.opts.MaxAge:
 		return Person{}, fmt.Errorf("%w: it is older than %s; log in again", ErrNobody, p.opts.MaxAge)
 	}
-	if !now.Before(t.Expiry) { // the library lets the very moment pass
+	if !now.Before(t.Expiry) { // the library accepts the exact moment of expiry
 		return Person{}, fmt.Errorf("%w: it has ended; log in again", ErrNobody)
 	}
 	who.Ends = earlier(who.Ends, t.IssuedAt.Add(p.opts.MaxAge))
@@ -58,7 +58,7 @@ func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 	return who, nil
 }
 
-// meant refuses tokens of the same provider that are for something else.
+// meant refuses tokens of the same provider for another purpose.
 func (p *Provider) meant(all claims, t *oidc.IDToken, now time.Time) error {
 	if _, logout := all["events"]; logout {
 		return fmt.Errorf("%w: it tells of a logout and is no proof of a person", ErrNobody)
@@ -84,8 +84,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// UnmarshalJSON reads an object and refuses one that says something twice, also
-// in other letters: of two, every reader would choose its own.
+// UnmarshalJSON reads an object and refuses duplicate claims, even in other case: parsers differ in
+// which one they use.
 func (c *claims) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -127,8 +127,8 @@ func (c claims) text(name string) (string, error) {
 	return *text, nil
 }
 
-// list is a claim that is a list of texts. One text is a list of one, never of
-// its words: «a b» is a group of that name. Without the claim there are none.
+// list returns a claim that is a list of texts. One text is a list of one, never of its words: «a
+// b» is a group of that name. A missing claim is an empty list.
 func (c claims) list(name string) ([]string, error) {
 	raw, ok := c[name]
 	if !ok {

@@ -18,13 +18,12 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// LoginPath is where a monitor says how its people log in.
+// LoginPath is where a monitor describes how to log in.
 const LoginPath = "/.well-known/floodmark-login"
 
-// A Login is how people log in to a monitor. It is no secret.
+// A Login describes how people log in to a monitor. It is no secret.
 //
-// Rules for changing it: fields are only added, and the absence of one must be
-// what it was before.
+// Rules for changing it: fields are only added, and without one the meaning must be the old one.
 type Login struct {
 	Issuer   string   `json:"issuer"`
 	ClientID string   `json:"clientId"`
@@ -37,20 +36,19 @@ type Login struct {
 // For returns the audience of the tokens: the client, if no other is set.
 func (l Login) For() string { return cmp.Or(l.Audience, l.ClientID) }
 
-// Same reports whether two logins ask for the same tokens. Where there is no provider
-// none is asked for.
+// Same reports whether two logins request the same tokens. Without a provider none are requested.
 func (l Login) Same(other Login) bool {
 	return l.Issuer != "" && l.Issuer == other.Issuer && l.ClientID == other.ClientID && l.For() == other.For()
 }
 
-// A Pass is what a person has after logging in. All of it is secret.
+// A Pass is a person's tokens after logging in. All of it is secret.
 type Pass struct {
 	Token   string    `json:"token"`
 	Refresh string    `json:"refresh,omitempty"`
 	Ends    time.Time `json:"ends"`
 }
 
-// maxLogin bounds what a monitor says of logging in.
+// maxLogin bounds a monitor's description of its login.
 const maxLogin = 64 << 10
 
 // Discover asks a monitor how its people log in.
@@ -78,12 +76,12 @@ func Discover(ctx context.Context, web *http.Client, monitor string) (Login, err
 	return l, nil
 }
 
-// A Flow is a login that waits for a person to say yes in a browser.
+// A Flow is a login that waits for approval in a browser.
 type Flow struct {
-	// Code is what the person types at Page; Ready is the page with the code in
-	// it already, if the provider has one.
+	// Code is what the person types at Page; Ready is the page with the code filled in, if the
+	// provider has one.
 	Code, Page, Ready string
-	// Ends is when the code does, in an hour at the latest.
+	// Ends is when the code expires, in an hour at the latest.
 	Ends time.Time
 
 	login  Login
@@ -93,7 +91,7 @@ type Flow struct {
 	web    *http.Client
 }
 
-// Begin begins to log in.
+// Begin starts a login.
 func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
 	f, err := l.prepare(ctx, roots)
 	if err != nil {
@@ -115,8 +113,8 @@ func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
 	return f, nil
 }
 
-// How long a code is waited for if the provider does not say it, and at most; and how
-// seldom it is asked at most.
+// The life of a code if the provider sends none, its maximum, and the longest interval between
+// requests.
 const (
 	usualCode  = 15 * time.Minute
 	longestFor = time.Hour
@@ -135,7 +133,7 @@ func toEnd(asked *oauth2.DeviceAuthResponse, now time.Time) {
 	asked.Interval = min(max(asked.Interval, 0), int64(seldomest/time.Second))
 }
 
-// CheckPage refuses a page that a person should not be sent to.
+// CheckPage refuses a page that is unsafe to open in a browser.
 func CheckPage(page string) error {
 	base, _, _ := strings.Cut(page, "?")
 	if !isName(page) || len(page) > MaxClaimBytes {
@@ -153,7 +151,7 @@ func (l Login) prepare(ctx context.Context, roots *x509.CertPool) (*Flow, error)
 		return nil, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
 	}
 	f.config = oauth2.Config{ClientID: l.ClientID, Endpoint: found.Endpoint(), Scopes: append([]string{oidc.ScopeOpenID}, l.Scopes...)}
-	f.config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // there is no secret to send otherwise
+	f.config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // without a secret there is no other way
 	return f, nil
 }
 
@@ -164,7 +162,7 @@ func (l Login) params() []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", l.Audience)}
 }
 
-// refusal is what a provider answered, in our own words and its code.
+// refusal words a provider's error in our own words, with its code.
 func refusal(err error, issuer string) string {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {
@@ -181,8 +179,8 @@ func refusal(err error, issuer string) string {
 	return "it does not let this client log in by a device code"
 }
 
-// Wait waits until the person has said yes or no. While the provider does not answer
-// it goes on asking, more seldom, until the code ends.
+// Wait waits until the person has approved or denied. While the provider does not answer it
+// continues with longer intervals, until the code expires.
 func (f *Flow) Wait(ctx context.Context) (Pass, error) {
 	asks := &patient{next: f.web.Transport, issuer: f.login.Issuer}
 	web := *f.web
@@ -203,7 +201,7 @@ func (f *Flow) Wait(ctx context.Context) (Pass, error) {
 	return f.login.pass(t)
 }
 
-// Close lets the connections go.
+// Close closes idle connections.
 func (f *Flow) Close() { f.web.CloseIdleConnections() }
 
 // Renew gets another token without the person, if the provider allows that.
@@ -223,8 +221,8 @@ func (l Login) Renew(ctx context.Context, roots *x509.CertPool, refresh string) 
 	return l.pass(t)
 }
 
-// End tells the provider that a login is used no more. It reports whether the
-// provider was told: not every one wants to hear it.
+// End tells the provider that a login is not used any more. It reports whether the provider was
+// told: some have no address for that.
 func (l Login) End(ctx context.Context, roots *x509.CertPool, refresh string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -253,8 +251,8 @@ func (l Login) End(ctx context.Context, roots *x509.CertPool, refresh string) (b
 	return resp.StatusCode == http.StatusOK, resp.Body.Close()
 }
 
-// pass takes the token a monitor wants: one that says who it is for the client
-// itself, or one for an audience of its own.
+// pass picks the token a monitor accepts: the ID token for the client itself, or an access token
+// for an audience of its own.
 func (l Login) pass(t *oauth2.Token) (Pass, error) {
 	p := Pass{Token: t.AccessToken, Refresh: t.RefreshToken}
 	if len(l.params()) == 0 {
@@ -267,7 +265,7 @@ func (l Login) pass(t *oauth2.Token) (Pass, error) {
 	return p, nil
 }
 
-// ends is when a token says that it ends. Who it is sent to checks it.
+// ends reads a token's expiry, unverified. Its receiver verifies it.
 func ends(token string) time.Time {
 	var said struct {
 		Exp int64 `json:"exp"`

@@ -18,15 +18,15 @@ type Given struct {
 	May    []string `json:"may,omitempty"`
 }
 
-// The form of a token that acts for a tenant. Other kinds are never shown for one.
+// The form of a token that acts for a tenant. Other kinds are refused.
 const (
 	ownerToken   = "fm_owner_"
 	secretDigits = 64
 	maxGivenMay  = 16
 )
 
-// ParseGiven reads a token that «floodmark fleet token create --kind owner» printed. Its
-// errors have nothing of the text in them.
+// ParseGiven reads a token that «floodmark fleet token create --kind owner» printed. Its errors
+// contain nothing of the text.
 func ParseGiven(text string) (Pass, error) {
 	text = strings.TrimSpace(text)
 	secret, is := strings.CutPrefix(text, ownerToken)
@@ -60,7 +60,7 @@ func (f *Fleet) Take(who, tenant string, may []string, ends time.Time) {
 	f.Pass.Ends = ends
 }
 
-// Who is what the person is called there, to be shown.
+// Who is the person's name at the fleet, for display.
 func (f Fleet) Who() string {
 	if f.Given != nil {
 		return f.Given.Who
@@ -68,13 +68,12 @@ func (f Fleet) Who() string {
 	return f.Pass.Who()
 }
 
-// SameToken reports whether two logins show one and the same token.
+// SameToken reports whether two logins use the same token.
 func (f Fleet) SameToken(other Fleet) bool {
 	return f.Given != nil && other.Given != nil && f.Pass.Token == other.Pass.Token
 }
 
-// whole reports whether a login is one that can be used: its address is written in
-// the one way, and it is of one sort.
+// whole reports whether a login is usable: its address is in canonical form, and it is of one kind.
 func (f Fleet) whole() bool {
 	if at, err := FleetURL(f.URL); err != nil || at != f.URL {
 		return false

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How long keys are believed. A key that the provider has withdrawn counts for
-// KeysFor at most; while it does not answer, the last keys it showed count for
-// KeysWithout more.
+// How long keys are trusted. A key that the provider has withdrawn counts for at most KeysFor;
+// while the provider does not answer, its last keys count for KeysWithout more.
 const (
 	KeysFor     = 5 * time.Minute
 	KeysWithout = time.Hour
@@ -30,9 +29,8 @@ const (
 	keysAtOnce = 5
 )
 
-// keys are a provider's keys, asked for anew from time to time. The library
-// asks only when it meets a key that it does not know, so it would believe a
-// withdrawn one for ever.
+// keys are a provider's keys, fetched anew from time to time. The library fetches only when it
+// meets an unknown key, so it would trust a withdrawn one for ever.
 type keys struct {
 	ctx context.Context // has the client
 	url string
@@ -42,11 +40,10 @@ type keys struct {
 	set   *oidc.RemoteKeySet
 	since time.Time
 	old   *oidc.RemoteKeySet // the keys before; nil once set has shown its own
-	until time.Time          // so long old counts
+	until time.Time          // how long old counts
 }
 
-// An outcome carries out of the library why keys could not be had: it keeps
-// only the text of an error.
+// An outcome carries an error out of the library, which keeps only its text.
 type outcome struct{ err error }
 
 type outcomeKey struct{}
@@ -74,7 +71,7 @@ func (k *keys) VerifySignature(ctx context.Context, token string) ([]byte, error
 	return payload, err
 }
 
-// current are the keys to try, and those before them as long as they count.
+// current returns the keys to try, and the previous ones as long as they count.
 func (k *keys) current() (set, old *oidc.RemoteKeySet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,27 +88,27 @@ func (k *keys) current() (set, old *oidc.RemoteKeySet) {
 	return k.set, k.old
 }
 
-// shown lets the keys before go once the provider has shown keys again: it is not
-// silent, though we may ask it no oftener.
+// shown drops the previous keys once the provider has sent keys again: it is not silent, even if
+// our rate limit delays the next request.
 func (k *keys) shown() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.old = nil
 }
 
-// silent reports whether the keys before still count.
+// silent reports whether the previous keys still count.
 func (k *keys) silent() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.old != nil
 }
 
-// pacing asks no oftener than it may.
+// pacing limits the rate of requests.
 type pacing struct {
 	next http.RoundTripper
 	pace *rate.Limiter
 	now  func() time.Time
-	// shown is told when the provider has shown keys.
+	// shown is called when the provider has sent keys.
 	shown func()
 }
 
@@ -143,9 +140,8 @@ func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded takes in whole answers, of no more bytes and in no more time than a
-// provider needs, and goes over https where the provider is reached so. The
-// libraries above neither wait with a limit nor close all they open.
+// bounded limits the size and time of whole answers, and requires https where the provider is
+// reached that way. The libraries above have no timeout and do not close all they open.
 type bounded struct {
 	next   http.RoundTripper
 	secure bool
@@ -172,7 +168,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets [http.Client] close them through us.
+// CloseIdleConnections passes the call of [http.Client] on.
 func (b bounded) CloseIdleConnections() {
 	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

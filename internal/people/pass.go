@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// hidden stands for a pass wherever one is printed.
+// hidden replaces a printed pass.
 const hidden = "(secret)"
 
 // String hides it.
@@ -51,8 +51,7 @@ func (p Pass) Counts(at Login) bool {
 	return one == at.For() && one != "" || slices.Contains(list, at.For())
 }
 
-// Who is what the token calls its person, to be shown. Whom it proves is for the
-// fleet to check.
+// Who is the person's name in the token, unverified and for display. The fleet verifies it.
 func (p Pass) Who() string {
 	var said struct {
 		Email string `json:"email"`
@@ -88,20 +87,18 @@ func FleetURL(text string) (string, error) {
 	return "https://" + strings.TrimSuffix(host, ":443") + u.Path, nil
 }
 
-// ErrOver says that a login has ended, and that no other token can be had without
-// the person.
+// ErrOver says that a login has expired, and that a new token needs the person.
 var ErrOver = errors.New("your login has ended")
 
-// ErrNotKept says that a login was renewed and could not be written down. The token is
-// good; but when the program ends, what would renew it once more is lost.
+// ErrNotKept says that a login was renewed and could not be saved. The token is valid, but the
+// refresh token is lost when the program ends.
 var ErrNotKept = errors.New("the renewed login could not be kept")
 
-// ahead is how long before its end a token is replaced.
+// ahead is how long before its expiry a token is replaced.
 const ahead = time.Minute
 
-// Token returns the token to show the fleet with this name: the one there is, or
-// another one if it ends soon and the provider gives one. With [ErrNotKept] it is good,
-// too.
+// Token returns the token for the fleet with this name: the current one, or a new one if it expires
+// soon and the provider issues one. With [ErrNotKept] it is valid, too.
 func (b *Book) Token(ctx context.Context, name string) (string, error) {
 	f, _, err := b.newest(name)
 	if err != nil {
@@ -118,18 +115,18 @@ func (b *Book) Token(ctx context.Context, name string) (string, error) {
 	}
 	renewed, err := b.renew(ctx, f)
 	if err != nil && renewed == "" && b.lasts(f, 0) {
-		return f.Pass.Token, nil // it is good for a moment still
+		return f.Pass.Token, nil // still valid for a moment
 	}
 	return renewed, err
 }
 
 func (b *Book) lasts(f Fleet, spare time.Duration) bool {
-	endless := f.Given != nil && f.Pass.Ends.IsZero() // until the fleet takes it back
+	endless := f.Given != nil && f.Pass.Ends.IsZero() // until the fleet revokes it
 	return f.Pass.Token != "" && (endless || b.now().Before(f.Pass.Ends.Add(-spare)))
 }
 
-// renew gets another token, one process at a time: a provider may take a second
-// use of what renews for a theft.
+// renew gets a new token, one process at a time: a provider may treat a second use of a refresh
+// token as theft.
 func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	wait, cancel := context.WithTimeout(ctx, askTime+bookWait)
 	defer cancel()
@@ -137,7 +134,7 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	if err != nil {
 		return "", errors.New("others are renewing the login; try again")
 	}
-	defer func() { _ = free() }() // the system does at the latest
+	defer func() { _ = free() }() // the system unlocks at the latest
 	f, kept, err := b.newest(old.Name)
 	switch {
 	case err != nil:
@@ -157,7 +154,7 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	}
 	err = b.change(ctx, func(all map[string]Fleet) error {
 		if _, still := all[f.Name]; !still {
-			return ErrNoLogin // logged out meanwhile, which counts
+			return ErrNoLogin // a logout meanwhile takes precedence
 		}
 		all[f.Name] = f
 		return nil
@@ -172,14 +169,14 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	return f.Pass.Token, nil
 }
 
-// An unkept pass takes the place of the one with a token, which is on disk.
+// An unkept pass replaces the one on disk with this token.
 type unkept struct {
 	token string
 	pass  Pass
 }
 
-// newest is the login with a name as it was renewed last, also if that could not be
-// written down; kept is the token that is.
+// newest returns the login with a name as last renewed, even if that could not be saved; kept is
+// the token on disk.
 func (b *Book) newest(name string) (f Fleet, kept string, err error) {
 	if f, err = b.Find(name); err != nil {
 		return Fleet{}, "", err

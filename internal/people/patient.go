@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// patient asks a provider in a device flow. Where no answer comes, it answers in the
-// provider's place that it is to be asked more seldom: RFC 8628 wants both, going on
-// and slowing down. It is used by one goroutine at a time.
+// patient polls a provider in a device flow. Without an answer it returns "slow down" in the
+// provider's place: RFC 8628 requires both to continue and to slow down. It is used by one
+// goroutine at a time.
 type patient struct {
 	next   http.RoundTripper
 	issuer string
-	// silent is why the last question had no answer; empty if it had one.
+	// silent is why the last request had no answer; empty if it had one.
 	silent string
 }
 
@@ -27,13 +27,13 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case r.Context().Err() != nil: // cancelled, or the code has expired
 		return resp, err
-	case err != nil && (outward.Distrust(err) != "" || errors.Is(err, outward.ErrNotHere)): // as it would be next time
+	case err != nil && (outward.Distrust(err) != "" || errors.Is(err, outward.ErrNotHere)): // a retry would fail the same way
 		return nil, err
 	case err != nil:
 		p.silent = why(err, p.issuer)
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
 		p.silent = fmt.Sprintf("it answers with status %d", resp.StatusCode)
-		_ = resp.Body.Close() // it was read already
+		_ = resp.Body.Close() // already read
 	default:
 		return resp, nil
 	}

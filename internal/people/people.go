@@ -17,17 +17,17 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// Options say whom to believe.
+// Options name the trusted provider.
 type Options struct {
 	// Issuer is the provider's URL, exactly as its tokens name it.
 	Issuer string
-	// ClientID is what people log in to. Audience is for whom tokens must be;
-	// empty for the client.
+	// ClientID is what people log in to. Audience is the required audience of tokens; empty for the
+	// client.
 	ClientID, Audience string
 	// Tenant is that of all people, unless TenantClaim names the claim that says it.
 	Tenant, TenantClaim string
-	// GroupsClaim says which groups a person is in, NameClaim what the journal
-	// calls a person; empty means groups and sub.
+	// GroupsClaim names the claim with a person's groups, NameClaim the one with the name for the
+	// journal; empty means groups and sub.
 	GroupsClaim, NameClaim string
 	// MaxAge bounds how long after its issue a token is accepted, even if it says longer; zero
 	// means [DefaultMaxAge].
@@ -36,20 +36,20 @@ type Options struct {
 	Roots *x509.CertPool
 	// Now is the clock.
 	Now func() time.Time
-	// Dial connects to the provider; nil does so by the machine's own network.
+	// Dial connects to the provider; nil uses the machine's own network.
 	Dial Dial
 }
 
 // Dial connects to an address, as [net.Dialer.DialContext] does.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// The bounds of what is believed.
+// The limits of accepted tokens.
 const (
 	// DefaultMaxAge is a working day: a person who is removed at the provider is let in for at most
 	// that long.
 	DefaultMaxAge = 12 * time.Hour
-	// Skew is how far the provider's clock may be ahead of ours. A token ends
-	// when it says, by our clock, without any grace.
+	// Skew is how far the provider's clock may be ahead of ours. A token expires exactly at its
+	// time by our clock.
 	Skew = time.Minute
 	// MaxTokenBytes bounds a token, MaxGroups the groups in it, MaxClaimBytes a
 	// name, a tenant or a group.
@@ -66,12 +66,12 @@ func algorithms() []string {
 	}
 }
 
-// A Person is who showed a token.
+// A Person is the owner of a token.
 type Person struct {
-	// Tenant is whose sessions it is about, Name what the journal calls a person.
+	// Tenant owns the sessions it is about; Name is the journal's name for the person.
 	Tenant, Name string
 	Groups       []string
-	// Ends is when the token does.
+	// Ends is when the token expires.
 	Ends time.Time
 }
 
@@ -79,11 +79,11 @@ type Person struct {
 // lacks a required claim.
 var ErrNobody = errors.New("the token proves nobody")
 
-// ErrUnreached says that the provider could not be asked for its keys.
+// ErrUnreached says that the provider's keys could not be fetched.
 var ErrUnreached = errors.New("the identity provider does not answer")
 
-// A Provider checks tokens of one identity provider. It is safe for concurrent
-// use. The provider need not answer before the first token is shown.
+// A Provider verifies tokens of one identity provider. It is safe for concurrent use. The provider
+// need not be up before the first token.
 type Provider struct {
 	opts Options
 	web  *http.Client
@@ -93,7 +93,7 @@ type Provider struct {
 	tried    time.Time // when the provider was last asked what it is
 }
 
-// New returns what checks the tokens of a provider.
+// New returns a verifier of a provider's tokens.
 func New(o Options) (*Provider, error) {
 	if err := CheckIssuer(o.Issuer); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func here(u *url.URL) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// The limits of asking a provider.
+// The limits of requests to a provider.
 const (
 	askTime     = 10 * time.Second
 	maxAnswer   = 1 << 20
@@ -140,8 +140,8 @@ const (
 	headerBytes = 64 << 10
 )
 
-// reach is a client for a provider. One that is reached by http is on this
-// machine, and so must be all that it names.
+// reach is a client for a provider. A provider reached by http is on this machine, and so must be
+// all addresses it names.
 func reach(issuer string, roots *x509.CertPool, dial Dial) *http.Client {
 	u, err := url.Parse(issuer)
 	web := outward.Client(outward.Options{
@@ -151,10 +151,10 @@ func reach(issuer string, roots *x509.CertPool, dial Dial) *http.Client {
 	return web
 }
 
-// Close lets the connections go that are not in use.
+// Close closes idle connections.
 func (p *Provider) Close() { p.web.CloseIdleConnections() }
 
-// Find returns who shows a token.
+// Find verifies a token and returns its person.
 func (p *Provider) Find(ctx context.Context, token string) (Person, error) {
 	if len(token) > MaxTokenBytes {
 		return Person{}, fmt.Errorf("%w: it has more than %d bytes", ErrNobody, MaxTokenBytes)
@@ -174,14 +174,14 @@ func (p *Provider) Find(ctx context.Context, token string) (Person, error) {
 		return Person{}, seen.err
 	}
 	if err != nil {
-		// What the library says may quote the token.
+		// The library's error may quote the token.
 		return Person{}, fmt.Errorf("%w: %s", ErrNobody, reason(err))
 	}
 	return p.person(checked)
 }
 
-// compact reports whether a text has the one form that tokens have in a header:
-// three parts of base64. The library reads others, too.
+// compact reports whether a text has the form that tokens have in a header: three parts of base64.
+// The library accepts others, too.
 func compact(token string) bool {
 	odd := func(r rune) bool {
 		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -196,7 +196,7 @@ func reason(err error) string {
 	return "it is not signed by the provider for this service"
 }
 
-// between is how long a provider that did not answer is left alone.
+// between is the pause before the next request to a provider that did not answer.
 const between = 2 * time.Second
 
 // ready asks the provider once what it is. It continues if its caller cancels, because others wait
@@ -230,7 +230,7 @@ func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return p.verifier, nil
 }
 
-// why says what went wrong with reaching a provider, in our own words.
+// why words an error in reaching a provider.
 func why(err error, issuer string) string {
 	u, bad := url.Parse(issuer)
 	mismatch := (*oidc.IssuerMismatchError)(nil)

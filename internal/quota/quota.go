@@ -31,7 +31,7 @@ type Limits struct {
 	InFlight int64
 }
 
-// The defaults, and what a session takes to be over for its quota.
+// The defaults, and the idle time after which a session is not counted.
 const (
 	DefaultEvents    = 200
 	DefaultBytes     = 16 << 20
@@ -41,15 +41,15 @@ const (
 	SessionTime      = time.Hour
 )
 
-// burstSeconds is how much of a rate may come at once; the least of events and
-// bytes is what one agent's turn, and the largest event, need.
+// burstSeconds is how much of a rate may come at once. A burst always has room for the events of
+// one agent's turn, and for the largest event.
 const (
 	burstSeconds = 2
 	leastEvents  = 20
 	leastBytes   = 33 << 20
 )
 
-// Filled returns the limits with defaults where nothing was set.
+// Filled returns the limits with defaults for zero fields.
 func (l Limits) Filled() Limits {
 	set := func(field *int, usual int) {
 		if *field <= 0 {
@@ -66,10 +66,10 @@ func (l Limits) Filled() Limits {
 	return l
 }
 
-// ErrOver says that a tenant has taken all it may. The text says of what.
+// ErrOver says that a tenant is over a quota. The text names it.
 var ErrOver = errors.New("over quota")
 
-// A Gate stands before the monitor. It is safe for concurrent use.
+// A Gate admits events to the monitor. It is safe for concurrent use.
 type Gate struct {
 	turns *Turns
 	now   func() time.Time
@@ -78,17 +78,16 @@ type Gate struct {
 	tenants map[string]*tenant
 }
 
-// tenant is what one has taken.
+// tenant is the use of one tenant.
 type tenant struct {
 	limits   Limits
 	events   *rate.Limiter
 	bytes    *rate.Limiter
 	sessions map[floodmark.SessionID]time.Time // the last event of each
-	next     time.Time                         // before this none of them is over
+	next     time.Time                         // none of them expires before this
 }
 
-// NewGate returns a gate for tenants with limits. Tenants without limits only
-// take turns with the others.
+// NewGate returns a gate for tenants with limits. Tenants without limits only take turns.
 func NewGate(limits map[string]Limits, turns *Turns, now func() time.Time) *Gate {
 	g := &Gate{turns: turns, now: now, tenants: map[string]*tenant{}}
 	for name, l := range limits {
@@ -111,7 +110,7 @@ func (g *Gate) Enter(ctx context.Context, name string, s floodmark.SessionID, by
 	return g.turns.Enter(ctx, name)
 }
 
-// charge counts an event, or says of what there was too much.
+// charge counts an event, or returns which quota is exceeded.
 func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -35,14 +35,14 @@ const (
 	queueLength        = 256
 )
 
-// UsualTurns are those of a node with so many processors.
+// UsualTurns returns the turns of a node with so many processors.
 func UsualTurns(processors int) *Turns {
 	places := max(leastPlaces, placesPerProcessor*processors)
 	return NewTurns(places, places*3/4, queueLength)
 }
 
-// NewTurns returns turns for so many places, of which one tenant has at most a
-// share, while so many more of its events wait.
+// NewTurns returns turns for so many places. One tenant gets at most share of them, while at most
+// queue of its events wait.
 func NewTurns(places, share, queue int) *Turns {
 	return &Turns{places: places, share: min(share, places), queue: queue, lines: map[string]*line{}}
 }
@@ -116,7 +116,7 @@ func (t *Turns) next() {
 	}
 }
 
-// giveUp leaves the line. A turn that came at the same moment is passed on.
+// giveUp leaves the line. A turn granted at the same moment is passed on.
 func (t *Turns) giveUp(l *line, turn chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,8 +20,8 @@ type request struct {
 	done   chan error
 }
 
-// Append implements [journal.Journal]. Once its batch is being written it waits
-// for the outcome, even if ctx ends: an answer that is not known is no answer.
+// Append implements [journal.Journal]. Once the write of its batch has begun, it waits for the
+// outcome even if ctx ends: an unknown outcome is no answer.
 func (j *Journal) Append(ctx context.Context, b journal.Batch) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (j *Journal) submit(r *request) error {
 	return <-r.done
 }
 
-// take makes r the writer's, unless its caller has gone.
+// take claims r for the writer, unless its caller has given up.
 func (r *request) take() bool {
 	if !r.taken.CompareAndSwap(false, true) {
 		return false
@@ -70,7 +70,7 @@ func (r *request) take() bool {
 	return true
 }
 
-// bytes is about what r costs in SQLite's log.
+// bytes is the approximate size of r in SQLite's log.
 func (r *request) bytes() (n int) {
 	for _, rec := range r.batch.Records {
 		n += 2 * len(rec.Snapshot) // the one it replaces is overwritten

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A conn is the one connection that writes. It speaks to the driver directly:
-// database/sql would add a third to what an append costs.
+// A conn is the one connection that writes. It uses the driver directly: database/sql would add a
+// third to the cost of an append.
 type conn struct{ c driver.Conn }
 
 // A stmt is prepared once and used by one goroutine.
@@ -25,7 +25,7 @@ type stmt struct {
 	query driver.StmtQueryContext
 }
 
-// dsn names a file so that nothing in its path is taken for a setting.
+// dsn names a file so that nothing in its path is parsed as a setting.
 func dsn(path string, settings ...string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": settings}.Encode()}
 	return u.String()
@@ -56,7 +56,7 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	return &stmt{s, exec, rows}, nil
 }
 
-// run runs a statement without a context: once it began, its result counts.
+// run runs a statement without a context: once begun, it is finished.
 func (s *stmt) run(args ...driver.NamedValue) error {
 	_, err := s.exec.ExecContext(context.Background(), args)
 	return err
@@ -79,7 +79,7 @@ func (s *stmt) row(args ...driver.NamedValue) (row []driver.Value, err error) {
 	return row, nil
 }
 
-// values numbers arguments as drivers want them.
+// values numbers arguments for the driver.
 func values(vs ...driver.Value) []driver.NamedValue {
 	args := make([]driver.NamedValue, len(vs))
 	for i, v := range vs {
@@ -122,8 +122,7 @@ func code(err error) int {
 	return 0
 }
 
-// reading says what went wrong while something was read. What SQLite finds
-// damaged is a broken journal to every caller.
+// reading wraps an error of a read. Damage that SQLite reports becomes [journal.ErrBroken].
 func reading(what string, err error) error {
 	if c := code(err); c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB {
 		return fmt.Errorf("%w: %s: %v", journal.ErrBroken, what, err)

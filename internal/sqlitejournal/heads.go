@@ -12,9 +12,9 @@ type head struct {
 	link journal.Link
 }
 
-// heads remembers the last entries of the sessions in use, so that an append
-// need not look for its predecessor. What it does not know is read. It has two
-// halves: when the young one is full, the old one is forgotten.
+// heads caches the last entries of the sessions in use, so that an append need not look up its
+// predecessor. Missing ones are read. It has two halves: when the young one is full, the old one is
+// dropped.
 type heads struct{ young, old map[journal.Session]head }
 
 func newHeads() *heads { return &heads{young: map[journal.Session]head{}} }
@@ -37,5 +37,5 @@ func (h *heads) put(s journal.Session, e head) {
 	h.young[s] = e
 }
 
-// forget drops everything, for a group that was not written.
+// forget drops everything, after a failed group.
 func (h *heads) forget() { h.young, h.old = map[journal.Session]head{}, nil }

@@ -1,6 +1,6 @@
-// Package sqlitejournal keeps a journal in one SQLite file, for one process on
-// one machine. It opens only what survives a power cut: a write-ahead log that
-// is flushed before any append is acknowledged. It does not replicate.
+// Package sqlitejournal keeps a journal in one SQLite file, for one process on one machine. It
+// opens only a store that survives a power cut: its write-ahead log is flushed before any append is
+// acknowledged. It does not replicate.
 package sqlitejournal
 
 import (
@@ -16,17 +16,16 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Options are what may differ between two journals. The zero value is right
-// for production.
+// Options are the settings of a journal. The zero value is right for production.
 type Options struct {
-	// Volatile opens a store on a file system in memory too. It is for tests:
-	// such a store does not survive a power cut.
+	// Volatile also opens a store on a file system in memory, which a power cut erases. It is for
+	// tests.
 	Volatile bool
-	// Fault is called at the named points below, from the writer's goroutine.
-	// It is for tests that end the process there.
+	// Fault is called at the named points below, from the writer's goroutine. It is for tests that
+	// end the process there.
 	Fault func(point string)
-	// LogBytes is how much may be appended before SQLite's log is moved into its
-	// store; zero means 64 MiB. It is for tests that want to see it moved often.
+	// LogBytes is how much may be appended before a checkpoint of SQLite's log; zero means 64 MiB.
+	// It is for tests that need frequent checkpoints.
 	LogBytes int
 }
 
@@ -95,9 +94,8 @@ func (j *Journal) Size() (int64, error) {
 	return size, nil
 }
 
-// Check asks SQLite whether its file is sound: every page, and that the index
-// of sessions leads to every entry. It reads all of it. The chains of hashes
-// are for [journal.Check].
+// Check asks SQLite whether its file is sound: every page, and that the index of sessions leads to
+// every entry. It reads all of it. It does not verify hashes; [journal.Check] does.
 func (j *Journal) Check(ctx context.Context) error {
 	if err := j.enter(); err != nil {
 		return err
@@ -113,7 +111,7 @@ func (j *Journal) Check(ctx context.Context) error {
 	return nil
 }
 
-// enter notes that a call is under way; it ends with active.Done.
+// enter registers a call under way; it ends with active.Done.
 func (j *Journal) enter() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -124,7 +122,7 @@ func (j *Journal) enter() error {
 	return nil
 }
 
-// Close implements [journal.Journal]. What was accepted before is written.
+// Close implements [journal.Journal]. Accepted appends are written first.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closed {

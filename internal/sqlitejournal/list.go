@@ -14,10 +14,9 @@ import (
 // not pay for all.
 const headsAtOnce = 4096
 
-// Heads implements [journal.Journal]. It first notes which rows are the last of
-// their sessions, eight bytes each, and then reads those; a session that is
-// written to meanwhile comes with the entry that was its last one, or later
-// with a newer one.
+// Heads implements [journal.Journal]. It first lists which rows are the last of their sessions,
+// eight bytes each, and then reads those. A session that is written meanwhile comes with its
+// earlier last entry, or later with a newer one.
 func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		for more := true; more; {
@@ -45,10 +44,9 @@ func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journ
 	}
 }
 
-// lastMarks returns the rows after a mark that are the last of their session,
-// in the order of writing. From the beginning it asks once per session and
-// returns all of them, from anywhere else once per row and returns the first
-// ones: who asks again wants little.
+// lastMarks returns the rows after a mark that are the last of their session, in the order of
+// writing. From the beginning it queries once per session and returns all of them; from any other
+// mark it queries once per row and returns the first ones, because later calls usually need few.
 func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, error) {
 	if err := j.enter(); err != nil {
 		return nil, err
@@ -86,8 +84,8 @@ func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, e
 const headColumns = `SELECT f.mark, s.tenant, s.session, f.seq, f.hash, f.at
 	FROM facts f JOIN sessions s ON s.id = f.sid `
 
-// headsAt reads rows by their marks. One that was erased meanwhile is left out:
-// its tombstone has a later mark.
+// headsAt reads rows by their marks. One that was erased meanwhile is skipped: its tombstone has a
+// later mark.
 func (j *Journal) headsAt(ctx context.Context, marks []int64) ([]journal.Head, error) {
 	marks = slices.Clone(marks)
 	query := make([]byte, 0, len(headColumns)+16+2*len(marks))
@@ -102,8 +100,8 @@ func (j *Journal) headsAt(ctx context.Context, marks []int64) ([]journal.Head, e
 	return heads, err
 }
 
-// Recent implements [journal.Journal]. It walks back through what was written,
-// as it stood when the walk began.
+// Recent implements [journal.Journal]. It walks back through the entries that existed when the walk
+// began.
 func (j *Journal) Recent(ctx context.Context, tenant string) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		top := int64(-1)
@@ -139,7 +137,7 @@ func (j *Journal) recentPage(ctx context.Context, tenant string, top *int64, bel
 		ORDER BY f.mark DESC LIMIT ?`, below, tenant, *top, pageRows)
 }
 
-// end finds the mark of what was written last.
+// end returns the mark of the newest entry.
 func (j *Journal) end(ctx context.Context, mark *int64) error {
 	if err := j.enter(); err != nil {
 		return err

@@ -12,14 +12,14 @@ import (
 // applicationID is in the header of every store of ours: «FlMk».
 const applicationID = 0x466c4d6b
 
-// formVersion is the form this program writes. Migrations lead there from every
-// older form, one file each; none is ever changed once it was released.
+// formVersion is the schema version this program writes. Migrations lead to it from every older
+// one, one file each; none is ever changed after its release.
 const formVersion = 2
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// owned refuses a file that is not a journal of ours, or is of a later form.
+// owned refuses a file that is not our journal, or has a later schema.
 func owned(c *conn) error {
 	id, version, tables, err := form(c)
 	switch {
@@ -57,11 +57,11 @@ func form(c *conn) (id, version, tables int64, err error) {
 	return id, version, tables, nil
 }
 
-// keptSQL makes the index by which a start finds what sessions left behind. It is
-// no new form: an older program keeps it as well.
+// keptSQL makes the index by which a start finds recorded artifacts. It does not change the schema
+// version: an older program maintains it as well.
 const keptSQL = "CREATE INDEX IF NOT EXISTS facts_kept ON facts (mark) WHERE kind = '" + journal.KeptKind + "'"
 
-// migrate brings the store to formVersion, as a whole or not at all.
+// migrate brings the store to formVersion atomically.
 func migrate(c *conn, fault func(string)) error {
 	_, version, _, err := form(c)
 	if err != nil {
@@ -92,7 +92,7 @@ func migrateFrom(c *conn, version int64, fault func(string)) error {
 			return reading(fmt.Sprintf("migrate the store to form %d", v), err)
 		}
 	}
-	// Settings are part of the transaction, and take no parameters.
+	// Settings are part of the transaction, and accept no parameters.
 	for _, s := range []string{
 		keptSQL,
 		"PRAGMA application_id=" + strconv.Itoa(applicationID),

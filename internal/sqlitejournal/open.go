@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// queueLength is how many appends may wait. A caller beyond it waits for
-	// its turn, or until its context ends.
+	// queueLength is how many appends may wait. A further caller blocks until there is room or its
+	// context ends.
 	queueLength = 1024
 	// readers is how many reads run at once.
 	readers = 8
@@ -39,9 +39,9 @@ func OpenWhole(ctx context.Context, path string, opts Options) (*Journal, error)
 	return j, nil
 }
 
-// Open opens the journal in the file at path, and makes it if there is none.
-// It returns [journal.ErrNotDurable] for a store that could lose what it
-// acknowledged, and an error that names the process if another one has it.
+// Open opens the journal in the file at path, creating it if necessary. It returns
+// [journal.ErrNotDurable] for a store that could lose acknowledged writes, and an error that names
+// the process if another one has it open.
 func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	path, err := place(path, opts)
 	if err != nil {
@@ -97,7 +97,7 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 // readSettings are for a connection that only reads.
 func readSettings() []string { return []string{busyMillis, "query_only(1)", "cache_size(-8192)"} }
 
-// place returns where the store really is, in a directory that is there.
+// place returns the real path of the store, in an existing directory.
 func place(path string, opts Options) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
 		return "", fmt.Errorf("%w: %q is not the path of a file", journal.ErrNotDurable, path)
@@ -129,8 +129,8 @@ func place(path string, opts Options) (string, error) {
 	return path, nil
 }
 
-// private makes the store's file for its owner only, before SQLite opens it:
-// the log beside it gets the same mode. A new file's name is flushed too.
+// private creates the store's file for its owner only, before SQLite opens it: the log beside it
+// gets the same mode. A new file's name is flushed, too.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -152,8 +152,8 @@ func private(path string) error {
 	return nil
 }
 
-// prepareStore makes a connection durable, the schema new, and what an earlier
-// process left in the log certain.
+// prepareStore makes a connection durable, migrates the schema, and flushes what an earlier process
+// left in the log.
 func prepareStore(c *conn, fault func(string)) (*writer, error) {
 	if err := owned(c); err != nil {
 		return nil, err
@@ -164,9 +164,8 @@ func prepareStore(c *conn, fault func(string)) (*writer, error) {
 	if err := migrate(c, fault); err != nil {
 		return nil, err
 	}
-	// What a process wrote to the log and did not flush before it died can be
-	// read, but a power cut would take it. After this it is on the disk, so it
-	// may be said to be there.
+	// What a process wrote to the log and did not flush before it died can be read, but a power cut
+	// would lose it. After this checkpoint it is on the disk, so readers may see it.
 	row, err := c.ask("PRAGMA wal_checkpoint(TRUNCATE)")
 	if err != nil {
 		return nil, reading("move the log into the store", err)
@@ -177,17 +176,17 @@ func prepareStore(c *conn, fault func(string)) (*writer, error) {
 	return newWriter(c, fault)
 }
 
-// durable sets what must be set, and believes only what SQLite then says.
+// durable applies the settings, and trusts only what SQLite then reports.
 func durable(c *conn) error {
 	for _, s := range []struct{ set, get, want string }{
 		{"PRAGMA journal_mode=WAL", "PRAGMA journal_mode", "wal"},
 		{"PRAGMA synchronous=FULL", "PRAGMA synchronous", "2"},
 		{"PRAGMA fullfsync=1", "PRAGMA fullfsync", "1"},
 		{"PRAGMA checkpoint_fullfsync=1", "PRAGMA checkpoint_fullfsync", "1"},
-		// What is erased is overwritten, not only unlinked.
+		// Erased data is overwritten, not only unlinked.
 		{"PRAGMA secure_delete=ON", "PRAGMA secure_delete", "1"},
 		{"PRAGMA wal_autocheckpoint=0", "PRAGMA wal_autocheckpoint", "0"},
-		// A larger cache makes every commit slower: SQLite looks through all of it.
+		// A larger cache makes every commit slower, because SQLite scans all of it.
 		{"PRAGMA cache_size=-8192", "PRAGMA cache_size", "-8192"},
 	} {
 		if err := c.exec(s.set); err != nil {

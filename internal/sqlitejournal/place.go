@@ -1,10 +1,10 @@
 package sqlitejournal
 
-// A medium is what is known of where a file system keeps its files.
+// A medium is where a file system keeps its files, as far as known.
 type medium int
 
 const (
-	local    medium = iota // or not known: most are
+	local    medium = iota // or unknown: most are local
 	inMemory               // gone with the power
 	remote                 // behind a network or another process
 )

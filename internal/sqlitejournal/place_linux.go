@@ -2,7 +2,7 @@ package sqlitejournal
 
 import "golang.org/x/sys/unix"
 
-// fileSystem looks at the kind of file system dir is on.
+// fileSystem returns the medium of the file system that dir is on.
 func fileSystem(dir string) (medium, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// lockFile refuses: without a lock that dies with its holder, two processes
-// could write one store.
+// lockFile fails: without a lock that ends with its holder, two processes could write one store.
 func lockFile(string) (*os.File, error) {
 	return nil, errors.New("lock the journal: not possible on this system")
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// pageRows and pageBytes bound what is read at once. Between two pages nothing
-// is held, so a slow reader keeps neither the log from being moved nor Close
-// waiting.
+// pageRows and pageBytes bound one read. Nothing is held between two pages, so a slow reader delays
+// neither checkpoints nor Close.
 const (
 	pageRows  = 256
 	pageBytes = 1 << 20
@@ -35,8 +34,8 @@ func (j *Journal) Begin(ctx context.Context, s journal.Session) (journal.Start, 
 	return start, nil
 }
 
-// startOf reads what a session begins with: of its snapshot the number, the
-// hash and the state, then its tombstone.
+// startOf reads a session's Start from a row: its snapshot's number, hash and state, then its
+// tombstone.
 func startOf(s journal.Session, row []driver.Value) (start journal.Start, err error) {
 	if row[3] != nil {
 		t := &journal.Tombstone{Session: s, At: integer(row[7]), Why: text(row[8]), Note: blob(row[9])}
@@ -98,15 +97,15 @@ func (j *Journal) Read(ctx context.Context, s journal.Session, after uint64) ite
 	}
 }
 
-// A cursor is how far a session was read.
+// A cursor is the position of a read in a session.
 type cursor struct {
 	session journal.Session
-	after   uint64 // the row to go on behind; it is read again for its hash
-	begun   bool   // whether entries were given out already
+	after   uint64 // the row to continue after; it is read again for its hash
+	begun   bool   // whether entries were yielded already
 	end     bool
 }
 
-// page reads the next entries. Those it returns beside an error are good.
+// page reads the next entries. Entries returned beside an error are valid.
 func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry, err error) {
 	var prev journal.Link
 	var wrong error // with what was read; it names the session itself
@@ -140,8 +139,8 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 	return entries, nil
 }
 
-// entry makes the entry of a row: number, time, hash, kind and body. If it is
-// not whole, it is only the place after which the next one comes.
+// entry makes the entry of a row: number, time, hash, kind and body. If it is not whole, it only
+// marks the place after which the next one comes.
 func (at *cursor) entry(first bool, prev journal.Link, row []driver.Value) (e journal.Entry, whole bool, err error) {
 	link, err := linkOf(integer(row[0]), row[2])
 	if err != nil {
@@ -158,15 +157,14 @@ func (at *cursor) entry(first bool, prev journal.Link, row []driver.Value) (e jo
 	return e, true, nil
 }
 
-// place reports whether a row is the next entry, or only the place after which
-// the next one comes. A row that fits nowhere is an error: a session is never
-// silently shorter.
+// place reports whether a row is the next entry, or only marks the place before it. A row that fits
+// nowhere is an error: a session is never silently shorter.
 func (at *cursor) place(first bool, prev, link journal.Link, entry bool) (bool, error) {
 	switch {
 	case first && at.after > 0 && link.Seq == at.after:
 		return false, nil
 	case first && !entry && !at.begun:
-		return false, nil // reading began in what was erased
+		return false, nil // the read began within erased entries
 	case !entry:
 		return false, fmt.Errorf("%w: session %s was erased while it was read", journal.ErrConflict, at.session)
 	case first && (at.after > 0 || link.Seq != 1), !first && link.Seq != prev.Seq+1:

@@ -9,9 +9,8 @@ import (
 	"sync"
 )
 
-// A reader is a connection that reads sessions, with its statements prepared. A
-// cold session takes four of them, and what database/sql adds to each would be
-// half of their time.
+// A reader is a connection that reads sessions, with its statements prepared. A cold session takes
+// four of them, and database/sql would double the time of each.
 type reader struct {
 	c *conn
 	// Each is bounded in what it reads, so none is ever interrupted.
@@ -23,7 +22,7 @@ const (
 		SELECT n.seq, n.hash, n.state, t.seq, t.hash, t.trust, t.secrecy, t.at, t.why, t.note
 		FROM sessions s LEFT JOIN snapshots n ON n.sid = s.id LEFT JOIN tombstones t ON t.sid = s.id
 		WHERE s.tenant = ? AND s.session = ?`
-	// The limit behind it is no parameter: SQLite would plan anew for each.
+	// The LIMIT is no parameter: SQLite would plan anew for each value.
 	pageSQL = `
 		SELECT seq, at, hash, kind, body FROM facts
 		WHERE sid = (SELECT id FROM sessions WHERE tenant = ? AND session = ?) AND seq >= ?
@@ -58,8 +57,8 @@ func (r *reader) close() error {
 	return errors.Join(append(errs, r.c.close())...)
 }
 
-// each calls f with every row until f says that it wants no more. The row is
-// f's only until it returns, what is in it for good.
+// each calls f with every row until f returns false. The row is valid only during the call; its
+// values remain valid.
 func (s *stmt) each(f func(row []driver.Value) (more bool, err error), args ...driver.NamedValue) (err error) {
 	rows, err := s.query.QueryContext(context.Background(), args)
 	if err != nil {
@@ -93,7 +92,7 @@ func newReaderPool(path string) *readerPool {
 	return &readerPool{path: path, slots: make(chan struct{}, readers)}
 }
 
-// do calls f with a reader, when one is free. One that met an error is let go.
+// do calls f with a reader, once one is free. A reader that met an error is closed.
 func (p *readerPool) do(ctx context.Context, f func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

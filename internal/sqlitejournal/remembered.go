@@ -8,11 +8,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// rememberedBytes is what each half of the memory of artifacts may take, about:
-// some forty thousand keys under which nothing lies.
+// rememberedBytes is the approximate size of each half of the cache of artifacts: some forty
+// thousand keys without artifacts.
 const rememberedBytes = 8 << 20
 
-// absentBytes is what a key takes in it besides the words under it.
+// absentBytes is the size of a key in it, without the artifacts under it.
 const absentBytes = 200
 
 // remembered caches what lies under recently requested keys, also that nothing does: nearly every
@@ -37,9 +37,8 @@ type leftKey struct {
 
 func newRemembered() *remembered { return &remembered{young: map[leftKey][]journal.Artifact{}} }
 
-// find returns what is remembered under keys, and the keys of which nothing is
-// known. For those the store is asked, and what it said given to learn with the
-// number returned here.
+// find returns what is cached under keys, and the keys that are not cached. The caller reads those
+// from the store and passes the result to learn, with the number returned here.
 func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journal.Artifact, unknown []floodmark.Digest, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// errThere says that a record is already there, exactly.
+// errThere says that exactly this record already exists.
 var errThere = errors.New("already there")
 
-// write puts one request into the open transaction. What is wrong with the
-// request itself goes to its result; an error is about the store.
+// write puts one request into the open transaction. An invalid request sets its result; an error is
+// about the store.
 func (w *writer) write(r *request) error {
 	r.result, r.wrote = nil, false
 	if r.erase != nil {
@@ -52,8 +52,7 @@ func (w *writer) write(r *request) error {
 	return w.artifacts(r.batch.Artifacts)
 }
 
-// follows reports whether rec may be added: nil, errThere, ErrConflict, or what
-// the store said.
+// follows reports whether rec may be added: nil, errThere, ErrConflict, or an error of the store.
 func (w *writer) follows(rec journal.Record) error {
 	h, err := w.headOf(rec.Session)
 	if err != nil || h.link == rec.After {
@@ -143,8 +142,8 @@ func (w *writer) add(rec journal.Record) error {
 	return nil
 }
 
-// eraseSession puts a tombstone, and one row that keeps the session's place in
-// the order of writing and the hash its next entry follows.
+// eraseSession writes a tombstone, and one row that keeps the session's place in the order of
+// writing and the hash that its next entry follows.
 func (w *writer) eraseSession(r *request) error {
 	t := r.erase
 	h, err := w.headOf(t.Session)

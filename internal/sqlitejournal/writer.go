@@ -12,27 +12,25 @@ import (
 )
 
 const (
-	// groupRequests and groupBytes bound what one commit holds: a large one
-	// keeps those who came later waiting.
+	// groupRequests and groupBytes bound one commit: a large one delays later requests.
 	groupRequests = 512
 	groupBytes    = 8 << 20
-	// checkpointBytes is how much may be appended before SQLite's log is moved
-	// into its store. Appends wait for that, so it must be rare; the next start
-	// after a crash reads the log, so it must not be long.
+	// checkpointBytes is how much may be appended before a checkpoint of SQLite's log. Appends wait
+	// for it, so it must be rare; the next start after a crash reads the log, so the log must not
+	// be long.
 	checkpointBytes = 64 << 20
-	// starvedFrames is how many pages the log may hold before we wait for those
-	// who read, so that it can begin anew. Without that, readers who always
-	// overlap would let it grow for ever.
+	// starvedFrames is how many pages the log may hold before a checkpoint waits for readers, so
+	// that the log can restart. Otherwise readers that always overlap would let it grow for ever.
 	starvedFrames = 1 << 16
-	// rowBytes is what a row costs in the log besides its body, nearly all of
-	// it the page of the index it is entered in.
+	// rowBytes is the size of a row in the log without its body, nearly all of it the page of its
+	// index entry.
 	rowBytes = 2 << 10
-	// commitBytes is what a commit costs besides, however little is in it: the pages that
-	// its first rows are entered in, and those that find them.
+	// commitBytes is the fixed size of a commit: the pages of its first rows, and those that find
+	// them.
 	commitBytes = 12 << 10
 )
 
-// A writer is the one goroutine that writes. Nothing in it is shared.
+// A writer is the only goroutine that writes. It shares nothing.
 type writer struct {
 	c     *conn
 	fault func(string)
@@ -105,7 +103,7 @@ func (w *writer) prepare() error {
 	return nil
 }
 
-// finish lets the statements go. While one is left, SQLite closes nothing.
+// finish closes the statements, without which SQLite would not close.
 func (w *writer) finish() (err error) {
 	for _, s := range w.stmts {
 		err = errors.Join(err, s.Close())
@@ -133,7 +131,7 @@ func (w *writer) run(queue <-chan *request) {
 		}
 		w.serve(w.group)
 		w.checkpoint()
-		runtime.Gosched() // those who were answered may have more for the next group
+		runtime.Gosched() // callers just answered may have more for the next group
 	}
 }
 
@@ -206,12 +204,11 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	return false, nil
 }
 
-// undo takes back a group that is not committed.
+// undo rolls back an uncommitted group.
 func (w *writer) undo(mark, sid int64) {
 	w.heads.forget()
 	w.mark, w.sid = mark, sid
-	// An error here means that SQLite has already taken it back. If not, the
-	// next BEGIN is refused.
+	// An error here means that SQLite has already rolled back. If not, the next BEGIN fails.
 	_ = w.rollback.run()
 }
 
@@ -230,9 +227,8 @@ func (w *writer) doubt(err error, mark, sid int64) error {
 	return fmt.Errorf("%w: commit: %v", journal.ErrInDoubt, err)
 }
 
-// checkpoint moves SQLite's log into its store when enough has gathered. What
-// is in the log stays there until it is moved, so an error costs nothing but
-// space; one that is not about space is told by the next append.
+// checkpoint moves SQLite's log into its store when enough has gathered. The log stays until it is
+// moved, so an error costs only space; any other damage is reported by the next append.
 func (w *writer) checkpoint() {
 	if w.logged < w.most {
 		return
@@ -253,6 +249,6 @@ func (w *writer) checkpoint() {
 	}
 }
 
-// close moves what is in the log into the store, which SQLite does when its
-// last connection closes, and lets the file go.
+// close checkpoints the log, which SQLite does when its last connection closes, and closes the
+// file.
 func (w *writer) close() error { return errors.Join(w.finish(), w.c.close()) }
