@@ -25,14 +25,14 @@ type bounded struct {
 	open []*boundConn
 }
 
-// A boundConn is one connection among those open. It leaves them when closed.
+// A boundConn is one of the open connections. Closing it removes it.
 type boundConn struct {
 	net.Conn
 	among *bounded
 	whose int
 }
 
-// NetConn returns the connection itself.
+// NetConn returns the underlying connection.
 func (c *boundConn) NetConn() net.Conn { return c.Conn }
 
 // Close closes the connection and makes room.

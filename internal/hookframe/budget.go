@@ -28,7 +28,7 @@ const FullHint = "Try again in a moment; if this happens often, report large con
 type Budget struct {
 	limit int64
 	used  atomic.Int64
-	whole *Budget // what this is a share of; nil if it is the whole
+	whole *Budget // the budget this is a share of; nil if none
 }
 
 // NewBudget returns a budget of so many bytes.
@@ -47,8 +47,8 @@ func (b *Budget) give(n int64) {
 // Used is how many bytes are in flight.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// take counts n more bytes of an event that has held bytes already. It counts
-// nothing if they do not fit.
+// take counts n more bytes of an event that already holds some. It counts nothing if they do not
+// fit.
 func (b *Budget) take(held, n int64) error {
 	if b.whole != nil {
 		if err := b.whole.take(held, n); err != nil {
@@ -79,22 +79,22 @@ type Claim struct {
 	holders atomic.Int64
 }
 
-// Claim begins an event, with no bytes yet: a length alone reserves nothing.
+// Claim begins an event, with no bytes yet: an announced length reserves nothing.
 func (b *Budget) Claim() *Claim {
 	c := &Claim{budget: b}
 	c.holders.Store(1)
 	return c
 }
 
-// Release lets go. The last one gives the bytes back.
+// Release ends a hold. The last one gives the bytes back.
 func (c *Claim) Release() {
 	if c.holders.Add(-1) == 0 {
 		c.budget.give(c.bytes.Swap(0))
 	}
 }
 
-// Reader reads from r and counts what comes. Beyond the budget it fails with
-// [ErrFull]; what it read then is not counted, and must not be kept.
+// Reader reads from r and counts the bytes. Beyond the budget it fails with [ErrFull]; bytes it
+// then returned are not counted, and must not be kept.
 func (c *Claim) Reader(r io.Reader) io.Reader { return &counted{from: r, claim: c} }
 
 type counted struct {
@@ -120,12 +120,12 @@ type (
 	claimKey  struct{}
 )
 
-// WithBudget says which budget what is served under ctx takes from.
+// WithBudget sets the budget for what is served under ctx.
 func WithBudget(ctx context.Context, b *Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
 
-// budgetOf returns the budget to take from: one of its own if none was named.
+// budgetOf returns the budget of ctx, or a new one.
 func budgetOf(ctx context.Context) *Budget {
 	if b, ok := ctx.Value(budgetKey{}).(*Budget); ok {
 		return b
@@ -133,7 +133,7 @@ func budgetOf(ctx context.Context) *Budget {
 	return NewBudget(MaxInFlight)
 }
 
-// WithClaim says which event ctx is about.
+// WithClaim sets the event that ctx is about.
 func WithClaim(ctx context.Context, c *Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
 }
@@ -146,8 +146,8 @@ func Size(ctx context.Context) int64 {
 	return 0
 }
 
-// Hold keeps the bytes of the event that ctx is about counted until release is
-// called: for work that outlives its answer.
+// Hold keeps the bytes of ctx's event counted until release is called: for work that outlives its
+// answer.
 func Hold(ctx context.Context) (release func()) {
 	c, ok := ctx.Value(claimKey{}).(*Claim)
 	if !ok {

@@ -1,7 +1,6 @@
-// Package hookframe is the small language between the thin program an agent
-// starts and the daemon: one question and one answer on a unix socket, each a
-// length and a JSON object. It translates and decides nothing, and it imports
-// nothing heavy, because the thin program starts once per tool call.
+// Package hookframe is the protocol between the thin program an agent starts and the daemon: one
+// question and one answer on a unix socket, each a length and a JSON object. It neither translates
+// nor decides, and it imports nothing heavy, because the thin program starts once per tool call.
 package hookframe
 
 import (
@@ -24,8 +23,8 @@ const Version = 1
 // Oldest is the oldest form that is still answered.
 const Oldest = 1
 
-// The limits on frames. A request is bounded by its length's first byte being
-// zero: that is how it is told from HTTP on the same socket.
+// The limits on frames. The first byte of a request's length must be zero, which tells it from HTTP
+// on the same socket.
 const (
 	MaxRequest  = 1<<24 - 1
 	MaxResponse = 1 << 20
@@ -37,8 +36,8 @@ const (
 
 const lengthBytes = 4
 
-// Refused is the exit status every agent takes as no, if something was said on
-// standard error.
+// Refused is the exit status that every agent takes as a denial, if there is text on standard
+// error.
 const Refused = 2
 
 var (
@@ -48,19 +47,19 @@ var (
 	ErrVersion = errors.New("frame of another version")
 )
 
-// A Request is what an agent told its hook.
+// A Request is what an agent sent to its hook.
 type Request struct {
 	V     int    `json:"v"`
 	Agent string `json:"agent"` // codex, pi …
 	Event string `json:"event"` // the agent's own word
-	// Raw is the agent's own message, as it came.
+	// Raw is the agent's own message, unchanged.
 	Raw json.RawMessage `json:"raw"`
-	// Env are the few variables that say where the agent runs.
+	// Env are the few variables that describe where the agent runs.
 	Env map[string]string `json:"env,omitempty"`
 	// DeadlineMS is how long the asker waits, in milliseconds.
 	DeadlineMS int64 `json:"deadline_ms"`
-	// PersonMS is how long a person may take besides, in milliseconds: zero unless
-	// the asker understands that it is told to wait.
+	// PersonMS is how long a person may take besides, in milliseconds; zero unless the asker
+	// understands frames that extend its deadline.
 	PersonMS int64 `json:"person_ms,omitempty"`
 	// Shows says that the asker shows a question to its user while it waits, and reports a denial.
 	Shows bool `json:"shows,omitempty"`
@@ -74,7 +73,7 @@ type Response struct {
 	Exit   int    `json:"exit"`
 }
 
-// Refuse is a no in the words every agent's hook understands.
+// Refuse is a denial that every agent's hook understands.
 func Refuse(why string) Response {
 	return Response{V: Version, Stderr: "floodmark: " + why + "\n", Exit: Refused}
 }
@@ -134,8 +133,8 @@ func WriteRequest(w io.Writer, r Request) error {
 	return write(w, r, MaxRequest)
 }
 
-// ReadRequest reads one frame. With [ErrVersion] the request's agent and event
-// may be empty: another version may call them something else.
+// ReadRequest reads one frame. With [ErrVersion] the request's agent and event may be empty:
+// another version may name them differently.
 func ReadRequest(r io.Reader) (Request, error) {
 	data, err := read(r, MaxRequest)
 	if err != nil {
@@ -163,8 +162,8 @@ func ReadRequest(r io.Reader) (Request, error) {
 // WriteResponse writes r as one frame.
 func WriteResponse(w io.Writer, r Response) error { return write(w, r, MaxResponse) }
 
-// ReadResponse reads one frame. It refuses what it does not know: an answer
-// half understood could be a yes.
+// ReadResponse reads one frame. It refuses unknown fields: a half-understood answer could be an
+// approval.
 func ReadResponse(r io.Reader) (Response, error) {
 	data, err := read(r, MaxResponse)
 	if err != nil {
@@ -173,7 +172,7 @@ func ReadResponse(r io.Reader) (Response, error) {
 	return response(data)
 }
 
-// response understands one frame.
+// response decodes one frame.
 func response(data []byte) (Response, error) {
 	var version struct {
 		V *int `json:"v"`
@@ -186,7 +185,7 @@ func response(data []byte) (Response, error) {
 	case *version.V != Version:
 		return Response{}, fmt.Errorf("read response: %w", otherVersion(*version.V))
 	}
-	// Pointers, because an answer without an exit status is not a zero.
+	// Pointers, because a missing exit status is not zero.
 	var got struct {
 		V      int     `json:"v"`
 		Stdout *string `json:"stdout"`
@@ -234,7 +233,7 @@ func read(r io.Reader, limit uint32) ([]byte, error) {
 	if n > limit {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, limit)
 	}
-	// Grown as bytes come, so that a length alone reserves nothing.
+	// The buffer grows with the data: an announced length reserves nothing.
 	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
 	if c, ok := r.(*counted); ok && errors.Is(err, ErrFull) {
 		// A peer that is still sending does not read the answer.

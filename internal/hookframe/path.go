@@ -6,16 +6,14 @@ import (
 	"path/filepath"
 )
 
-// MaxSocketPath is what every system we run on can bind: macOS has 104 bytes
-// with the final zero.
+// MaxSocketPath is the limit of all supported systems: macOS has 104 bytes with the final zero.
 const MaxSocketPath = 103
 
-// SocketVariable names the variable that overrides where the socket is.
+// SocketVariable names the variable that overrides the socket's path.
 const SocketVariable = "FLOODMARK_HOOK_SOCKET"
 
-// SocketPath is where the daemon listens for hooks and hooks ask, by one rule
-// for both: the variable, else the user's runtime folder, else the user's
-// state folder. env looks a variable up.
+// SocketPath returns the path of the daemon's socket, for the daemon and for hooks: the variable,
+// else in the user's runtime folder, else in the user's state folder. env looks a variable up.
 func SocketPath(env func(string) string) (string, error) {
 	var path string
 	switch {

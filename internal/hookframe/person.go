@@ -15,7 +15,7 @@ import (
 // monitor that is gone, or that hangs while it waits or after the approval, is silent, and silence
 // for as long as the deadline is a denial.
 
-// MaxPerson bounds how long an asker may give a person.
+// MaxPerson bounds how long an asker may wait for a person.
 const MaxPerson = 30 * time.Minute
 
 // A person is the time that the asker of one question gives a person to answer.
@@ -23,7 +23,7 @@ type person struct {
 	conn  net.Conn
 	base  context.Context // ends when the asker is gone
 	until time.Time       // when the asker gives up waiting
-	each  time.Duration   // how long an answer may take without a word
+	each  time.Duration   // the time for an answer between two frames
 	v     int             // the version that was asked in
 	shows bool            // the asker shows the question
 
@@ -37,10 +37,9 @@ type (
 	stillKey  struct{}
 )
 
-// Waiting begins to wait for a person, for as long as the asker of the question
-// that ctx is about gives one: under waiting, where [Still] is to be called. Judge
-// ends it, and returns what the question is judged under from there on: it has the
-// ordinary time once more. Without such time both are ctx itself.
+// Waiting begins to wait for a person, as long as the asker of ctx's question allows: under
+// waiting, where [Still] is to be called. Judge ends the wait and returns the context for judging,
+// with the ordinary time again. Without such time both are ctx itself.
 func Waiting(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc)) {
 	p, ok := ctx.Value(personKey{}).(*person)
 	if !ok {
@@ -54,8 +53,7 @@ func Waiting(ctx context.Context) (waiting context.Context, judge func() (contex
 	}
 }
 
-// Person is how long a person may still take whom the asker of ctx gives time; zero if
-// it gives none.
+// Person returns how long the asker of ctx still waits for a person; zero if it does not.
 func Person(ctx context.Context) time.Duration {
 	p, ok := ctx.Value(personKey{}).(*person)
 	if !ok {
@@ -64,7 +62,7 @@ func Person(ctx context.Context) time.Duration {
 	return max(0, time.Until(p.until))
 }
 
-// under is ctx with another end: when the asker is gone, or at a time.
+// under is ctx with another deadline, and cancelled when the asker is gone.
 func (p *person) under(ctx context.Context, until time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	stop := context.AfterFunc(p.base, cancel)
@@ -79,7 +77,7 @@ func Still(ctx context.Context) {
 	}
 }
 
-// still gives the asker its deadline anew. An asker that is gone is noticed elsewhere.
+// still restarts the asker's deadline. An asker that is gone is noticed elsewhere.
 func (p *person) still() {
 	p.mu.Lock()
 	ask := p.ask
@@ -89,16 +87,16 @@ func (p *person) still() {
 	}
 }
 
-// A stillFrame comes before the answer, to an asker that said [Request.PersonMS]. What it
-// asks only one is told that said [Request.Shows].
+// A stillFrame precedes the answer, for an asker that sent [Request.PersonMS]. It holds a question
+// only for one that sent [Request.Shows].
 type stillFrame struct {
 	V     int    `json:"v"`
 	Still bool   `json:"still"`
 	Ask   string `json:"ask,omitempty"`
 }
 
-// isStill reports whether a frame says that a person is waited for. What is not
-// exactly that is an answer, or none.
+// isStill reports whether a frame says exactly that a person is waited for. Any other frame is an
+// answer or invalid.
 func isStill(data []byte) bool {
 	var f stillFrame
 	return exactly(data, &f) && f == stillFrame{V: Version, Still: true}
@@ -133,13 +131,13 @@ func Show(ctx context.Context, words string, said Said) {
 	p.ask, p.said = words, said
 }
 
-// A noFrame is all that an asker may still say, where a question is shown.
+// A noFrame is the only message of an asker that shows a question.
 type noFrame struct {
 	V  int  `json:"v"`
 	No bool `json:"no"`
 }
 
-// maxNo bounds it.
+// maxNo bounds a noFrame.
 const maxNo = 64
 
 // listen waits for a denial by the asker, or for its end. Any other message means that it is gone.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// How long the daemon waits for a whole question, and for its answer to be
-// taken. Both ends are on one machine.
+// How long the daemon waits to read a question, and to write its answer. Both ends are on one
+// machine.
 const (
 	readWithin  = 10 * time.Second
 	writeWithin = 5 * time.Second
@@ -19,11 +19,10 @@ const (
 // A Handler answers one question. It must answer before ctx ends: the asker refuses then.
 type Handler func(ctx context.Context, req Request) Response
 
-// Ask sends req on conn and returns the answer, before the request's deadline. If
-// a person has to answer, the deadline begins anew each time the daemon says that it
-// still waits, until the person's time and one deadline more are over.
-// It does not close conn, and conn must not be closed for writing before the
-// answer is there: the daemon would take the asker for gone.
+// Ask sends req on conn and returns the answer, before the request's deadline. If a person has to
+// answer, the deadline restarts each time the daemon reports that it still waits, until the
+// person's time and one more deadline are over. Ask does not close conn, and conn must not be
+// closed for writing before the answer: the daemon would take the asker for gone.
 func Ask(conn net.Conn, req Request) (Response, error) {
 	last := time.Now().Add(req.Person() + req.Wait())
 	if err := conn.SetDeadline(time.Now().Add(req.Wait())); err != nil {
@@ -53,9 +52,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// Serve answers the one question of conn and closes it. The handler's context
-// ends a little before the asker's patience does, and when the asker is gone.
-// It returns why no answer was given.
+// Serve answers the one question of conn and closes it. The handler's context ends a little before
+// the asker's deadline, and when the asker is gone. It returns why no answer was given.
 func Serve(ctx context.Context, conn net.Conn, h Handler) error {
 	defer conn.Close()
 	began := time.Now()
@@ -69,11 +67,11 @@ func Serve(ctx context.Context, conn net.Conn, h Handler) error {
 		return errors.Join(err, answer(conn, unread(req, err)))
 	}
 	resp := ask(WithClaim(ctx, claim), conn, began.Add(patience(req.Wait())), req, h)
-	resp.V = req.V // in the version that was asked in
+	resp.V = req.V // the version of the request
 	return answer(conn, resp)
 }
 
-// unread answers a question that could not be read.
+// unread answers an unreadable question.
 func unread(req Request, err error) Response {
 	switch {
 	case errors.Is(err, ErrVersion):
@@ -111,7 +109,7 @@ func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Han
 	})
 	resp := h(ctx, req)
 	if err := conn.SetReadDeadline(time.Unix(1, 0)); err != nil {
-		_ = conn.Close() // then the read ends too
+		_ = conn.Close() // unblocks the read, too
 	}
 	watch.Wait()
 	return resp
@@ -128,9 +126,9 @@ func answer(conn net.Conn, resp Response) error {
 	return err
 }
 
-// ServeAll answers on every connection of l until l is closed or ctx ends, and
-// returns when the last answer is given. How many there are is for l to bound. For each peer, handlerOf says who
-// answers; failed, unless nil, hears why an answer was not given.
+// ServeAll answers on every connection of l until l is closed or ctx ends, and returns after the
+// last answer. l bounds their number. handlerOf returns the handler for a peer; failed, unless nil,
+// gets the error of each question without an answer.
 func ServeAll(ctx context.Context, l net.Listener, handlerOf func(net.Conn) Handler, failed func(error)) error {
 	var all sync.WaitGroup
 	defer all.Wait()

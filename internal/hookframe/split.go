@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// firstByteWithin is how long a connection may take to say what it is.
+// firstByteWithin is how long the first byte of a connection may take.
 const firstByteWithin = 5 * time.Second
 
 // A Conn is a connection whose first byte was read ahead. Read returns that byte again.
 type Conn struct {
 	net.Conn
-	first []byte // read, and not handed on yet
+	first []byte // read, and not returned yet
 }
 
-// NetConn returns the connection itself, for asking the system who is at its
-// other end. Reading from it may miss the first byte.
+// NetConn returns the underlying connection, for asking the system about its peer. Reading from it
+// may miss the first byte.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
 // Read returns the byte read ahead first.
@@ -31,11 +31,10 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Split parts what arrives at l: frames, whose first byte is zero, and the
-// rest, which is HTTP. Closing one of the two closes both and l, drops what
-// has not said yet what it is, and returns when nothing of it is left; what
-// was accepted before goes on. Both must be accepted from, or closed. How many
-// connections there are is for l to bound, see [Bound].
+// Split separates the connections of l: frames, whose first byte is zero, and the rest, which is
+// HTTP. Closing either listener closes both and l, drops connections without a first byte, and
+// returns when those are closed; accepted ones continue. Both must be accepted from, or closed. l
+// bounds the number of connections, see [Bound].
 func Split(l net.Listener) (frames, http net.Listener) {
 	s := &splitter{l: l, done: make(chan struct{}), undecided: map[net.Conn]struct{}{}}
 	f, h := &half{s: s, conns: make(chan net.Conn)}, &half{s: s, conns: make(chan net.Conn)}
@@ -70,7 +69,7 @@ func (s *splitter) accept(frames, http *half) {
 	}
 }
 
-// rest waits a moment: the system is short of something.
+// rest pauses because the system is short of resources.
 func (s *splitter) rest() {
 	t := time.NewTimer(10 * time.Millisecond)
 	defer t.Stop()
@@ -129,7 +128,7 @@ func (s *splitter) release(conn net.Conn) {
 	delete(s.undecided, conn)
 }
 
-// end stops listening; the first reason counts.
+// end stops listening; the first reason is kept.
 func (s *splitter) end(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

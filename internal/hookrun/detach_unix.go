@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// The files besides standard input and output that an agent may have left open
-// to us.
+// The other files that an agent may have left open.
 const firstOther, lastOther = 3, 1023
 
-// detach starts a daemon that has nothing of this process: no terminal, no
-// group, no open file. It lives on when we end.
+// detach starts a daemon that shares nothing with this process: no terminal, no group, no open
+// file. It outlives this process.
 func detach(program string, variables []string) error {
 	for fd := firstOther; fd <= lastOther; fd++ {
 		syscall.CloseOnExec(fd)

@@ -2,18 +2,17 @@ package hookrun
 
 import "github.com/floodmark/floodmark/internal/hookframe"
 
-// What each agent takes for a no, as constant bytes: they must not depend on
-// anything that can fail. Where an agent and event are not listed, exit status
-// 2 with a word on standard error is a no for every agent we know, or nothing
-// is.
+// What each agent takes for a denial, as constant bytes: they must not depend on anything that can
+// fail. For any other agent and event, exit status 2 with text on standard error is the denial, if
+// there is one at all.
 const (
 	why = "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this"
 
 	codexDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + why + `"}}`
 	codexBlock = `{"decision":"block","reason":"` + why + `"}`
 
-	// Claude Code takes the same words before a tool and at a prompt. After one it
-	// would need to know the form of the result, so the turn ends.
+	// Claude Code takes the same words before a tool and at a prompt. After a tool it would need
+	// the form of the result, so the turn ends.
 	claudeStop = `{"continue":false,"stopReason":"` + why + `","decision":"block","reason":"` + why + `"}`
 
 	cursorDeny     = `{"permission":"deny","user_message":"` + why + `.","agent_message":"` + why + `."}`
@@ -29,8 +28,7 @@ const (
 	copilotWithheld = `{"modifiedResult":{"resultType":"failure","textResultForLlm":"` + why + `."}}`
 )
 
-// refusal is the no of one agent at one event. The error goes to standard
-// error, for the person who looks why.
+// refusal is the denial of one agent at one event. The error goes to standard error, for debugging.
 func refusal(agent, event string, err error) hookframe.Response {
 	resp := hookframe.Response{V: hookframe.Version, Stderr: "floodmark-hook: " + err.Error() + "\n"}
 	switch agent + " " + event {
@@ -60,7 +58,7 @@ func refusal(agent, event string, err error) hookframe.Response {
 		resp.Stdout = geminiStop
 	case "codex Stop", "codex SubagentStop", "claude-code Stop", "claude-code SubagentStop",
 		"copilot-cli agentStop", "copilot-cli subagentStop", "cursor stop", "cursor subagentStop":
-		resp.Exit = 1 // a no would mean: go on
+		resp.Exit = 1 // a denial would mean: continue
 	default:
 		resp.Stderr = why + "\n" + resp.Stderr
 		resp.Exit = hookframe.Refused

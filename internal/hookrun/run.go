@@ -18,18 +18,18 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A hook that comes late has, to most agents, said yes. So the shell around it ends it
-// after 15 s and says no, and the agent waits for an hour, which also counts while the
-// agent itself is stopped. Where no shell stands around it, the agent waits for twice the
-// deadline. A hook whose settings give a person time is ended after half an hour, and its
-// agent waits at least twice as long: the option says so, and not this program, because a
-// shell of older settings would end it in the middle.
+// To most agents a late hook is an approval. So the shell around it ends it after 15 s with a
+// denial, and the agent waits for an hour, which also counts while the agent itself is stopped.
+// Without a shell around it, the agent waits for twice the deadline. A hook whose settings allow
+// time for a person is ended after half an hour, and its agent waits at least twice as long. An
+// option sets that time, not this program, because a shell of older settings would end the program
+// early.
 const (
 	usualDeadline = 10 * time.Second
 	endDeadline   = 1500 * time.Millisecond
 )
 
-// deadlineOf is how long an agent is kept waiting at one event.
+// deadlineOf is how long an agent waits at one event.
 func deadlineOf(agent, event string) time.Duration {
 	switch agent + " " + event {
 	case "claude-code SessionEnd", "codex SessionEnd":
@@ -42,23 +42,22 @@ func deadlineOf(agent, event string) time.Duration {
 // not make its hook late.
 const deadlineVariable = "FLOODMARK_HOOK_DEADLINE"
 
-// sent names the variables the daemon is told: where home is, which agent this
-// is, how it was started. Nothing secret is among them.
+// sent names the variables for the daemon: the home folder, which agent this is, how it was
+// started. None is secret.
 func sent() []string {
 	return []string{"HOME", "PWD", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CURSOR_VERSION"}
 }
 
-// An Edge is the process this runs in.
+// An Edge is the environment of this process.
 type Edge struct {
 	Getenv         func(string) string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// starter is that of this process unless a test has another.
+	// starter is that of this process, except in tests.
 	starter *starter
 }
 
-// Run answers one hook. The name is what the program is called. It returns the
-// exit status.
+// Run answers one hook and returns the exit status. The name is the program's.
 func Run(name string, args []string, e Edge) int {
 	began := time.Now()
 	if len(args) == 1 && (args[0] == "-h" || strings.TrimLeft(args[0], "-") == "help") {
@@ -174,8 +173,7 @@ func parseDeadline(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// socketPath is where the monitor listens. What the settings say goes before
-// what the environment says.
+// socketPath is the path of the monitor's socket. Settings take precedence over the environment.
 func (o settings) socketPath(env func(string) string) (string, error) {
 	return hookframe.SocketPath(func(name string) string {
 		if name == hookframe.SocketVariable && o.socket != "" {
@@ -185,7 +183,7 @@ func (o settings) socketPath(env func(string) string) (string, error) {
 	})
 }
 
-// answer asks the daemon, within the deadline that began with the program.
+// answer asks the daemon, within the deadline since the program's start.
 func answer(began time.Time, o settings, e Edge) (hookframe.Response, error) {
 	path, err := o.socketPath(e.Getenv)
 	if err != nil {

@@ -20,16 +20,15 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A daemon decides by the policy of the home folder it is started for. An
-// agent's variables are not its owner's: a project may set them. So a daemon is
-// only ever started for the account's own home, as the system's list of users
-// names it, at the account's usual socket, from the program beside this one, and
-// with no variable of the agent.
+// A daemon decides by the policy of its home folder. A project may set an agent's variables, so
+// these are not used: a daemon is only ever started for the account's own home, as in the system's
+// list of users, at the account's usual socket, from the program beside this one, and with no
+// variable of the agent.
 
-// A starter knows what a daemon may be started with.
+// A starter holds what a daemon is started with.
 type starter struct {
 	uid        int
-	home       func() (string, error) // the account's, by no variable
+	home       func() (string, error) // the account's, from no variable
 	executable func() (string, error) // this program
 }
 
@@ -37,9 +36,9 @@ func thisProcess() *starter {
 	return &starter{uid: os.Getuid(), executable: os.Executable, home: func() (string, error) { return homeOf(os.Getuid()) }}
 }
 
-// homeOf is the home folder of an account by the system's list of users. Package
-// user asks the variables for an account that it does not find in the file, and
-// there it looks into nothing else; on macOS it asks the system.
+// homeOf is the home folder of an account by the system's list of users. Package user falls back to
+// variables for an account missing in the file, so it is used only on macOS, where it asks the
+// system.
 func homeOf(uid int) (string, error) {
 	if runtime.GOOS == "darwin" {
 		u, err := user.LookupId(strconv.Itoa(uid))
@@ -94,16 +93,14 @@ func Wake(ctx context.Context, path string, env func(string) string) error {
 	return conn.Close()
 }
 
-// How often is looked whether the daemon answers, and what is left of the
-// deadline for asking it.
+// How often the daemon is polled, and what is left of the deadline for asking it.
 const (
 	lookEvery  = 5 * time.Millisecond
 	leaveToAsk = time.Second
 )
 
-// start starts the daemon that would listen at path and returns a connection to
-// it. If several hooks do so at once, the store's lock lets one daemon stay, and
-// all of them find that one.
+// start starts the daemon for path and returns a connection to it. If several hooks do so at once,
+// the store's lock lets one daemon continue, and all of them connect to it.
 func (s *starter) start(ctx context.Context, path string, env func(string) string) (net.Conn, error) {
 	variables, err := s.variables(path, env)
 	if err != nil {
@@ -119,7 +116,7 @@ func (s *starter) start(ctx context.Context, path string, env func(string) strin
 	return wait(ctx, path)
 }
 
-// variables are what the daemon is told of this account, if path is its own.
+// variables are the daemon's environment, if path is the account's own socket.
 func (s *starter) variables(path string, env func(string) string) ([]string, error) {
 	home, err := s.home()
 	if err != nil || !filepath.IsAbs(home) {
@@ -158,8 +155,7 @@ func lookIn(list []string) func(string) string {
 // daemonName is the program beside this one that runs the daemon.
 const daemonName = "floodmark"
 
-// program is the daemon's, in this program's own folder. It is never found by
-// PATH.
+// program is the daemon's path, in this program's own folder; PATH is not used.
 func (s *starter) program() (string, error) {
 	self, err := s.executable()
 	if err == nil {

@@ -18,12 +18,11 @@ import (
 // fields: a misspelled one would silently mean its safest value, with no error to explain it.
 type strictJSON struct{ name string }
 
-// binary reads and writes messages as protobuf. Fields of newer callers are
-// left out, which by the rules of the description is the safest they can mean.
+// binary reads and writes messages as protobuf. Unknown fields of newer callers are dropped: by the
+// rules of the API, absence is their safest value.
 type binary struct{}
 
-// codecs are all that a handler of ours reads. Connect knows JSON under two
-// names.
+// codecs are all encodings that our handlers accept. Connect knows JSON under two names.
 func codecs() connect.HandlerOption {
 	return connect.WithHandlerOptions(
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}), connect.WithCodec(binary{}),
@@ -31,9 +30,8 @@ func codecs() connect.HandlerOption {
 	)
 }
 
-// heard is an event as it arrived. Connect would answer an unreadable one by
-// an error of its own; here it reaches the handler, which answers a reply that
-// restricts.
+// heard is an event as it arrived. Connect would answer an unreadable one with an error of its own;
+// here it reaches the handler, which answers with a restricting reply.
 type heard struct {
 	event wire.Event
 	err   error
@@ -83,9 +81,8 @@ func (binary) Unmarshal(data []byte, m any) error {
 	return fmt.Errorf("%T is no message", m)
 }
 
-// argsAsText puts the arguments of calls that were sent as JSON values into
-// strings, digit for digit, which is what the message holds. Everything else
-// stays as it is, for the reader of messages to judge.
+// argsAsText turns call arguments that were sent as JSON values into strings, digit for digit, as
+// the message requires. Everything else is left to the message decoder.
 func argsAsText(data []byte) ([]byte, error) {
 	w := argsWriter{dec: json.NewDecoder(bytes.NewReader(data)), data: data}
 	if err := w.object(map[string]func() error{
@@ -101,12 +98,12 @@ type argsWriter struct {
 	dec  *json.Decoder
 	data []byte
 	out  []byte
-	done int64 // so much of data is in out
+	done int64 // how much of data is in out
 }
 
 func (w *argsWriter) call() error { return w.object(map[string]func() error{"args": w.args}) }
 
-// args replaces one value, unless it is a string already, or null.
+// args replaces one value, unless it is a string or null.
 func (w *argsWriter) args() error {
 	var raw json.RawMessage
 	if err := w.dec.Decode(&raw); err != nil {
@@ -125,8 +122,7 @@ func (w *argsWriter) args() error {
 	return nil
 }
 
-// object goes through an object and into the fields named. A value that is no
-// object is left alone.
+// object goes through an object and into the named fields. Any other value is left alone.
 func (w *argsWriter) object(into map[string]func() error) error {
 	return w.each('{', func() error {
 		key, err := w.dec.Token()
@@ -146,7 +142,7 @@ func (w *argsWriter) object(into map[string]func() error) error {
 
 func (w *argsWriter) array(visit func() error) error { return w.each('[', visit) }
 
-// each opens what begins with open and visits what is inside.
+// each visits what is inside an object or list.
 func (w *argsWriter) each(open json.Delim, visit func() error) error {
 	first, err := w.dec.Token()
 	if err != nil {

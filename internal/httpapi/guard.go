@@ -20,24 +20,23 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Options are what a handler tells others about. All may be left out.
+// Options are the callbacks and limits of a handler. All are optional.
 type Options struct {
-	// Refused is told of every call that its caller was not permitted, before
-	// the caller is. It must not keep it waiting.
+	// Refused is called for every call without permission, before its caller gets the answer. It
+	// must not block.
 	Refused func(who Identity, method, remote string)
-	// Failed is told what went wrong inside, which callers are not.
+	// Failed gets internal errors, which callers do not see.
 	Failed func(method string, err error)
-	// MaxWait caps the time one call may take, streams aside; zero means
-	// [DefaultMaxWait].
+	// MaxWait caps the time of one call, except for streams; zero means [DefaultMaxWait].
 	MaxWait time.Duration
 	// MaxBody caps the time a caller may take to send its request; zero means
 	// [DefaultMaxBody].
 	MaxBody time.Duration
-	// Still is how often it is looked whether who listens to a stream is let in
-	// still; zero means [DefaultStill].
+	// Still is how often the permission of a stream's caller is checked again; zero means
+	// [DefaultStill].
 	Still time.Duration
-	// Budget bounds the bytes of all events in flight, with those of other
-	// doors; nil means one of [hookframe.MaxInFlight] for this handler alone.
+	// Budget bounds the bytes of all events in flight, shared with other doors; nil means one of
+	// [hookframe.MaxInFlight] for this handler alone.
 	Budget *hookframe.Budget
 	// Share is the part of the budget that a caller of the HookService takes
 	// from; nil, or one that returns nil, means the budget itself.
@@ -45,16 +44,16 @@ type Options struct {
 }
 
 const (
-	// DefaultMaxWait is more than any agent waits for a hook.
+	// DefaultMaxWait exceeds what any agent waits for a hook.
 	DefaultMaxWait = 60 * time.Second
 	// DefaultMaxBody is enough for 32 MiB on a slow line.
 	DefaultMaxBody = 20 * time.Second
-	// MaxOwnerBytes bounds what an owner sends: names, digests and a reason.
+	// MaxOwnerBytes bounds an owner's request: names, digests and a reason.
 	MaxOwnerBytes = 64 << 10
-	// MaxBundleBytes bounds a request with signed rules: they are half of it at
-	// most, and a third more as text.
+	// MaxBundleBytes bounds a request with signed rules: at most half of it before encoding, and a
+	// third more as text.
 	MaxBundleBytes = 1 << 20
-	// frameBytes is what gRPC puts before a message.
+	// frameBytes is gRPC's prefix of a message.
 	frameBytes = 5
 )
 
@@ -77,21 +76,21 @@ func or(d, standard time.Duration) time.Duration {
 	return d
 }
 
-// A guard stands before a service: it lets in who is permitted and reads the
-// request within its limits.
+// A guard stands before a service: it checks the caller's permission and reads the request within
+// its limits.
 type guard struct {
 	next    http.Handler
 	methods map[string]method // by path
 	budget  *hookframe.Budget
 	shared  bool // callers have shares of it
-	// portion is the part of the budget that a caller takes from until it lets go;
-	// nil where there are none.
+	// portion is the part of the budget that a caller takes from until let is called; nil without
+	// portions.
 	portion func(who Identity) (part *hookframe.Budget, let func())
 	opts    Options
 	errors  *connect.ErrorWriter
 }
 
-// A method is what the description says of one.
+// A method is a method's description.
 type method struct {
 	needs  May
 	stream bool
@@ -126,7 +125,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !who.Unsure {
 			g.opts.refused(who, r.URL.Path, r.RemoteAddr)
 		}
-		// Nothing can be done about a caller that is gone.
+		// An error means that the caller is gone.
 		_ = g.errors.Write(w, r, refusal(who, r.URL.Path, m.needs))
 		return
 	}
@@ -181,10 +180,9 @@ func unread(ctx context.Context) error {
 	return err
 }
 
-// read takes in the whole request, because every method has one message to
-// read, and no caller may take for ever. A request that cannot be read goes on
-// as an empty one, with the reason, so that it is answered in the caller's own
-// protocol.
+// read reads the whole request, because every method has one message, and bounds the time for it.
+// An unreadable request continues as an empty one with the reason, so that it is answered in the
+// caller's own protocol.
 func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Claim, most int) *http.Request {
 	framed := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") ||
 		strings.HasPrefix(r.Header.Get("Content-Type"), "application/connect")
@@ -193,7 +191,7 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Cl
 		limit += frameBytes
 	}
 	control := http.NewResponseController(w)
-	// A writer that knows no deadlines is a test's.
+	// A writer without deadlines is a test's.
 	_ = control.SetReadDeadline(time.Now().Add(or(g.opts.MaxBody, DefaultMaxBody)))
 	data, err := io.ReadAll(io.LimitReader(claim.Reader(r.Body), int64(limit)+1))
 	if err == nil && len(data) > limit {

@@ -17,15 +17,15 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Hooks judges events. [monitor.Monitor] does.
+// Hooks judges events. [monitor.Monitor] implements it.
 type Hooks interface {
 	// Handle answers one event of a tenant's agent. With an error nothing is allowed, and the reply
 	// is ignored.
 	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
 }
 
-// NewHookHandler serves the HookService. Who calls must be in the request's
-// context; see [WithIdentity].
+// NewHookHandler serves the HookService. The caller must be in the request's context; see
+// [WithIdentity].
 func NewHookHandler(h Hooks, o Options) http.Handler {
 	s := hookService{hooks: h, opts: o}
 	service := wire.File_floodmark_v1_hook_proto.Services().ByName("HookService")
@@ -41,11 +41,10 @@ type hookService struct {
 	opts  Options
 }
 
-// The caller needs time to hear an answer: a tenth of what it gives us, and
-// not more than this.
+// The part of the caller's deadline reserved for sending the answer: a tenth, and at most this.
 const maxMargin = 200 * time.Millisecond
 
-// handle never returns an error: what goes wrong is a reply that restricts.
+// handle never returns an error: any error becomes a restricting reply.
 func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -74,8 +73,8 @@ func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error)
 	return wire.FromReply(reply), nil
 }
 
-// read returns the event that arrived. One over a limit comes back beside the
-// error, so that the reply can speak of it.
+// read returns the event. One over a limit is returned beside the error, so that the reply can name
+// its calls.
 func (in *heard) read(ctx context.Context) (hook.Event, error) {
 	if err := unread(ctx); err != nil {
 		return hook.Event{}, err
@@ -90,7 +89,7 @@ func (in *heard) read(ctx context.Context) (hook.Event, error) {
 	return ev, ev.Check()
 }
 
-// judge asks, and takes a panic for an error.
+// judge calls Handle, and turns a panic into an error.
 func (s hookService) judge(ctx context.Context, ev hook.Event) (reply hook.Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -105,8 +104,8 @@ func (s hookService) judge(ctx context.Context, ev hook.Event) (reply hook.Reply
 
 var errPanicked = errors.New("panic while judging")
 
-// explain says what went wrong to people, and what to do. What we do not know
-// may hold anything, so it is not told.
+// explain words an error for people, with a hint. The text of an unknown error is not shown: it may
+// contain anything.
 func explain(err error) (reason, hint string) {
 	var known *monitor.Refusal
 	switch {
@@ -120,7 +119,7 @@ func explain(err error) (reason, hint string) {
 	return "this could not be judged or recorded", "Look at «floodmark status», then repeat the call."
 }
 
-// maxSaid bounds what is repeated of an error: it may quote what was sent.
+// maxSaid bounds a quoted error, which may quote the request.
 const maxSaid = 200
 
 func short(err error) string {
@@ -131,7 +130,7 @@ func short(err error) string {
 	return string(said)
 }
 
-// restricted is the zero reply, with words.
+// restricted is the zero reply, with a reason.
 func restricted(ev hook.Event, reason, hint string) hook.Reply {
 	d := floodmark.Decision{
 		Verdict: floodmark.Restrict,
@@ -141,7 +140,7 @@ func restricted(ev hook.Event, reason, hint string) hook.Reply {
 	return everywhere(ev, d, "Floodmark refuses what it cannot judge: "+reason+". "+hint)
 }
 
-// elsewhere refuses what may run, but not as the caller would run it.
+// elsewhere refuses a call that is allowed, but not as the caller would run it.
 func elsewhere(ev hook.Event, why error) hook.Reply {
 	d := floodmark.Decision{
 		Verdict: floodmark.Restrict,
@@ -150,7 +149,7 @@ func elsewhere(ev hook.Event, why error) hook.Reply {
 	return everywhere(ev, d, "refused because "+why.Error()+".")
 }
 
-// everywhere answers an event, and each of its calls, by one decision.
+// everywhere gives an event, and each of its calls, one decision.
 func everywhere(ev hook.Event, d floodmark.Decision, line string) hook.Reply {
 	r := hook.Reply{Decision: d, Line: line}
 	for range min(len(ev.Calls), hook.MaxParts) {

@@ -25,8 +25,8 @@ const (
 	MayMachine                 // be one
 )
 
-// OwnerMay is all that an owner can be permitted. Events are not among it: who
-// sends them cannot be who answers the questions they raise.
+// OwnerMay are all permissions an owner can have. Sending events is not among them: the sender of
+// events must not answer the questions they raise.
 const OwnerMay = MayView | MayApprove | MayPolicy | MayAdmin
 
 type permission struct {
@@ -46,12 +46,11 @@ func permissions() []permission {
 	}
 }
 
-// Has reports whether m permits all that is needed. Needing nothing is never
-// permitted: a method that forgot to say what it needs is closed.
+// Has reports whether m has all of need. An empty need is never permitted: a method without a
+// declared permission is closed.
 func (m May) Has(need May) bool { return need != 0 && m&need == need }
 
-// Role is the role of people that has the first of these permissions, as
-// service.yaml calls it.
+// Role is the role in service.yaml that has the first of these permissions.
 func (m May) Role() string {
 	for _, one := range []struct {
 		may  May
@@ -64,7 +63,7 @@ func (m May) Role() string {
 	return "of a machine, which no person has"
 }
 
-// Words returns the set's words, in their order.
+// Words returns the permissions as words, in order.
 func (m May) Words() []string {
 	words := []string{}
 	for _, p := range permissions() {
@@ -82,7 +81,7 @@ func (m May) String() string {
 	return strings.Join(m.Words(), ", ")
 }
 
-// ParseMay reads words. With an error it returns the empty set.
+// ParseMay parses words. With an error it returns the empty set.
 func ParseMay(words []string) (May, error) {
 	var m May
 	for _, w := range words {
@@ -95,10 +94,10 @@ func ParseMay(words []string) (May, error) {
 	return m, nil
 }
 
-// MarshalJSON writes the words.
+// MarshalJSON encodes the words.
 func (m May) MarshalJSON() ([]byte, error) { return json.Marshal(m.Words()) }
 
-// UnmarshalJSON reads words and refuses those it does not know.
+// UnmarshalJSON decodes words and refuses unknown ones.
 func (m *May) UnmarshalJSON(data []byte) error {
 	var words []string
 	if err := json.Unmarshal(data, &words); err != nil {
@@ -111,40 +110,39 @@ func (m *May) UnmarshalJSON(data []byte) error {
 
 // An Identity is the caller. The zero Identity is unknown and may do nothing.
 type Identity struct {
-	// Tenant is whose sessions it is about; empty on a laptop.
+	// Tenant owns the sessions it is about; empty on a laptop.
 	Tenant string
-	// Name says who it is, for the journal.
+	// Name is the caller's name for the journal.
 	Name string
-	// Channel says how it was proved.
+	// Channel is how it was authenticated.
 	Channel string
-	// May is what it is permitted.
+	// May are its permissions.
 	May May
-	// Groups are those that an identity provider says a person is in.
+	// Groups are a person's groups according to the identity provider.
 	Groups []string
-	// Ends is when what it showed ends; zero if it does not, or if that is not known.
+	// Ends is when its credential expires; zero if never, or unknown.
 	Ends time.Time
 	// Machine is the id of a laptop that joined the fleet; empty for other callers.
 	Machine string
-	// Enrols is how often what it showed may enrol laptops; nil for people, who are
-	// not counted.
+	// Enrols is how many laptops its credential may enrol; nil for people, who have no limit.
 	Enrols *Enrols
 	// Why tells an unknown caller why it is; it holds no secret.
 	Why string
-	// Unsure says that it could not be found out who calls: asking again may help.
+	// Unsure says that the caller could not be looked up: a retry may help.
 	Unsure bool
 }
 
-// Enrols is how often a token may enrol laptops, at all nodes together.
+// Enrols is how many laptops a token may enrol, at all nodes together.
 type Enrols struct {
-	// Token is what its uses are counted by; it tells nothing about the token.
+	// Token is the key for counting its uses; it does not reveal the token.
 	Token floodmark.Digest
 	Most  int64
 }
 
-// The channels a caller can be proved by.
+// How a caller was authenticated.
 const (
 	HookSocket    = "hook.sock"
-	OwnerSocket   = "owner.sock" // the only one where a code is told
+	OwnerSocket   = "owner.sock" // the only channel that gets codes
 	ByToken       = "token"
 	ByCertificate = "certificate"
 	ByProvider    = "oidc"    // a token that an identity provider signed
@@ -153,8 +151,8 @@ const (
 
 type identityKey struct{}
 
-// WithIdentity says who is calling. Only what has proved it may say so: a
-// listener that knows its peer, or [Access].
+// WithIdentity adds the caller to ctx. Use it only after authentication: in a listener that knows
+// its peer, or in [Access].
 func WithIdentity(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }

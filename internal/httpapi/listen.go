@@ -20,9 +20,8 @@ const (
 	maxHeaderBytes = 32 << 10
 )
 
-// NewServer returns a server for one of our handlers. It speaks HTTP/1.1 and
-// HTTP/2, on a local socket also without TLS, which gRPC needs. It must not be
-// given a TCP listener but that of [Listen].
+// NewServer returns a server for one of our handlers. It speaks HTTP/1.1 and HTTP/2, on a local
+// socket also without TLS, which gRPC needs. The only TCP listener it may get is that of [Listen].
 func NewServer(h http.Handler) *http.Server {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
@@ -34,9 +33,9 @@ func NewServer(h http.Handler) *http.Server {
 	}
 }
 
-// ServerTLS is how a TCP listener must be set up: TLS 1.3 and nothing older.
-// With a pool of authorities a client may show a certificate of one of them;
-// any other certificate ends the connection.
+// ServerTLS is the configuration of a TCP listener: TLS 1.3 and nothing older. With a pool of
+// authorities a client may send a certificate of one of them; any other certificate ends the
+// connection.
 func ServerTLS(cert tls.Certificate, clients *x509.CertPool) *tls.Config {
 	c := &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"},
@@ -47,7 +46,7 @@ func ServerTLS(cert tls.Certificate, clients *x509.CertPool) *tls.Config {
 	return c
 }
 
-// Listen opens a TCP listener. There is none without TLS 1.3.
+// Listen opens a TCP listener. It requires TLS 1.3.
 func Listen(ctx context.Context, addr string, c *tls.Config) (net.Listener, error) {
 	if c == nil || c.MinVersion < tls.VersionTLS13 || len(c.Certificates) == 0 && c.GetCertificate == nil {
 		return nil, fmt.Errorf("listen on %s: TCP needs a certificate and TLS 1.3; without them use the local socket", addr)
@@ -69,7 +68,7 @@ type People interface {
 // Finders find callers by their credentials. A nil one finds none.
 type Finders struct {
 	Tokens *Tokens
-	// People are found by tokens that are none of ours.
+	// People are found by tokens of another issuer.
 	People People
 	// Machines are found by tokens of [MachineKind].
 	Machines People
@@ -86,7 +85,7 @@ func Access(f Finders, o Options, next http.Handler) http.Handler {
 		if err != nil && !errors.Is(err, ErrNoToken) {
 			o.failed(r.URL.Path, err)
 		}
-		// A copy of what it is found by: others change the request's header meanwhile.
+		// Copy the credentials: later handlers change the request's header.
 		again := (&http.Request{TLS: r.TLS, Header: http.Header{"Authorization": slices.Clone(r.Header.Values("Authorization"))}}).WithContext(r.Context())
 		find := func() (Identity, error) { return f.identify(again) }
 		next.ServeHTTP(w, withStill(r.WithContext(WithIdentity(r.Context(), who)), find))
@@ -122,8 +121,8 @@ func (f Finders) identify(r *http.Request) (Identity, error) {
 	return f.Tokens.FindCertificate(name)
 }
 
-// certificateName is the spiffe:// name of a certificate, or its common name
-// if it has no such name at all. Two spiffe:// names are none.
+// certificateName is the spiffe:// name of a certificate, or its common name without one. Two
+// spiffe:// names are an error.
 func certificateName(c *x509.Certificate) (string, error) {
 	var names []string
 	for _, u := range c.URIs {

@@ -18,9 +18,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Machines answers laptops that joined the fleet, and people who ask about them.
-// What is said of [Owner] holds here, too; what a machine calls is about
-// who.Machine and nothing else.
+// Machines serves laptops that joined the fleet, and people who ask about them. The rules of
+// [Owner] apply; a machine's call is about who.Machine only.
 type Machines interface {
 	Enrol(ctx context.Context, who Identity, r *wire.EnrolRequest) (*wire.EnrolResponse, error)
 	ReportMachine(ctx context.Context, who Identity, r *wire.ReportMachineRequest) (*wire.ReportMachineResponse, error)
@@ -34,16 +33,16 @@ type Machines interface {
 }
 
 const (
-	// MaxMachineBytes bounds what a machine sends at once: an upload with all that
-	// stands around its entries.
+	// MaxMachineBytes bounds one request of a machine: an upload with the encoding around its
+	// entries.
 	MaxMachineBytes = machines.MaxBytes + 1<<20
-	// maxMachinesInFlight bounds what all machines send at once. It is not the
-	// budget of events: laptops must not keep agents waiting.
+	// maxMachinesInFlight bounds what all machines send at once, apart from the budget of events:
+	// laptops must not delay agents.
 	maxMachinesInFlight = 8 * MaxMachineBytes
 )
 
-// NewMachineHandler serves the MachineService. Who calls must be in the request's
-// context; see [WithIdentity].
+// NewMachineHandler serves the MachineService. The caller must be in the request's context; see
+// [WithIdentity].
 func NewMachineHandler(m Machines, o Options) http.Handler {
 	_, next := wire.NewMachineServiceHandler(machineService{m}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
@@ -55,7 +54,7 @@ func NewMachineHandler(m Machines, o Options) http.Handler {
 	}
 }
 
-// machineService is what Connect calls: it adds who is calling.
+// machineService adapts Connect's calls: it adds the caller.
 type machineService struct{ m Machines }
 
 var _ wire.MachineServiceHandler = machineService{}
@@ -102,11 +101,11 @@ const MachinePrefix = tokenPrefix + string(MachineKind) + "_"
 // machineDigits is how many characters a machine's id has.
 const machineDigits = 16
 
-// NewMachineToken draws an id and a token for a machine. Only the hash is kept.
+// NewMachineToken draws an id and a token for a machine. Only the hash is stored.
 func NewMachineToken() (id machines.ID, text string, hash floodmark.Digest) {
 	var name [machineDigits / 2]byte
 	var secret [secretBytes]byte
-	// They never fail: the program ends if there is no randomness.
+	// They never fail: without randomness the program crashes.
 	_, _ = rand.Read(name[:])
 	_, _ = rand.Read(secret[:])
 	id = machines.ID(hex.EncodeToString(name[:]))
@@ -125,16 +124,15 @@ type MachineFinder struct {
 
 var _ People = (*MachineFinder)(nil)
 
-// lookupsAtOnce is half of the connections that a journal reads with.
+// lookupsAtOnce is half of a journal's connections for reading.
 const lookupsAtOnce = 4
 
-// NewMachineFinder looks machines up in a book; has reports whether a tenant is
-// known.
+// NewMachineFinder looks machines up in a book; has reports whether a tenant exists.
 func NewMachineFinder(book machines.Book, has func(tenant string) bool) *MachineFinder {
 	return &MachineFinder{book: book, has: has, turns: make(chan struct{}, lookupsAtOnce)}
 }
 
-// whyUnsure is told to a machine that could not be looked up. It was not refused.
+// whyUnsure is for a machine that could not be looked up. It was not refused.
 const whyUnsure = "who you are cannot be looked up at the moment; try again later"
 
 // Find implements [People].

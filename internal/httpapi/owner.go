@@ -48,7 +48,7 @@ type Owner interface {
 	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
 	Report(ctx context.Context, who Identity, r *wire.ReportRequest) (*wire.ReportResponse, error)
 
-	// These send until they are done, the caller hangs up, or send fails.
+	// These send until done, until the caller cancels, or until send fails.
 	Watch(ctx context.Context, who Identity, r *wire.WatchRequest, send func(*wire.WatchResponse) error) error
 	Verify(ctx context.Context, who Identity, r *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error
 	Export(ctx context.Context, who Identity, r *wire.ExportRequest, send func(*wire.ExportResponse) error) error
@@ -57,12 +57,12 @@ type Owner interface {
 var (
 	// ErrNotFound says that what the caller named does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrInvalid says that the caller asked for something that cannot be.
+	// ErrInvalid says that the caller requested something impossible.
 	ErrInvalid = errors.New("invalid")
 )
 
-// NewOwnerHandler serves the OwnerService. Who calls must be in the request's
-// context; see [WithIdentity].
+// NewOwnerHandler serves the OwnerService. The caller must be in the request's context; see
+// [WithIdentity].
 func NewOwnerHandler(owner Owner, o Options) http.Handler {
 	_, next := wire.NewOwnerServiceHandler(ownerService{owner: owner}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
@@ -73,7 +73,7 @@ func NewOwnerHandler(owner Owner, o Options) http.Handler {
 	methods[wire.OwnerServicePublishBundleProcedure] = large
 	return &guard{
 		next: next, methods: methods, opts: o,
-		// Not that of events: a flood of them must not lock the owner out.
+		// A budget of its own: a flood of events must not lock the owner out.
 		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
 	}
 }
@@ -82,7 +82,7 @@ func recovered(_ context.Context, _ connect.Spec, _ http.Header, p any) error {
 	return fmt.Errorf("%w: %v", errPanicked, p)
 }
 
-// checked refuses requests that could not be read and words what went wrong.
+// checked refuses unreadable requests and words errors.
 type checked struct{ opts Options }
 
 func (c checked) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
@@ -108,7 +108,7 @@ func (checked) WrapStreamingClient(next connect.StreamingClientFunc) connect.Str
 	return next
 }
 
-// worded turns an error into one for the caller.
+// worded converts an error for the caller.
 func (c checked) worded(procedure string, err error) error {
 	var ready *connect.Error
 	var known *monitor.Refusal

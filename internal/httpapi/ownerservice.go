@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// ownerService is what Connect calls: it adds who is calling.
+// ownerService adapts Connect's calls: it adds the caller.
 type ownerService struct{ owner Owner }
 
 var _ wire.OwnerServiceHandler = ownerService{}
@@ -132,7 +132,7 @@ func (s ownerService) Watch(ctx context.Context, r *wire.WatchRequest, stream *c
 	who := IdentityOf(ctx)
 	return s.owner.Watch(ctx, who, r, func(seen *wire.WatchResponse) error {
 		if q := seen.GetAsked(); q.GetCode() != "" {
-			seen = proto.CloneOf(seen) // others may watch the same
+			seen = proto.CloneOf(seen) // other watchers share it
 			withoutCodes(who, seen.GetAsked())
 		}
 		return stream.Send(seen)

@@ -14,8 +14,8 @@ const (
 	maxMachineInFlight = MaxMachineBytes + MaxMachineBytes/4
 )
 
-// portions are the parts of a budget that tenants and their machines have, while
-// they send. The zero portions have no budget.
+// portions are the parts of a budget that tenants and their machines have while they send. The zero
+// portions have no budget.
 type portions struct {
 	whole *hookframe.Budget
 

@@ -11,18 +11,18 @@ import (
 	"connectrpc.com/connect"
 )
 
-// DefaultStill is how often it is looked whether who listens to a stream would be
-// let in still. A stream may last for days, and a token ends or is revoked.
+// DefaultStill is how often the permission of a stream's caller is checked again. A stream may last
+// for days, and its token may expire or be revoked.
 const DefaultStill = 10 * time.Second
 
-// An endedError is why a stream was ended whose caller would not be let in any more.
+// An endedError is why a stream ended whose caller lost its permission.
 type endedError struct{ why *connect.Error }
 
 func (e endedError) Error() string { return e.why.Error() }
 
 type stillKey struct{}
 
-// withStill lets it be found out once more who calls.
+// withStill stores how to identify the caller again.
 func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), stillKey{}, find))
 }
@@ -32,7 +32,7 @@ func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
 func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
 	find, ok := ctx.Value(stillKey{}).(func() (Identity, error))
 	if !ok {
-		return ctx, func() {} // a local socket, where every connection is looked at
+		return ctx, func() {} // a local socket, where every connection is authenticated
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var looks sync.WaitGroup
@@ -47,7 +47,7 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 			}
 			now, err := find()
 			if ctx.Err() != nil {
-				return // the caller has gone: that says nothing of it
+				return // the caller has gone, which is no change of permission
 			}
 			if err != nil && !errors.Is(err, ErrNoToken) {
 				g.opts.failed(path, err)
@@ -61,8 +61,8 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 	return ctx, func() { cancel(nil); looks.Wait() }
 }
 
-// unlike says why who was let in before would not be now; nil if it would. Err is of
-// finding out who that is.
+// unlike returns why a caller would not be permitted any more; nil if it still is. Err is the error
+// of identifying it again.
 func unlike(before, now Identity, err error, path string, needs May) *connect.Error {
 	switch {
 	case err != nil && !errors.Is(err, ErrNoToken):
@@ -77,7 +77,7 @@ func unlike(before, now Identity, err error, path string, needs May) *connect.Er
 	return nil
 }
 
-// noLonger is why a stream was ended, if that is why.
+// noLonger returns why a stream was ended, if a lost permission is why.
 func noLonger(ctx context.Context, err error) error {
 	if ended, is := errors.AsType[endedError](context.Cause(ctx)); is {
 		return ended.why

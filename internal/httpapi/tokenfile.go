@@ -57,8 +57,8 @@ func readTokens(path string) ([]Token, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// A Secret that Kubernetes mounts can be read by its group. There are only
-	// hashes in it; who can write to it makes himself an owner.
+	// A mounted Kubernetes Secret is readable by its group. It contains only hashes; but write
+	// access to it would make an owner.
 	if info.Mode().Perm()&0o037 != 0 || !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("others can read or write it (mode %v): run chmod 600 on it", info.Mode())
 	}
@@ -99,8 +99,8 @@ func parseTokens(data []byte) ([]Token, error) {
 	return file.Tokens, nil
 }
 
-// change reads the file, changes it and writes it as a whole. The new file is
-// also the lock: of two that change at once, one is told to try again.
+// change reads the file, changes it and writes it as a whole. The new file is also the lock: of two
+// concurrent changes, one is told to try again.
 func (t *Tokens) change(to func([]Token) ([]Token, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,19 +17,19 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A Kind says whom a token is for. It is part of the token's own text, so that
-// no file can make an owner of an agent.
+// A Kind is what a token is for. It is part of the token's own text, so that no file can make an
+// agent's token an owner's.
 type Kind string
 
 // The kinds. They share no permission.
 const (
 	AgentKind   Kind = "agent"   // sends events and does nothing else, ever
-	OwnerKind   Kind = "owner"   // is permitted what its maker chose of OwnerMay
+	OwnerKind   Kind = "owner"   // has the permissions chosen from OwnerMay when it was made
 	EnrolKind   Kind = "enrol"   // makes laptops machines of the fleet
-	MachineKind Kind = "machine" // is such a machine; the fleet's book keeps it, no file
+	MachineKind Kind = "machine" // is such a machine; it is in the fleet's book, not in a file
 )
 
-// most is all that a kind can ever be permitted.
+// most are all permissions that a kind can have.
 func (k Kind) most() May {
 	switch k {
 	case AgentKind:
@@ -44,8 +44,7 @@ func (k Kind) most() May {
 }
 
 const (
-	// MaxTokens bounds the tokens and certificates of one file: all are compared
-	// on every call.
+	// MaxTokens bounds the tokens and certificates of one file: every call compares all of them.
 	MaxTokens = 4096
 	// MaxTokenName bounds a token's name and a certificate's.
 	MaxTokenName   = 512
@@ -54,28 +53,27 @@ const (
 	maxTokenGroups = 64
 	// MaxUses bounds how many laptops one token enrols: more than any fleet has.
 	MaxUses = 1_000_000
-	// tokenPrefix begins every token of ours.
+	// tokenPrefix begins all our tokens.
 	tokenPrefix = "fm_"
 )
 
-// A Token is what is kept of a token or of a certificate that was admitted:
-// who it is for, and never the secret.
+// A Token is the record of a token or of an admitted certificate: who it is for, and never the
+// secret.
 //
-// Rules for changing it: fields are only added, and the absence of one must
-// mean the safest value.
+// Rules for changing it: fields are only added, and the absence of one must mean the safest value.
 type Token struct {
 	ID     string `json:"id"`
 	Kind   Kind   `json:"kind"`
 	Tenant string `json:"tenant,omitempty"`
 	Name   string `json:"name"`
-	// May is what an owner is permitted. Other kinds have what is theirs.
+	// May are an owner's permissions. Other kinds have fixed ones.
 	May May `json:"may"`
-	// Groups are those whose questions an owner answers.
+	// Groups are those whose questions the owner may answer.
 	Groups  []string  `json:"groups,omitempty"`
 	Created time.Time `json:"created,omitzero"`
-	// Expires is zero for one that does not.
+	// Expires is zero for a token without expiry.
 	Expires time.Time `json:"expires,omitzero"`
-	// Uses is how many laptops a token to enrol enrols; zero is one.
+	// Uses is how many laptops an enrolment token enrols; zero is one.
 	Uses int64 `json:"uses,omitempty"`
 	// Hash is the SHA-256 of the token's text. Certificate is the spiffe:// name
 	// of a client certificate, or its common name. Exactly one of them is set.
@@ -86,8 +84,8 @@ type Token struct {
 // ErrNoToken says that a token or certificate is unknown, revoked or expired.
 var ErrNoToken = errors.New("no such token")
 
-// Tokens is a file of tokens. It is safe for concurrent use; a change that
-// another process makes to the file counts from the next call on.
+// Tokens is a file of tokens. It is safe for concurrent use; a change by another process takes
+// effect at the next call.
 type Tokens struct {
 	path string
 	now  func() time.Time
@@ -97,7 +95,7 @@ type Tokens struct {
 	seen   os.FileInfo // of the file that tokens are from; nil for none
 }
 
-// OpenTokens reads a file of tokens. One that does not exist holds none.
+// OpenTokens reads a file of tokens. A missing file has none.
 func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
 	t := &Tokens{path: path, now: now}
 	t.mu.Lock()
@@ -105,11 +103,11 @@ func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
 	return t, t.refresh()
 }
 
-// Create makes a token and returns its text, which is nowhere else. Of want it
-// takes Kind, Tenant, Name, May, Groups, Uses and Expires.
+// Create makes a token and returns its text, which is not stored. Of want it uses Kind, Tenant,
+// Name, May, Groups, Uses and Expires.
 func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	var secret [secretBytes]byte
-	// It never fails: the program ends if there is no randomness.
+	// It never fails: without randomness the program crashes.
 	_, _ = rand.Read(secret[:])
 	text = tokenPrefix + string(want.Kind) + "_" + hex.EncodeToString(secret[:])
 	want.Hash, want.Certificate = sha256.Sum256([]byte(text)), ""
@@ -120,8 +118,8 @@ func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	return text, made, nil
 }
 
-// Admit lets in who shows a verified client certificate of this name. Of want
-// it takes Kind, Tenant, Name, May, Groups, Uses, Expires and Certificate.
+// Admit admits a verified client certificate of this name. Of want it uses Kind, Tenant, Name, May,
+// Groups, Uses, Expires and Certificate.
 func (t *Tokens) Admit(want Token) (Token, error) {
 	want.Hash = floodmark.Digest{}
 	return t.add(want)
@@ -135,7 +133,7 @@ func (t *Tokens) add(want Token) (Token, error) {
 		want.May = want.Kind.most()
 	}
 	if want.Uses == 1 && want.Kind == EnrolKind {
-		want.Uses = 0 // which is one, also for programs that count none
+		want.Uses = 0 // which means one, also to older programs
 	}
 	if err := want.check(); err != nil {
 		return Token{}, err
@@ -151,7 +149,7 @@ func (t *Tokens) add(want Token) (Token, error) {
 	})
 }
 
-// Revoke ends a token or a certificate, by its id. It counts at once.
+// Revoke ends a token or a certificate, by its id, at once.
 func (t *Tokens) Revoke(id string) error {
 	return t.change(func(all []Token) ([]Token, error) {
 		left := slices.DeleteFunc(slices.Clone(all), func(o Token) bool { return o.ID == id })
@@ -162,7 +160,7 @@ func (t *Tokens) Revoke(id string) error {
 	})
 }
 
-// List returns what is kept, oldest first.
+// List returns all tokens, oldest first.
 func (t *Tokens) List() ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,12 +179,12 @@ func (t *Tokens) Find(text string) (Identity, error) {
 	})
 }
 
-// FindCertificate returns whose certificate this is. Its caller has verified it.
+// FindCertificate returns whose certificate this is. The caller has verified it.
 func (t *Tokens) FindCertificate(name string) (Identity, error) {
 	return t.find(ByCertificate, func(o Token) bool { return o.Certificate != "" && o.Certificate == name })
 }
 
-// find looks at every token, so that time tells nothing.
+// find compares every token, so that timing reveals nothing.
 func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,12 +215,12 @@ func (o Token) Most() int64 {
 	return max(o.Uses, 1)
 }
 
-// counted is what the uses of a token are counted by, the same at all nodes.
+// counted is the key for counting a token's uses, the same at all nodes.
 func (o Token) counted() floodmark.Digest {
 	return floodmark.DigestOf("floodmark uses of a token 1\x00" + o.Hash.String() + "\x00" + o.Certificate)
 }
 
-// check refuses what no file may hold.
+// check refuses tokens that no file may contain.
 func (o Token) check() error {
 	switch {
 	case o.Kind.most() == 0:

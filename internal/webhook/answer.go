@@ -52,8 +52,8 @@ type field struct {
 	odd        bool // it is no text
 }
 
-// fieldsOf returns the keys we know. A decoder into a struct would take a key in
-// other letters for it, and the last of two.
+// fieldsOf returns the known keys. Decoding into a struct would also accept keys in other case, and
+// the last of two.
 func fieldsOf(data []byte) (map[string]field, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not text in UTF-8")

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// failure words what went wrong on the way, and whether it may pass. Nothing the
-// other side sent is in the words.
+// failure words a transport error, and reports whether a retry may help. The words contain nothing
+// the server sent.
 func (h *Hook) failure(ctx context.Context, err error) (_ *verify.Failure, again bool) {
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return &verify.Failure{Kind: verify.TimedOut, Text: "it did not answer within " + seconds(h.limit)}, false
@@ -41,7 +41,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// Hint says what to do about an answer that did not come.
+// Hint says what to do about a missing answer.
 func Hint(k verify.FailureKind) string {
 	switch k {
 	case verify.Unreachable:

@@ -58,13 +58,12 @@ func encode(r verify.Request) ([]byte, error) {
 
 // A signer signs requests; the zero signer does not.
 type signer struct {
-	// plain is the key of the body's signature: the secret as it is written.
-	// standard is that of Standard Webhooks: what stands behind whsec_ decoded,
-	// or else the secret as it is written.
+	// plain is the key of the body's signature: the secret as written. standard is that of Standard
+	// Webhooks: the decoded text after whsec_, or else the secret as written.
 	plain, standard []byte
 }
 
-// leastSecret is how long a secret must be: a shorter one can be guessed.
+// leastSecret is the minimum length of a secret: a shorter one can be guessed.
 const leastSecret = 16
 
 func newSigner(secret string) (signer, error) {
@@ -85,8 +84,8 @@ func newSigner(secret string) (signer, error) {
 	return s, nil
 }
 
-// headers signs one try. The id stays the same over all tries of one asking; the
-// time does not, so that a receiver can refuse what is old.
+// headers signs one try. The id stays the same over all retries of one request; the time does not,
+// so that a receiver can refuse old ones.
 func (s signer) headers(h http.Header, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	h.Set(headerID, id)

@@ -39,7 +39,7 @@ func local(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// The names of our own headers.
+// Our own headers.
 const (
 	headerSeed      = "X-OpenClaw-Signature"  // seed 3: hex HMAC-SHA256 of the body
 	headerOurs      = "X-Floodmark-Signature" // the same under our own name
@@ -48,7 +48,7 @@ const (
 	headerSignature = "Webhook-Signature"
 )
 
-// CheckHeader refuses the name of a header that is no name or is ours.
+// CheckHeader refuses an invalid header name, and the names of our own headers.
 func CheckHeader(name string) error {
 	if name == "" || strings.Trim(name, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
 		return fmt.Errorf("%.40q is no name of a header", name)

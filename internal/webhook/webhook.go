@@ -19,25 +19,24 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// Options are how a webhook is reached.
+// Options configure a webhook.
 type Options struct {
-	// Name is what the settings and the journal call it.
+	// Name is its name in the settings and the journal.
 	Name string
-	// URL is https, or http to this very machine.
+	// URL is https, or http to this machine.
 	URL string
-	// Headers are sent along.
+	// Headers are sent with each request.
 	Headers map[string]string
-	// Secret signs requests; empty: they are not signed.
+	// Secret signs requests; without it they are unsigned.
 	Secret string
-	// Timeout bounds one asking with all its tries; zero: 30 s.
+	// Timeout bounds one request with all its retries; zero: 30 s.
 	Timeout time.Duration
-	// Roots are whom its certificate may be signed by; nil: whom the machine
-	// trusts.
+	// Roots are the authorities for its certificate; nil for those the machine trusts.
 	Roots *x509.CertPool
 	// Version is the program's, for the User-Agent.
 	Version string
 	Now     func() time.Time
-	// Dial connects to it; nil does so by the machine's own network.
+	// Dial connects to it; nil uses the machine's own network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -54,7 +53,7 @@ type Hook struct {
 
 var _ verify.Verifier = (*Hook)(nil)
 
-// The bounds of one asking.
+// The limits of one request.
 const (
 	usualTimeout   = 30 * time.Second
 	maxHeaderBytes = 16 << 10
@@ -64,8 +63,7 @@ const (
 	idle           = 90 * time.Second
 )
 
-// New returns a webhook, or says what is wrong with its settings. No error holds
-// a secret.
+// New returns a webhook, or an error about its settings. No error contains a secret.
 func New(o Options) (*Hook, error) {
 	u, err := CheckURL(o.URL)
 	if err != nil {
@@ -95,7 +93,7 @@ func New(o Options) (*Hook, error) {
 // Name implements [verify.Verifier].
 func (h *Hook) Name() string { return h.name }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (h *Hook) Close() error {
 	h.client.CloseIdleConnections()
 	return nil
@@ -110,21 +108,21 @@ func (h *Hook) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 	return report.Answer, nil
 }
 
-// A Report is what came of one asking, for people who look into it.
+// A Report describes one request, for debugging.
 type Report struct {
 	Answer  verify.Answer
 	Failure *verify.Failure
-	// Tries is how often it was sent, Took how long all of it lasted.
+	// Tries is how often it was sent, Took its total time.
 	Tries int
 	Took  time.Duration
-	// Status is the last answer's, such as «200 OK»; empty if there was none.
+	// Status is that of the last answer, such as «200 OK»; empty if there was none.
 	Status string
-	// TLS is the version the connection had; empty in the clear.
+	// TLS is the version of the connection; empty without TLS.
 	TLS string
 }
 
-// Try asks and reports. What fails in a way that may pass is tried again, with
-// the same id and a new signature, as long as there is time.
+// Try sends a request and reports the result. Transient failures are retried with the same id and a
+// new signature, as long as there is time.
 func (h *Hook) Try(ctx context.Context, r verify.Request) (out Report) {
 	began := h.now()
 	defer func() { out.Took = h.now().Sub(began) }()
@@ -155,7 +153,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// once sends the request and reports whether it is worth another try.
+// once sends the request and reports whether a retry may help.
 func (h *Hook) once(ctx context.Context, id string, body []byte, out *Report) (again bool) {
 	out.Status, out.TLS, out.Failure = "", "", nil
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
@@ -188,13 +186,13 @@ func (h *Hook) once(ctx context.Context, id string, body []byte, out *Report) (a
 	data, err := io.ReadAll(io.LimitReader(res.Body, verify.MaxAnswerBytes+1))
 	if err != nil {
 		out.Failure, _ = h.failure(ctx, err)
-		return false // it may have decided: asking twice is no better
+		return false // it may have decided; a retry would not help
 	}
 	out.Answer, out.Failure = read(data, id)
 	return false
 }
 
-// passing reports whether an answer says that it may be another one soon.
+// passing reports a transient status.
 func passing(code int) bool {
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -203,7 +201,7 @@ func passing(code int) bool {
 	return false
 }
 
-// status is a status in our own words: a server may write any text there.
+// status is a status in our own words: a server may send any text there.
 func status(code int) string {
 	if text := http.StatusText(code); text != "" {
 		return fmt.Sprintf("%d %s", code, text)

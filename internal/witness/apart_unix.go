@@ -16,10 +16,9 @@ const (
 	writableByOthers = 0o002
 )
 
-// Apart reports whether a user, by number, can change nothing in the folder:
-// neither it nor anything in it or above it is theirs or open to others. If it
-// is apart from the one who can write the journal, the checkpoints in it prove
-// more than damage. Access lists are not looked at.
+// Apart reports whether a user, by number, can change nothing in the folder: neither it nor
+// anything in it or above it is theirs or writable by others. If the journal's writer is such a
+// user, its checkpoints prove more than damage. Access lists are not checked.
 func Apart(dir string, uid int) (bool, error) {
 	if uid == 0 {
 		return false, nil

@@ -35,17 +35,17 @@ const (
 	lockFile   = "lock"
 )
 
-// ErrReadOnly says that the folder was opened for looking only.
+// ErrReadOnly says that the folder was opened for reading only.
 var ErrReadOnly = errors.New("witness: opened for reading only")
 
-// A Folder is a log of heads in a folder. Readers may look on while one
-// process writes. A Folder itself is not for concurrent writing.
+// A Folder is a log of heads in a folder. Readers may use it while one process writes. A Folder
+// itself is not for concurrent writing.
 type Folder struct {
 	dir    string
 	heads  *os.File
 	hashes *os.File
 	notes  *os.File
-	lock   *os.File // nil for looking only
+	lock   *os.File // nil for reading only
 
 	trimmed bool  // whether the two below are known
 	size    int64 // how many heads there are
@@ -54,8 +54,8 @@ type Folder struct {
 
 var _ journal.HeadLog = (*Folder)(nil)
 
-// Open opens the folder for the one who writes, and makes it if it is not
-// there. It finishes what a crash left half done.
+// Open opens the folder for writing, and creates it if necessary. It completes what a crash
+// interrupted.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the witness folder: %w", err)
@@ -116,7 +116,7 @@ func (f *Folder) open(flag int, write bool) (err error) {
 	return f.syncDir()
 }
 
-// Close closes the folder and lets another write to it.
+// Close closes the folder and releases its lock.
 func (f *Folder) Close() error {
 	var errs []error
 	for _, file := range []*os.File{f.heads, f.hashes, f.notes} {
@@ -164,7 +164,7 @@ func (f *Folder) Newest(context.Context) ([]byte, error) {
 	return last, err
 }
 
-// readSmall reads a file that should hold one note.
+// readSmall reads a file of one note.
 func readSmall(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -174,8 +174,8 @@ func readSmall(path string) ([]byte, error) {
 	return b, errors.Join(err, file.Close())
 }
 
-// Publish implements [journal.HeadLog]. The newest checkpoint is replaced
-// first: once a note can be seen anywhere, no other may be signed in its place.
+// Publish implements [journal.HeadLog]. The newest checkpoint is replaced first: once a note is
+// visible, no other may be signed in its place.
 func (f *Folder) Publish(_ context.Context, signed []byte) error {
 	if f.lock == nil {
 		return ErrReadOnly
@@ -205,7 +205,7 @@ func writeFile(path string, b []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// syncDir makes names durable.
+// syncDir makes file names durable.
 func (f *Folder) syncDir() error {
 	dir, err := os.Open(f.dir)
 	if err != nil {
@@ -214,7 +214,7 @@ func (f *Folder) syncDir() error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// mendNotes adds the newest checkpoint to all of them, if it is not there yet.
+// mendNotes appends the newest checkpoint to the list of all, if it is missing.
 func (f *Folder) mendNotes() error {
 	newest, err := readSmall(filepath.Join(f.dir, newestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -236,10 +236,10 @@ func (f *Folder) mendNotes() error {
 	return f.notes.Sync()
 }
 
-// signature begins the line a note of ours ends with.
+// signature begins the last line of our notes.
 const signature = "\n\u2014 "
 
-// lastNote returns the last whole checkpoint of all, and where it ends.
+// lastNote returns the last complete checkpoint in the list, and where it ends.
 func (f *Folder) lastNote() (last []byte, end int64, err error) {
 	info, err := f.notes.Stat()
 	if err != nil {
@@ -260,8 +260,7 @@ func (f *Folder) lastNote() (last []byte, end int64, err error) {
 	return slices.Clone(notes[len(notes)-1]), from + int64(whole), nil
 }
 
-// splitNotes returns the whole notes in b and where they end. The first may
-// lack its beginning.
+// splitNotes returns the complete notes in b and where they end. The first may lack its beginning.
 func splitNotes(b []byte) (notes [][]byte, end int) {
 	for {
 		i := bytes.Index(b[end:], []byte(signature))

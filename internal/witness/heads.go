@@ -75,8 +75,8 @@ func (f *Folder) Trim(_ context.Context, size int64) error {
 	return nil
 }
 
-// Leaves implements [journal.HeadLog]. A line without an end is one that is
-// being written, or was when the power went.
+// Leaves implements [journal.HeadLog]. It stops at a line without an end, which is being written or
+// was lost with the power.
 func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		start, err := f.find(from)
@@ -110,8 +110,8 @@ func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error
 	}
 }
 
-// find returns where head number n begins, or would. It returns
-// [journal.ErrLog] if there are fewer heads before it.
+// find returns where head number n begins, or would begin. It returns [journal.ErrLog] if there are
+// fewer heads before it.
 func (f *Folder) find(n int64) (int64, error) {
 	if n == 0 {
 		return 0, nil
@@ -121,7 +121,7 @@ func (f *Folder) find(n int64) (int64, error) {
 		return 0, err
 	}
 	var failed error
-	// The first byte behind which only head n and later ones begin.
+	// The first byte after which only head n and later ones begin.
 	p := sort.Search(int(info.Size()), func(p int) bool {
 		number, _, err := f.lineAfter(int64(p))
 		if err != nil && failed == nil {
@@ -148,8 +148,8 @@ func (f *Folder) find(n int64) (int64, error) {
 	return start, nil
 }
 
-// lineAfter returns the number of the first line that begins at p or behind
-// it, and where; the number is -1 if no whole line of ours begins there.
+// lineAfter returns the number and position of the first line that begins at p or later; the number
+// is -1 if no complete line of ours begins there.
 func (f *Folder) lineAfter(p int64) (number, start int64, err error) {
 	from := max(0, p-1)
 	b := make([]byte, 2*maxLine)
@@ -174,7 +174,7 @@ func (f *Folder) lineAfter(p int64) (number, start int64, err error) {
 	return number, start, nil
 }
 
-// parseLine splits a whole line into its number and the head.
+// parseLine splits a complete line into its number and the head.
 func parseLine(line []byte) (number int64, leaf string, ok bool) {
 	text, whole := strings.CutSuffix(string(line), "\n")
 	digits, leaf, found := strings.Cut(text, " ")
@@ -202,7 +202,7 @@ func (f *Folder) Notes(ctx context.Context) iter.Seq2[[]byte, error] {
 				yield(nil, err)
 				return
 			}
-			if len(one) <= journal.MaxNoteBytes { // one beyond is refused by its reader
+			if len(one) <= journal.MaxNoteBytes { // its reader refuses one byte more
 				one = append(one, line...)
 			}
 			if !bytes.HasPrefix(line, []byte(signature[1:])) {

@@ -11,5 +11,5 @@ func lock(*os.File) error {
 	return errors.New("open the witness folder: locking is not built for this system")
 }
 
-// Apart cannot tell here, so it is not so.
+// Apart cannot tell here, and returns false.
 func Apart(string, int) (bool, error) { return false, nil }
