@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Options are what a bot is made of.
+// Options configure a bot.
 type Options struct {
 	Client *Client
 	// Key authenticates buttons. It is secret and must stay the same.
 	Key []byte
-	// File is where the bot remembers over restarts which message shows which
-	// question; empty: nowhere.
+	// File is where the bot records, over restarts, which message shows which question; empty:
+	// nowhere.
 	File string
 	Now  func() time.Time
 	// Incident is called for suspicious events: a press by a stranger, or a forged button. It is
@@ -25,8 +25,8 @@ type Options struct {
 	Incident func(kind, text string)
 }
 
-// A Bot is one bot of Telegram: what it sends, what it hears, and what is wrong
-// with either. A [Channel] and a [Gate] can share one.
+// A Bot is one Telegram bot: its messages, its updates, and its problems. A [Channel] and a [Gate]
+// can share one.
 type Bot struct {
 	opts    Options
 	client  *Client
@@ -48,7 +48,7 @@ type trouble struct {
 	since time.Time
 }
 
-// Open builds a bot. It says and hears nothing before Run.
+// Open builds a bot. It makes no calls before Run.
 func Open(o Options) (*Bot, error) {
 	if o.Client == nil || len(o.Key) == 0 || o.Now == nil {
 		return nil, errors.New("telegram: a bot needs a client, a key and a clock")
@@ -70,18 +70,17 @@ func Open(o Options) (*Bot, error) {
 	return b, nil
 }
 
-// Close lets go of what Open opened. Run must have ended.
+// Close releases what Open opened. Run must have ended.
 func (b *Bot) Close() error {
 	b.client.Close()
 	return b.memo.close()
 }
 
-// Uses reports whether the bot talks through such a client: two bots with one
-// token would take each other's presses.
+// Uses reports whether the bot uses the same account as a client: two bots with one token would
+// take each other's presses.
 func (b *Bot) Uses(c *Client) bool { return b.client.base == c.base && b.client.token == c.token }
 
-// Run sends and listens until ctx ends. Nothing that goes wrong with Telegram
-// ends it: [Bot.Problems] says what does.
+// Run sends and polls until ctx ends. No Telegram error ends it: see [Bot.Problems].
 func (b *Bot) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	work.Go(func() { b.sender.run(ctx) })
@@ -91,14 +90,14 @@ func (b *Bot) Run(ctx context.Context) error {
 	return nil
 }
 
-// How often cards are looked at that may be over, and how long after a start
-// questions may still be asked again.
+// How often expired cards are looked for, and how long after a start questions may still be asked
+// again.
 const (
 	tidyEvery = time.Second
 	settleIn  = 30 * time.Second
 )
 
-// tidy says on cards that they are over.
+// tidy marks cards that are over.
 func (b *Bot) tidy(ctx context.Context) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
@@ -118,7 +117,7 @@ func (b *Bot) tidy(ctx context.Context) {
 	}
 }
 
-// young says that open questions may not all have been asked again yet.
+// young reports whether open questions may still be asked again.
 func (b *Bot) young() bool { return b.opts.Now().Sub(b.started) < settleIn }
 
 func (b *Bot) parts() (*Channel, []*Gate) {
@@ -146,7 +145,7 @@ func (b *Bot) over(n noted) {
 	}
 }
 
-// edit changes a card, when there is time for it.
+// edit queues a change of a card.
 func (b *Bot) edit(chat, message int64, t Text) {
 	if message == 0 {
 		return
@@ -165,7 +164,7 @@ func (b *Bot) edit(chat, message int64, t Text) {
 	b.note("queue", err)
 }
 
-// note keeps what is wrong, until the same thing works again.
+// note records an error, until the same operation succeeds.
 func (b *Bot) note(what string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,8 +180,7 @@ func (b *Bot) note(what string, err error) {
 	b.wrong[what] = t
 }
 
-// Problems says, for people, what keeps the bot from asking or hearing; nothing
-// if all is well.
+// Problems returns, for people, what keeps the bot from sending or receiving; empty if all is well.
 func (b *Bot) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +192,7 @@ func (b *Bot) Problems() []string {
 	return list
 }
 
-// An Audience is who is asked, and where.
+// An Audience is the people who are asked, and the chat.
 type Audience struct {
 	// Chat is a person's own chat with the bot, or a group.
 	Chat int64
@@ -232,8 +230,8 @@ type part interface {
 	press(ctx context.Context, p Press, s sealed) bool
 }
 
-// heed deals with a touch on one of our buttons. It reports false if it may
-// mean something later.
+// heed handles a press on one of our buttons. It returns false if the press may have a meaning
+// later.
 func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
 	one := b.asks(p, s)
 	if one == nil {
@@ -248,8 +246,8 @@ func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
 	return one.press(ctx, p, s)
 }
 
-// asks finds who asked: of several gates the one whose call it is. If that call
-// is over, one whose people the toucher belongs to says so.
+// asks finds the asker: of several gates the one whose call it is. If that call is over, a gate
+// whose users include the presser answers.
 func (b *Bot) asks(p Press, s sealed) part {
 	channel, gates := b.parts()
 	if s.kind == kindQuestion {

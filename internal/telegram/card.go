@@ -24,8 +24,8 @@ const (
 	wholeButton     = 40 // that a phone shows whole
 )
 
-// questionCard writes what a person reads before touching a button. The calls
-// are all that the question holds; their words are those of every channel.
+// questionCard writes what a person reads before pressing a button. The calls are all calls of the
+// question, worded as in every channel.
 func questionCard(head approval.Phrase, calls []approval.Question, choices []choice) Text {
 	var t Text
 	t.phrase("bold", head)
@@ -68,12 +68,12 @@ func questionCard(head approval.Phrase, calls []approval.Question, choices []cho
 // state: then it cannot be approved there.
 func hides(q approval.Question, brief bool) bool { return q.Card(brief).Hides }
 
-// lastLine says how long there is, and what silence means.
+// lastLine states the remaining time, and what no answer means.
 func lastLine(t *Text, left time.Duration, silence string) {
 	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", until(left), silence)
 }
 
-// until says how long there is, as far as it matters.
+// until rounds the remaining time for display.
 func until(left time.Duration) string { return span(left.Round(5 * time.Second)) }
 
 func span(d time.Duration) string {
@@ -111,7 +111,7 @@ func endingWords(o approval.Outcome) string {
 	return "Closed without an answer: " + cmp.Or(cutRunes(floodmark.Visible(o.By), maxLineRunes), "not done")
 }
 
-// closedCard is what is left of a card that is over.
+// closedCard replaces a card that is over.
 func closedCard(head, why string) Text {
 	var t Text
 	t.head(head)
@@ -126,7 +126,7 @@ func overCard() Text {
 	return closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away.")
 }
 
-// A sayer lets formatted words of ours be said.
+// A sayer is a writer for our own formatted words.
 type sayer struct{ t *Text }
 
 // Write implements [io.Writer].

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Answer takes in an owner's command; [monitor.Monitor.Answer] is one.
+// Answer carries out an owner's command; [monitor.Monitor.Answer] is one.
 type Answer func(context.Context, journal.Session, approval.Command) (monitor.Answered, error)
 
 // A Channel carries questions to people in Telegram and their answers back.
@@ -27,7 +27,7 @@ type Channel struct {
 
 	mu    sync.Mutex // guards what is below, and the cards
 	cards map[floodmark.TicketID]*card
-	ended []floodmark.TicketID // the last that ended, for a question that is overtaken by its answer
+	ended []floodmark.TicketID // the last that ended, in case an answer comes before its question
 }
 
 var (
@@ -41,24 +41,23 @@ type card struct {
 	calls   []approval.Question
 	choices []choice
 	version int   // grows with each call that is added
-	sent    int   // the version of which it is known how its sending ended
+	sent    int   // the last version whose sending has ended
 	message int64 // shows the newest version; 0 until one was sent
 	over    bool
 	ending  Text // what it says once it is over
-	// former says that the message was sent by a former life, so that what its
-	// buttons stand for is known and what it says is not.
+	// former says that an earlier run sent the message, so that its buttons' data is known but not
+	// its text.
 	former bool
-	asked  bool // by this life
+	asked  bool // in this run
 }
 
-// maxCards bounds the questions that are open at once, keptEnded those that are
-// remembered for a while.
+// maxCards bounds the open questions, keptEnded the closed ones kept for a while.
 const (
 	maxCards  = 4096
 	keptEnded = 1024
 )
 
-// Channel makes the bot ask the questions of one tenant. A bot has one channel.
+// Channel makes the bot ask a tenant's questions. A bot has one channel.
 func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, err
 	return ch, nil
 }
 
-// recall takes up the cards that a former life left on the phone.
+// recall restores the cards that an earlier run left on the phone.
 func (ch *Channel) recall() {
 	for _, n := range ch.bot.memo.all() {
 		if n.Kind != kindQuestion || n.Chat != ch.who.Chat || n.Tenant != ch.tenant || !ch.bot.opts.Now().Before(n.Expires) || !fits(floodmark.TicketID(n.Ticket)) {
@@ -82,9 +81,8 @@ func (ch *Channel) recall() {
 	}
 }
 
-// Ask implements [approval.Approver]. It returns when the card is sent, or as
-// soon as it is clear that it cannot be; while Telegram is only slow it is
-// tried until the question expires.
+// Ask implements [approval.Approver]. It returns when the card is sent, or once it is clear that it
+// cannot be; while Telegram is only slow it retries until the question expires.
 func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
 	if t.Tenant != ch.tenant {
 		return nil
@@ -117,8 +115,8 @@ func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
 	}
 }
 
-// take notes a question, or one more call of one, and returns the version to be
-// sent; zero if there is nothing new to see.
+// take records a question, or one more call of one, and returns the version to send; zero if
+// nothing has changed.
 func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -137,7 +135,7 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 		return q.Action.Tool == t.Call.Action.Tool && q.Action.ArgsDigest == t.Call.Action.ArgsDigest
 	}
 	c.asked = true
-	t.Code = "" // it is not for this channel
+	t.Code = "" // not for this channel
 	if i := slices.IndexFunc(c.calls, same); i >= 0 {
 		c.calls[i] = t.Call
 	} else {
@@ -146,7 +144,7 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	there := c.former && t.Again && c.ticket.Session == t.Session && c.ticket.Calls == t.Calls && c.ticket.Seen == t.Seen
 	c.ticket = t
 	if there {
-		return c, 0, nil // it is on the phone already
+		return c, 0, nil // already on the phone
 	}
 	c.former, c.choices = false, choicesOf(t, c.calls)
 	if t.Again && len(c.calls) < t.Calls {
@@ -156,21 +154,21 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	return c, c.version, nil
 }
 
-// arrived notes that the sending of a card has ended, well or not.
+// arrived records that the sending of a card has ended, with or without an error.
 func (ch *Channel) arrived(c *card, version int) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	c.sent = max(c.sent, version)
 }
 
-// stale says that a card need not be sent any more.
+// stale reports that a card need not be sent any more.
 func (ch *Channel) stale(c *card, version int) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	return c.over || c.version != version || !ch.bot.opts.Now().Before(c.ticket.Expires)
 }
 
-// send sends a card, and points from an older one to it.
+// send sends a card, and makes an older one point to it.
 func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	t := c.ticket
@@ -207,7 +205,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	case older != 0:
 		ch.bot.edit(ch.who.Chat, older, closedCard("This question has grown", "Answer the newer card."))
 	}
-	// At worst it is asked twice after a restart.
+	// Without the note it is at worst asked twice after a restart.
 	_ = ch.bot.memo.note(noted{
 		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
 		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Seen: t.Seen, Expires: t.Expires, Bound: bound,
@@ -215,7 +213,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	over = c.over
 	ch.mu.Unlock()
-	if over { // it ended before that was noted
+	if over { // it ended before the note was written
 		ch.bot.memo.end(kindQuestion, string(t.ID))
 	}
 	return nil
@@ -242,14 +240,14 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 	return nil
 }
 
-// remember notes that a question ended. The lock is held.
+// remember records that a question ended. The lock is held.
 func (ch *Channel) remember(t floodmark.TicketID) {
 	if ch.ended = append(ch.ended, t); len(ch.ended) > keptEnded {
 		ch.ended = slices.Delete(ch.ended, 0, len(ch.ended)-keptEnded)
 	}
 }
 
-// end says on a card how its question ended, once.
+// end shows on a card how its question ended, once.
 func (ch *Channel) end(c *card, o approval.Outcome) {
 	ch.mu.Lock()
 	if c.over {
@@ -263,13 +261,13 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	if c.former && o.Expired {
 		c.ending = overCard() // it may have been answered while the monitor was down
 	}
-	message, text := c.message, c.ending // one that is on its way says so when it is there
+	message, text := c.message, c.ending // a card under way is edited on arrival
 	ch.mu.Unlock()
 	ch.bot.memo.end(kindQuestion, string(c.ticket.ID))
 	ch.bot.edit(ch.who.Chat, message, text)
 }
 
-// expire ends the cards whose time ran out.
+// expire ends the expired cards.
 func (ch *Channel) expire() {
 	now := ch.bot.opts.Now()
 	ch.mu.Lock()
@@ -301,7 +299,7 @@ func (ch *Channel) has(ticket string) bool {
 	return c != nil || slices.Contains(ch.ended, floodmark.TicketID(ticket))
 }
 
-// answerTime bounds how long taking in one answer may take.
+// answerTime bounds the handling of one answer.
 const answerTime = 15 * time.Second
 
 // press handles a press by a permitted user. It returns false if the question may be asked again
@@ -339,7 +337,7 @@ func (ch *Channel) press(ctx context.Context, p Press, s sealed) bool {
 	return true
 }
 
-// give gives an answer to the monitor, and says on the card how it ended.
+// give passes an answer to the monitor, and shows the result on the card.
 func (ch *Channel) give(ctx context.Context, c *card, s floodmark.SessionID, cmd approval.Command, user int64) (string, error) {
 	cmd.By = byPrefix + strconv.FormatInt(user, 10)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)

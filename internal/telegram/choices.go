@@ -10,11 +10,11 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// byPrefix begins the name under which a person of Telegram answers.
+// byPrefix begins the journal's name of a Telegram user.
 const byPrefix = "telegram:"
 
-// choicesOf are the answers a question has, deny first, then the narrowest. A
-// card that cannot show all of a question has only deny.
+// choicesOf are the answers to a question, deny first, then the narrowest approval. A card that
+// cannot show all of a question has only deny.
 func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	list := []choice{{label: "Deny", cmd: approval.Command{Verb: approval.Deny}}}
 	switch {
@@ -91,7 +91,7 @@ func offers(q approval.Question) []choice {
 	return list
 }
 
-// offerWords say what an offer lets through, and how long.
+// offerWords describe an offer and its duration.
 func offerWords(o approval.Offer) string {
 	if o.For > 0 && !regexp.MustCompile(`\d+ ?(h|min|days)\b`).MatchString(o.Words) {
 		return o.Words + ", for " + span(o.For)
@@ -99,7 +99,7 @@ func offerWords(o approval.Offer) string {
 	return o.Words
 }
 
-// picks are the values one of which is the real one.
+// picks are the values to pick from, one of them real.
 func picks(q approval.Question) []choice {
 	if slices.Contains(q.Pick.Among, "") {
 		return nil
@@ -118,8 +118,8 @@ func picks(q approval.Question) []choice {
 	return list
 }
 
-// named gives a choice its button. Words that a button would cut stand in the
-// text instead, under a short name.
+// named labels a choice's button. Words too long for a button are in the text instead, under a
+// short name.
 func (c choice) named(words, short, spelled string) choice {
 	if words = floodmark.Visible(words); len([]rune(words)) <= wholeButton {
 		c.label = words
@@ -129,7 +129,7 @@ func (c choice) named(words, short, spelled string) choice {
 	return c
 }
 
-// keyboardOf puts each answer in a row of its own, so that no thumb hits two.
+// keyboardOf puts each answer in a row of its own, to avoid pressing the wrong one.
 func keyboardOf(key []byte, tag, kind, ticket string, list []choice) [][]Button {
 	rows := make([][]Button, len(list))
 	for i, c := range list {

@@ -19,11 +19,11 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// Server is where bots talk to Telegram, unless they are told of another.
+// Server is Telegram's own server, the default.
 const Server = "https://api.telegram.org"
 
-// The limits of one call. Telegram's own answers are far smaller: a hundred
-// button presses with their messages are below a megabyte.
+// The limits of one call. Telegram's own answers are far smaller: a hundred button presses with
+// their messages take less than a megabyte.
 const (
 	maxAnswerBytes = 64 << 10         // of what a call answers
 	maxUpdateBytes = 4 << 20          // of one batch of updates
@@ -33,24 +33,24 @@ const (
 	maxTokenBytes  = 128              // a real one has 46
 )
 
-// A Client calls the Bot API. Its token is part of every address it calls, so
-// no error of it ever shows an address. It is safe for concurrent use.
+// A Client calls the Bot API. Its token is part of every address, so its errors never contain an
+// address. It is safe for concurrent use.
 type Client struct {
 	base, token, host string
 	web               *http.Client
 	time              time.Duration // for one call
 }
 
-// ClientOptions are what a client is made of.
+// ClientOptions configure a client.
 type ClientOptions struct {
-	// Base is the server; empty means [Server]. A server of one's own may be
-	// spoken to in the clear only on this machine.
+	// Base is the server; empty means [Server]. Another server may be reached without TLS only on
+	// this machine.
 	Base string
 	// Token is the bot's.
 	Token string
 	// Time bounds one call; zero means the usual.
 	Time time.Duration
-	// Dial connects to the server; nil does so by the machine's own network.
+	// Dial connects to the server; nil uses the machine's own network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -86,7 +86,7 @@ func (c *Client) ID() string {
 	return id
 }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (c *Client) Close() { c.web.CloseIdleConnections() }
 
 // CheckServer refuses an address to which a bot's token must not be sent.
@@ -103,7 +103,7 @@ func CheckServer(base string) error {
 	return nil
 }
 
-// CheckToken refuses what no bot's token looks like. It never repeats it.
+// CheckToken refuses a text that cannot be a bot's token. It never repeats the text.
 func CheckToken(token string) error {
 	if len(token) > maxTokenBytes || !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token) {
 		return errors.New("the bot token does not look like one (@BotFather gives it: digits, a colon, letters)")
@@ -111,29 +111,28 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// An Error is what came of a call that did not succeed. It holds no address
-// and no token.
+// An Error is a failed call. It contains no address and no token.
 type Error struct {
 	// Method is what was called, Status the HTTP status; zero without an answer.
 	Method string
 	Status int
-	// Text says it to people.
+	// Text is the message for people.
 	Text string
-	// RetryAfter is how long Telegram wants to be left alone.
+	// RetryAfter is how long Telegram asks us to wait.
 	RetryAfter time.Duration
-	// Kind is a word for it.
+	// Kind classifies it.
 	Kind verify.FailureKind
 }
 
 // Error implements error.
 func (e *Error) Error() string { return "telegram " + e.Method + ": " + e.Text }
 
-// final reports whether trying again cannot help.
+// final reports whether a retry cannot help.
 func (e *Error) final() bool {
 	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusConflict
 }
 
-// answer is the envelope of everything Telegram says.
+// answer is the envelope of all Telegram's answers.
 type answer struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
@@ -144,11 +143,11 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// maxRetryAfter bounds how long we stay silent because we were told to.
+// maxRetryAfter bounds how long we wait when told to.
 const maxRetryAfter = time.Hour
 
-// call calls one method. The time is for all of it, so that an answer which
-// drips in byte by byte ends too.
+// call calls one method. The timeout covers the whole answer, so that one which drips in byte by
+// byte ends, too.
 func (c *Client) call(ctx context.Context, method string, in, out any, most int64, limit time.Duration) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -176,7 +175,7 @@ func (c *Client) call(ctx context.Context, method string, in, out any, most int6
 	return c.read(method, resp.StatusCode, data, out)
 }
 
-// read makes sense of an answer.
+// read decodes an answer.
 func (c *Client) read(method string, status int, data []byte, out any) error {
 	if status >= 300 && status < 400 {
 		return &Error{Method: method, Status: status, Kind: verify.Redirected, Text: fmt.Sprintf("the server points elsewhere (%d), which is not followed", status)}
@@ -198,7 +197,7 @@ func (c *Client) read(method string, status int, data []byte, out any) error {
 	case status == http.StatusUnauthorized, status == http.StatusNotFound && a.ErrorCode == http.StatusNotFound:
 		e.Status, e.Text = http.StatusUnauthorized, "the bot token is not accepted (@BotFather shows it, or makes a new one)"
 	case status == http.StatusTooManyRequests:
-		// Bounded before it is multiplied: a huge number would turn negative.
+		// Bounded before multiplying: a huge number would overflow.
 		e.RetryAfter = time.Duration(min(max(a.Parameters.RetryAfter, 1), int(maxRetryAfter/time.Second))) * time.Second
 		e.Text = fmt.Sprintf("too many messages at once; it wants to be left alone for %s", e.RetryAfter)
 	case status >= 500:

@@ -34,18 +34,17 @@ const (
 	kindGate     = "g"
 )
 
-// A choice is one answer of a card: what its button says, and what it stands
-// for.
+// A choice is one answer of a card: its button's label, and what it stands for.
 type choice struct {
 	label string
-	// spelled is what stands in the text because a button would cut it.
+	// spelled is in the text because a button would cut it.
 	spelled string
 	cmd     approval.Command
-	// bound is everything that must still be so when it is touched.
+	// bound is everything that must be unchanged when it is pressed.
 	bound []string
 }
 
-// seal writes what a button carries.
+// seal encodes a button's data.
 func seal(key []byte, tag, kind, ticket string, bound []string) string {
 	return dataVersion + tag + kind + ticket + "." + prove(key, tag, kind, ticket, bound)
 }
@@ -58,10 +57,10 @@ func prove(key []byte, tag, kind, ticket string, bound []string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))[:macBytes]
 }
 
-// A sealed is what a button carried, before it is proved.
+// A sealed is a button's data, not yet verified.
 type sealed struct{ tag, kind, ticket, mac string }
 
-// open takes what a button carried apart. It proves nothing.
+// open splits a button's data. It verifies nothing.
 func open(data string) (sealed, bool) {
 	rest, ok := strings.CutPrefix(data, dataVersion)
 	if !ok || len(data) > maxDataBytes || len(rest) < tagBytes+1+1+1+macBytes {
@@ -73,7 +72,7 @@ func open(data string) (sealed, bool) {
 	return s, ok && ticket != "" && len(ticket) <= maxTicketBytes && (s.kind == kindQuestion || s.kind == kindGate)
 }
 
-// stands finds what a button stands for among the answers its card has now.
+// stands finds, by the MAC, the choice of a card that a button stands for.
 func (s sealed) stands(key []byte, choices []choice) (choice, bool) {
 	for _, c := range choices {
 		if hmac.Equal([]byte(prove(key, s.tag, s.kind, s.ticket, c.bound)), []byte(s.mac)) {

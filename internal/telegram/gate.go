@@ -17,9 +17,9 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Gate shows calls that are about to proceed to a person, and waits for a yes
-// or a no (seed 3). Unlike a question of the [Channel], a card of the gate
-// belongs to one call that waits: after a restart nothing waits any more.
+// A Gate shows calls to a person before they run, and waits for an approval or a denial (seed 3).
+// Unlike a question of the [Channel], its card belongs to one waiting call: after a restart no call
+// waits any more.
 type Gate struct {
 	bot  *Bot
 	name string
@@ -41,10 +41,10 @@ type waiting struct {
 	said    chan touched
 	decided bool
 	message int64 // shows it; 0 until that is known
-	ending  *Text // what the card says once nothing waits for it; nil before
+	ending  *Text // the card's text once the wait has ended; nil before
 }
 
-// touched is what a person said.
+// touched is a person's answer.
 type touched struct {
 	allow bool
 	user  int64
@@ -57,14 +57,14 @@ const (
 	maxWaiting   = 1024
 )
 
-// GateOptions are what a gate is made of.
+// GateOptions configure a gate.
 type GateOptions struct {
 	Name string
 	Who  Audience
-	// Wait is for how long; zero means as long as seed 3 says.
+	// Wait is the timeout; zero means that of seed 3.
 	Wait time.Duration
-	// Silence says what no answer means for an agent, so that the card can. It
-	// is optional.
+	// Silence returns what no answer means for an agent, so that the card can say it. It is
+	// optional.
 	Silence func(agent string) verify.FailMode
 }
 
@@ -126,17 +126,16 @@ func (g *Gate) end(id string, w *waiting, head string, out verify.Answer, err er
 	ending := gateCard(head, w.request)
 	g.mu.Lock()
 	w.ending = &ending
-	message := w.message // one that is on its way says so when it is there
+	message := w.message // a card under way is edited on arrival
 	g.mu.Unlock()
-	g.bot.memo.end(kindGate, id) // it may have arrived since
+	g.bot.memo.end(kindGate, id) // it may have arrived meanwhile
 	g.bot.edit(g.who.Chat, message, ending)
 	return out, err
 }
 
-// arrived notes which message shows a call, and says on it how the wait ended if it
-// has.
+// arrived records which message shows a call, and shows on it how the wait ended if it has.
 func (g *Gate) arrived(id string, w *waiting, message int64) {
-	// At worst its card keeps its buttons after a restart.
+	// Without the note the card at worst keeps its buttons after a restart.
 	_ = g.bot.memo.note(noted{Kind: kindGate, Ticket: id, Chat: g.who.Chat, Message: message})
 	g.mu.Lock()
 	w.message = message
@@ -171,14 +170,14 @@ func (t touched) words(now time.Time) string {
 	return fmt.Sprintf("%s by user %d in Telegram at %s", what, t.user, now.UTC().Format("15:04 UTC"))
 }
 
-// begin notes a call that waits.
+// begin records a waiting call.
 func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) >= maxWaiting {
 		return "", nil, &verify.Failure{Kind: verify.Crowded, Text: "too many calls wait for an answer in Telegram"}
 	}
-	// Not the request's own name: what is tried again is shown again.
+	// Not the request's own name: a retry is shown again.
 	id := g.bot.newName()
 	w := &waiting{request: r, said: make(chan touched, 1)}
 	for _, c := range []choice{
@@ -192,7 +191,7 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	return id, w, nil
 }
 
-// newName names a card of a gate. No other has it, also not after a restart.
+// newName names a gate's card, uniquely even after a restart.
 func (b *Bot) newName() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,7 +199,7 @@ func (b *Bot) newName() string {
 	return strconv.FormatInt(b.started.UnixMilli(), 36) + "-" + strconv.FormatUint(b.next, 36)
 }
 
-// show sends the card, and returns when it is there or cannot be.
+// show sends the card, and returns when it has arrived or cannot be sent.
 func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time.Time) error {
 	text := gateCard(gateHead(w.request), w.request)
 	lastLine(&text, g.time, g.otherwise(w.request.Agent))
@@ -304,7 +303,7 @@ func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 	first := !w.decided && g.waiting[s.ticket] == w
 	if first {
 		w.decided = true
-		w.said <- said // it has room for one
+		w.said <- said // buffered
 	}
 	g.mu.Unlock()
 	if !first {
@@ -323,9 +322,8 @@ func gateHead(r verify.Request) string {
 	return agent + " is about to use " + cutRunes(floodmark.Visible(r.Tool), maxNameRunes)
 }
 
-// gateCard shows a call: its tool, its arguments by the lines that were made for people
-// or else as they are, and whose it is. However many arguments there are, the last
-// lines are not cut off.
+// gateCard shows a call: its tool, its arguments in the lines made for people or else as they are,
+// and its session. The last lines are never cut off, for any number of arguments.
 func gateCard(head string, r verify.Request) Text {
 	var t Text
 	t.head(head)
@@ -354,11 +352,11 @@ func gateCard(head string, r verify.Request) Text {
 	return t
 }
 
-// maxGateLines has room for the six arguments that the kernel makes lines of, and the
-// line that counts the others.
+// maxGateLines has room for the six arguments that the kernel words, and for the line that counts
+// the others.
 const maxGateLines = 7
 
-// paramLines are the arguments of a call, a line each, in a fixed order.
+// paramLines are the arguments of a call, one a line, in a fixed order.
 func paramLines(params []byte) []string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(params, &object) != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A memo remembers on disk which message shows which question, and the name
-// under which this daemon's buttons go. Of what was asked it holds what the
-// buttons stand for, as the journal does. Losing it loses no question: those
-// that are open are asked again.
+// A memo records on disk which message shows which question, and the tag of this daemon's buttons.
+// Of a question it holds what the buttons stand for, as the journal does. Losing it loses no
+// question: open ones are asked again.
 type memo struct {
 	file string
 
@@ -30,7 +29,7 @@ type memo struct {
 	lines int
 }
 
-// noted is one line: a card that is shown, or one that is over.
+// noted is one line: a card, open or over.
 type noted struct {
 	Tag     string              `json:"tag,omitempty"`
 	Kind    string              `json:"kind,omitempty"`
@@ -51,11 +50,11 @@ type noted struct {
 const (
 	maxMemoBytes = 32 << 20
 	maxMemoLine  = 256 << 10
-	maxMemoLines = 16 << 10 // then it is written anew
+	maxMemoLines = 16 << 10 // then it is rewritten
 	maxMemoCards = 4096
 )
 
-// openMemo reads the file, or begins one. Without a name it is kept nowhere.
+// openMemo reads the file, or begins one. Without a name nothing is stored.
 func openMemo(file string) (*memo, error) {
 	m := &memo{file: file, cards: map[string]noted{}}
 	if file != "" {
@@ -71,8 +70,7 @@ func openMemo(file string) (*memo, error) {
 	return m, m.rewrite()
 }
 
-// read takes in what stands there. A line that makes no sense was being written
-// when the power went: it is left out.
+// read reads the file. A malformed line was being written when the power failed; it is skipped.
 func (m *memo) read() error {
 	data, err := os.ReadFile(m.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,15 +105,14 @@ func (m *memo) take(n noted) {
 	m.cards[n.Kind+n.Ticket] = n
 }
 
-// note writes a line. What cannot be written is not remembered after a restart,
-// and nothing else depends on it.
+// note writes a line. An error only means that the note is lost after a restart.
 func (m *memo) note(n noted) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.put(n)
 }
 
-// put takes a line in and writes it. The lock is held.
+// put applies a line and writes it. The lock is held.
 func (m *memo) put(n noted) error {
 	m.take(n)
 	if m.file == "" {
@@ -127,8 +124,8 @@ func (m *memo) put(n noted) error {
 	return m.write(m.out, n)
 }
 
-// end notes that a card is over, and reports whether it was not yet. What cannot be
-// written is at worst said again after the next start.
+// end records that a card is over, and reports whether that is new. If it cannot be written, it is
+// at worst repeated after the next start.
 func (m *memo) end(kind, ticket string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +146,7 @@ func (m *memo) write(f *os.File, n noted) error {
 	return err
 }
 
-// rewrite puts a new file in the place of the old one, with what still holds.
+// rewrite replaces the file by one with only the current notes.
 func (m *memo) rewrite() error {
 	if m.file == "" {
 		return nil
@@ -180,7 +177,7 @@ func (m *memo) rewrite() error {
 	return nil
 }
 
-// card returns what is remembered of a card.
+// card returns the note of a card.
 func (m *memo) card(kind, ticket string) (noted, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

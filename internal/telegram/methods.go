@@ -18,14 +18,14 @@ type User struct {
 	Username string `json:"username"`
 }
 
-// A Chat is where messages stand. A private one has its person's number.
+// A Chat is a conversation. A private one has its person's number.
 type Chat struct {
 	ID    int64  `json:"id"`
 	Type  string `json:"type"`
 	Title string `json:"title"`
 }
 
-// A Message is one that was sent.
+// A Message is a sent message.
 type Message struct {
 	ID   int64 `json:"message_id"`
 	Chat Chat  `json:"chat"`
@@ -40,7 +40,7 @@ type Press struct {
 	Data    string   `json:"data"`
 }
 
-// An Update is one thing that happened.
+// An Update is one event.
 type Update struct {
 	ID    int64  `json:"update_id"`
 	Press *Press `json:"callback_query"`
@@ -56,15 +56,15 @@ type Wrote struct {
 	To   *Message `json:"reply_to_message"`
 }
 
-// An Entity marks a part of a text, counted in UTF-16. With entities nothing in
-// the text itself is ever read as formatting.
+// An Entity marks a part of a text, counted in UTF-16. With entities nothing in the text itself is
+// parsed as formatting.
 type Entity struct {
 	Type   string `json:"type"`
 	Offset int    `json:"offset"`
 	Length int    `json:"length"`
 }
 
-// A Button is one below a message.
+// A Button is a button below a message.
 type Button struct {
 	Text string `json:"text"`
 	Data string `json:"callback_data"`
@@ -87,7 +87,7 @@ type outgoing struct {
 	Previews previews  `json:"link_preview_options"`
 }
 
-// Me returns who the bot is.
+// Me returns the bot's own user.
 func (c *Client) Me(ctx context.Context) (User, error) {
 	var u User
 	err := c.call(ctx, "getMe", struct{}{}, &u, maxAnswerBytes, c.time)
@@ -104,7 +104,7 @@ func (c *Client) Webhook(ctx context.Context) (string, error) {
 	return w.URL, err
 }
 
-// Chat returns what a chat is.
+// Chat returns a chat by its number.
 func (c *Client) Chat(ctx context.Context, id int64) (Chat, error) {
 	var chat Chat
 	err := c.call(ctx, "getChat", map[string]int64{"chat_id": id}, &chat, maxAnswerBytes, c.time)
@@ -123,13 +123,13 @@ func (c *Client) Send(ctx context.Context, chat int64, t Text, rows [][]Button) 
 	return m.ID, err
 }
 
-// Edit puts another text in the place of a message and takes its buttons away.
+// Edit replaces the text of a message and removes its buttons.
 func (c *Client) Edit(ctx context.Context, chat, message int64, t Text) error {
 	out := outgoing{Chat: chat, Message: message, Text: t.String(), Entities: t.entities, Previews: previews{Off: true}}
 	return c.call(ctx, "editMessageText", out, nil, maxAnswerBytes, c.time)
 }
 
-// Strip takes the buttons of a message away.
+// Strip removes the buttons of a message.
 func (c *Client) Strip(ctx context.Context, chat, message int64) error {
 	in := map[string]int64{"chat_id": chat, "message_id": message}
 	return c.call(ctx, "editMessageReplyMarkup", in, nil, maxAnswerBytes, c.time)
@@ -148,12 +148,11 @@ func (c *Client) Reply(ctx context.Context, press, text string, alert bool) erro
 	return c.call(ctx, "answerCallbackQuery", in, nil, maxAnswerBytes, c.time)
 }
 
-// maxUpdates is how many updates Telegram hands out at once.
+// maxUpdates is how many updates Telegram returns at once.
 const maxUpdates = 100
 
-// Updates returns what happened, from an update on, and lets Telegram forget
-// all before it. With zero it forgets nothing. It waits until there is
-// something, or the time is over.
+// Updates returns the updates from a number on, and lets Telegram forget all before it. With zero
+// it forgets nothing. It waits until there is one, or the time is over.
 func (c *Client) Updates(ctx context.Context, from int64, wait time.Duration, kinds ...string) ([]Update, error) {
 	in := struct {
 		Offset  int64    `json:"offset,omitempty"`
@@ -168,9 +167,8 @@ func (c *Client) Updates(ctx context.Context, from int64, wait time.Duration, ki
 	return readUpdates(list[:min(len(list), maxUpdates)]), nil
 }
 
-// readUpdates reads what can be read. One update that makes no sense must not
-// hide the others, nor come again for ever: it keeps its number and nothing
-// else.
+// readUpdates decodes the updates. A malformed one must neither hide the others nor come again for
+// ever: it keeps only its number.
 func readUpdates(list []json.RawMessage) []Update {
 	out := make([]Update, 0, len(list))
 	for _, one := range list {

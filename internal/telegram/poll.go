@@ -27,28 +27,28 @@ const (
 	leaveFor   = 5 * time.Minute
 	shareFor   = 5 * time.Minute
 	sharePause = time.Second
-	keptDone   = 4096 // numbers of updates that were dealt with
+	keptDone   = 4096 // numbers of handled updates
 )
 
-// errShared and errWebhook are what status says.
+// The errors that status shows.
 var (
 	errFault   = errors.New("telegram: a fault of the monitor: somebody touched a button, and it did not count")
 	errShared  = errors.New("telegram: another program reads what this bot hears, so buttons may react late (give each monitor a bot of its own)")
 	errWebhook = errors.New("telegram: what this bot hears is delivered to a web address, so nothing arrives here (remove it with deleteWebhook, or make a bot of its own)")
 )
 
-// A poller hears what happens. Only its own goroutine uses it.
+// A poller receives updates. Only its own goroutine uses it.
 type poller struct {
 	bot   *Bot
 	wait  time.Duration // in one request
 	pause time.Duration // between two while shared
 
 	from   int64               // all before may be forgotten; 0: nothing
-	done   map[int64]time.Time // dealt with, and perhaps still in the list
+	done   map[int64]time.Time // handled, and perhaps still in the list
 	left   map[int64]time.Time // not ours, since when
-	waits  bool                // what was left may be ours
-	heard  []string            // presses that were dealt with, the newest last
-	shared time.Time           // another was about until then
+	waits  bool                // an update that was left may be ours
+	heard  []string            // handled presses, the newest last
+	shared time.Time           // another daemon was active until then
 	failed int                 // times in a row
 }
 
@@ -71,7 +71,7 @@ func (p *poller) run(ctx context.Context) {
 	}
 }
 
-// once asks once, deals with what came, and returns how long to rest.
+// once polls once, handles the updates, and returns how long to pause.
 func (p *poller) once(ctx context.Context) time.Duration {
 	now := p.bot.opts.Now()
 	wait := p.wait
@@ -85,8 +85,8 @@ func (p *poller) once(ctx context.Context) time.Duration {
 	if err != nil {
 		return p.rest(err)
 	}
-	// What was to be forgotten is. From here on nothing is said about numbers:
-	// after a quiet week Telegram begins at any other.
+	// Telegram has forgotten what it was told to. From here on numbers prove nothing: after a quiet
+	// week Telegram restarts at any other.
 	p.from, p.failed = 0, 0
 	if !now.Before(p.shared) {
 		p.bot.note("listen", nil)
@@ -95,14 +95,14 @@ func (p *poller) once(ctx context.Context) time.Duration {
 	p.settle(list)
 	switch {
 	case p.from > 0 && len(p.left) == 0:
-		return 0 // Telegram is told at once
+		return 0 // tell Telegram at once
 	case wait == 0:
-		return p.pause + rand.N(p.pause/4+1) // so that two do not keep step
+		return p.pause + rand.N(p.pause/4+1) // random, so that two daemons do not synchronise
 	}
 	return 0
 }
 
-// rest says how long to wait after an error.
+// rest returns how long to wait after an error.
 func (p *poller) rest(err error) time.Duration {
 	said, _ := errors.AsType[*Error](err)
 	p.failed++
@@ -125,13 +125,13 @@ func (p *poller) rest(err error) time.Duration {
 	return pause
 }
 
-// share notes that another is about.
+// share records that another daemon is active.
 func (p *poller) share() {
 	p.shared = p.bot.opts.Now().Add(shareFor)
 	p.bot.note("listen", errShared)
 }
 
-// deal deals with what came, several at a time: each waits for the journal.
+// deal handles updates, several at a time: each waits for the journal.
 func (p *poller) deal(ctx context.Context, list []Update) {
 	var work sync.WaitGroup
 	ours := make([]bool, len(list))
@@ -192,8 +192,7 @@ func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
 	return what == dealtWith || w.To == nil || !p.bot.opts.Now().Before(p.shared)
 }
 
-// keptHeard is how many presses are remembered by name: one may come under two
-// numbers.
+// keptHeard is how many presses are remembered by id: one may come under two numbers.
 const keptHeard = 256
 
 func (p *poller) again(press string) bool { return slices.Contains(p.heard, press) }
@@ -207,9 +206,8 @@ func (p *poller) hear(press *Press, dealt bool) {
 	}
 }
 
-// settle finds out how much of the list may be forgotten: all up to the first
-// that is not ours and not old. A list full of what is not ours would hide what
-// comes after it, so then the older half goes.
+// settle computes how much of the list may be forgotten: all up to the first recent update that is
+// not ours. A list full of those would hide all later ones, so then its older half is forgotten.
 func (p *poller) settle(list []Update) {
 	now := p.bot.opts.Now()
 	still := map[int64]time.Time{}

@@ -10,10 +10,9 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A question may want to hear where a call goes without having anything to
-// choose from. Then the person replies to the card, in words. It is the only
-// text of people that is read, and only as what was picked: the monitor proves
-// it, and counts wrong ones.
+// A question may need to be told where a call goes without offering a choice. Then the person
+// replies to the card in words. It is the only text of people that is read, and only as a pick: the
+// monitor verifies it, and counts wrong ones.
 
 // maxTypedBytes bounds what a person types.
 const maxTypedBytes = 512
@@ -32,7 +31,7 @@ func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
 	}}, true
 }
 
-// howTo says how a question can be allowed that has no button for it.
+// howTo says how to approve a question without a button for it.
 func howTo(t approval.Ticket, calls []approval.Question) string {
 	if _, ok := typed(t, calls); ok {
 		return "To allow it, reply: " + cutRunes(floodmark.Visible(calls[0].Pick.Words), maxLineRunes) + "."
@@ -40,12 +39,12 @@ func howTo(t approval.Ticket, calls []approval.Question) string {
 	return "To allow it, type «floodmark approve» at your computer."
 }
 
-// What a reply may be.
+// What a reply is.
 type meant int
 
 const (
 	notOurs     meant = iota
-	perhapsSoon       // it may be to a card of ours that is not known to have arrived
+	perhapsSoon       // it may be to a card of ours still under way
 	dealtWith
 )
 
@@ -85,7 +84,7 @@ func (ch *Channel) shownBy(message int64) (found *card, soon bool) {
 	return nil, soon
 }
 
-// reply takes in what a person who may answer typed.
+// reply handles the typed answer of a permitted user.
 func (ch *Channel) reply(ctx context.Context, c *card, w Wrote) {
 	ch.mu.Lock()
 	chosen, ok := typed(c.ticket, c.calls)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Telegram takes about thirty messages a second from a bot, one a second in a
-// chat, and more for a moment. What is more waits in a queue: questions before
-// news about old ones, and of questions the one that expires first.
+// Telegram accepts about thirty messages a second from a bot, one a second in a chat, and more for
+// a moment. Further ones wait in a queue: questions before updates of old ones, and of questions
+// the one that expires first.
 
 // The limits of the queue.
 const (
@@ -35,23 +35,23 @@ const (
 	oldCard
 )
 
-// An errand is a message to be sent, or one to be changed.
+// An errand is a message to send or to change.
 type errand struct {
 	urgency urgency
 	by      time.Time // the sooner, the more urgent
-	until   time.Time // later it is not worth sending
+	until   time.Time // not worth sending later
 	// do sends it. moot says that it is not needed any more. done is called once with the result;
 	// nil is fine.
 	do   func(context.Context) error
 	moot func() bool
 	done func(error)
 
-	turn  uint64 // of two that are as urgent, the first comes first
+	turn  uint64 // breaks ties: first come, first served
 	after time.Time
 	tries int
 }
 
-// errands are those that may be sent now.
+// errands are the errands that may be sent now.
 type errands []*errand
 
 // Len implements [heap.Interface].
@@ -81,7 +81,7 @@ func (e *errands) Pop() any {
 	return one
 }
 
-// A sender sends what is queued.
+// A sender sends the queue.
 type sender struct {
 	now func() time.Time
 
@@ -207,7 +207,7 @@ func (s *sender) try(ctx context.Context, e *errand) {
 	s.ring()
 }
 
-// attempt sends it once. A fault of ours must not take the monitor with it.
+// attempt sends it once. A panic must not end the monitor.
 func (e *errand) attempt(ctx context.Context) (err error) {
 	defer func() {
 		if recover() != nil { // what it said may be content

@@ -5,16 +5,15 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A Text is what a message says, with the parts that others wrote set apart:
-// those stand in a frame of their own, are never links, and cannot look like
-// words of ours.
+// A Text is the text of a message. Foreign parts are in frames of their own, are never links, and
+// cannot look like our own words.
 type Text struct {
 	b        []byte
 	units    int // written so far, in UTF-16
 	entities []Entity
 }
 
-// Plain is a text of ours.
+// Plain is a text of our own words.
 func Plain(words string) Text {
 	var t Text
 	t.say(words)
@@ -24,7 +23,7 @@ func Plain(words string) Text {
 // String is the text without its marks.
 func (t Text) String() string { return string(t.b) }
 
-// say writes words of ours.
+// say writes our own words.
 func (t *Text) say(words string) {
 	t.b = append(t.b, words...)
 	for _, r := range words {
@@ -32,7 +31,7 @@ func (t *Text) say(words string) {
 	}
 }
 
-// mark writes words that are shown in a way of their own.
+// mark writes formatted words.
 func (t *Text) mark(kind, words string) {
 	from := t.units
 	t.say(words)
@@ -41,11 +40,10 @@ func (t *Text) mark(kind, words string) {
 	}
 }
 
-// head writes a line that stands out.
+// head writes a bold line.
 func (t *Text) head(words string) { t.mark("bold", words) }
 
-// phrase writes words of ours, shown in a way of their own if it has a name, and
-// what others chose in its frame.
+// phrase writes our own words, formatted if kind is set, and foreign ones in a frame.
 func (t *Text) phrase(kind string, p approval.Phrase) {
 	for _, part := range p {
 		switch {
@@ -70,10 +68,10 @@ func (t *Text) quote(value string, most int) {
 	t.mark("code", value)
 }
 
-// maxQuoteBytes is how much of a value is looked at.
+// maxQuoteBytes is how much of a value is examined.
 const maxQuoteBytes = 8 << 10
 
-// units is how much room a rune takes in what Telegram counts.
+// units is the length of a rune in UTF-16, which Telegram counts.
 func units(r rune) int {
 	if r >= 0x10000 {
 		return 2

@@ -9,23 +9,22 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// asking counts what asking costs, as «floodmark journal stats» does from the journal.
-// What needs the text of a question is counted only there.
+// asking counts the cost of questions, as «floodmark journal stats» does from the journal. What
+// needs a question's text is counted only there.
 type asking struct {
 	tasks    prometheus.Counter
 	resolved *prometheus.CounterVec
 	times    prometheus.Histogram
 
-	// These belong to the worker. turns are sessions whose turn has decided
-	// something, asked when questions were asked, uses how often an approval may
-	// still be used for what it was given for.
+	// These belong to the worker. turns are sessions whose turn has decided something, asked is
+	// when questions were asked, uses how often an approval may still be used for its original
+	// call.
 	turns map[who]bool
 	asked map[floodmark.TicketID]time.Time
 	uses  map[floodmark.TicketID]int
 }
 
-// maxFollowed bounds what is remembered of each sort. What does not fit is
-// counted less.
+// maxFollowed bounds the memory of each kind. Beyond it counts are too low.
 const maxFollowed = 4096
 
 func resolvers() []string {
@@ -81,7 +80,7 @@ func (a *asking) fact(f told, w who, at time.Time) {
 		}
 		a.resolved.WithLabelValues("grant").Inc()
 	case *opined:
-		if f.Verdict == floodmark.Allow && f.Says != audit.Silent.String() { // whose silence may let through, too
+		if f.Verdict == floodmark.Allow && f.Says != audit.Silent.String() { // with failMode allow silence allows, too
 			a.resolved.WithLabelValues("auditor").Inc()
 		}
 	case *opened, *closed, *answer, *loop, *spawned, *announced, *arrived, *incident, *guessed, *vouched:
@@ -107,7 +106,7 @@ func (a *asking) expired(t floodmark.TicketID) {
 	a.resolved.WithLabelValues("expired").Inc()
 }
 
-// answers is a histogram of what takes a person: from a second to an hour.
+// answers is a histogram for people's answers: from a second to an hour.
 func (f factory) answers(name string) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: name, Help: described(name).help, Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 900, 3600},

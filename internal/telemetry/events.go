@@ -21,7 +21,7 @@ const (
 	typePolicy   = "policy-refused"
 )
 
-// An eventType is how one sort of security event is written.
+// An eventType is the fixed part of one kind of security event.
 type eventType struct {
 	title                                           string
 	activity, severity, status, action, disposition int
@@ -61,7 +61,7 @@ func policyRefused(version string, at time.Time) finding {
 	return newFinding(typePolicy, version, at, "policy:"+strconv.FormatInt(at.UnixNano(), 10))
 }
 
-// eventOf returns the security event a fact is, if it is one.
+// eventOf returns the security event of a fact, if it is one.
 func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding, bool) {
 	place := w.session + ":" + strconv.FormatUint(e.Seq, 10)
 	begin := func(kind, uid string) finding {
@@ -103,8 +103,8 @@ func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding,
 	return finding{}, false
 }
 
-// decidedEvent is the event of an action that was refused or asked about. What
-// waits for the auditor is none: what becomes of it is.
+// decidedEvent is the event of an action that was refused or asked about. Waiting for the auditor
+// is no event; the result is.
 func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string) finding) (finding, bool) {
 	kind, uid := typeRefused, place
 	switch {
@@ -133,7 +133,7 @@ func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string
 	return ev, true
 }
 
-// knownVerdict lets nothing through but the words there are.
+// knownVerdict returns known words only.
 func knownVerdict(word string) string {
 	if _, err := floodmark.ParseVerdict(word); err != nil && word != floodmark.Contain {
 		return ""

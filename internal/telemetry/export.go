@@ -22,14 +22,14 @@ const (
 	maxSpans    = 4096 // waiting; more are dropped
 	spansAtOnce = 512
 	sendEvery   = 2 * time.Second
-	sendTime    = 5 * time.Second // for one try; there is no second one
+	sendTime    = 5 * time.Second // for one try; there is no retry
 )
 
-// tracesPath is where collectors take spans if the address names no path.
+// tracesPath is the default path of collectors.
 const tracesPath = "/v1/traces"
 
-// checkTraces reads the address spans are sent to. Names of sessions and tools
-// travel there, so beyond this machine it must be https.
+// checkTraces parses the address of a collector. Spans contain names of sessions and tools, so to
+// another machine it must be https.
 func checkTraces(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -46,7 +46,7 @@ func checkTraces(address string) (string, error) {
 	return u.String(), nil
 }
 
-// openSpans begins to send spans.
+// openSpans starts sending spans.
 func openSpans(ctx context.Context, o Options, m *metrics) (*spans, error) {
 	address, err := checkTraces(o.Traces)
 	if err != nil {
@@ -83,11 +83,11 @@ func (s *spans) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_ = s.provider.Shutdown(ctx) // what was not taken is counted as failed
+	_ = s.provider.Shutdown(ctx) // what was not sent is counted as failed
 }
 
-// A quiet exporter counts what could not be sent instead of speaking of it: a
-// collector that is down is no trouble of ours.
+// A quiet exporter counts failures instead of logging them: a collector that is down is not the
+// monitor's problem.
 type quiet struct {
 	sdk.SpanExporter
 	sent, failed prometheus.Counter

@@ -17,14 +17,14 @@ type told interface {
 	agent() string
 }
 
-// A tool is how a tool is named; bound before it is shown.
+// A tool is a tool's name, bounded before it is shown.
 type tool struct {
 	Agent  string `json:"agent"`
 	Server string `json:"server"`
 	Name   string `json:"name"`
 }
 
-// A decided is an action and the answer.
+// A decided is an action and its decision.
 type decided struct {
 	Action struct {
 		Kind    floodmark.ActionKind `json:"kind"`
@@ -36,7 +36,7 @@ type decided struct {
 	Trust    floodmark.Trust `json:"trust"`
 	Decision struct {
 		Verdict floodmark.Verdict `json:"verdict"`
-		Reach   string            `json:"reach"` // only that it is boxed is written
+		Reach   string            `json:"reach"` // only «boxed» is recorded
 		Reasons []struct {
 			Code floodmark.Code `json:"code"`
 			Rule string         `json:"rule"`
@@ -45,7 +45,7 @@ type decided struct {
 	} `json:"decision"`
 }
 
-// The other facts that are told.
+// The other reported facts.
 type (
 	opened  struct{ Agent string }
 	closed  struct{}
@@ -81,7 +81,7 @@ type (
 	used struct { // an approval
 		Ticket floodmark.TicketID `json:"ticket"`
 	}
-	loop struct { // what the agent says of it
+	loop struct { // as the agent reports it
 		Model string               `json:"model"`
 		Usage floodmark.TokenUsage `json:"tokenUsage"`
 	}
@@ -95,9 +95,9 @@ type (
 	}
 )
 
-// word is the decision in one word, as [floodmark.Decision.Word] has it.
+// word is the decision in one word, as in [floodmark.Decision.Word].
 func (d *decided) word() string {
-	reach := floodmark.Free // also where it is not written
+	reach := floodmark.Free // also where it is missing
 	if d.Decision.Reach == floodmark.Boxed.String() {
 		reach = floodmark.Boxed
 	}
@@ -122,7 +122,7 @@ func (*loop) agent() string      { return "" }
 func (*opined) agent() string    { return "" }
 func (*vouched) agent() string   { return "" }
 
-// readFact reads what may be shown of a fact; nil if nothing of it is told.
+// readFact reads the part of a fact that may be shown; nil if there is none.
 func readFact(kind string, body []byte) (told, error) {
 	var f told
 	switch kind {
@@ -173,7 +173,7 @@ func readFact(kind string, body []byte) (told, error) {
 	return f, nil
 }
 
-// effect is the most guarded effect of an action, or what else it is.
+// effect is the most guarded effect of an action, or else its kind.
 func (d *decided) effect() string {
 	switch d.Action.Kind {
 	case floodmark.CallTool:
@@ -192,7 +192,7 @@ func (d *decided) effect() string {
 	return least.String()
 }
 
-// reason is why, in one word.
+// reason is the first reason's code.
 func (d *decided) reason() string {
 	if len(d.Decision.Reasons) == 0 {
 		return ""

@@ -15,16 +15,16 @@ const (
 	keptFiles     = 4
 )
 
-// An eventFile gets one security event a line. A full one is renamed to .1, the
-// older ones to .2 and so on, and the oldest is removed. The journal is the
-// truth; this is a copy for those who watch, so it is not synced line by line.
+// An eventFile gets one security event a line. A full one is renamed to .1, the older ones to .2
+// and so on, and the oldest is removed. It is a copy of the journal for monitoring, so it is not
+// synced line by line.
 type eventFile struct {
 	path  string
 	limit int64
 	file  *os.File
 	size  int64
-	torn  bool // the last line is not whole
-	sick  bool // the last try went wrong
+	torn  bool // the last line is incomplete
+	sick  bool // the last try failed
 }
 
 // openEvents opens the file, readable by its owner only.
@@ -69,7 +69,7 @@ func (e *eventFile) open() error {
 	return nil
 }
 
-// write adds one event. It says whether writing began or ceased to work.
+// write adds one event. It reports whether writing began or ceased to work.
 func (e *eventFile) write(ev finding) (changed bool, err error) {
 	err = e.add(ev)
 	changed = e.sick != (err != nil)
@@ -102,7 +102,7 @@ func (e *eventFile) add(ev finding) error {
 	return err
 }
 
-// rotate begins a new file. The old ones keep their mode.
+// rotate begins a new file. Old files keep their mode.
 func (e *eventFile) rotate() error {
 	if err := e.Close(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (e *eventFile) rotate() error {
 
 func (e *eventFile) old(n int) string { return e.path + "." + strconv.Itoa(n) }
 
-// Close makes what was written safe. A nil file is closed.
+// Close syncs and closes the file. A nil file does nothing.
 func (e *eventFile) Close() error {
 	if e == nil || e.file == nil {
 		return nil

@@ -19,8 +19,8 @@ type metric struct {
 	labels           []string
 }
 
-// allMetrics are all that a scrape shows. A name, once shipped, keeps its
-// meaning; a label's values come from closed sets.
+// allMetrics are all metrics of a scrape. A name, once shipped, keeps its meaning; the values of
+// labels come from closed sets.
 func allMetrics() []metric {
 	return []metric{
 		{"floodmark_build_info", "gauge", "Always 1; which program this is.", []string{"version", "go"}},
@@ -59,7 +59,7 @@ func allMetrics() []metric {
 	}
 }
 
-// maxOpenQuestions bounds the questions whose end is watched for.
+// maxOpenQuestions bounds the questions tracked until they end.
 const maxOpenQuestions = 4096
 
 // metrics are the counters. They have a registry of their own.
@@ -105,8 +105,8 @@ func newMetrics(o Options) *metrics {
 	return m
 }
 
-// begin shows zero where a closed set has few values: a rate of what was never
-// counted is unknown, not zero.
+// begin sets closed sets with few values to zero: the rate of a missing counter is unknown, not
+// zero.
 func (m *metrics) begin() {
 	for _, s := range []string{"opened", "approved", "denied", "voided", "expired"} {
 		m.questions.WithLabelValues(s)
@@ -122,14 +122,14 @@ func (m *metrics) begin() {
 	}
 }
 
-// observe counts what an observation says by itself.
+// observe counts an observation without its facts.
 func (m *metrics) observe(o *monitor.Observation) {
 	if o.Err != nil {
 		m.errors.WithLabelValues(classOf(o.Err)).Inc()
 	}
 	if o.Warning != nil {
 		m.warnings.Inc()
-		return // the event it belongs to was counted
+		return // its event was counted
 	}
 	if o.Cold {
 		m.cold.Inc()
@@ -200,7 +200,7 @@ func (m *metrics) ask(f *asked) {
 	m.openGauge.Set(float64(len(m.open)))
 }
 
-// expire counts the questions whose time is over.
+// expire counts the expired questions.
 func (m *metrics) expire(now time.Time) {
 	for t, until := range m.open {
 		if !until.After(now) {
@@ -220,7 +220,7 @@ func (m *metrics) reloaded(refused bool) {
 	m.reloads.WithLabelValues(result).Inc()
 }
 
-// A factory makes metrics as they are described.
+// A factory makes metrics from their descriptions.
 type factory struct{ registry *prometheus.Registry }
 
 func described(name string) metric {
@@ -254,7 +254,7 @@ func (f factory) gauge(name string) prometheus.Gauge {
 	return g
 }
 
-// histogram counts from 10 µs, which is judging alone, to 10 s, the deadline.
+// histogram counts from 10 µs, for judging alone, to 10 s, the deadline.
 func (f factory) histogram(name string) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: name, Help: described(name).help,
@@ -264,7 +264,7 @@ func (f factory) histogram(name string) prometheus.Histogram {
 	return h
 }
 
-// watch shows what is asked for at each scrape.
+// watch registers the values read at each scrape.
 func (f factory) watch(o Options) {
 	show := func(name string, value func() float64) {
 		f.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: described(name).help}, value))

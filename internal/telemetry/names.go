@@ -18,10 +18,10 @@ import (
 // many.
 const other = "other"
 
-// A who says who is spoken of, in names that may be shown.
+// A who is the subject of a fact, in names that may be shown.
 type who struct{ tenant, session, agent string }
 
-// names bound names to those that are known.
+// names restricts names to known ones.
 type names struct {
 	catalog func() *catalog.Catalog
 	of      *catalog.Catalog // whose agents these are
@@ -30,8 +30,8 @@ type names struct {
 
 func newNames(c func() *catalog.Catalog) names { return names{catalog: c} }
 
-// agent returns the name of an agent the catalog knows, other for another one,
-// and nothing for nothing.
+// agent returns the name of an agent that the catalog knows, other for an unknown one, and an empty
+// name unchanged.
 func (n *names) agent(name string) string {
 	if now := n.catalog(); now != n.of {
 		n.of, n.agents = now, map[string]bool{"floodmark": true}
@@ -47,7 +47,7 @@ func (n *names) agent(name string) string {
 	return other
 }
 
-// tool bounds a tool's names.
+// tool restricts a tool's names.
 func (n *names) tool(t *tool) {
 	ref := floodmark.ToolRef{Agent: t.Agent, Server: t.Server, Name: t.Name}
 	t.Agent = n.agent(t.Agent)
@@ -62,7 +62,7 @@ func (n *names) tool(t *tool) {
 	}
 }
 
-// bound leaves in a fact only names that may be shown.
+// bound restricts a fact's names to those that may be shown.
 func (n *names) bound(f told) {
 	switch f := f.(type) {
 	case *opened:
@@ -85,7 +85,7 @@ func (n *names) bound(f told) {
 	}
 }
 
-// maxID is as long as the names of sessions and calls are in practice.
+// maxID is the longest name of sessions and calls in practice.
 const maxID = 128
 
 // id returns a name that is plainly one, or a digest: a foreign name can be an address, a sentence
@@ -104,7 +104,7 @@ func plainName(name string) string {
 	return "sha256:" + floodmark.DigestOf(name).String()[:16]
 }
 
-// looksSecret knows the beginnings of common keys and tokens.
+// looksSecret reports the prefixes of common keys and tokens.
 func looksSecret(s string) bool {
 	for _, p := range secretBeginnings() {
 		if strings.HasPrefix(s, p) {
@@ -121,7 +121,7 @@ func secretBeginnings() [17]string {
 	}
 }
 
-// knownCode bounds reason codes to those there are.
+// knownCode restricts reason codes to known ones.
 func knownCode(c floodmark.Code) floodmark.Code {
 	switch c {
 	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
@@ -133,7 +133,7 @@ func knownCode(c floodmark.Code) floodmark.Code {
 	return other
 }
 
-// incidentKinds are those that are shown by name.
+// incidentKinds are the kinds shown by name.
 func incidentKinds() []string {
 	return []string{
 		"agent-at-owner-door", "clear-not-believed", "judging-panicked", "machine-stopped", "monitor-killed",
@@ -183,7 +183,7 @@ func errorClasses() []errorClass {
 	}
 }
 
-// classOf names a failure.
+// classOf returns the class of an error.
 func classOf(err error) string {
 	for _, c := range errorClasses() {
 		if errors.Is(err, c.err) {

@@ -1,8 +1,7 @@
 package telemetry
 
-// What follows is the part of OCSF 1.8 that we write: a Detection Finding with
-// the profiles ai_operation and security_control. The names are the schema's.
-// No field takes content; a text is one of ours.
+// The part of OCSF 1.8 that we write: a Detection Finding with the profiles ai_operation and
+// security_control. The names are the schema's. No field holds content; texts are our own.
 
 // The identifiers of the schema.
 const (
@@ -53,7 +52,7 @@ type metadata struct {
 	Version  string   `json:"version"`
 	Profiles []string `json:"profiles"`
 	Product  product  `json:"product"`
-	// UID is the place in the journal, where the whole story is.
+	// UID is the position in the journal, which has the details.
 	UID      string `json:"uid,omitempty"`
 	Sequence uint64 `json:"sequence,omitempty"`
 	Tenant   string `json:"tenant_uid,omitempty"`
@@ -78,7 +77,7 @@ type analytic struct {
 	TypeID int    `json:"type_id"`
 }
 
-// A messageContext says in whose conversation it happened.
+// A messageContext names the conversation.
 type messageContext struct {
 	UID         string      `json:"uid"`
 	RoleID      int         `json:"ai_role_id"`
@@ -95,7 +94,7 @@ type resourceInfo struct {
 	Group string `json:"namespace,omitempty"` // the tool's server
 }
 
-// unmapped are our own words.
+// unmapped are our own fields.
 type unmapped struct {
 	Verdict string `json:"floodmark.verdict,omitempty"`
 	Effect  string `json:"floodmark.effect,omitempty"`

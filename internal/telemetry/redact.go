@@ -23,12 +23,12 @@ func plainKeys() []string {
 	return []string{"address", "agent", "digest", "engine", "error", "file", "folder", "kind", "method", "mode", "name", "point", "session", "user", "verdict", "version"}
 }
 
-// Redact returns a handler that hands on what may be in a log: no content, no
-// secrets, no codes. Numbers, times and truth values pass.
+// Redact returns a handler that passes on only what may be in a log: no content, no secrets, no
+// codes. Numbers, times and booleans pass.
 func Redact(next slog.Handler) slog.Handler { return &redacting{next: next} }
 
-// Unheard logs that an auditor gave no opinion, in our words for why, if that is
-// what happened. With failMode allow the monitor does not tell of it.
+// Unheard logs that an auditor gave no opinion, if that is what happened, with the reason in our
+// own words. With failMode allow the monitor itself does not report it.
 func Unheard(log *slog.Logger, o monitor.Observation) {
 	if o.Warning != nil && o.Verdict == floodmark.Audit {
 		log.Warn("the auditor gave no opinion", "session", o.Session.String(), "agent", o.Agent, "error", audit.None(o.Warning).Reason)
@@ -97,9 +97,8 @@ func text(key, value string) string {
 	return fmt.Sprintf("[%d bytes]", len(value))
 }
 
-// errorText is what a log says of an error. A refusal's cause may quote what an
-// agent sent, so only its reason is shown, with its class; a problem of the policy
-// is named by its place.
+// errorText is the log text of an error. A refusal's cause may quote an agent, so only its reason
+// and class are shown; a problem of the policy is named by its position.
 func errorText(err error) string {
 	if r, ok := errors.AsType[*monitor.Refusal](err); ok {
 		return r.Reason + " (" + classOf(err) + ")"
@@ -125,13 +124,12 @@ var (
 	nameOf    = regexp.MustCompile(`\b(session|tenant|sub-agent|question|tool|server) [^\s:,]+`)
 	keyBlock  = regexp.MustCompile(`(?s)-----BEGIN.*`)
 	token     = regexp.MustCompile(`[A-Za-z0-9+_=-]{20,}`)
-	// The beginnings are those of secretBeginnings.
+	// The prefixes are those of secretBeginnings.
 	secretWord = regexp.MustCompile(`\b(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox|A[KS]IA|eyJ|npm_|AIza)\S*`)
 	code       = regexp.MustCompile(`\b[0-9a-fA-F]{8}\b`)
 )
 
-// scrub takes out what may be content, a secret or a code. It takes too much
-// rather than too little.
+// scrub removes what may be content, a secret or a code, rather too much than too little.
 func scrub(s string) string {
 	s = keyBlock.ReplaceAllString(s, "[key]")
 	s = quoted.ReplaceAllString(s, `"…"`)

@@ -15,14 +15,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The bounds on what is open at once. What does not fit is ended early.
+// The bounds on open spans. Beyond them spans are ended early.
 const (
 	maxTraced    = 4096 // sessions
 	maxOpenCalls = 64   // calls of one session
 )
 
-// Our own attributes, beside those of OpenTelemetry's GenAI conventions 1.41.0.
-// None may ever carry content.
+// Our own attributes, beside those of OpenTelemetry's GenAI conventions 1.41.0. None may ever hold
+// content.
 const (
 	keyVerdict  = attribute.Key("floodmark.verdict")
 	keyReason   = attribute.Key("floodmark.reason")
@@ -41,7 +41,7 @@ const (
 	incidentEvent = "floodmark.incident"
 )
 
-// attributeKeys are all that a span or its events may carry.
+// attributeKeys are all attributes of spans and their events.
 func attributeKeys() map[attribute.Key]string {
 	return map[attribute.Key]string{
 		semconv.GenAIOperationNameKey:     "`execute_tool`, `chat` or `invoke_agent`",
@@ -64,8 +64,8 @@ func attributeKeys() map[attribute.Key]string {
 	}
 }
 
-// spans makes traces: one for each turn, with a span for each model call and
-// each tool call. It belongs to the worker.
+// spans makes traces: one for each turn, with a span for each model call and each tool call. It
+// belongs to the worker.
 type spans struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -76,7 +76,7 @@ type spans struct {
 	order    *list.List // of *traced, the last used first
 }
 
-// A traced is a session some of whose spans may be open.
+// A traced is a session that may have open spans.
 type traced struct {
 	session journal.Session
 	place   *list.Element
@@ -84,7 +84,7 @@ type traced struct {
 	in      context.Context
 	chat    trace.Span
 	calls   map[string]trace.Span
-	results map[floodmark.NodeID]string // which call they belong to
+	results map[floodmark.NodeID]string // the call they belong to
 	parent  trace.SpanContext           // the turn that began this session
 }
 
@@ -95,7 +95,7 @@ func newSpans(p *sdk.TracerProvider, ended func(), now func() time.Time) *spans 
 	}
 }
 
-// fact takes in one fact of a session.
+// fact handles one fact of a session.
 func (s *spans) fact(o *seen, at time.Time, f told, w who) {
 	switch f := f.(type) {
 	case *turn:
@@ -136,7 +136,7 @@ func (s *spans) fact(o *seen, at time.Time, f told, w who) {
 	}
 }
 
-// of finds a session, or makes room for it.
+// of finds or adds a session.
 func (s *spans) of(id journal.Session) *traced {
 	if t := s.sessions[id]; t != nil {
 		s.order.MoveToFront(t.place)
@@ -165,8 +165,8 @@ func (s *spans) openTurn(t *traced, at time.Time, w who) {
 	t.in, t.turn = s.tracer.Start(context.Background(), named("invoke_agent", w.agent), options...)
 }
 
-// decided notes a decision. A call that may run stays open until its result
-// arrives; another ends at once.
+// decided records a decision. The span of an allowed call stays open until its result; others end
+// at once.
 func (s *spans) decided(t *traced, point hook.Point, at time.Time, d *decided, w who) {
 	var span trace.Span
 	switch d.Action.Kind {
@@ -208,7 +208,7 @@ func (s *spans) decided(t *traced, point hook.Point, at time.Time, d *decided, w
 	}
 }
 
-// keep leaves a call's span open.
+// keep keeps a call's span open.
 func (s *spans) keep(t *traced, d *decided, span trace.Span, at time.Time) {
 	if d.Action.Kind != floodmark.CallTool {
 		return
@@ -237,7 +237,7 @@ func (s *spans) start(t *traced, at time.Time, name string, attributes []attribu
 	return span
 }
 
-// end ends a span; why is set if what it waited for did not come.
+// end ends a span; why is set if it ends without its result.
 func (s *spans) end(span trace.Span, at time.Time, why string) {
 	if why != "" {
 		span.SetAttributes(keyEnded.String(why))
@@ -246,7 +246,7 @@ func (s *spans) end(span trace.Span, at time.Time, why string) {
 	s.ended()
 }
 
-// closeTurn ends all that is open in a session.
+// closeTurn ends all open spans of a session.
 func (s *spans) closeTurn(t *traced, at time.Time, why string) {
 	for call, span := range t.calls {
 		s.end(span, at, why)
@@ -259,7 +259,7 @@ func (s *spans) closeTurn(t *traced, at time.Time, why string) {
 	}
 	if t.turn != nil {
 		if why == "turn" {
-			why = "" // that is what it waited for
+			why = "" // its normal end
 		}
 		s.end(t.turn, at, why)
 		t.turn, t.in = nil, context.Background()
@@ -272,7 +272,7 @@ func (s *spans) drop(t *traced, at time.Time, why string) {
 	delete(s.sessions, t.session)
 }
 
-// named is a span's name as the conventions form it.
+// named is a span's name by the conventions.
 func named(operation, of string) string {
 	if of == "" {
 		return operation
@@ -299,8 +299,8 @@ func toolAttributes(d *decided) []attribute.KeyValue {
 	return list
 }
 
-// attributes are what is known of a model call. Numbers may be summed up by others, so
-// nothing is said where nothing was told.
+// attributes are the known facts of a model call. Collectors may sum up numbers, so unknown ones
+// are omitted.
 func (l *loop) attributes() []attribute.KeyValue {
 	var list []attribute.KeyValue
 	if l.Model != "" {

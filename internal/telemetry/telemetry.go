@@ -25,39 +25,38 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The bounds on what waits to be told.
+// The bounds of the queue.
 const (
 	maxQueue      = 8192             // observations
 	maxQueueBytes = 32 << 20         // of their facts
 	tick          = time.Second      // how often expired questions are looked for
-	settleTime    = time.Second      // how long a scrape waits for what was told before it
+	settleTime    = time.Second      // how long a scrape waits for earlier observations
 	closeTime     = 3 * time.Second  // how long the last spans may take
 	scrapeTime    = 10 * time.Second // how long one scrape may take
 )
 
-// Options say what is shown and where. Now and Catalog must be there.
+// Options configure telemetry. Now and Catalog are required.
 type Options struct {
 	Version string
 	// Traces is an OTLP/HTTP address, Events a file; empty: none.
 	Traces, Events string
-	// Catalog returns the tools and agents whose names may be shown.
+	// Catalog returns the known tools and agents, whose names may be shown.
 	Catalog func() *catalog.Catalog
 	// Occupancy, Checkpoint and Paused are optional: how full the monitor is, when
 	// the journal's heads were last signed, and how many pauses hold.
 	Occupancy  func() monitor.Occupancy
 	Checkpoint func() time.Time
 	Paused     func() int
-	// Differ is how many nodes of a fleet are set up otherwise than most, by one of
-	// [nodes.Whats]; optional.
+	// Differ returns how many nodes of a fleet differ from most, in one of [nodes.Whats]; optional.
 	Differ func(what string) int
 	Now    func() time.Time
-	// Log says that telemetry itself is in trouble; optional.
+	// Log gets problems of telemetry itself; optional.
 	Log *slog.Logger
 
 	dial func(ctx context.Context, network, address string) (net.Conn, error) // how to reach the collector; a test's own
 }
 
-// A Telemetry tells what it observes. Open makes one.
+// A Telemetry reports what it observes. Open makes one.
 type Telemetry struct {
 	opts    Options
 	metrics *metrics
@@ -73,14 +72,14 @@ type Telemetry struct {
 	ended error
 }
 
-// An item is one thing to tell. Exactly one of its parts is set.
+// An item is one queue entry. Exactly one part is set.
 type item struct {
 	seen    *seen
 	reload  *reload
 	reached chan<- struct{}
 }
 
-// A seen is what is kept of an observation until it is told.
+// A seen is the queued part of an observation.
 type seen struct {
 	session journal.Session
 	agent   string
@@ -91,7 +90,7 @@ type seen struct {
 	bytes   int64
 }
 
-// A reload is a try to change the policy.
+// A reload is an attempt to change the policy.
 type reload struct {
 	at      time.Time
 	refused bool
@@ -122,8 +121,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Observe takes in what happened. It never blocks; it belongs in
-// [monitor.Config].
+// Observe queues an observation. It never blocks; it belongs in [monitor.Config].
 func (t *Telemetry) Observe(o monitor.Observation) {
 	t.metrics.observe(&o)
 	if len(o.Entries) == 0 {
@@ -144,8 +142,7 @@ func (t *Telemetry) Observe(o monitor.Observation) {
 	}
 }
 
-// Reloaded takes in that the policy was read again. Refused says that the old
-// one stays.
+// Reloaded reports that the policy was read again. Refused says that the old one stays.
 func (t *Telemetry) Reloaded(refused bool) {
 	if t == nil {
 		return // telemetry is off
@@ -163,7 +160,7 @@ func (t *Telemetry) put(i item) bool {
 	}
 }
 
-// run tells until Close, then what is left.
+// run handles the queue until Close, then what is left of it.
 func (t *Telemetry) run() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -202,13 +199,13 @@ func (t *Telemetry) tell(i item) {
 	}
 }
 
-// tellSeen reads the facts, once for all who are told.
+// tellSeen reads the facts, once for all outputs.
 func (t *Telemetry) tellSeen(s *seen) {
 	who := who{tenant: t.names.id(s.session.Tenant), session: t.names.id(string(s.session.ID)), agent: t.names.agent(s.agent)}
 	for i := range s.entries {
 		e := &s.entries[i]
 		if e.Kind == "content-seen" && s.point != hook.BeforeToolCall {
-			continue // only the announcement of a result says which call it belongs to
+			continue // only a result's announcement names its call
 		}
 		f, err := readFact(e.Kind, e.Body)
 		if err != nil {
@@ -234,8 +231,7 @@ func (t *Telemetry) tellSeen(s *seen) {
 	}
 }
 
-// write adds a security event. A file that cannot be written to is counted, and
-// said once until it works again.
+// write adds a security event. Errors are counted, and logged once until it works again.
 func (t *Telemetry) write(ev finding) {
 	if t.events == nil {
 		return
@@ -252,7 +248,7 @@ func (t *Telemetry) write(ev finding) {
 	}
 }
 
-// settle waits until what was told before is counted.
+// settle waits until earlier observations are counted.
 func (t *Telemetry) settle(ctx context.Context) {
 	reached := make(chan struct{})
 	timer := time.NewTimer(settleTime)
@@ -286,7 +282,7 @@ func (t *Telemetry) Metrics() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if !local(r.Host) {
-			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page found us by a name of its own
+			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page reached us by a host name of its own
 			return
 		}
 		show.ServeHTTP(w, r)
@@ -302,10 +298,10 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Registry is where the counters are, for tests and for who embeds them.
+// Registry returns the counters, for tests and for embedding programs.
 func (t *Telemetry) Registry() prometheus.Gatherer { return t.metrics.registry }
 
-// Close tells what is left and lets go. What is observed later is not told.
+// Close handles what is left and releases all resources. Later observations are dropped.
 func (t *Telemetry) Close() error {
 	t.once.Do(func() {
 		close(t.stop)

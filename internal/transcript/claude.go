@@ -9,8 +9,8 @@ import (
 
 const claudeName = "claude-code"
 
-// claudePlaces: one file a session in a folder for each project; those of
-// sub-agents lie below a folder with the session's name.
+// claudePlaces: one file a session in a folder for each project; sub-agents' files are below a
+// folder with the session's name.
 func claudePlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.Claude, ".claude"), "projects")
 	is := func(rel string) bool {

@@ -25,7 +25,7 @@ type codexEntry struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// codexItem is a payload: a piece of a model's answer, or what a tool gave.
+// codexItem is a payload: a piece of a model's answer, or a tool's result.
 type codexItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -39,7 +39,7 @@ type codexItem struct {
 	// Of a session's head.
 	Parent string `json:"parent_thread_id"`
 	Forked string `json:"forked_from_id"`
-	// Of an item that is done.
+	// Of a completed item.
 	Item struct {
 		Type   string `json:"type"`
 		ID     string `json:"id"`
@@ -55,7 +55,7 @@ func readCodex(g *gather, line []byte) error {
 	switch e.Type {
 	case "session_meta", "response_item", "event_msg":
 	default:
-		return nil // a compacted past repeats items; they were read before
+		return nil // a compacted past repeats items that were read before
 	}
 	var p codexItem
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -105,13 +105,13 @@ func (p codexItem) event(g *gather) {
 				g.witness(p.Item.ID)
 			}
 		}
-	case "exec_command_end", "mcp_tool_call_end", "patch_apply_end": // as older ones wrote it
+	case "exec_command_end", "mcp_tool_call_end", "patch_apply_end": // the older form
 		g.witness(p.CallID)
 	}
 }
 
-// codexStdin types into a command that runs, and no hook is told. Without
-// anything to type it only reads on what a judged command prints.
+// codexStdin types into a running command, without calling a hook. Without input it only reads more
+// output of a judged command.
 const codexStdin = "write_stdin"
 
 func codexPolls(args json.RawMessage) bool {
@@ -148,7 +148,7 @@ func codexOutcome(tool, text string) Outcome {
 		strings.HasPrefix(text, "failed to parse function arguments: "),
 		name == codexStdin && strings.HasPrefix(text, "write_stdin failed: "):
 		return Never
-	case text == "aborted": // whether it had begun is not said
+	case text == "aborted": // it is not said whether it had begun
 		return Unknown
 	}
 	return Ran

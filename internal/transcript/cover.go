@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// A Question says what is to be held against the journal.
+// A Question says what to compare with the journal.
 type Question struct {
 	Agent string
 	In    Folders
-	// Since leaves out what is older; zero for everything.
+	// Since excludes older transcripts; zero includes all.
 	Since time.Time
 	// Began is when the agent was first watched; zero if it never was.
 	Began time.Time
-	// Look returns what the journal knows of a session by the agent's own name
-	// for it, nil if it knows none.
+	// Look returns the journal's record of a session by the agent's own name for it, nil if there
+	// is none.
 	Look func(name string) (*Record, error)
 }
 
-// A Coverage is all transcripts of one agent held against the journal.
+// A Coverage compares all transcripts of one agent with the journal.
 type Coverage struct {
 	Agent string
 	// Began is when the agent was first watched; zero: never.
 	Began   time.Time
 	Reports []Report // the newest first
-	// More says that there are more transcripts than are read.
+	// More says that further transcripts were not read.
 	More bool
-	// Failed are what could not be read at all, one sentence each.
+	// Failed are unreadable transcripts, one sentence each.
 	Failed []string
 }
 
-// Cover reads an agent's transcripts and holds them against the journal.
+// Cover reads an agent's transcripts and compares them with the journal.
 func Cover(q Question) (Coverage, error) {
 	out := Coverage{Agent: q.Agent, Began: q.Began}
 	files, more, err := Find(q.Agent, q.In, q.Since)
@@ -74,7 +74,7 @@ func (q Question) match(s Session) (Report, error) {
 	return r, nil
 }
 
-// merge joins what several files tell of one session.
+// merge joins the parts of a session that are in several files.
 func merge(all, more []Session) []Session {
 	for _, s := range more {
 		i := slices.IndexFunc(all, func(o Session) bool { return o.Names[0] == s.Names[0] && s.Names[0] != "" })

@@ -28,14 +28,14 @@ func openAs(name string) (*sql.DB, error) {
 	return db, nil
 }
 
-// A row is one piece of a session in a database, in the order it was written.
+// A row is one piece of a session in a database, in the order of writing.
 type row struct {
 	at   int64 // milliseconds since 1970
 	data sql.NullString
 }
 
-// rows hands on every row of a query that gives the session's names, a time
-// and a piece, session by session.
+// rows passes every row of a query to take, session by session. The query selects the session's
+// names, a time and a piece.
 func rows(path, query string, changed time.Time, take func(g *gather, r row) error) ([]Session, error) {
 	db, err := open(path)
 	if err != nil {
@@ -86,9 +86,8 @@ func opencodeDB(path string, changed time.Time) ([]Session, error) {
 	return rows(path, query, changed, func(g *gather, r row) error { return g.opencode([]byte(r.data.String), time.UnixMilli(r.at)) })
 }
 
-// openclawDB reads the database of OpenClaw 2026.9: the lines of pi, in rows.
-// Long ones are compressed and counted as not read. Its hooks call a session by
-// where it is held and which one it is there.
+// openclawDB reads the database of OpenClaw 2026.9: the lines of pi, in rows. Long ones are
+// compressed and counted as unread. Its hooks name a session by its place and its id there.
 func openclawDB(path string, changed time.Time) ([]Session, error) {
 	const query = `SELECT coalesce(w.session_key || '#', '') || t.session_id, t.session_id, NULL, t.created_at,
 			CASE WHEN length(t.event_json) <= ? THEN t.event_json END
@@ -96,8 +95,8 @@ func openclawDB(path string, changed time.Time) ([]Session, error) {
 	list, err := rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })
 	for _, s := range list {
 		for i := range s.Calls {
-			// A result that is too long to be read as it stands is that of a
-			// call that ran, or a refusal inside tool_call.
+			// A result too long to be read is that of a call that ran, or a refusal inside
+			// tool_call.
 			if s.Unread > 0 && s.Calls[i].Outcome == Unknown {
 				s.Calls[i].Outcome, s.Calls[i].Unread = Ran, true
 			}

@@ -13,15 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// errTooLarge says that a transcript is over a limit.
+// errTooLarge says that a transcript exceeds a limit.
 var errTooLarge = errors.New("it is too large to be read")
 
-// A gather collects the calls of one session in the order they are met.
+// A gather collects the calls of one session in order.
 type gather struct {
 	Session
-	last map[string]int      // by the call's name: where its newest form stands
-	met  map[Call]int        // by name, tool and arguments: where it stands
-	idle map[string]struct{} // calls that do nothing, whose results are none
+	last map[string]int      // by the call's name: index of its newest form
+	met  map[Call]int        // by name, tool and arguments: index
+	idle map[string]struct{} // calls that do nothing; their results do not count
 }
 
 func newGather(names ...string) *gather {
@@ -30,7 +30,7 @@ func newGather(names ...string) *gather {
 	return g
 }
 
-// name adds what hooks may have called the session.
+// name adds names by which hooks may have known the session.
 func (g *gather) name(names ...string) {
 	for _, n := range names {
 		if n != "" && len(n) <= maxName && !slices.Contains(g.Names, n) {
@@ -39,9 +39,8 @@ func (g *gather) name(names ...string) {
 	}
 }
 
-// call adds a call, unless it is one that was met before: transcripts repeat
-// what they hold when they are resumed, forked or written anew. Some models
-// give one name to many calls; other arguments are another call.
+// call adds a call, unless it is a repetition: transcripts repeat calls when resumed, forked or
+// rewritten. Some models give one name to many calls; different arguments make a different call.
 func (g *gather) call(c Call) {
 	c.ID, c.Tool = short(c.ID), short(c.Tool)
 	if i, ok := g.met[c.bare()]; ok && c.ID != "" {
@@ -51,7 +50,7 @@ func (g *gather) call(c Call) {
 	g.add(c)
 }
 
-// bare is what tells a call from others.
+// bare is what identifies a call.
 func (c Call) bare() Call { return Call{ID: c.ID, Tool: c.Tool, Args: c.Args} }
 
 func (g *gather) add(c Call) {
@@ -65,14 +64,14 @@ func (g *gather) add(c Call) {
 	g.Calls = append(g.Calls, c)
 }
 
-// pass leaves out a call that does nothing of its own.
+// pass skips a call that does nothing by itself.
 func (g *gather) pass(id string) {
 	if len(g.idle) < MaxCalls {
 		g.idle[short(id)] = struct{}{}
 	}
 }
 
-// toolOf is the tool of a call that was met, or another word.
+// toolOf is the tool of a known call, or otherwise.
 func (g *gather) toolOf(id, otherwise string) string {
 	if i, ok := g.last[short(id)]; ok {
 		return g.Calls[i].Tool
@@ -80,8 +79,8 @@ func (g *gather) toolOf(id, otherwise string) string {
 	return otherwise
 }
 
-// result says what became of a call. The first word counts: a later one is a
-// copy, perhaps shortened. A result whose call is not written down is a call.
+// result records a call's outcome. The first counts: a later one is a copy, perhaps shortened. A
+// result without a recorded call is a call.
 func (g *gather) result(id, tool string, at time.Time, o Outcome) {
 	id, tool = short(id), short(tool)
 	i, ok := g.last[id]
@@ -102,7 +101,7 @@ func (g *gather) witness(id string) {
 	}
 }
 
-// done gives the session, if it has a name.
+// done returns the session, if it has a name.
 func (g *gather) done() []Session {
 	if len(g.Names) == 0 {
 		if len(g.Calls) == 0 && g.Unread == 0 {
@@ -113,7 +112,7 @@ func (g *gather) done() []Session {
 	return []Session{g.Session}
 }
 
-// lined makes a reader of one that takes a line of JSON at a time.
+// lined makes a reader that handles one line of JSON at a time.
 func lined(take func(g *gather, line []byte) error) func(string, time.Time) ([]Session, error) {
 	return func(path string, changed time.Time) ([]Session, error) {
 		f, err := os.Open(path)
@@ -130,8 +129,8 @@ func lined(take func(g *gather, line []byte) error) func(string, time.Time) ([]S
 	}
 }
 
-// eachLine hands on every line. One that is too long, or that cannot be read,
-// is counted; the last one may be unfinished.
+// eachLine passes on every line. One that is too long or unreadable is counted; the last one may be
+// incomplete.
 func eachLine(r io.Reader, g *gather, take func(g *gather, line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var total int64
@@ -156,8 +155,7 @@ func eachLine(r io.Reader, g *gather, take func(g *gather, line []byte) error) e
 	}
 }
 
-// nextLine reads up to the end of a line, and reports whether it was too long
-// to be kept.
+// nextLine reads up to the end of a line, and reports whether it was too long to keep.
 func nextLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -172,8 +170,7 @@ func nextLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// date gives calls without a time the one at which the transcript was changed
-// last: they are not older than anything.
+// date gives calls without a time that of the transcript's last change: the latest possible one.
 func date(calls []Call, changed time.Time) {
 	for i := range calls {
 		if calls[i].At.IsZero() {
@@ -204,7 +201,7 @@ func short(s string) string {
 	return strings.ToValidUTF8(s[:maxName], "")
 }
 
-// stamp reads a time as agents write it: a text, or milliseconds since 1970.
+// stamp parses a time in any agent's form: a text, or milliseconds since 1970.
 func stamp(raw json.RawMessage) time.Time {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -221,8 +218,7 @@ func stamp(raw json.RawMessage) time.Time {
 	return time.UnixMilli(int64(ms))
 }
 
-// said is the beginning of what a result says, whether it is one text or a
-// list of parts.
+// said is the beginning of a result's text, which may be one text or a list of parts.
 func said(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -255,11 +251,11 @@ func head(s string) string {
 	return s[:cut]
 }
 
-// ours is how every refusal of this program begins.
+// ours begins every refusal of this program.
 const ours = "floodmark: "
 
-// refusal reports whether a text is one of our refusals, perhaps behind words
-// of the agent: one line that begins so.
+// refusal reports whether a text is one of our refusals, perhaps after words of the agent: one line
+// that begins so.
 func refusal(text string, before ...string) bool {
 	text = strings.TrimSpace(text)
 	for _, words := range before {

@@ -11,8 +11,8 @@ import (
 
 const geminiName = "gemini-cli"
 
-// geminiPlaces: one file a session, of lines or one document, in a folder for
-// each project; those of sub-agents lie one folder deeper.
+// geminiPlaces: one file a session, of lines or one document, in a folder for each project;
+// sub-agents' files are one folder deeper.
 func geminiPlaces(f Folders) []place {
 	is := func(rel string) bool {
 		return strings.Contains(rel, "/chats/") && (strings.HasSuffix(rel, ".jsonl") || strings.HasSuffix(rel, ".json")) && path.Base(rel) != "logs.json"
@@ -20,8 +20,7 @@ func geminiPlaces(f Folders) []place {
 	return []place{{filepath.Join(f.Home, ".gemini", "tmp"), 4, is}}
 }
 
-// geminiEntry is the head of a session, one message of it, or a change of what
-// was written before.
+// geminiEntry is the head of a session, one message of it, or a change of an earlier one.
 type geminiEntry struct {
 	Session  string          `json:"sessionId"`
 	Parent   string          `json:"parentSessionId"`
@@ -43,8 +42,8 @@ type geminiMessage struct {
 	} `json:"toolCalls"`
 }
 
-// readGemini reads lines, or one document as older versions wrote it. Hooks of
-// a sub-agent report the name of the session that began it.
+// readGemini reads lines, or the one document of older versions. Hooks of a sub-agent report the
+// name of the session that began it.
 func readGemini(file string, changed time.Time) ([]Session, error) {
 	if strings.HasSuffix(file, ".jsonl") {
 		list, err := lined(geminiLine)(file, changed)
@@ -86,8 +85,7 @@ func (e geminiEntry) take(g *gather, depth int) {
 	}
 }
 
-// take takes in a message. Gemini writes a message anew when its calls are
-// done.
+// take reads a message. Gemini rewrites a message when its calls are done.
 func (m geminiMessage) take(g *gather) {
 	for _, c := range m.Calls {
 		at := stamp(m.At)
@@ -102,7 +100,7 @@ func (m geminiMessage) take(g *gather) {
 	}
 }
 
-// geminiSaid is what a call failed with, or nothing.
+// geminiSaid is the error of a call, or empty.
 func geminiSaid(raw json.RawMessage) string {
 	var parts []struct {
 		Response struct {

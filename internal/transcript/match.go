@@ -9,27 +9,27 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Decision is what the journal knows of one call.
+// A Decision is the journal's record of one call.
 type Decision struct {
 	Call floodmark.CallID
 	Tool floodmark.ToolRef
 	Args floodmark.Digest
-	// Allowed says that the call might run, Boxed that it might only in a box: then as
-	// the command that takes the ticket.
+	// Allowed says that the call was allowed, Boxed that it was only in a box: then as the command
+	// that takes the ticket.
 	Allowed, Boxed bool
 	// Asked says that a person was to be asked.
 	Asked  bool
 	Ticket string
 }
 
-// A Record is what the journal knows of one session.
+// A Record is the journal's record of one session.
 type Record struct {
 	Opened    time.Time
 	Decisions []Decision
-	// Erased is until when what was decided is gone; zero if nothing is.
+	// Erased is the time up to which decisions were erased; zero if none were.
 	Erased time.Time
 
-	calls map[floodmark.NodeID]floodmark.CallID // by the results that were announced
+	calls map[floodmark.NodeID]floodmark.CallID // by the announced results
 }
 
 // Take adds one fact of the session.
@@ -60,10 +60,9 @@ func (r *Record) Take(f floodmark.Fact) {
 	}
 }
 
-// The kinds of findings, as incidents are called.
+// The kinds of findings, named as incidents.
 const (
-	// Unseen: a session in which calls ran and not one of them was judged. The
-	// hooks are not on its path.
+	// Unseen: a session in which calls ran and none was judged. The hooks are not on its path.
 	Unseen = "unseen-session"
 	// Unmediated: a call ran that was not judged.
 	Unmediated = "unmediated-call"
@@ -71,33 +70,32 @@ const (
 	RefusedRan = "refused-call-ran"
 )
 
-// A Finding is something that ran and should not have.
+// A Finding is a call that should not have run.
 type Finding struct {
 	Kind string
 	Call Call // the first one, if the finding is a whole session
-	// Calls is how many calls it is about.
+	// Calls is the number of calls.
 	Calls int
 }
 
-// A Report is one session held against the journal.
+// A Report compares one session with the journal.
 type Report struct {
 	Session  Session
-	Known    bool // the journal has heard of it
+	Known    bool // it is in the journal
 	Findings []Finding
-	// Ran are the calls that ran, Judged those of them that were allowed to.
+	// Ran are the calls that ran, Judged those of them that were allowed.
 	Ran, Judged int
 	// Refused and Never did not run; of Unknown it is not known.
 	Refused, Never, Unknown int
-	// Boxed are calls that ran in a box, and Asked decisions that a person was asked about,
-	// as the journal says.
+	// Boxed are calls that ran in a box, and Asked decisions that asked a person, both by the
+	// journal.
 	Boxed, Asked int
 	// Before ran before the monitor watched; of Erased the decisions are gone.
 	Before, Erased int
 }
 
-// Match holds a session against what the journal knows of it under any of its
-// names, the own one first; nil for those it does not know. began is when the
-// agent was first watched; the zero time means never.
+// Match compares a session with the journal's records under any of its names, its own first; nil
+// for unknown ones. began is when the agent was first watched; zero means never.
 func Match(s Session, known []*Record, began time.Time) Report {
 	r := Report{Session: s}
 	var all Record
@@ -159,14 +157,14 @@ func (r *Report) keep(wrong []Finding, from, erased time.Time, silent bool) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
-	// One session without any decision is one thing that is wrong.
+	// A session without any decision is one finding.
 	own := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Call.Hosted })
 	if silent && len(own) > 0 {
 		r.Findings = []Finding{{Kind: Unseen, Call: own[0].Call, Calls: len(r.Findings)}}
 	}
 }
 
-// key is what a call and its decision have in common.
+// key identifies both a call and its decision.
 type key struct {
 	call string
 	args floodmark.Digest
@@ -185,8 +183,8 @@ func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wr
 			tickets[d.Ticket] = wrapping(string(d.Call))
 		}
 		for _, k := range d.keys(byArgs) {
-			// A call may be judged again when a person has answered. Where calls
-			// have names that is no other call.
+			// A call may be judged again after a person has answered. Where calls have names that
+			// is the same call.
 			if !byArgs {
 				if seen[k] == nil {
 					seen[k] = map[floodmark.Digest]bool{}
@@ -242,9 +240,8 @@ func (c Call) key(byArgs bool) key {
 	return key{call: cmp.Or(c.ID, "args:"+c.Args.Short())}
 }
 
-// wrapping is the call a transcript tells of. OpenClaw names one that came inside
-// another by the outer one's name, its tool and a number, and writes down only the
-// outer one.
+// wrapping is the call as a transcript records it. OpenClaw names an inner call by the outer one's
+// name, its tool and a number, and records only the outer one.
 func wrapping(call string) string {
 	rest, inner := strings.CutPrefix(call, "tool_search_code:")
 	if !inner {
@@ -260,8 +257,8 @@ func wrapping(call string) string {
 	return rest
 }
 
-// keys are what a call may be found by. Without a call's name it is what was
-// called, in each way its agent may write that.
+// keys are the keys to find a call by. Without a call's name they are its tool and arguments, in
+// each of the agent's forms.
 func (d Decision) keys(byArgs bool) []key {
 	if !byArgs {
 		return []key{{call: wrapping(string(d.Call))}}

@@ -11,8 +11,7 @@ import (
 
 const openclawName = "openclaw"
 
-// openclawPlaces: one database for each agent; older versions wrote a file for
-// each session.
+// openclawPlaces: one database for each agent; older versions wrote a file for each session.
 func openclawPlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.OpenClaw, ".openclaw"), "agents")
 	is := func(rel string) bool {
@@ -36,8 +35,7 @@ func readOpenClaw(path string, changed time.Time) ([]Session, error) {
 	return list, err
 }
 
-// openclawKeys are where a session is held, as the list beside it says. Without
-// a list nothing is known.
+// openclawKeys are the places of a session, from the list beside it; empty without a list.
 func openclawKeys(list, id string) (keys []string) {
 	var all map[string]struct {
 		ID string `json:"sessionId"`
@@ -54,8 +52,8 @@ func openclawKeys(list, id string) (keys []string) {
 	return keys
 }
 
-// openclawOutcome reads what became of a call. What a hook blocked need not be
-// marked as failed.
+// openclawOutcome reads what became of a call. A call blocked by a hook need not be marked as
+// failed.
 func openclawOutcome(tool, text string, failed bool) Outcome {
 	if o := piOutcome(tool, text, failed); o != Ran {
 		return o

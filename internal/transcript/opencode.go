@@ -63,8 +63,8 @@ func (g *gather) opencode(data []byte, at time.Time) error {
 	return nil
 }
 
-// opencodeOutcome reads what became of a call. One for a tool that is not
-// there, or with wrong arguments, goes to a tool called invalid that says so.
+// opencodeOutcome reads what became of a call. A call of a missing tool, or with wrong arguments,
+// goes to a tool called invalid that says so.
 func opencodeOutcome(p opencodePart) Outcome {
 	text := head(p.State.Error)
 	switch {
@@ -82,7 +82,7 @@ func opencodeOutcome(p opencodePart) Outcome {
 	return Ran
 }
 
-// opencodeFiles reads a session of which every part is a file.
+// opencodeFiles reads a session stored as one file per part.
 func opencodeFiles(path string, changed time.Time) ([]Session, error) {
 	data, err := whole(path)
 	if err != nil {
@@ -118,7 +118,7 @@ func opencodeFiles(path string, changed time.Time) ([]Session, error) {
 	return g.done(), nil
 }
 
-// names lists a folder in order; one that is not there is empty.
+// names lists a folder in order; a missing one is empty.
 func names(folder string) (list []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,7 @@ func piPlaces(f Folders) []place {
 	return []place{{root, 4, func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") }}}
 }
 
-// piEntry is one line of pi's transcripts, version 3; OpenClaw writes the same
-// into its database.
+// piEntry is one line of pi's transcripts, version 3; OpenClaw writes the same into its database.
 type piEntry struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -31,7 +30,7 @@ type piEntry struct {
 	} `json:"message"`
 }
 
-// readPi takes in one line.
+// readPi reads one line.
 func readPi(g *gather, line []byte) error { return piLine(g, line, piOutcome) }
 
 func piLine(g *gather, line []byte, outcome func(tool, text string, failed bool) Outcome) error {

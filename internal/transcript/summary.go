@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Summary is what was found, for programs: fields are only added.
+// A Summary is the result for programs: fields are only added.
 type Summary struct {
-	// Unseen is how many calls ran that should not have.
+	// Unseen is how many calls should not have run.
 	Unseen int `json:"unseen"`
-	// Written is how many incidents were not known before.
+	// Written is the number of new incidents.
 	Written int64          `json:"written"`
 	Agents  []AgentSummary `json:"agents"`
 }
@@ -23,14 +23,13 @@ type AgentSummary struct {
 	Ran      int        `json:"ran"`
 	Judged   int        `json:"judged"`
 	Refused  int        `json:"refused"`
-	// Boxed ran in a box, and Asked were questions to a person, as the journal says.
+	// Boxed ran in a box, and Asked were questions to a person, by the journal.
 	Boxed int `json:"boxed"`
 	Asked int `json:"asked"`
-	// NotRun are calls the agent itself did not run, NoResult those of which
-	// the transcript does not say.
+	// NotRun are calls the agent itself did not run, NoResult those without a recorded result.
 	NotRun   int `json:"notRun"`
 	NoResult int `json:"noResult"`
-	// Before ran before the agent was watched, of Erased the decisions are gone.
+	// Before ran before the agent was watched; of Erased the decisions are erased.
 	Before   int      `json:"before"`
 	Erased   int      `json:"erased"`
 	Unread   int      `json:"unread"`
@@ -39,7 +38,7 @@ type AgentSummary struct {
 	Findings []Found  `json:"findings"`
 }
 
-// A Found is one thing that ran and should not have.
+// A Found is a call, or a session, that should not have run.
 type Found struct {
 	Kind       string    `json:"kind"`
 	Session    string    `json:"session"`
@@ -51,7 +50,7 @@ type Found struct {
 	Transcript string    `json:"transcript"`
 }
 
-// Summarise sums up what was found.
+// Summarise sums up the coverages.
 func Summarise(list []Coverage, written int64) Summary {
 	out := Summary{Written: written, Agents: []AgentSummary{}}
 	for _, one := range list {
@@ -91,7 +90,7 @@ func (a *AgentSummary) add(r Report) {
 	}
 }
 
-// Lines say what else is known, in plain words.
+// Lines say the remaining facts in plain words.
 func (a AgentSummary) Lines() []string {
 	list := []string{fmt.Sprintf("%s, %s ran, %d judged and allowed, %d refused", count(a.Sessions, "session", "sessions"), count(a.Ran, "call", "calls"), a.Judged, a.Refused)}
 	if a.Boxed+a.Asked > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The limits on what is read.
+// The limits of reading.
 const (
 	MaxFiles   = 10_000   // transcripts of one agent, the newest first
 	MaxLine    = 64 << 20 // bytes of one line or document: results may hold pictures
@@ -30,15 +30,15 @@ const (
 	maxOutcome = 8 << 10  // bytes of a result that say what became of a call
 )
 
-// An Outcome is what a transcript says became of a call.
+// An Outcome is what became of a call, by the transcript.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// Unknown: no result is written down.
+	// Unknown: no result is recorded.
 	Unknown Outcome = iota
-	// Never: the agent itself says that it ran nothing, because there is no
-	// such tool or the arguments are no arguments of it.
+	// Never: the agent itself says that it ran nothing, because the tool is missing or its
+	// arguments are invalid.
 	Never
 	// Refused: the result is a refusal of ours.
 	Refused
@@ -52,40 +52,40 @@ func (o Outcome) String() string {
 
 // A Call is one tool call of a transcript.
 type Call struct {
-	// ID is the agent's name for it; hooks of some agents do not tell it.
+	// ID is the agent's name for it; some agents' hooks do not report it.
 	ID   string
 	Tool string
 	// Args identifies the arguments as the journal does.
 	Args floodmark.Digest
-	// Box is the ticket by which its command runs in a box; empty if it is another command.
+	// Box is the ticket by which its command runs in a box; empty for other commands.
 	Box     string
 	At      time.Time // zero if the transcript does not say
 	Outcome Outcome
 	// Hosted says that the model's own service ran it: no hook can see it.
 	Hosted bool
-	// Unread says that its result could not be read. It ran, unless it was
-	// refused: what we say then may be what was too long.
+	// Unread says that its result could not be read. It ran, unless it was refused: the unreadable
+	// result may be our refusal.
 	Unread bool
 }
 
-// A Session is one conversation as its agent wrote it down.
+// A Session is one conversation as its agent recorded it.
 type Session struct {
 	Agent string
-	// Names are what hooks may have called it, its own name first; then those
-	// of the sessions it was begun by or continues.
+	// Names are those hooks may have used, its own first; then those of the sessions that it began
+	// in or continues.
 	Names []string
 	Place string // the file it stands in
 	Calls []Call // in the order they were written
-	// Unread counts the pieces that could not be read.
+	// Unread counts the unreadable pieces.
 	Unread int
 }
 
-// Agents are those whose transcripts are understood.
+// Agents are those with a transcript reader.
 func Agents() []string {
 	return []string{claudeName, codexName, geminiName, openclawName, opencodeName, piName}
 }
 
-// A Folders says where agents keep things. Empty ones are below Home.
+// A Folders holds the agents' data folders. Empty ones are below Home.
 type Folders struct {
 	Home     string
 	Claude   string // CLAUDE_CONFIG_DIR
@@ -110,7 +110,7 @@ type reader struct {
 	read func(path string, changed time.Time) ([]Session, error)
 }
 
-// A place is a folder and what the names of transcripts below it look like.
+// A place is a folder and a pattern for the names of transcripts below it.
 type place struct {
 	root  string
 	depth int // folders below root to look into
@@ -141,8 +141,8 @@ type File struct {
 	Changed time.Time
 }
 
-// Find lists an agent's transcripts that were written to since a time, the
-// newest first. More says that there are more than [MaxFiles].
+// Find lists an agent's transcripts changed since a time, the newest first. More says that there
+// are more than [MaxFiles].
 func Find(agent string, in Folders, since time.Time) (list []File, more bool, err error) {
 	r, err := readerOf(agent)
 	if err != nil {
@@ -190,7 +190,7 @@ func (p place) walk(found func(File)) error {
 		rel, _ := filepath.Rel(p.root, path)
 		switch {
 		case err != nil && path == p.root && os.IsNotExist(err):
-			return fs.SkipAll // this agent was never run here
+			return fs.SkipAll // the agent was never run here
 		case err != nil:
 			return err
 		case d.IsDir() && rel != "." && strings.Count(rel, string(filepath.Separator)) >= p.depth:
@@ -200,7 +200,7 @@ func (p place) walk(found func(File)) error {
 		}
 		info, err := d.Info()
 		if os.IsNotExist(err) {
-			return nil // it is gone again
+			return nil // deleted meanwhile
 		}
 		if err == nil {
 			found(File{Path: path, Changed: info.ModTime()})
@@ -215,11 +215,11 @@ func digest(args json.RawMessage) floodmark.Digest {
 	return kernel.ArgsDigest(hook.Call{Args: args})
 }
 
-// ticketName is how many letters the name of a ticket has.
+// ticketName is the length of a ticket's name.
 const ticketName = 32
 
-// ticket returns the one that the command of a call takes: it is the command that a monitor
-// gives in place of another, each word in quotes as it is given.
+// ticket returns the ticket that a call's command takes: it is the command that a monitor gives as
+// a replacement, with each word quoted as there.
 func ticket(args json.RawMessage) string {
 	var call struct {
 		Command string `json:"command"`
@@ -227,7 +227,7 @@ func ticket(args json.RawMessage) string {
 	if json.Unmarshal(args, &call) != nil {
 		return ""
 	}
-	// Quotes and backslashes of the words themselves stand outside of the quotes.
+	// Quotes and backslashes inside words are outside of the quotes.
 	line := strings.NewReplacer(`'\''`, "", `'\\'`, "").Replace(call.Command)
 	inner, begins := strings.CutPrefix(line, "'")
 	inner, ends := strings.CutSuffix(inner, "'")
