@@ -11,10 +11,10 @@ type NodeID int
 // CallID names one tool call, as the agent names it.
 type CallID string
 
-// An ActionKind names the sort of step an agent can take.
+// An ActionKind names a kind of step that an agent can take.
 type ActionKind string
 
-// The steps we are asked about.
+// The steps that need a decision.
 const (
 	CallModel  ActionKind = "call-model"
 	CallTool   ActionKind = "call-tool"
@@ -73,15 +73,14 @@ func (t ToolRef) String() string {
 	return t.Name
 }
 
-// Program is the program that an agent belongs to: of «openclaw/work» it is
-// openclaw, and most agents are alone. What is said of the program holds for all.
+// Program returns the program of an agent: openclaw for «openclaw/work»; most agents are their own.
+// Rules for the program hold for all its agents.
 func Program(agent string) string {
 	name, _, _ := strings.Cut(agent, "/")
 	return name
 }
 
-// IsOf reports whether what is said of a name holds for an agent: it is that agent, or the
-// program that the agent belongs to.
+// IsOf reports whether a name in the rules covers an agent: it is that agent, or its program.
 func IsOf(agent, name string) bool { return agent == name || Program(agent) == name }
 
 // An Action is what an agent wants to do next, as it is recorded: without the content of its

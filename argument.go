@@ -1,8 +1,7 @@
 package floodmark
 
-// A Role says what an argument is for. Arguments no profile declares count as
-// critical: cc, bcc and headers are how data leaves.
-// Smaller is safer: the zero value is [Undeclared].
+// A Role says what an argument is for. Undeclared arguments count as critical, because data can
+// leave by cc, bcc or headers. Smaller is safer: the zero value is [Undeclared].
 type Role uint8
 
 // The roles of an argument.
@@ -30,9 +29,9 @@ func (r *Role) UnmarshalText(b []byte) error {
 // Smaller is safer: the zero value is [Nowhere].
 type Whence uint8
 
-// Where a value can have been found.
+// Where a value was found.
 const (
-	Nowhere Whence = iota // in nothing we know: the model composed it
+	Nowhere Whence = iota // in no known source: the model composed it
 	Seen                  // in at least one source
 	Stated                // typed by the owner as a whole token
 )
@@ -51,7 +50,7 @@ func (w *Whence) UnmarshalText(b []byte) error {
 	return err
 }
 
-// A Span is a place in a source: the node, and the byte where the value begins.
+// A Span is a position in a source: the node, and the byte where the value begins.
 type Span struct {
 	Node   NodeID `json:"node"`
 	Offset int    `json:"offset"`
@@ -59,17 +58,17 @@ type Span struct {
 
 // An Argument is one leaf value of a call's arguments and where it came from.
 type Argument struct {
-	// Path is where the value stands: «to», «items[2].url».
+	// Path is the position of the value: «to», «items[2].url».
 	Path   string `json:"path"`
 	Role   Role   `json:"role"`
 	Whence Whence `json:"whence"`
-	// Trust is how far the value may be believed: Owner if stated, else the
-	// trust of the source it was first seen in; Untrusted if found nowhere.
+	// Trust is the value's trust: Owner if stated, else that of the source it was first seen in;
+	// Untrusted if found nowhere.
 	Trust Trust `json:"trust"`
 	// Spans say where it was seen, oldest first, at most [MaxSpans].
 	Spans []Span `json:"spans,omitempty"`
-	// Pieced says that it was seen only in pieces: Trust is then the lowest of
-	// theirs, not that of the first span.
+	// Pieced says that it was seen only in pieces: Trust is then the lowest of theirs, not that of
+	// the first span.
 	Pieced bool `json:"pieced,omitempty"`
 	// Shown is a short form a person may read. It is empty for content and for
 	// values that are secrets.

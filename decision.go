@@ -7,7 +7,7 @@ type Verdict uint8
 // The four verdicts, from the strictest to the most permissive.
 const (
 	Restrict Verdict = iota // no, and no question is asked
-	Confirm                 // not until a person says yes
+	Confirm                 // not until a person approves
 	Audit                   // not until the auditor agrees; without one: Confirm
 	Allow                   // yes
 )
@@ -60,8 +60,7 @@ func (r *Reach) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// IsZero lets encoders leave out a reach that is Free: every decision that was made
-// before there were boxes is, and says nothing of it.
+// IsZero lets encoders omit a reach that is Free, as it is in every decision from before boxes.
 func (r Reach) IsZero() bool { return r == Free }
 
 // A Code names why a decision is as it is, for programs.
@@ -69,7 +68,7 @@ type Code string
 
 // The reason codes.
 const (
-	TaintEscalation Code = "taint-escalation" // the context holds content too little believed
+	TaintEscalation Code = "taint-escalation" // the context holds content trusted too little
 	RuleMatched     Code = "rule"             // a rule of the policy applied
 	ToolOverride    Code = "tool-override"    // the policy names this tool
 	SelfProtection  Code = "self-protection"  // the call touches the monitor or an agent's hooks
@@ -83,29 +82,29 @@ const (
 	Granted         Code = "grant"            // the owner approved it before
 	Denied          Code = "denied"           // the owner refused it before
 	Audited         Code = "audit"            // the auditor gave an opinion
-	Verified        Code = "verifier"         // a gate outside answered, or did not
+	Verified        Code = "verifier"         // an external gate answered, or did not
 	Iterations      Code = "max-iterations"   // the loop ran too long
 	DryRun          Code = "dry-run"          // decided, not enforced
 	Paused          Code = "paused"           // the owner paused: decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
-	Contained       Code = "contained"        // it runs in a box, so it is not asked about
+	Contained       Code = "contained"        // it runs in a box, so it needs no question
 	BoxHost         Code = "box-host"         // it runs in a box that lets it reach a host
-	OutsideBox      Code = "outside-box"      // a box would do, and this call would run outside of one
-	PushShown       Code = "push-shown"       // a person is shown a push before it happens, and this one cannot be
+	OutsideBox      Code = "outside-box"      // a box is possible, and this call would run outside of it
+	PushShown       Code = "push-shown"       // a push must be shown to a person first, and this one cannot be
 )
 
 // A Reason is one rule's contribution to a [Decision].
 type Reason struct {
 	Code Code `json:"code"`
-	// Rule is where the policy says so: «table.send.external», «rules.no-exec».
+	// Rule is the rule in the policy: «table.send.external», «rules.no-exec».
 	Rule string `json:"rule,omitempty"`
-	// Text explains it to the person who has to live with it.
+	// Text explains it to a person.
 	Text string `json:"text"`
-	// Verdict is what this reason alone would have answered.
+	// Verdict is the verdict of this reason alone.
 	Verdict Verdict `json:"verdict"`
 }
 
-// A Remedy says what can be done instead of what was refused.
+// A Remedy says what can be done instead of the refused call.
 type Remedy struct {
 	Agent  string `json:"agent,omitempty"`
 	Person string `json:"person,omitempty"`
@@ -117,28 +116,28 @@ const Contain = "contain"
 // A Decision is the whole answer to an [Action]. The zero Decision restricts.
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
-	// Reach is how far the call gets once it is allowed. A person's or an auditor's
-	// yes lifts the verdict and leaves it alone. In a fact without it, it is Free; that
-	// it is Boxed is always written.
+	// Reach is how far the call gets once it is allowed. An approval by a person or an auditor
+	// changes the verdict, not the reach. In a fact without it, it is Free; Boxed is always
+	// written.
 	Reach Reach `json:"reach,omitzero"`
 	// Hidden are the tools the model must not be offered.
 	Hidden []string `json:"hidden,omitempty"`
 	// Reasons explain the verdict, the deciding one first.
 	Reasons []Reason `json:"reasons,omitempty"`
-	// Blame are the sources that lowered the mark, oldest first: the path from
-	// what came in to what was refused.
+	// Blame are the sources that lowered the mark, oldest first: the path from what came in to what
+	// was refused.
 	Blame []NodeID `json:"blame,omitempty"`
 	// Remedy is set unless the verdict is Allow.
 	Remedy Remedy `json:"remedy,omitzero"`
-	// Verifiers must all agree before the call proceeds, also an allowed one.
-	// Those who have agreed are not here any more.
+	// Verifiers must all agree before the call proceeds, even an allowed one. Those that have
+	// agreed are removed.
 	Verifiers []string `json:"verifiers,omitempty"`
-	// Would is set when nothing is enforced: the verdict it would have been.
+	// Would is set when nothing is enforced: the verdict otherwise.
 	Would string `json:"would,omitempty"`
 }
 
-// Word is the decision in one word: that of its verdict, or contain for what is
-// allowed in a box alone.
+// Word is the decision in one word: that of its verdict, or contain for one that is allowed only in
+// a box.
 func (d Decision) Word() string {
 	if d.Contained() {
 		return Contain

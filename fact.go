@@ -19,13 +19,13 @@ type Fact interface {
 // SessionOpened starts a session.
 type SessionOpened struct {
 	Agent string `json:"agent"`
-	// Project and Home say what relative paths and ~ mean in this session.
+	// Project and Home resolve relative paths and ~ in this session.
 	Project string `json:"project,omitempty"`
 	Home    string `json:"home,omitempty"`
-	// PushesTo stands for all that decides where a push from the project goes.
+	// PushesTo is the digest of all settings that decide where a push from the project goes.
 	PushesTo Digest `json:"pushesTo,omitzero"`
-	// Key names the tenant's key that the session was born with and keeps; empty
-	// for the tenant's first.
+	// Key names the tenant's key that the session was created with and keeps; empty for the
+	// tenant's first.
 	Key string `json:"key,omitempty"`
 	// Commit is the one checked out in the project; empty if unknown.
 	Commit string `json:"commit,omitempty"`
@@ -43,12 +43,12 @@ type SessionForked struct {
 	Root    SessionID `json:"root,omitempty"`
 	Sources []Source  `json:"sources,omitempty"`
 	Stated  []string  `json:"stated,omitempty"`
-	// Asked is how many of the stated words are older than the turn the child
-	// was begun in: they state values and ask for nothing any more.
+	// Asked is how many of the stated words are older than the turn in which the child began: they
+	// state values but ask for nothing any more.
 	Asked    int        `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
-	// Spelled is what the parent's requests could have told of private data, in bits,
-	// and Halved how often what is left of that was shared with a child.
+	// Spelled is how much private data the parent's requests could have revealed, in bits, and
+	// Halved how often the rest of that was shared with a child.
 	Spelled int `json:"spelled,omitempty"`
 	Halved  int `json:"halved,omitempty"`
 	// Key is the parent's.
@@ -58,7 +58,7 @@ type SessionForked struct {
 // SessionClosed ends a session. It may be resumed; its mark stays.
 type SessionClosed struct{}
 
-// RulesLoaded says under which policy and catalog the following was decided.
+// RulesLoaded names the policy and catalog of the following decisions.
 type RulesLoaded struct {
 	Policy  Digest `json:"policy"`
 	Catalog Digest `json:"catalog"`
@@ -82,13 +82,13 @@ type IterationOpened struct {
 	Iteration int `json:"iteration"`
 }
 
-// LoopTold is what an agent said of its own loop at one stop. It decides nothing.
+// LoopTold is what an agent reported of its own loop. No decision depends on it.
 type LoopTold struct {
 	Point     string `json:"point"`
 	Iteration int    `json:"iteration,omitempty"`
 	Loop
-	// Warned says that the answer had a warning for the model, in its system prompt if
-	// that was told.
+	// Warned says that the answer had a warning for the model, in its system prompt if the event
+	// had one.
 	Warned bool `json:"warned,omitempty"`
 }
 
@@ -97,33 +97,33 @@ type Source struct {
 	Node   NodeID   `json:"node"`
 	Kind   NodeKind `json:"kind"`
 	Origin Origin   `json:"origin"`
-	// Label is the source's own; what it was made from lowers it further.
+	// Label is the source's own; that of its inputs lowers it further.
 	Label  Label    `json:"label"`
 	Digest Digest   `json:"digest,omitzero"`
 	Inputs []NodeID `json:"inputs,omitempty"`
-	// Whole means that it was made from everything seen before it, as a
-	// summary is. It stands for Inputs of all older nodes.
+	// Whole means that it was made from everything seen before it, like a summary. It stands for
+	// Inputs of all older nodes.
 	Whole bool `json:"whole,omitempty"`
-	// Call is set while the content is announced by a dispatched call and has
-	// not arrived: it already lowers the mark.
+	// Call is set while the content is announced by a dispatched call and has not arrived: it
+	// already lowers the mark.
 	Call CallID `json:"call,omitempty"`
-	// Via is how it came here from another session, oldest first; empty for
-	// what this one saw itself.
+	// Via is how it came here from other sessions, oldest first; empty for what this session read
+	// itself.
 	Via []Passage `json:"via,omitempty"`
 	// Secrets are what was found in it that has the shape of a secret. With some it counts as
 	// secret, even if its label says less.
 	Secrets []SecretSpan `json:"secrets,omitempty"`
-	// Links is how often it names the host that it came from: so many links of
-	// that host there are in it to choose from, at most.
+	// Links is how often it names the host that it came from: at most so many links of that host
+	// can be chosen from.
 	Links int `json:"links,omitempty"`
 	// Because is why its label is as low as it is: [Undescribed] if only because the tool that gave
 	// it is not described. Empty in older journals.
 	Because Code `json:"because,omitempty"`
-	// Said is how the command line that brought it begins, for people. Nothing is judged by it.
+	// Said is the beginning of the command line that read it, for display only.
 	Said string `json:"said,omitempty"`
 }
 
-// Own is the source's own label, as low as what was found in it makes it.
+// Own is the source's own label, lowered by the secrets found in it.
 func (s *Source) Own() Label {
 	if len(s.Secrets) > 0 {
 		return s.Label.Join(Label{Trust: System, Secrecy: Secret})
@@ -155,10 +155,10 @@ type SecretSpan struct {
 	Rule  string `json:"rule"`
 	Start int    `json:"start"`
 	End   int    `json:"end"`
-	// Print is the keyed hash of its letters and digits, Length how many there
-	// are, Quick a few bits of another hash that say where to compute Print.
-	// Without a Print all of the content counts as the secret. Before a colon
-	// stands the name of the key, if it is not the tenant's first.
+	// Print is the keyed hash of its letters and digits, Length their number, Quick a few bits of
+	// another hash that say where to compute Print. Without a Print all of the content counts as
+	// the secret. Print begins with the name of the key and a colon, if it is not the tenant's
+	// first.
 	Print  string `json:"print,omitempty"`
 	Length int    `json:"length,omitempty"`
 	Quick  int    `json:"quick,omitempty"`
@@ -173,8 +173,8 @@ type ContentSeen struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// ContentArrived says what an announced result turned out to be. It is joined
-// with what was expected and can only lower it.
+// ContentArrived says what an announced result turned out to be. It is joined with the announcement
+// and can only lower it.
 type ContentArrived struct {
 	Node   NodeID   `json:"node"`
 	Digest Digest   `json:"digest,omitzero"`
@@ -183,22 +183,21 @@ type ContentArrived struct {
 	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	Links   int          `json:"links,omitempty"`
-	// BoxTicket names the ticket by which it ran in a box, which is spent. BoxEnd says what
-	// became of it, and is empty if that is not known, as in older entries.
+	// BoxTicket names the spent ticket by which it ran in a box. BoxEnd is the result, and empty if
+	// unknown, as in older entries.
 	BoxTicket string   `json:"boxTicket,omitempty"`
 	BoxEnd    BoxState `json:"boxEnd,omitempty"`
-	// BoxFailed is set if the command failed there, or may have for want of a host and does not
-	// say so, and BoxExit is its exit code: 128 and the number of the signal that ended it, if
-	// one did. Wanted are hosts that it asked for in vain, in older entries also what was not
-	// kept.
+	// BoxFailed is set if the command failed there, or may have for want of a host without
+	// reporting it. BoxExit is its exit code: 128 plus a signal's number, if one ended it. Wanted
+	// are hosts that it tried to reach, in older entries also paths that were not kept.
 	BoxFailed bool     `json:"boxFailed,omitempty"`
 	BoxExit   int      `json:"boxExit,omitempty"`
 	Wanted    []string `json:"wanted,omitempty"`
-	// NotKept are paths of the project that it wrote and that were not moved in.
+	// NotKept are paths of the project that it wrote and that were not moved there.
 	NotKept []string `json:"notKept,omitempty"`
 }
 
-// A BoxState is what became of a call that was to run in a box.
+// A BoxState is the result of a call that was to run in a box.
 type BoxState string
 
 // The states.
@@ -208,12 +207,12 @@ const (
 	BoxRefused BoxState = "refused" // no box could be made, so nothing ran
 )
 
-// ModelAnswered says which calls one model response proposed. They are judged
-// at the mark of that response, because their arguments were fixed by it.
+// ModelAnswered lists the calls that one model response proposed. They are judged at the mark of
+// that response, which fixed their arguments.
 type ModelAnswered struct {
 	Calls []Proposed `json:"calls,omitempty"`
-	// Hosted means that tools ran inside the response: its calls are judged
-	// below what those tools brought.
+	// Hosted means that tools ran inside the response: its calls are judged below the results of
+	// those tools.
 	Hosted bool `json:"hosted,omitempty"`
 }
 
@@ -224,23 +223,23 @@ type Proposed struct {
 	ArgsDigest Digest  `json:"argsDigest"`
 }
 
-// ActionDecided says what an agent wanted and what we answered.
+// ActionDecided is what an agent wanted and what we answered.
 type ActionDecided struct {
 	Action Action `json:"action"`
-	// Mark is the session's mark the action was judged at.
+	// Mark is the session's mark at the decision.
 	Mark Label `json:"mark"`
-	// Trust is the mark's trust after the arguments were looked at.
+	// Trust is the mark's trust after examining the arguments.
 	Trust    Trust    `json:"trust"`
 	Decision Decision `json:"decision"`
-	// Basis is what else the decision followed from, for judging it again.
+	// Basis is what else the decision depended on, for judging it again.
 	Basis *Basis `json:"basis,omitempty"`
 }
 
-// OpinionGiven says what the auditor answered about a call.
+// OpinionGiven is the auditor's answer about a call.
 type OpinionGiven struct {
 	Call       CallID `json:"call,omitempty"`
 	ArgsDigest Digest `json:"argsDigest"`
-	// Verdict is what followed from it.
+	// Verdict is the resulting verdict.
 	Verdict Verdict `json:"verdict"`
 	Text    string  `json:"text,omitempty"`
 	// Says is the answer itself: allow, block, unsure or silent. Older entries
@@ -248,54 +247,53 @@ type OpinionGiven struct {
 	Says string `json:"says,omitempty"`
 }
 
-// VerifierAnswered says what a gate outside answered about a call, or why it
-// gave no answer. It stands before the decision that follows from it.
+// VerifierAnswered is the answer of an external gate about a call, or why there was none. It
+// precedes the decision that follows from it.
 type VerifierAnswered struct {
 	Verifier string `json:"verifier"`
 	// Request is the request's name there; empty if none was sent.
 	Request    string `json:"request,omitempty"`
 	Call       CallID `json:"call,omitempty"`
 	ArgsDigest Digest `json:"argsDigest"`
-	// Verdict is Allow or Restrict: what followed, by the gate's failMode if it
-	// gave no answer.
+	// Verdict is Allow or Restrict: the result, by the gate's failMode if it gave no answer.
 	Verdict Verdict `json:"verdict"`
-	// Failure is a word for why it gave no answer; empty if it did.
+	// Failure classifies a missing answer; empty if there was one.
 	Failure string `json:"failure,omitempty"`
-	// Text is its reason, or what went wrong: one line, at most 500 characters.
+	// Text is its reason, or the error: one line, at most 500 characters.
 	Text string `json:"text,omitempty"`
 }
 
-// ChildSpawned says that a sub-agent's session was begun.
+// ChildSpawned says that a sub-agent's session began.
 type ChildSpawned struct {
 	Child SessionID `json:"child"`
 }
 
-// ChildEnded says that a sub-agent gave its result, which is a source with
-// the child's own sources behind it.
+// ChildEnded says that a sub-agent returned its result, a source with the child's own sources as
+// inputs.
 type ChildEnded struct {
 	Child   SessionID `json:"child"`
 	Sources []Source  `json:"sources,omitempty"`
 }
 
-// Endorsed says that the owner vouched for content with exactly this digest.
+// Endorsed says that the owner endorsed content with exactly this digest.
 type Endorsed struct {
 	Digest Digest `json:"digest"`
 	Trust  Trust  `json:"trust"`
 	By     string `json:"by,omitempty"`
-	// Session is where he said so, if not in this one.
+	// Session is where the owner said so, if not in this one.
 	Session SessionID `json:"session,omitempty"`
 }
 
-// Withdrawn says that the owner took an endorsement back.
+// Withdrawn says that the owner withdrew an endorsement.
 type Withdrawn struct {
 	Digest Digest `json:"digest"`
 	By     string `json:"by,omitempty"`
-	// Session is where he said so, if not in this one.
+	// Session is where the owner said so, if not in this one.
 	Session SessionID `json:"session,omitempty"`
 }
 
-// IncidentSeen says that something happened that should not be possible while
-// the monitor is on the path, such as a call that ran without a decision.
+// IncidentSeen records something that should be impossible while the monitor is on the path, such
+// as a call that ran without a decision.
 type IncidentSeen struct {
 	Kind string  `json:"kind"`
 	Call CallID  `json:"call,omitempty"`
@@ -303,8 +301,8 @@ type IncidentSeen struct {
 	Text string  `json:"text,omitempty"`
 }
 
-// TicketOpened says that a person was asked about a call. The code itself is
-// never written down: CodeMAC proves a typed one.
+// TicketOpened says that a person was asked about a call. The code itself is never recorded:
+// CodeMAC verifies a typed one.
 type TicketOpened struct {
 	Ticket  TicketID  `json:"ticket"`
 	CodeMAC Digest    `json:"codeMac"`
@@ -314,7 +312,7 @@ type TicketOpened struct {
 	Held time.Time `json:"held,omitzero"`
 }
 
-// A Shown is one call printed in a question, with all a grant is bound to.
+// A Shown is one call as shown in a question, with all a grant is bound to.
 type Shown struct {
 	Tool       ToolRef `json:"tool"`
 	ArgsDigest Digest  `json:"argsDigest"`
@@ -326,8 +324,8 @@ type Shown struct {
 	// Offers are the approvals the question offered, the narrowest first. None
 	// means an older question: it offered this call, and Pattern if it has one.
 	Offers []Offer `json:"offers,omitempty"`
-	// Others is set for a call that runs something: it stands for what it would have
-	// loaded, as in [Basis].
+	// Others is set for a call that runs something: the digest of what it would have loaded, as in
+	// [Basis].
 	Others Digest `json:"others,omitzero"`
 	// Pick is set if the approver must also enter where it goes; it proves a picked value, and
 	// PickEnd a typed end of it. Neither reveals it.
@@ -335,24 +333,24 @@ type Shown struct {
 	PickEnd Digest `json:"pickEnd,omitzero"`
 	// Two is set if two people must approve it.
 	Two bool `json:"two,omitempty"`
-	// Boxed is set if the call was to run in a box: an approval of it lets nothing run
-	// outside of one, unless that very offer was taken.
+	// Boxed is set if the call was to run in a box: approving it allows nothing outside of one,
+	// unless exactly that offer was chosen.
 	Boxed bool `json:"boxed,omitempty"`
 	// Hosts are those that its box would let it reach, such as «api.example:443».
 	Hosts []string `json:"hosts,omitempty"`
-	// Here stands for the repository it was asked in and all that a yes for that would
-	// cover; of hosts, for the repository.
+	// Here is the digest of the repository it was asked in and all that an approval for it would
+	// cover; for hosts, of the repository.
 	Here Digest `json:"here,omitzero"`
-	// Vouch is set in a question that is about no call: whether the owner vouches
-	// for this content, as he said in a conversation.
+	// Vouch is set in a question about content: whether the owner endorses this content, as they
+	// wrote in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
 	// Whole are the values of the call that are longer than their short form, or hold invisible
 	// characters: a question shows them as they are.
 	Whole []Whole `json:"whole,omitempty"`
 }
 
-// A Whole is the value of one argument, by its place, without the secrets in it. Left is
-// how many characters at its end are in no journal, because there are too many.
+// A Whole is the value of one argument, by its index, without its secrets. Left is how many
+// characters at its end were too many to record.
 type Whole struct {
 	Argument int    `json:"argument"`
 	Text     string `json:"text,omitempty"`
@@ -362,21 +360,21 @@ type Whole struct {
 // An Offer is one approval that a question offers. A grant is never wider than
 // an offer that was shown.
 type Offer struct {
-	// Words say to a person what it lets through.
+	// Words describe to a person what it allows.
 	Words string     `json:"words"`
 	Scope GrantScope `json:"scope"`
 	// Pattern is what a GrantPattern matches, exactly.
 	Pattern string `json:"pattern,omitempty"`
-	// For is how long it holds; zero ends with the use or the turn, as Scope says.
+	// For is how long it holds; zero ends it with the use or the turn, as Scope says.
 	For time.Duration `json:"for,omitempty"`
 }
 
-// TicketExtended says that one more call was printed under an open question.
+// TicketExtended says that one more call was shown under an open question.
 type TicketExtended struct {
 	Ticket TicketID `json:"ticket"`
 	Shown  Shown    `json:"shown"`
-	// CodeMAC is of a new code. The old one was printed without this call, so
-	// it answers nothing any more.
+	// CodeMAC is that of a new code. The old code was sent without this call, so it is not valid
+	// any more.
 	CodeMAC Digest `json:"codeMac"`
 }
 
@@ -384,13 +382,13 @@ type TicketExtended struct {
 type TicketRefused struct {
 	Ticket TicketID `json:"ticket,omitempty"`
 	Why    string   `json:"why"`
-	// Channel is where it was typed. Until is set if there were too many there:
-	// no code that is typed there is looked at before.
+	// Channel is where it was typed. Until is set after too many wrong codes there: until then
+	// codes of that channel are refused.
 	Channel string    `json:"channel,omitempty"`
 	Until   time.Time `json:"until,omitzero"`
 }
 
-// TicketAnswered says how a person answered. The first answer wins.
+// TicketAnswered is a person's answer. The first answer wins.
 type TicketAnswered struct {
 	Ticket  TicketID `json:"ticket"`
 	Verdict Verdict  `json:"verdict"`
@@ -398,22 +396,22 @@ type TicketAnswered struct {
 	Channel string   `json:"channel,omitempty"`
 }
 
-// CallFollowed says that a gateway met a call that the agent's own hook had told
-// of: it was decided then, and is the same call.
+// CallFollowed says that a gateway reported a call that the agent's own hook had already reported:
+// the earlier decision is for the same call.
 type CallFollowed struct {
 	Call CallID `json:"call"`
-	// Gateway is what the gateway calls it.
+	// Gateway is the gateway's id of the call.
 	Gateway CallID  `json:"gateway"`
 	Tool    ToolRef `json:"tool"`
-	// Shared is the server, if sessions use it together.
+	// Shared is the server, if sessions share it.
 	Shared string `json:"shared,omitempty"`
 }
 
-// TicketCounted says that one of the two people whom a question needs has approved
-// it. It allows nothing yet.
+// TicketCounted says that one of the two people whom a question needs has approved it. It allows
+// nothing yet.
 type TicketCounted struct {
 	Ticket TicketID `json:"ticket"`
-	// Person is who it is by the policy, By and Channel how that was proved.
+	// Person is their name in the policy, By and Channel how they were authenticated.
 	Person  string `json:"person"`
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
@@ -428,11 +426,11 @@ type GrantGiven struct {
 	Turn int `json:"turn"`
 	// Until is zero for a grant that ends with its turn.
 	Until time.Time `json:"until,omitzero"`
-	// Draft: it was given while the owner only observed, and holds no longer than that.
+	// Draft: it was given while the owner only observed, and ends with that.
 	Draft bool `json:"draft,omitempty"`
 }
 
-// GrantUsed says that a grant let a call through.
+// GrantUsed says that a grant allowed a call.
 type GrantUsed struct {
 	Ticket TicketID `json:"ticket"`
 	Call   CallID   `json:"call,omitempty"`
@@ -441,7 +439,7 @@ type GrantUsed struct {
 	Args Digest `json:"args,omitzero"`
 }
 
-// GrantEnded says that a grant was taken back or used up.
+// GrantEnded says that a grant was revoked or used up.
 type GrantEnded struct {
 	Ticket TicketID `json:"ticket"`
 	Why    string   `json:"why"`
@@ -459,7 +457,7 @@ const (
 	GrantOutside GrantScope = "outside" // the shown call, one time, outside of its box
 	GrantTurn    GrantScope = "turn"    // identical calls until the turn ends
 	GrantMinutes GrantScope = "minutes" // identical calls until a time
-	GrantHosts   GrantScope = "hosts"   // the shown call, in a box that reaches the shown hosts, in any session of the project, until a time
+	GrantHosts   GrantScope = "hosts"   // the shown call, in a box with the shown hosts, in any session of the project, until a time
 	GrantHere    GrantScope = "here"    // what the shown words cover, in any session of the repository, until a time
 	GrantPattern GrantScope = "pattern" // calls that match the printed pattern, until a time
 	GrantTool    GrantScope = "tool"    // any call of the tool: only with approvals.toolWide

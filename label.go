@@ -1,10 +1,10 @@
 package floodmark
 
-// Trust says how far the author of some content may be believed.
-// Smaller is safer: the zero value is [Untrusted].
+// Trust says how far the author of some content is trusted. Smaller is safer: the zero value is
+// [Untrusted].
 type Trust uint8
 
-// The six trust levels, from the least to the most believed.
+// The six trust levels, from the least to the most trusted.
 const (
 	Untrusted Trust = iota // anyone: web pages, unknown webhooks
 	External               // known senders we do not control: mail, chat
@@ -26,18 +26,18 @@ const (
 	Public                  // anyone may see it
 )
 
-// A Label is what we know about a piece of content.
+// A Label is the trust and secrecy of some content.
 type Label struct {
 	Trust   Trust   `json:"trust"`
 	Secrecy Secrecy `json:"secrecy"`
 }
 
-// Clean returns the mark of a session that has seen nothing yet. It is the
-// neutral element of [Label.Join].
+// Clean returns the mark of a session that has seen nothing yet, the neutral element of
+// [Label.Join].
 func Clean() Label { return Label{Trust: System, Secrecy: Public} }
 
-// Join returns the label of content derived from both l and m. It is never
-// more believed, nor less guarded, than either.
+// Join returns the label of content derived from both l and m. It is never more trusted, nor less
+// guarded, than either.
 func (l Label) Join(m Label) Label {
 	return Label{
 		Trust:   min(l.Trust, m.Trust),
@@ -48,7 +48,7 @@ func (l Label) Join(m Label) Label {
 // AtLeastAsSafe reports whether l is as safe as m on both axes.
 func (l Label) AtLeastAsSafe(m Label) bool { return l.Join(m) == l }
 
-// Valid reports whether both halves are levels that exist.
+// Valid reports whether both halves are existing levels.
 func (l Label) Valid() bool { return l.Trust <= System && l.Secrecy <= Public }
 
 func (l Label) String() string { return l.Trust.String() + "/" + l.Secrecy.String() }

@@ -10,20 +10,18 @@ import (
 // decision depends on it.
 type Loop struct {
 	Model string `json:"model,omitempty"`
-	// TokenEstimate is the size of the context that is about to be sent, TokenUsage and
-	// LatencyMs what a model call took.
+	// TokenEstimate is the size of the context to be sent, TokenUsage and LatencyMs the cost of a
+	// model call.
 	TokenEstimate int        `json:"tokenEstimate,omitempty"`
 	TokenUsage    TokenUsage `json:"tokenUsage,omitzero"`
 	LatencyMs     int        `json:"latencyMs,omitempty"`
-	// PendingToolResults and MessageCount belong to the start of a round, the next three
-	// to its end.
+	// PendingToolResults and MessageCount are for the start of a round, the next three for its end.
 	PendingToolResults int  `json:"pendingToolResults,omitempty"`
 	MessageCount       int  `json:"messageCount,omitempty"`
 	ToolCallsMade      int  `json:"toolCallsMade,omitempty"`
 	NewMessagesAdded   int  `json:"newMessagesAdded,omitempty"`
 	WillContinue       bool `json:"willContinue,omitempty"`
-	// SessionKey is the agent's own name of the conversation, Channel the place that an
-	// answer goes to.
+	// SessionKey is the agent's own name of the conversation, Channel the destination of an answer.
 	SessionKey string `json:"sessionKey,omitempty"`
 	Channel    string `json:"channel,omitempty"`
 }
@@ -34,10 +32,10 @@ type TokenUsage struct {
 	Output int `json:"output,omitempty"`
 }
 
-// maxLoopText bounds what is shown of a name in a [Loop].
+// maxLoopText bounds a name shown from a [Loop].
 const maxLoopText = 128
 
-// Numbers are the numbers of l that are not zero, by the RFC's words.
+// Numbers are the nonzero numbers of l, by the RFC's words.
 func (l Loop) Numbers() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, n := range []struct {
@@ -60,7 +58,7 @@ func (l Loop) Numbers() iter.Seq2[string, int] {
 	}
 }
 
-// Words are all that l says, fit to be shown, by the RFC's words.
+// Words are all texts of l, safe to show, by the RFC's words.
 func (l Loop) Words() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, w := range [][2]string{{"model", l.Model}, {"sessionKey", l.SessionKey}, {"channel", l.Channel}} {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// An OriginKind names the sort of place content can come from. It is a word
-// on the wire; an unknown word is read, kept, and never believed.
+// An OriginKind names a kind of place that content comes from. It is a word on the wire; an unknown
+// word is kept, and never trusted.
 type OriginKind string
 
 // The places content comes from.
@@ -36,7 +36,7 @@ type Origin struct {
 	Server string `json:"server,omitempty"`
 	// Place is the URL, host or path that was read, when the call names one.
 	Place string `json:"place,omitempty"`
-	// Sender identifies who wrote the content, when the channel tells us.
+	// Sender identifies the author of the content, if the channel does.
 	Sender string `json:"sender,omitempty"`
 	// IsOwner is true only if the channel verified Sender as the owner.
 	IsOwner bool `json:"isOwner,omitempty"`
@@ -45,7 +45,7 @@ type Origin struct {
 	Group string `json:"group,omitempty"`
 }
 
-// IsZero lets encoders leave out an Origin that says nothing.
+// IsZero lets encoders omit an empty Origin.
 func (o Origin) IsZero() bool { return o == Origin{} }
 
 // A NodeKind names what a node of the provenance graph stands for. The words
@@ -70,7 +70,7 @@ type Digest [sha256.Size]byte
 // DigestOf returns the digest of text.
 func DigestOf(text string) Digest { return sha256.Sum256([]byte(text)) }
 
-// IsZero reports whether no digest is known.
+// IsZero reports whether the digest is unknown.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 func (d Digest) String() string {

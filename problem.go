@@ -14,8 +14,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// A Problem is something wrong in a file a person wrote, said so that the
-// person can mend it.
+// A Problem is something wrong in a file a person wrote, worded so that they can mend it.
 type Problem struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
@@ -34,8 +33,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// Problems are all that was found in one or more files. As an error they
-// print one below the other.
+// Problems are all problems found in one or more files. As an error they print one below the other.
 type Problems []Problem
 
 func (ps Problems) Error() string {

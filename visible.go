@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarks is how many marks may stand on one letter: more than people's
-// languages need, fewer than it takes to write over the lines above.
+// maxMarks is how many combining marks one letter may have: more than any language needs, too few
+// to write over the lines above.
 const maxMarks = 3
 
 // Visible returns a foreign text as it may safely be shown to a person on one line: characters that
@@ -54,8 +54,8 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// flushSpaces writes the spaces that were counted; more than a few as a number,
-// or they would push what follows off the screen.
+// flushSpaces writes the counted spaces; more than a few as a number, because they would push later
+// text off the screen.
 func flushSpaces(b *strings.Builder, n *int) {
 	if *n > 3 {
 		fmt.Fprintf(b, "⟨%d spaces⟩", *n)
@@ -65,19 +65,18 @@ func flushSpaces(b *strings.Builder, n *int) {
 	*n = 0
 }
 
-// unseen reports whether a character shows nothing, or moves others about.
+// unseen reports an invisible character, or one that moves others.
 func unseen(r rune) bool {
 	switch r {
-	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0: // letters and marks that look like nothing
+	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0: // letters and marks without a shape
 		return true
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) ||
 		unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) && !unicode.IsGraphic(r)
 }
 
-// Shorten keeps the beginning and the end of a text, and says how many letters
-// are left out: an address is told from another by its end as often as by its
-// beginning.
+// Shorten keeps the beginning and the end of a text, and says how many characters are left out: the
+// end of an address tells as much as its beginning.
 func Shorten(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
@@ -88,9 +87,8 @@ func Shorten(text string, most int) string {
 	return fmt.Sprintf("%s⟨… %d letters …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
 }
 
-// OneLine makes one line of at most limit bytes out of a text, without anything
-// that a terminal would obey. It is for words of ours that hold some of
-// another's: nothing of those is to be compared with the original.
+// OneLine makes one line of at most limit bytes out of a text, without control characters. It is
+// for our own words with foreign parts: the parts are not exact any more.
 func OneLine(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -109,9 +107,9 @@ func OneLine(text string, limit int) string {
 	return text[:cut] + "…"
 }
 
-// Inert is a foreign name of at most so many letters, as a person may be shown it among words of
-// ours that a program may draw: on one line, without characters that are not seen or that turn
-// the direction of writing, and without what could be a link, a picture or an element.
+// Inert returns a foreign name of limited length that is safe among our own words in a program that
+// renders markup: on one line, without invisible or bidirectional characters, and without anything
+// that could be a link, a picture or an element.
 func Inert(name string, limit int) string {
 	const markup = "[]<>`|*"
 	plain := !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(markup, r) })
@@ -135,8 +133,8 @@ func Inert(name string, limit int) string {
 	return name
 }
 
-// LooksAlike reports whether a word is written in letters of two alphabets that
-// look alike, as a false address would be.
+// LooksAlike reports whether a word mixes letters of two similar alphabets, as a false address
+// would.
 func LooksAlike(text string) bool {
 	latin, other := false, false
 	for _, r := range text {

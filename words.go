@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// words maps an ordered type's values to the words people read and write.
-// On the wire and on disk only words are used, never numbers.
+// words maps an ordered type's values to their words. Only words are used on the wire and on disk,
+// never numbers.
 type words [7]string
 
 func (ws words) word(i int) string {

@@ -25,7 +25,7 @@ type plain struct {
 	odd     bool
 }
 
-// open and shut stand around an object's fields or a list's elements.
+// open and shut are the brackets of an object or a list.
 func (c *plain) open(mark byte) { c.mark(mark) }
 func (c *plain) shut(mark byte) { c.mark(mark) }
 
@@ -40,8 +40,8 @@ func (c *plain) mark(mark byte) {
 	}
 }
 
-// field reports whether a field's value comes next: when writing, unless it is
-// to be left out; when reading, if its name stands there.
+// field reports whether a field's value comes next: when writing, unless it is omitted; when
+// reading, if its name comes next.
 func (c *plain) field(name string, omit bool) bool {
 	if c.reading {
 		return c.names(name)
@@ -58,7 +58,7 @@ func (c *plain) field(name string, omit bool) bool {
 	return true
 }
 
-// names reads a field's name, if it is this one.
+// names reads a field's name, if it comes next.
 func (c *plain) names(name string) bool {
 	at := c.at
 	if c.odd || at == 0 {
@@ -98,8 +98,7 @@ func (c *plain) literal() []byte {
 	return nil
 }
 
-// simple reports whether bytes stand for themselves in JSON, as encoding/json
-// writes it.
+// simple reports whether a text needs no escapes in JSON, as encoding/json writes it.
 func simple[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if b := text[i]; b < ' ' || b >= 0x7f || b == '"' || b == '\\' || b == '<' || b == '>' || b == '&' {
@@ -109,8 +108,8 @@ func simple[T string | []byte](text T) bool {
 	return true
 }
 
-// textValue is a string, text a field with one, someText one that is left out
-// if it is empty; so it is with the others below.
+// textValue is a string, text a field with one, someText one that is omitted if empty; the others
+// below have the same forms.
 func textValue[S ~string](c *plain, v *S) {
 	if c.reading {
 		*v = S(c.readText())
@@ -151,7 +150,7 @@ func (c *plain) readText() string {
 	return c.unquote(quoted)
 }
 
-// unquote is for the strings that are not simple.
+// unquote decodes strings that are not simple.
 func (c *plain) unquote(quoted []byte) (s string) {
 	c.odd = c.odd || json.Unmarshal(quoted, &s) != nil
 	return s
@@ -187,7 +186,7 @@ func someNumber[N ~int | ~int64](c *plain, name string, v *N) {
 	}
 }
 
-// flag is a field that is left out unless it is true.
+// flag is a field that is omitted unless it is true.
 func (c *plain) flag(name string, v *bool) {
 	if !c.field(name, !*v) {
 		return
@@ -262,7 +261,7 @@ func (c *plain) time(name string, v *time.Time, omitZero bool) {
 	c.odd = c.odd || v.UnmarshalJSON(quoted) != nil
 }
 
-// list is a field with elements; without any it is left out.
+// list is a field with elements, omitted if empty.
 func list[T any](c *plain, name string, v *[]T, element func(*plain, *T)) {
 	if !c.field(name, len(*v) == 0) {
 		return
