@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// An allowance says what is no secret although it looks like one.
+// An allowance describes what is no secret although it looks like one.
 type allowance struct {
 	on        string // what the patterns look at: the secret, "match" or "line"
 	patterns  func() *regexp.Regexp
 	stopwords func() *words
 }
 
-// maxLine bounds how much of a line is looked at on each side of a match.
+// maxLine bounds how much of a line is examined on each side of a match.
 const maxLine = 512
 
 func (a *allowance) covers(text string, m match) bool {
@@ -33,7 +33,7 @@ func (a *allowance) covers(text string, m match) bool {
 	return a.patterns().MatchString(part)
 }
 
-// line is the line, or lines, a match stands on.
+// line is the line, or lines, around a match.
 func line(text string, m match) string {
 	from, to := max(0, m.from-maxLine), min(len(text), m.to+maxLine)
 	if at := strings.LastIndexByte(text[from:m.from], '\n'); at >= 0 {
@@ -45,8 +45,8 @@ func line(text string, m match) string {
 	return text[from:to]
 }
 
-// entropy is how many bits a character of a text carries by Shannon's formula,
-// as gitleaks counts it: by characters, over the length in bytes.
+// entropy is the number of bits per character by Shannon's formula, as gitleaks computes it: by
+// characters, over the length in bytes.
 func entropy(text string) float64 {
 	if text == "" {
 		return 0

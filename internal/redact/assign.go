@@ -30,7 +30,7 @@ type attempt struct {
 	at   int
 }
 
-// assigned looks at the assignment that follows a name.
+// assigned examines the assignment after a name.
 func (s *search) assigned(u *use, to int) {
 	r, from := u.rule, to-u.length
 	at := assignsAt(s.text, to)
@@ -58,7 +58,7 @@ func (s *search) assigned(u *use, to int) {
 	}
 }
 
-// assignsAt returns where the sign that assigns stands, or -1.
+// assignsAt returns the position of the assigning sign, or -1.
 func assignsAt(text string, at int) int {
 	for n := 0; n < maxBeside && at < len(text) && isBeside(text[at]); n++ {
 		at++
@@ -80,7 +80,7 @@ func assignsAt(text string, at int) int {
 	return -1
 }
 
-// value returns where the value of an assignment begins and ends, or -1.
+// value returns the start and end of an assignment's value, or -1.
 func (s *search) value(r *rule, at int) (start, end int) {
 	for _, width := range signs(s.text[at:]) {
 		if width == 0 {
@@ -101,7 +101,7 @@ func (s *search) value(r *rule, at int) (start, end int) {
 
 func isLead(b byte) bool { return b == '`' || b == '\'' || b == '"' || b == '=' || isSpace(b) }
 
-// signs returns how long the assigning sign may be, in the order to be tried.
+// signs returns the possible lengths of the assigning sign, in the order to try.
 func signs(text string) [2]int {
 	switch text[0] {
 	case '=':
@@ -122,7 +122,7 @@ func signs(text string) [2]int {
 	return [2]int{1, 0}
 }
 
-// valueEnd returns where a value that begins at a place ends, or -1.
+// valueEnd returns where the value that begins at a position ends, or -1.
 func (r *rule) valueEnd(text string, at int) int {
 	for i := range r.shapes {
 		sh := &r.shapes[i]
@@ -139,7 +139,7 @@ func (r *rule) valueEnd(text string, at int) int {
 	return -1
 }
 
-// patternEnd asks the pattern itself.
+// patternEnd uses the pattern itself.
 func (r *rule) patternEnd(text string, at int) int {
 	part := text[at:min(len(text), at+maxRun)]
 	m := r.pattern().FindStringSubmatchIndex(part)
@@ -149,11 +149,11 @@ func (r *rule) patternEnd(text string, at int) int {
 	return at + m[3]
 }
 
-// closes reports whether a value may end at a place: before a quote, a space, a
-// semicolon, a written line break, or the end of the text.
+// closes reports whether a value may end at a position: before a quote, a space, a semicolon, an
+// escaped line break, or the end of the text.
 func closes(text string, at int) bool { return closed(text, at) > at || at == len(text) }
 
-// closed returns the place after what ends a value.
+// closed returns the position after a value's terminator.
 func closed(text string, at int) int {
 	switch {
 	case at == len(text):

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Blank is what stands for content: how long it is, nothing of it.
+// Blank replaces content by its length.
 func Blank(value any) any {
 	switch v := value.(type) {
 	case nil, bool:
@@ -19,7 +19,7 @@ func Blank(value any) any {
 	}
 }
 
-// BlankText is so for a text.
+// BlankText does so for a text.
 func BlankText(s string) string {
 	return fmt.Sprintf("[REDACTED: %d chars]", utf8.RuneCountInString(s))
 }

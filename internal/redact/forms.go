@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Forms returns a token, its parts, and what these may be encodings of, each at least as long
-// as a secret is.
+// Forms returns a token, its parts, and what these may encode, each at least as long as a secret.
 func Forms(token string, length int) []string {
 	list := []string{token}
 	inner := func(r rune) bool {
@@ -30,7 +29,7 @@ func Forms(token string, length int) []string {
 	return list
 }
 
-// decoded returns what a text says if it is hex or base64 of a text.
+// decoded returns the text of which a part may be the hex or base64 encoding.
 func decoded(part string, length int) []string {
 	if len(part) < 2*length {
 		return nil

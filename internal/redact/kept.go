@@ -14,17 +14,17 @@ import (
 // maxKept bounds the values that are taken from one file.
 const maxKept = 64
 
-// A Keeper says how much of a file is secret. The zero one says: everything.
+// A Keeper says how much of a file is secret. The zero value is everything.
 type Keeper uint8
 
-// The keepers of secrets.
+// The kinds of files with secrets.
 const (
-	KeepsSecrets Keeper = iota // a file for secrets: long values are some as well
+	KeepsSecrets Keeper = iota // a file for secrets: long values count as well
 	MayKeep                    // a file that may hold credentials, among other things
 	KeepsNone
 )
 
-// values are the shapes of values; those of a detector are made once.
+// values returns the shapes of values, compiled once per detector.
 func (d *Detector) values() *values {
 	if d == nil || d.kept == nil {
 		return newValues()
@@ -32,9 +32,9 @@ func (d *Detector) values() *values {
 	return d.kept()
 }
 
-// Kept returns prints of the secrets in the text of a file with this name. Of a
-// value that is short or like a word, the print is that of its name and the value
-// together, because the value alone stands in any text.
+// Kept returns prints of the secrets in the text of a file with this name. For a value that is
+// short or like a word, the print covers its name and the value together, because the value alone
+// occurs in any text.
 func (d *Detector) Kept(p *Printer, name, text string, k Keeper) []floodmark.SecretSpan {
 	if k == KeepsNone {
 		return nil
@@ -79,8 +79,8 @@ func (d *Detector) Kept(p *Printer, name, text string, k Keeper) []floodmark.Sec
 	return list
 }
 
-// longEntropy is from how many bits a character a long value counts as drawn by
-// lot: names, paths and versions have fewer.
+// longEntropy is the entropy per character from which a long value counts as random: names, paths
+// and versions have less.
 const longEntropy = 3.5
 
 // values are the shapes of the values in such files.
@@ -94,8 +94,7 @@ func newValues() *values {
 	}
 }
 
-// value is what stands behind a name, without what belongs to the language of the
-// file.
+// value is the text after a name, without the syntax of the file.
 func value(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
@@ -105,8 +104,7 @@ func value(text string) string {
 	return strings.TrimRight(text, " \t;,)\"'")
 }
 
-// placeholder reports what stands where a secret would: nothing, a switch, or a
-// hint at where the secret is.
+// placeholder reports a text in place of a secret: nothing, a switch, or a reference to the secret.
 func placeholder(value string) bool {
 	file := strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 || strings.HasPrefix(value, "~/") || strings.HasPrefix(value, "./")
 	if file || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "<") {
@@ -125,7 +123,7 @@ func placeholder(value string) bool {
 	}
 }
 
-// weak reports a value that stands in other texts by chance: a word, or a number.
+// weak reports a value that occurs in other texts by chance: a word, or a number.
 func weak(value string) bool {
 	bare := Squeezed(value)
 	letters := strings.Trim(bare, "0123456789") != ""

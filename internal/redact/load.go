@@ -18,32 +18,32 @@ var gitleaks []byte
 //go:embed ours.json
 var ours []byte
 
-// A table is a file of rules, as tools/secretrules writes it.
+// A table is a file of rules, written by tools/secretrules.
 type table struct {
 	Allow []allowData `json:"allow"`
 	Rules []ruleData  `json:"rules"`
-	// Also is what more is allowed of rules of another file, by their names.
+	// Also adds allowances to rules of another file, by their names.
 	Also map[string][]allowData `json:"also"`
 }
 
-// A ruleData is a rule as it is written down. It is one of two sorts: a token,
-// which has a Regex, or an assignment, which has Names and a Value.
+// A ruleData is a rule as written in the file: either a token, which has a Regex, or an assignment,
+// which has Names and a Value.
 type ruleData struct {
 	ID string `json:"id"`
-	// Keywords stand in or near a token, in lower case; Regex matches it. The
-	// secret is its first group that is not empty, or all of it. One of Needs, if
-	// there are some, stands in the window too.
+	// Keywords occur in or near a token, in lower case; Regex matches it. The secret is its first
+	// non-empty group, or the whole match. If there are Needs, one of them occurs in the window,
+	// too.
 	Keywords []string `json:"keywords"`
 	Regex    string   `json:"regex"`
 	Needs    []string `json:"needs"`
-	// Reach is how far a token is followed, where its pattern has no bound.
+	// Reach is the greatest length of a token whose pattern has no bound.
 	Reach int `json:"reach"`
-	// Names are what is assigned to, in lower case; Spelled says how a name must
-	// be written where case counts. Value is what a secret looks like.
+	// Names are what is assigned to, in lower case; Spelled gives a name's exact spelling where
+	// case counts. Value is the shape of a secret.
 	Names   []string            `json:"names"`
 	Spelled map[string][]string `json:"spelled"`
 	Value   string              `json:"value"`
-	// Entropy is what a secret must have more of.
+	// Entropy is the entropy that a secret must exceed.
 	Entropy float64     `json:"entropy"`
 	Allow   []allowData `json:"allow"`
 }
@@ -54,18 +54,18 @@ type allowData struct {
 	Stopwords []string `json:"stopwords"`
 }
 
-// A machine is all rules, made ready to search.
+// A machine is all rules, prepared for searching.
 type machine struct {
 	words *words
 	uses  [][]use // by word
 	allow []allowance
 }
 
-// A rule is one rule made ready.
+// A rule is one prepared rule.
 type rule struct {
 	id      string
 	entropy float64
-	short   int // so few characters cannot have that entropy
+	short   int // up to this length the entropy is impossible
 	allow   []allowance
 	pattern func() *regexp.Regexp
 	shapes  []ready
@@ -77,7 +77,7 @@ type rule struct {
 	value string
 }
 
-// A ready shape has its first bytes at hand.
+// A ready shape has its first bytes prepared.
 type ready struct {
 	shape
 	sets []set
@@ -85,8 +85,7 @@ type ready struct {
 
 func (r *rule) named() bool { return r.value != "" }
 
-// shipped makes the shipped rules ready. They are part of the program, so a
-// mistake in them is our own.
+// shipped prepares the shipped rules. They are part of the program, so an error in them is our own.
 func shipped() *machine {
 	var t table
 	for _, file := range [][]byte{gitleaks, ours} {
@@ -143,8 +142,8 @@ func (r *rule) assignment(d ruleData) {
 	r.pattern = lazily(`\A(` + d.Value + ")(?:[\\x60'\"\\s;]|\\\\[nr]|$)")
 }
 
-// token finds out where in a token its words stand. Only if every way to match
-// it holds one of them, its words are enough to find it.
+// token finds the positions of a token's words in it. If every way to match it contains one,
+// finding a word is enough to find the token.
 func (r *rule) token(d ruleData) [][]seat {
 	r.pattern = lazily(d.Regex)
 	r.shapes = readyShapes(d.Regex)
@@ -169,8 +168,8 @@ func (r *rule) token(d ruleData) [][]seat {
 	return seats
 }
 
-// seatOf returns where a word stands in what a token begins with, or -1. At most
-// two of its letters may be others in the token: «xox[os]-», «hooks.slack.com».
+// seatOf returns the position of a word in a token's beginning, or -1. At most two of its
+// characters may vary in the token: «xox[os]-», «hooks.slack.com».
 func seatOf(word string, sets []set) int {
 	for at := 0; at+len(word) <= len(sets); at++ {
 		others := 0
@@ -212,7 +211,7 @@ func parse(pattern string) *syntax.Regexp {
 	return re
 }
 
-// lazily compiles a pattern when it is first needed: most never are.
+// lazily compiles a pattern on first use: most are never used.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -232,7 +231,7 @@ func allowances(list []allowData) []allowance {
 	return out
 }
 
-// reach is how many bytes a pattern may match, with one to see what follows.
+// reach is how many bytes a pattern may match, plus one for its context.
 func reach(pattern string) int {
 	n := longest(parse(pattern))
 	if n < 0 || n >= maxReach {

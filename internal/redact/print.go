@@ -18,16 +18,16 @@ import (
 // characters between them hide nothing. This file says how: a keyed hash of them, found in any text
 // by a sliding window.
 
-// leastPrint is how many letters and digits a secret needs to be recognised:
-// fewer stand in any text.
+// leastPrint is how many letters and digits a secret needs to be recognised: fewer occur in any
+// text.
 const leastPrint = 8
 
 // A Printer makes the prints of one session.
 type Printer struct {
 	key    provenance.Key
 	name   string     // of the key
-	base   uint64     // of the moving hash; 0 until it is needed
-	others []*Printer // for what was found under other keys of the tenant
+	base   uint64     // of the rolling hash; 0 until needed
+	others []*Printer // for secrets printed under other keys of the tenant
 }
 
 // NewPrinter returns a printer under a session's own key that also recognises what
@@ -40,8 +40,8 @@ func NewPrinter(own provenance.RingKey, others []provenance.RingKey) Printer {
 	return p
 }
 
-// Span is a secret as facts keep it: where it stands, by which rule, and a print of
-// its letters and digits. Too few of them have none.
+// Span is a secret as recorded in facts: its position, its rule, and a print of its letters and
+// digits. Too few of them have no print.
 func (p *Printer) Span(s Span, secret string) floodmark.SecretSpan {
 	kept := floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
 	if bare := Squeezed(secret); len(bare) >= leastPrint {
@@ -58,10 +58,10 @@ func (p *Printer) print(bare string) string {
 	return p.name + printSign + sum
 }
 
-// printSign stands between the name of a key and what was made under it.
+// printSign separates the name of a key from the print.
 const printSign = ":"
 
-// PrintedUnder is the name of the key a secret was printed under.
+// PrintedUnder returns the name of the key a secret was printed under.
 func PrintedUnder(s floodmark.SecretSpan) string {
 	name, _, ok := strings.Cut(s.Print, printSign)
 	if !ok {
@@ -70,7 +70,7 @@ func PrintedUnder(s floodmark.SecretSpan) string {
 	return name
 }
 
-// roll is the moving hash of a text.
+// roll is the rolling hash of a text.
 func (p *Printer) roll(bare string) uint64 {
 	if p.base == 0 {
 		p.base = uint64(p.key.Hash("\x00base of secrets")) | 1
@@ -82,13 +82,12 @@ func (p *Printer) roll(bare string) uint64 {
 	return h
 }
 
-// quick is what is kept of the moving hash: enough to skip nearly every place,
-// too little to say anything about the secret.
+// quick is the part of the rolling hash that is recorded: enough to skip nearly every position, too
+// little to reveal anything about the secret.
 func quick(h uint64) int { return int(h >> 48) }
 
-// Holds returns which of the secrets stand in a text of letters and digits,
-// whichever key they were printed under, in the order of secrets: a decision names
-// them, and is the same whenever the tenant's key changed.
+// Holds returns which of the secrets occur in a text of letters and digits, under any key, in the
+// order of secrets: a decision names them, and must not depend on changes of the tenant's key.
 func (p *Printer) Holds(bare string, secrets []floodmark.SecretSpan) []int {
 	list := p.printed(bare, secrets)
 	for _, o := range p.others {
@@ -98,7 +97,7 @@ func (p *Printer) Holds(bare string, secrets []floodmark.SecretSpan) []int {
 	return list
 }
 
-// printed returns those of them that were printed under this key.
+// printed returns those printed under this key.
 func (p *Printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	var list []int
 	p.each(bare, secrets, func(i, _ int) {
@@ -109,8 +108,8 @@ func (p *Printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	return list
 }
 
-// Stand returns the secrets that stand in a text as they are, each time with its
-// place there, and at most so many.
+// Stand returns the secrets that occur in a text unencoded, each with its position there, up to a
+// limit.
 func (p *Printer) Stand(text string, secrets []floodmark.SecretSpan, most int) []floodmark.SecretSpan {
 	var list []floodmark.SecretSpan
 	if len(secrets) == 0 {
@@ -137,8 +136,7 @@ func (p *Printer) Stand(text string, secrets []floodmark.SecretSpan, most int) [
 	return list
 }
 
-// each finds every place in a text of letters and digits where a secret stands that
-// was printed under this key.
+// each finds every position in a text of letters and digits of a secret printed under this key.
 func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(secret, at int)) {
 	byLength := map[int][]int{}
 	for i, s := range secrets {
@@ -147,7 +145,7 @@ func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(s
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(byLength)) {
-		var maybe [1 << 16 / 64]uint64 // which quick ones there are
+		var maybe [1 << 16 / 64]uint64 // the quick values in use
 		for _, i := range byLength[n] {
 			maybe[secrets[i].Quick>>6&(len(maybe)-1)] |= 1 << (secrets[i].Quick & 63)
 		}
@@ -172,7 +170,7 @@ func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(s
 	}
 }
 
-// Squeezed leaves the letters and digits of a text.
+// Squeezed keeps the letters and digits of a text.
 func Squeezed(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {
@@ -187,11 +185,11 @@ func isBare(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// maxNested is how many encodings inside each other are taken off.
+// maxNested is how many nested encodings are decoded.
 const maxNested = 2
 
-// Readings are the letters and digits of a text, and of what it may be an
-// encoding of: percent signs, hex, base64, base32, each forwards and backwards.
+// Readings are the letters and digits of a text, and of its possible decodings: percent signs, hex,
+// base64, base32, each forwards and backwards.
 func Readings(text string) []string {
 	var list []string
 	todo := []string{text}
@@ -223,8 +221,8 @@ func backwards(text string) string {
 	return string(b)
 }
 
-// undone is what the runs of a text say if they are base64 or base32. Lines may
-// be broken, and what stands before a run may belong to it.
+// undone decodes the runs of a text that may be base64 or base32. Lines may be broken, and the text
+// before a run may belong to it.
 func undone(text string) []string {
 	var list []string
 	add := func(b []byte) {

@@ -1,15 +1,14 @@
-// Package redact finds secrets in text: keys, tokens and passwords, each by its
-// place and by the rule that knows its shape. The rules are gitleaks' (see
-// rules.json and LICENSE.gitleaks), the search is ours: one pass over the text
-// for all words a rule begins with, then a closer look only where one stands.
+// Package redact finds secrets in text: keys, tokens and passwords, each by its position and by the
+// rule for its shape. The rules are gitleaks' (see rules.json and LICENSE.gitleaks), the search is
+// ours: one pass over the text for all words a rule begins with, then a closer look only where one
+// occurs.
 //
-// It knows shapes, not truth. A password that looks like a word is not found,
-// and a made-up key that looks like a key is. It keeps nothing of what it read.
+// It knows shapes, not truth. A password that looks like a word is not found, and a made-up key
+// that looks like a key is. It keeps nothing of what it read.
 //
-// Two rules are left out because they need the name of a file: PKCS #12 files, and any
-// quoted word after "password" in Terraform files. A secret that stands in nothing but a
-// call's arguments counts only if its shape names its maker: what just looks random may be
-// anything.
+// Two rules are left out because they need the name of a file: PKCS #12 files, and any quoted word
+// after "password" in Terraform files. A secret that occurs only in a call's arguments counts only
+// if its shape identifies its maker: other random text may be anything.
 package redact
 
 import (
@@ -24,23 +23,22 @@ type Span struct {
 	Rule       string
 }
 
-// Unchecked is the rule that takes everything for a secret, because there is no
-// detector to ask.
+// Unchecked is the rule of text that counts as a secret as a whole, without a detector.
 const Unchecked = "unchecked"
 
-// Generic is the rule that knows no maker: something called a key, a token or a
-// password, with a value that looks drawn by lot.
+// Generic is the rule without a maker: something named a key, a token or a password, with a
+// random-looking value.
 const Generic = "generic-api-key"
 
-// A Detector finds secrets. It is safe for use by many at once. A nil Detector
-// takes everything for a secret.
+// A Detector finds secrets. It is safe for concurrent use. For a nil Detector everything is a
+// secret.
 type Detector struct {
 	machine func() *machine
 	kept    func() *values
 }
 
-// New returns a detector. The rules are read when they are first needed, and
-// each pattern is compiled when a text first asks for it.
+// New returns a detector. The rules are loaded on first use, and each pattern is compiled when a
+// text first needs it.
 func New() *Detector {
 	return &Detector{machine: sync.OnceValue(shipped), kept: sync.OnceValue(newValues)}
 }
@@ -58,8 +56,8 @@ func (d *Detector) Find(text string) []Span {
 	return tidy(s.found)
 }
 
-// tidy orders spans and joins those that overlap. A maker's rule says more than
-// the generic one.
+// tidy orders spans and joins overlapping ones. A maker's rule takes precedence over the generic
+// one.
 func tidy(found []Span) []Span {
 	slices.SortStableFunc(found, func(a, b Span) int {
 		if a.Start != b.Start {
@@ -85,14 +83,13 @@ func tidy(found []Span) []Span {
 	return list
 }
 
-// A search is one text being looked through.
+// A search is the state of searching one text.
 type search struct {
 	*machine
 	text    string
 	pending []window
 	found   []Span
-	// The assignments looked at last, so that «api_key_token = …» is looked at
-	// once for each rule.
+	// The last assignments examined, so that «api_key_token = …» is examined once for each rule.
 	tried [8]attempt
 	next  int
 }
@@ -104,7 +101,7 @@ func (s *search) run() {
 	}
 }
 
-// hit is called for every word that stands in the text.
+// hit is called for every word found in the text.
 func (s *search) hit(word, end int) {
 	for i := range s.uses[word] {
 		if u := &s.uses[word][i]; u.rule.named() {
@@ -115,7 +112,7 @@ func (s *search) hit(word, end int) {
 	}
 }
 
-// keep notes a secret unless something says that it is none.
+// keep adds a secret unless it is allowed.
 func (s *search) keep(r *rule, m match) {
 	secret := s.text[m.start:m.end]
 	if r.entropy > 0 && (len(secret) <= r.short || entropy(secret) <= r.entropy) {
@@ -131,5 +128,5 @@ func (s *search) keep(r *rule, m match) {
 	s.found = append(s.found, Span{Start: m.start, End: m.end, Rule: r.id})
 }
 
-// A match is where a secret stands, and the text around it that was matched.
+// A match is the position of a secret, and of the matched text around it.
 type match struct{ start, end, from, to int }

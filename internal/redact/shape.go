@@ -17,29 +17,26 @@ type item struct {
 	min, max int
 }
 
-// A shape is one way in which a pattern can be matched, as far as it can be said
-// in items. Patterns are slow and shapes are quick: a shape that does not fit
-// saves the pattern.
+// A shape is one way to match a pattern, as far as items can express it. Shapes are much quicker
+// than patterns: a shape that does not fit avoids the pattern.
 type shape struct {
 	items []item
-	// open: more items may follow. exact: a text fits the items if and only if
-	// it fits the pattern.
+	// open: more items may follow. exact: a text fits the items if and only if it fits the pattern.
 	open, exact bool
 }
 
-// The limits of shapes. A pattern with more ways is looked for as it is; with
-// more runs of different length, trying them all would not be quick.
+// The limits of shapes. A pattern with more ways is used directly; trying more runs of variable
+// length would not be quick.
 const (
 	maxShapes = 64
 	maxLoose  = 2
 )
 
-// maxRun bounds a run of unbounded length. No rule's secret is longer, besides
-// private keys, which are no runs.
+// maxRun bounds a run of unbounded length. No rule's secret is longer, except private keys, which
+// are no runs.
 const maxRun = 2048
 
-// shapes returns the ways in which a pattern can be matched, best first; none if
-// there are too many.
+// shapes returns the ways to match a pattern, best first; none if there are too many.
 func shapes(re *syntax.Regexp) []shape {
 	list := expand(re)
 	if len(list) > maxShapes {
@@ -63,7 +60,7 @@ func expand(re *syntax.Regexp) []shape {
 	case syntax.OpEmptyMatch:
 		return []shape{{open: true, exact: true}}
 	case syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary, syntax.OpBeginLine, syntax.OpEndLine:
-		return []shape{{open: true}} // only the pattern looks at these
+		return []shape{{open: true}} // only the pattern can match these
 	case syntax.OpCapture:
 		return expand(re.Sub[0])
 	case syntax.OpAlternate:
@@ -87,7 +84,7 @@ func expand(re *syntax.Regexp) []shape {
 	return []shape{{}}
 }
 
-// then adds one byte of a set.
+// then appends one byte of a set.
 func (s shape) then(next set, ok bool) shape {
 	if !s.open {
 		return s
@@ -123,7 +120,7 @@ func concat(subs []*syntax.Regexp) []shape {
 	return list
 }
 
-// repeat is a run of one set, or what is known of the repetition of more.
+// repeat is a run of one set, or the known part of another repetition.
 func repeat(sub *syntax.Regexp, least, most int) []shape {
 	one := expand(sub)
 	if len(one) == 1 && len(one[0].items) == 1 && one[0].exact && one[0].items[0].min == 1 && one[0].items[0].max == 1 {
@@ -164,8 +161,8 @@ func literalSet(r rune, fold bool) (s set, ok bool) {
 	return s, true
 }
 
-// maxForeign is how many letters of other alphabets a class may hold and still
-// count as one of bytes: folding case adds the long s and the Kelvin sign.
+// maxForeign is how many non-ASCII characters a class may hold and still count as one of bytes:
+// folding case adds the long s and the Kelvin sign.
 const maxForeign = 4
 
 func classSet(ranges []rune) (s set, ok bool) {
@@ -182,7 +179,7 @@ func classSet(ranges []rune) (s set, ok bool) {
 	return s, true
 }
 
-// prefix returns the sets of the bytes a shape begins with.
+// prefix returns the sets of a shape's first bytes.
 func (s shape) prefix() []set {
 	var sets []set
 	for _, it := range s.items {
@@ -196,7 +193,7 @@ func (s shape) prefix() []set {
 	return sets
 }
 
-// loose counts the runs that may differ in length.
+// loose counts the runs of variable length.
 func (s shape) loose() int {
 	n := 0
 	for _, it := range s.items {
@@ -220,8 +217,8 @@ func fits(sets []set, text string) bool {
 	return true
 }
 
-// end returns where a text that fits the items ends, if what follows is an end,
-// or -1. Longer runs are tried first.
+// end returns where a text that fits the items ends, if a terminator follows, or -1. Longer runs
+// are tried first.
 func end(items []item, text string, at int) int {
 	if len(items) == 0 {
 		if closes(text, at) {

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// maxReach is how far a secret without a greatest length is followed: the
-// largest private keys in use are shorter. Windows that overlap are looked at as
-// one, so a longer run of them is looked through to its end.
+// maxReach is the greatest length of a secret without a bound: the largest private keys in use are
+// shorter. Overlapping windows are joined, so a longer run of them is searched to its end.
 const maxReach = 8 << 10
 
-// near is how far from its word a secret may begin that does not hold it.
+// near is how far from its word a secret may begin that does not contain it.
 const near = 1 << 10
 
-// A use is a rule that begins where a word stands.
+// A use is a rule that a word triggers.
 type use struct {
 	rule   *rule
 	length int // of the word
-	// spelled is how the word must be written; none if case does not count.
+	// spelled is the exact spelling of the word; none if case does not count.
 	spelled []string
-	// seats are where in a secret the word stands, and how the secret begins;
-	// none if the word only stands near.
+	// seats are the word's positions in a secret, with the secret's beginning; none if the word
+	// only occurs near it.
 	seats []seat
 }
 
@@ -29,13 +28,13 @@ type seat struct {
 	sets   []set
 }
 
-// A window is a part of the text that a rule's pattern has to look at.
+// A window is a part of the text to search with a rule's pattern.
 type window struct {
 	rule     *rule
 	from, to int
 }
 
-// sighted looks at a word of a rule for tokens.
+// sighted handles a word of a rule for tokens.
 func (s *search) sighted(u *use, end int) {
 	at := end - u.length
 	if len(u.seats) == 0 {
@@ -45,14 +44,14 @@ func (s *search) sighted(u *use, end int) {
 	for i := range u.seats {
 		start := at - u.seats[i].offset
 		if start >= 0 && fits(u.seats[i].sets, s.text[start:]) {
-			// One byte more, so that the pattern sees where a word begins.
+			// One more byte, so that the pattern sees the word boundary.
 			s.await(window{u.rule, max(0, start-1), min(len(s.text), start+u.rule.reach)})
 		}
 	}
 }
 
-// await notes a window, or makes the rule's last one longer: however many words
-// overlap, a pattern sees each byte once.
+// await adds a window, or extends the rule's last one: even with many overlapping words a pattern
+// sees each byte once.
 func (s *search) await(w window) {
 	for i := range s.pending {
 		p := &s.pending[i]
@@ -87,7 +86,7 @@ func (s *search) look(w window) {
 	}
 }
 
-// possible reports whether a window can hold what the pattern wants.
+// possible reports whether a window can match the pattern.
 func (r *rule) possible(part string) bool {
 	if len(r.needs) > 0 && !slices.ContainsFunc(r.needs, func(n string) bool { return strings.Contains(part, n) }) {
 		return false

@@ -15,13 +15,13 @@ var (
 	signsOfNames string
 )
 
-// veil is what stands where a credential was.
+// veil replaces a credential.
 const veil = "[hidden]"
 
-// credentials are the shapes of what must not be written down or shown even
-// where a person may read the rest: keys of well-known makers, what follows a
-// word such as «password=», and the password inside an address. The first
-// group, if there is one, stays. They are looked for only where a sign of them is
+// credentials are the shapes of what must not be recorded or shown even where a person may read the
+// rest: keys of well-known makers, values after a word such as «password=», and the password in an
+// address. The first group, if there is one, stays. They are searched only where a sign of them
+// occurs.
 // there.
 const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[a-z0-9][a-z0-9_-]{15,}` +
 	`|\b(?:ghp|gho|ghu|ghs|ghr|npm|hf|glpat|dop_v1|shpat|xox[abeoprs])[-_][a-z0-9][a-z0-9_-]{9,}` +
@@ -29,15 +29,15 @@ const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_]
 	`|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}|\bya29\.[0-9a-z_-]{20,}` +
 	`|\beyJ[a-z0-9_-]{10,}\.[a-z0-9_-]{10,}(?:\.[a-z0-9_-]*)?`
 
-// wholeKey is a private key, with all that follows.
+// wholeKey is a private key, and everything after it.
 const wholeKey = `|-----BEGIN[^-]*PRIVATE KEY-----.*`
 
 const assigned = `(?i)((?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|access[-_]?key|credential|authorization|bearer|auth)["']?\s*[:= ]\s*["']?(?:bearer |basic )?)[^\s"'&;]{6,}`
 
 const insideAddress = `(://[^/\s:@]*:)[^/\s@]+(@)`
 
-// What a text must hold, in lower case, for each shape to be looked for. Looking
-// costs far more than this, and the usual argument holds none of it.
+// What a text must contain, in lower case, for each shape to be searched. Searching costs far more
+// than this, and the usual argument contains none of it.
 func keySigns() iter.Seq[string] { return strings.FieldsSeq(signsOfKeys) }
 
 func nameSigns() iter.Seq[string] { return strings.FieldsSeq(signsOfNames) }
@@ -52,9 +52,9 @@ func holds(lower string, signs iter.Seq[string]) bool {
 	return false
 }
 
-// The same in a command line, where hiding too much would hide a command: what a
-// shell acts upon ends a credential, a word behind an empty «TOKEN=» is a
-// program, and a key's lines hold nothing else.
+// The same in a command line, where hiding too much would hide a command: shell syntax ends a
+// credential, the word after an empty «TOKEN=» is a program, and a key's lines contain nothing
+// else.
 const (
 	keyInLine      = `(?i)-----BEGIN[a-z ]{0,40}PRIVATE KEY-----(?:(?:\s|\\[nr])*[a-z0-9+/=]{40,})*(?:(?:\s|\\[nr])*[a-z0-9+/=]{1,64}(?:\s|\\[nr])*-----END[a-z ]{0,40}-----)?`
 	partInLine     = `(?:[^\s"'&;|<>()$\x60{}\\@/]|\$[^\s"'&;|<>()$\x60{}\\@/])`
@@ -64,17 +64,16 @@ const (
 	insideAddressInLine = `(://[^/\s:@"'&;|<>()$\x60{}\\]*:)` + partInLine + `+(@)`
 )
 
-// Veils are the shapes above, ready to be looked for. They are made once: a call may
-// have thousands of names and values.
+// Veils are the shapes above, compiled once: a call may have thousands of names and values.
 type Veils struct {
 	text, line looks
 	wholeKey   *regexp.Regexp // nothing but a private key
 }
 
-// looks are the shapes of one sort of text.
+// looks are the shapes for one kind of text.
 type looks struct{ keys, named, inAddress *regexp.Regexp }
 
-// NewVeils makes them.
+// NewVeils compiles them.
 func NewVeils() *Veils {
 	shape := func(keys, named, inAddress string) looks {
 		return looks{regexp.MustCompile(keys), regexp.MustCompile(named), regexp.MustCompile(inAddress)}
@@ -105,7 +104,7 @@ func (v *Veils) Line(d *Detector, text string) string {
 	return v.line.cover(text)
 }
 
-// cover puts the veil where the shapes are found, but for their groups.
+// cover replaces the shapes found, except for their groups.
 func (s looks) cover(text string) string {
 	lower := strings.ToLower(text)
 	if holds(lower, keySigns()) {
@@ -146,7 +145,7 @@ func inHost(text string, start, end int) bool {
 	if stop := strings.IndexAny(rest, "/?# \t\r\n\"'"); stop >= 0 {
 		rest = rest[:stop]
 	}
-	// With an @ behind it, it is a name or a password in an address.
+	// Before an @ it is a name or a password in an address.
 	return (strings.HasSuffix(text[:begin], "://") || strings.HasSuffix(text[:begin], "@")) && !strings.Contains(rest, "@")
 }
 
@@ -154,8 +153,7 @@ func hostRune(r rune) bool {
 	return r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// unforged is a foreign text in which nothing looks like what stands where something
-// was left out: only we say that.
+// unforged changes marks of omission in a foreign text: only we may write those.
 func unforged(text string) string {
 	if !strings.Contains(text, "[") {
 		return text

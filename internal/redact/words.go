@@ -2,13 +2,12 @@ package redact
 
 // words finds many words in one pass, ignoring case (Aho and Corasick).
 type words struct {
-	// class gives each byte its column; bytes no word holds share column 0.
+	// class maps each byte to its column; bytes of no word share column 0.
 	class [256]uint8
-	// next is the table of moves: a state is the place of its first column.
+	// next is the transition table: a state is the index of its first column.
 	next    []uint32
 	columns int
-	// ends lists the words that end in a state, by its number less the first
-	// one that has some; last is that state.
+	// ends lists the words that end in a state, by its number minus last, the first state with any.
 	ends [][]uint16
 	last uint32
 }
@@ -42,7 +41,7 @@ func upper(b byte) byte {
 	return b
 }
 
-// scan calls found for every word in a text, in the order in which they end.
+// scan calls found for every word in a text, in the order of their ends.
 func (w *words) scan(text string, found func(word, end int)) {
 	state, next, last := uint32(0), w.next, w.last
 	for i := range len(text) {
@@ -55,7 +54,7 @@ func (w *words) scan(text string, found func(word, end int)) {
 	}
 }
 
-// has reports whether one of the words stands in a text.
+// has reports whether a text contains one of the words.
 func (w *words) has(text string) bool {
 	state := uint32(0)
 	for i := range len(text) {
@@ -100,8 +99,7 @@ func (t *trie) add(w *words, word string, id uint16) {
 	t.ends[state] = append(t.ends[state], id)
 }
 
-// link fills in where to go on when a word breaks off: to the longest end of
-// what was read that begins another word.
+// link sets the fallback of each state: the longest suffix of the input that begins another word.
 func (t *trie) link() {
 	fall := make([]int, len(t.ends))
 	var queue []int
@@ -128,8 +126,7 @@ func (t *trie) link() {
 	}
 }
 
-// number gives the states in which a word ends the highest numbers, so that one
-// comparison tells them apart.
+// number gives the states in which a word ends the highest numbers, to find them by one comparison.
 func (t *trie) number(w *words) {
 	order := make([]int, len(t.ends)) // old -> new
 	n := 0

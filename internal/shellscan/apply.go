@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// apply does what the role of a word says.
+// apply applies the role of a word.
 func (s *scanner) apply(j *job, o operand) {
 	switch o.role {
 	case Text, Assigns:
@@ -48,7 +48,7 @@ func (s *scanner) apply(j *job, o operand) {
 	}
 }
 
-// nested reads a script that stands in the words: sh -c 'x' name words.
+// nested reads a script given as words: sh -c 'x' name words.
 func (s *scanner) nested(j *job, o operand) {
 	j.ran = true
 	st := j.st.fork()
@@ -94,7 +94,7 @@ func (s *scanner) reads(j *job, w word) {
 		return
 	}
 	if j.name == "git" {
-		if w.vague && !w.begins && strings.HasPrefix(w.text, "*") { // a commit that another git names
+		if w.vague && !w.begins && strings.HasPrefix(w.text, "*") { // a commit that another git prints
 			w = literal(".")
 		}
 		if _, file, ok := strings.Cut(w.text, ":"); ok { // HEAD:file
@@ -129,7 +129,7 @@ func (s *scanner) writes(j *job, w word) {
 	s.touch(Effect{Kind: Write, Tree: recursive(j) && strings.HasPrefix(j.name, "ch")}, w, j.st)
 }
 
-// environment checks a variable that a program is started with.
+// environment checks a variable for a program that is started.
 func (s *scanner) environment(w word) {
 	name, value, _ := strings.Cut(w.text, "=")
 	v := w
@@ -138,7 +138,7 @@ func (s *scanner) environment(w word) {
 	s.provides(name, []word{v})
 }
 
-// address is a place on the network, or a file where one could be.
+// address adds an address on the network, or a file where one is expected.
 func (s *scanner) address(j *job, o operand) {
 	w := o.w
 	k := Fetch
@@ -177,7 +177,7 @@ func (s *scanner) address(j *job, o operand) {
 	}
 }
 
-// lookupWord reports a sort of record to look up, which is no address.
+// lookupWord reports a record type of a look-up, which is no address.
 func lookupWord(name, word string) bool {
 	return slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) &&
 		slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
@@ -187,7 +187,7 @@ func namesFile(v string) bool {
 	return strings.HasPrefix(strings.ToLower(v), "file:") || v != "" && strings.IndexByte("/~.\\", v[0]) >= 0
 }
 
-// filePath is the path of a file URL; what is none stays as it is.
+// filePath is the path of a file URL; other values stay as they are.
 func filePath(v string) string {
 	if len(v) < 5 || !strings.EqualFold(v[:5], "file:") {
 		return v
@@ -202,7 +202,7 @@ func filePath(v string) string {
 	return rest
 }
 
-// data is what is sent; «@file» sends that file.
+// data adds text that is sent; «@file» sends that file.
 func (s *scanner) data(j *job, w word) {
 	j.effect(floodmark.Send)
 	file, ok := strings.CutPrefix(w.text, "@")
@@ -226,7 +226,7 @@ func (s *scanner) data(j *job, w word) {
 	}
 }
 
-// loads is a file that is loaded as code.
+// loads adds a file that is loaded as code.
 func (s *scanner) loads(j *job, w word) {
 	if w.text == "-" {
 		s.doubt("it loads its input")
@@ -235,7 +235,7 @@ func (s *scanner) loads(j *job, w word) {
 	}
 	j.effect(floodmark.Run)
 	text, tree := strings.CutSuffix(w.text, "...")
-	if w.text = text; tree && text == "" { // go's word for all below
+	if w.text = text; tree && text == "" { // in go, everything below
 		w.text = "."
 	}
 	if s.touch(Effect{Kind: Execute, Tree: tree}, w, j.st) {
@@ -244,7 +244,7 @@ func (s *scanner) loads(j *job, w word) {
 	j.ran = j.ran || j.entry == nil || j.entry.Stdin != Shell
 }
 
-// runs is a file that an interpreter runs.
+// runs adds a file that an interpreter runs.
 func (s *scanner) runs(j *job, w word) {
 	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // these are words of the script
 		return
@@ -272,7 +272,7 @@ func (s *scanner) runs(j *job, w word) {
 	}
 }
 
-// code is a program on the line itself. Programs are not read: it is a run.
+// code adds a program on the line itself. It is not parsed, so it is a run.
 func (s *scanner) code(j *job, w word) {
 	j.ran = true
 	s.doubt("a program for " + j.name)
@@ -287,8 +287,8 @@ func (s *scanner) code(j *job, w word) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net || j.in.net && runsInput(low)
 }
 
-// runsInput reports a program that may run what it is given. These words only
-// tighten: without one of them it is a run all the same.
+// runsInput reports a program that may run its input. These words only tighten: a program without
+// them is still a run.
 func runsInput(program string) bool {
 	return program == "" || slices.ContainsFunc([]string{
 		"exec", "eval", "compile", "system", "popen", "spawn", "subprocess", "pickle", "marshal", "function(", "runpy", "child_process",
@@ -296,7 +296,7 @@ func runsInput(program string) bool {
 	}, func(word string) bool { return strings.Contains(program, word) })
 }
 
-// input reads the standard input of a command that runs it.
+// input handles the standard input of a command that runs it.
 func (s *scanner) input(j *job) {
 	if j.entry.Stdin == Patch && !j.ran {
 		s.patch(j, word{text: j.in.text, vague: !j.in.known})
@@ -341,7 +341,7 @@ func (s *scanner) interpretInput(j *job) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net
 }
 
-// others reads the commands this one starts.
+// others reads the commands that this one starts.
 func (s *scanner) others(j *job) {
 	for len(j.p.rest) > 0 {
 		words := j.p.rest
@@ -366,7 +366,7 @@ func (s *scanner) others(j *job) {
 	}
 }
 
-// given sets the variables a command is started with.
+// given sets the variables of a command's environment.
 func (s *scanner) given(j *job, st *state) {
 	for _, o := range j.p.list {
 		if name, value, ok := strings.Cut(o.w.text, "="); ok && o.role == Assigns {
@@ -377,7 +377,7 @@ func (s *scanner) given(j *job, st *state) {
 	}
 }
 
-// handed are the words of another command with what is put into them.
+// handed returns the words of another command, with placeholders filled in.
 func (s *scanner) handed(j *job, words []word) []word {
 	out := slices.Clone(words)
 	given := unknown()
@@ -421,7 +421,7 @@ func base(name string) string {
 	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
-// holds reports a folder that is known for one: the line, or a home, is in it.
+// holds reports a name known to be a folder: the line works in it, or it holds a home.
 func (s *scanner) holds(name string, st *state) bool {
 	if strings.HasSuffix(name, "/") || name == "." || name == ".." || strings.HasSuffix(name, "/..") || strings.HasSuffix(name, "/.") {
 		return true

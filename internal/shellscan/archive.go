@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// tar packs, unpacks or lists, as one of its letters says.
+// tar packs, unpacks or lists, depending on its letters.
 func (s *scanner) tar(j *job) {
 	unpacks := j.p.has("-x", "--extract", "--get")
 	packs := j.p.has("-c", "--create", "-r", "--append", "-u", "--update", "-A", "--concatenate", "--delete")
@@ -19,7 +19,7 @@ func (s *scanner) tar(j *job) {
 			if packs {
 				o.role = Writes
 			}
-			if strings.Contains(o.w.text, ":") { // host:file is got with rsh
+			if strings.Contains(o.w.text, ":") { // host:file is fetched with rsh
 				s.doubt("an archive on another machine")
 			}
 		case o.opt == "" && unpacks:
@@ -61,8 +61,8 @@ func (s *scanner) unseen(j *job, to word) {
 	}
 }
 
-// oldTar writes the letters that stand together without a dash as options of
-// their own: those with a value take the words that follow, in order.
+// oldTar rewrites letters without a dash as separate options: those with a value take the following
+// words, in order.
 func oldTar(args []word) []word {
 	if len(args) == 0 || !args[0].exact() || args[0].text == "" || args[0].text[0] == '-' {
 		return args
@@ -78,12 +78,12 @@ func oldTar(args []word) []word {
 	return append(out, rest...)
 }
 
-// ending is what a packer adds to a name, if it adds nothing else.
+// ending is the suffix that a packer adds to a name, if it adds nothing else.
 func ending(packer string) string {
 	return map[string]string{"gzip": ".gz", "gunzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "bunzip2": ".bz2", "xz": ".xz", "unxz": ".xz", "zstd": ".zst", "unzstd": ".zst"}[packer]
 }
 
-// packs adds what a packer leaves: the name with its ending, or without.
+// packs adds the output of a packer: the name with its suffix, or without.
 func (s *scanner) packs(j *job) {
 	if j.p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list") {
 		for i := range j.p.list {
@@ -110,15 +110,15 @@ func (s *scanner) packs(j *job) {
 			s.unseen(j, w)
 		}
 		s.touch(Effect{Kind: Write, Tree: tree}, w, j.st)
-		if j.p.has("-f", "--force") { // what was there goes first
+		if j.p.has("-f", "--force") { // an existing file is replaced
 			j.effect(floodmark.Change)
 			s.touch(Effect{Kind: Delete}, w, j.st)
 		}
 	}
 }
 
-// left is the name a packer leaves for one. What is unpacked from another ending, or
-// by a packer whose ending is not known, may have any name that begins like it.
+// left is the name of a packer's output. A file with another suffix, or of a packer with an unknown
+// suffix, may unpack to any name with the same beginning.
 func left(w word, end string, unpacks bool) word {
 	name, own := strings.CutSuffix(w.text, end)
 	if !own {
@@ -128,7 +128,7 @@ func left(w word, end string, unpacks bool) word {
 		return literal(name)
 	}
 	last := len(w.text) - len(base(w.text))
-	if i := strings.LastIndexAny(w.text, ".-_"); i > last { // .gz, .tgz, -gz, _z and their like
+	if i := strings.LastIndexAny(w.text, ".-_"); i > last { // .gz, .tgz, -gz, _z and so on
 		w.text = w.text[:i]
 	}
 	return w.join(word{text: "*", glob: true})
@@ -147,7 +147,7 @@ func (s *scanner) unpacks(j *job) {
 		if o.opt != "" || o.role != Reads {
 			continue
 		}
-		if i > 0 && len(j.p.list) > 1 && j.name == "unzip" { // members that are taken out
+		if i > 0 && len(j.p.list) > 1 && j.name == "unzip" { // members to extract
 			o.role = Writes
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// operand is one word of a command and what it stands for.
+// operand is one word of a command and its role.
 type operand struct {
 	role Role
 	w    word
 	opt  string // the option whose value it is
 }
 
-// parsed are the words of a command, sorted by an entry.
+// parsed are the words of a command, parsed by an entry.
 type parsed struct {
 	list []operand
 	adds []floodmark.Effect
@@ -43,7 +43,7 @@ func (e *Entry) fits(args []word) bool {
 	return true
 }
 
-// sorter goes through the words of a command.
+// sorter parses the words of a command.
 type sorter struct {
 	e     *Entry
 	p     parsed
@@ -52,8 +52,8 @@ type sorter struct {
 	ended bool // after «--» nothing is an option
 }
 
-// parse sorts the words that follow those of the entry. Wild says that a name
-// of a file that looks like an option could do harm.
+// parse parses the words after those of the entry. Wild says that a file name that looks like an
+// option could do harm.
 func (e *Entry) parse(args []word, wild bool) parsed {
 	x := &sorter{e: e, wild: wild}
 	x.p.ok = true
@@ -63,7 +63,7 @@ func (e *Entry) parse(args []word, wild bool) parsed {
 	return x.p
 }
 
-// next takes one word, or more, and returns how many.
+// next parses one or more words, and returns how many.
 func (x *sorter) next(args []word) int {
 	w := args[0]
 	switch {
@@ -125,7 +125,7 @@ func (x *sorter) operand(args []word) int {
 	return 1
 }
 
-// option takes an option with its value.
+// option parses an option with its value.
 func (x *sorter) option(args []word) int {
 	w := args[0]
 	name, value, joined := strings.Cut(w.text, "=")
@@ -166,7 +166,7 @@ func (x *sorter) option(args []word) int {
 	return x.letters(args)
 }
 
-// letters takes short options that stand together: -la, -ofile, -n 5.
+// letters parses combined short options: -la, -ofile, -n 5.
 func (x *sorter) letters(args []word) int {
 	w := args[0]
 	for i := 1; i < len(w.text); i++ {
@@ -203,7 +203,7 @@ func (x *sorter) allows(c byte) bool {
 	return letter && (x.e.Flags == "*" || strings.IndexByte(x.e.Flags, c) >= 0) || x.e.Flags == "*" && x.e.any()
 }
 
-// separate takes the value that stands in the next word.
+// separate takes an option's value from the next word.
 func (x *sorter) separate(name string, role Role, args []word) int {
 	if len(args) < 2 {
 		return 1 // the command will complain
@@ -215,8 +215,8 @@ func (x *sorter) separate(name string, role Role, args []word) int {
 	return 2
 }
 
-// value takes the value of an option. Words of another command that stand in one
-// with the option are not followed: fd -Hx sh, --exec=sh.
+// value adds the value of an option. A command given in the same word as its option is not
+// followed: fd -Hx sh, --exec=sh.
 func (x *sorter) value(name string, role Role, w word) {
 	x.p.ok = x.p.ok && role != Command && role != Until
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})

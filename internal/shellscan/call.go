@@ -84,7 +84,7 @@ func (s *scanner) function(name string, body *syntax.Stmt, words []word, st *sta
 	return out
 }
 
-// builtin reads what the shell does itself.
+// builtin handles the shell's own commands.
 func (s *scanner) builtin(name string, words []word, st *state, in feed, depth int) (feed, bool) {
 	none := feed{piped: true}
 	switch name {
@@ -141,7 +141,7 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 	return none, false
 }
 
-// enter goes to another folder.
+// enter changes the folder.
 func (s *scanner) enter(name string, args []word, st *state) {
 	for len(args) > 0 && (args[0].text == "-P" || args[0].text == "-L" || args[0].text == "--") && args[0].exact() {
 		args = args[1:]
@@ -174,7 +174,7 @@ func (s *scanner) eval(args []word, st *state, in feed, depth int) feed {
 	return s.shellText(line, st, in, depth)
 }
 
-// sentence is what words are as one text.
+// sentence joins words into one text.
 func sentence(args []word) word {
 	var whole word
 	var b strings.Builder
@@ -190,7 +190,7 @@ func sentence(args []word) word {
 	return whole
 }
 
-// shellText reads a text that a shell will read.
+// shellText reads a text that a shell will parse.
 func (s *scanner) shellText(w word, st *state, in feed, depth int) feed {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
 	if w.vague {
@@ -234,7 +234,7 @@ func (s *scanner) exec(args []word, st *state, in feed, depth int) feed {
 	return s.call(args, st, in, depth+1)
 }
 
-// named reads «command x» and «builtin x»: x is no function then.
+// named reads «command x» and «builtin x», where x is not a function.
 func (s *scanner) named(args []word, st *state, in feed, depth int) feed {
 	for len(args) > 0 && args[0].exact() && strings.HasPrefix(args[0].text, "-") {
 		if hasLetter(args[0].text, "vV") {
@@ -263,7 +263,7 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	s.r.Loops = true // it runs after later ones
 	later := st.fork()
 	if s.moves {
-		later.dirs = nil // it runs wherever the line is by then
+		later.dirs = nil // it runs in the folder of that time
 	}
 	for name := range later.vars {
 		later.vars[name] = []word{unknown()}
@@ -271,7 +271,7 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	s.shellText(args[0], later, feed{}, depth)
 }
 
-// alias reads name=text. Whether it counts depends on the shell.
+// alias reads name=text. The shell decides whether it applies.
 func (s *scanner) alias(args []word, st *state, depth int) {
 	for _, w := range args {
 		name, text, ok := strings.Cut(w.text, "=")
@@ -359,7 +359,7 @@ func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 	}
 }
 
-// prints reads the builtins that print their words.
+// prints handles the builtins that print their words.
 func (s *scanner) prints(name string, args []word, st *state) feed {
 	s.described(name, append([]word{literal(name)}, args...), st, feed{piped: true}, 0)
 	out := feed{piped: true, known: true}

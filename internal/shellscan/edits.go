@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// specialFiles goes on with programs that only change files.
+// specialFiles handles programs that only change files.
 func (s *scanner) specialFiles(j *job) {
 	switch j.name {
 	case "install":
@@ -31,8 +31,8 @@ func (s *scanner) specialFiles(j *job) {
 	}
 }
 
-// inPlace makes what a command reads what it writes, beside a copy of what was
-// there if an ending for it is given.
+// inPlace makes the files a command reads also written, with a backup beside each if a suffix is
+// given.
 func (s *scanner) inPlace(j *job) {
 	j.effect(floodmark.Write)
 	end, kept := word{}, false
@@ -58,7 +58,7 @@ func (s *scanner) inPlace(j *job) {
 // alnum is any one letter or digit in a pattern.
 const alnum = "[0-9A-Za-z]"
 
-// temporary adds a file whose name shows when it runs: of «X» something is made.
+// temporary adds a file with a random name: each «X» is replaced.
 func (s *scanner) temporary(j *job) {
 	name := literal("tmp.XXXXXXXXXX")
 	for i := range j.p.list {
@@ -80,8 +80,7 @@ func (s *scanner) temporary(j *job) {
 	s.touch(Effect{Kind: Write}, name, j.st)
 }
 
-// modes sorts files from the mode, and finds one that lets a file run as its
-// owner.
+// modes separates files from the mode, and finds one that makes a file setuid.
 func (s *scanner) modes(j *job) {
 	if j.p.has("--reference") {
 		j.become(Text, Writes)
@@ -99,7 +98,7 @@ func (s *scanner) modes(j *job) {
 	}
 }
 
-// emptied adds the folders above that go with the last one in them.
+// emptied adds the parent folders that rmdir -p removes.
 func (s *scanner) emptied(j *job) {
 	if !j.p.has("-p", "--parents") {
 		return
@@ -114,7 +113,7 @@ func (s *scanner) emptied(j *job) {
 	}
 }
 
-// become gives operands of one role another.
+// become changes the role of operands.
 func (j *job) become(from, to Role) {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && o.role == from {
@@ -123,8 +122,7 @@ func (j *job) become(from, to Role) {
 	}
 }
 
-// attends reports a program that waits for what is typed into it, or holds a
-// shell that does.
+// attends reports a program that waits for typed input, or keeps such a shell open.
 func (j *job) attends() bool {
 	first := ""
 	for _, o := range j.p.list {
@@ -196,15 +194,14 @@ func (s *scanner) patch(j *job, w word) {
 	}
 }
 
-// appliesDiffs reports a program that changes the files a diff on its input
-// names.
+// appliesDiffs reports a program that changes the files named by a diff on its input.
 func appliesDiffs(j *job) bool {
 	words := j.entry.Words
 	return j.name == "patch" || j.name == "git" && len(words) > 1 && (words[1] == "apply" || words[1] == "am")
 }
 
-// diff adds the files that a diff on the line itself names, with and without the
-// folder that is left out by «-p1». That names a file too many, never one too few.
+// diff adds the files named by a diff on the line itself, with and without the folder that «-p1»
+// strips. It may name a file too many, never one too few.
 func (s *scanner) diff(j *job) {
 	for line := range strings.Lines(j.in.text) {
 		line = strings.TrimSpace(line)

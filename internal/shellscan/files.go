@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// copies adds what a command reads and writes that copies or moves files.
+// copies adds the reads and writes of a command that copies or moves files.
 func (s *scanner) copies(j *job) {
 	names := j.files
 	if len(names) == 0 {
@@ -32,7 +32,7 @@ func (s *scanner) copies(j *job) {
 	for _, t := range into {
 		if !s.remote(j, t) {
 			s.target(j, names, t, moves)
-			if j.p.has("-b", "--backup") { // the old file is kept beside the new one
+			if j.p.has("-b", "--backup") { // the old file is kept as a backup
 				s.touch(Effect{Kind: Write}, t.join(word{text: "*~", glob: true}), j.st)
 			}
 		}
@@ -56,7 +56,7 @@ func (s *scanner) links(j *job, names []operand, into []word) {
 			j.effect(floodmark.Run)
 		}
 		s.touch(Effect{Kind: Write, Tree: whole}, o.w, j.st)
-		for _, t := range into { // a symbolic one is read from where it lies
+		for _, t := range into { // a symbolic link is relative to its own folder
 			if i := strings.LastIndexByte(t.text, '/'); i >= 0 && !strings.HasPrefix(o.w.text, "/") {
 				v := t
 				v.text = t.text[:i+1]
@@ -66,9 +66,8 @@ func (s *scanner) links(j *job, names []operand, into []word) {
 	}
 }
 
-// target adds the files that appear when names are copied to a file or into a
-// folder. One name and a target that looks like a file are taken for what they
-// look like; otherwise it may be either.
+// target adds the files that appear when names are copied to a file or into a folder. A single name
+// with a target that looks like a file is treated as such; otherwise it may be either.
 func (s *scanner) target(j *job, names []operand, t word, moves bool) {
 	whole := s.folders(j, names, moves)
 	last := base(t.text)
@@ -117,7 +116,7 @@ func (s *scanner) folders(j *job, names []operand, moves bool) bool {
 	return false
 }
 
-// remote reports «host:path», and adds that it is reached.
+// remote reports «host:path», and adds the host as an address.
 func (s *scanner) remote(j *job, w word) bool {
 	if j.name == "cp" || j.name == "mv" || j.name == "install" || j.name == "ln" || j.name == "git" {
 		return false
@@ -131,7 +130,7 @@ func (s *scanner) remote(j *job, w word) bool {
 	return true
 }
 
-// saves adds the files a download leaves under the name its address ends in.
+// saves adds the files that a download names after its address.
 func (s *scanner) saves(j *job) {
 	by := false
 	switch j.name {
@@ -148,7 +147,7 @@ func (s *scanner) saves(j *job) {
 		return
 	}
 	j.effect(floodmark.Write)
-	for _, d := range j.into { // the other end may choose another name
+	for _, d := range j.into { // the server may choose another name
 		s.touch(Effect{Kind: Write, Tree: true}, d, j.st)
 	}
 	for _, o := range j.p.list {
@@ -170,7 +169,7 @@ func (s *scanner) saves(j *job) {
 	}
 }
 
-// special adds what single programs do that no list of options can say.
+// special handles programs that lists of options cannot describe.
 func (s *scanner) special(j *job) {
 	switch j.name {
 	case "find":
@@ -202,7 +201,7 @@ func (s *scanner) special(j *job) {
 	}
 }
 
-// specialMore goes on where special ends.
+// specialMore continues special.
 func (s *scanner) specialMore(j *job) {
 	switch j.name {
 	case "split", "csplit":
@@ -235,7 +234,7 @@ func (s *scanner) specialMore(j *job) {
 			if curlNames(o) {
 				s.doubt("a file whose name is made, or addresses that are named elsewhere")
 			}
-			if o.role == Text && (ok || o.w.made) { // a header made of a file, perhaps
+			if o.role == Text && (ok || o.w.made) { // a header that may come from a file
 				j.effect(floodmark.Send)
 				j.sends = true
 			}
@@ -257,8 +256,8 @@ func (s *scanner) specialMore(j *job) {
 	}
 }
 
-// curlNames reports a value of curl that may name files of its own: a format with
-// more than fields, a name with parts of the address, a list of addresses.
+// curlNames reports a value of curl that may name files of its own: a format with more than fields,
+// a name with parts of the address, a list of addresses.
 func curlNames(o operand) bool {
 	t, fields := o.w.text, strings.NewReplacer("%%", "", "%{", "", "%header{", "")
 	format := (o.opt == "-w" || o.opt == "--write-out") && (!o.w.exact() || strings.HasPrefix(t, "@") || strings.Contains(fields.Replace(t), "%"))
@@ -279,8 +278,7 @@ func (j *job) noSuffix() {
 	}
 }
 
-// edited makes files of what follows a program: it reads them, or with -i
-// writes them.
+// edited makes the words after a program files: read, or with -i written.
 func (s *scanner) edited(j *job) {
 	for i := range j.p.list {
 		o := &j.p.list[i]
@@ -320,7 +318,7 @@ func (s *scanner) pieces(j *job) {
 	}
 }
 
-// onlyGets takes back that a request sends, if its method is to get.
+// onlyGets removes Send from a request whose method is GET.
 func (s *scanner) onlyGets(j *job) {
 	gets := false
 	for _, o := range j.p.list {
@@ -337,8 +335,8 @@ func (s *scanner) onlyGets(j *job) {
 	}
 }
 
-// unfollowed looks at what programs start in ways that are not followed: for
-// what is dangerous in it, never for allowing.
+// unfollowed searches commands that programs start in ways that are not followed, for danger only
+// and never for allowing.
 func (s *scanner) unfollowed(j *job) {
 	if !unfollowed(j.name) || !j.does(floodmark.Run) {
 		return
@@ -370,7 +368,7 @@ func unfollowed(name string) bool {
 	return slices.Contains([]string{"su", "runuser", "script", "chroot", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch", "systemd-run", "nsenter", "unshare", "flock", "entr", "strace", "pkexec"}, name)
 }
 
-// allFiles makes files of all operands: an option said what the first would.
+// allFiles makes all operands files: an option has replaced the first.
 func (j *job) allFiles() {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && (o.role == Text || o.role == Jq) {
@@ -379,7 +377,7 @@ func (j *job) allFiles() {
 	}
 }
 
-// pairs takes out the second values of --arg and its like.
+// pairs removes the second values of --arg and similar options.
 func (s *scanner) pairs(j *job) {
 	var list []operand
 	drop, program := false, !j.p.has("-f", "--from-file")
@@ -403,7 +401,7 @@ func (s *scanner) pairs(j *job) {
 	}
 }
 
-// find sorts its folders from its expression.
+// find separates the folders from the expression.
 func (s *scanner) find(j *job) {
 	var list []operand
 	skip := false
@@ -439,8 +437,7 @@ func (s *scanner) find(j *job) {
 	}
 }
 
-// found are the files a find goes through: all below its folders, or those of
-// one name.
+// found are the files that find visits: all below its folders, or those with one name.
 func (j *job) found() []string {
 	pattern := ""
 	for _, o := range j.p.list {
@@ -481,7 +478,7 @@ func (s *scanner) dd(j *job) {
 	}
 }
 
-// printed is what printf makes of one text without fields.
+// printed is the output of printf for one text without fields.
 func printed(name string, args []word) (string, bool) {
 	if name != "printf" || len(args) != 1 || !args[0].exact() || strings.Contains(args[0].text, "%") || strings.HasPrefix(args[0].text, "-") {
 		return "", false

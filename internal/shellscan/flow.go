@@ -23,8 +23,8 @@ func (s *scanner) branch(c *syntax.IfClause, st *state, in feed, depth int) feed
 	return out
 }
 
-// loop reads a body that may run any number of times. What it assigns is not
-// known in it, because an earlier round may have assigned it.
+// loop reads a body that may run any number of times. The variables it assigns are unknown in it,
+// because an earlier round may have assigned them.
 func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int) feed {
 	s.forget(st, cond, body)
 	before := st.fork()
@@ -38,9 +38,8 @@ func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int)
 	return out
 }
 
-// elsewhere reports that a later round begins in another folder, or with a variable
-// that the body sets where forget does not look: in a function, or by eval. The
-// state becomes that of any round.
+// elsewhere reports that a later round begins in another folder, or with a variable that the body
+// sets unseen by forget: in a function, or by eval. It makes the state that of any round.
 func (st *state) elsewhere(before *state) bool {
 	moved, changed := !sameDirs(before.dirs, st.dirs), false
 	for name, v := range before.vars {
@@ -67,8 +66,8 @@ func sameDirs(a, b []string) bool {
 	return true
 }
 
-// maxRounds is how many words of a loop are followed one by one; of longer
-// lists the variable is unknown.
+// maxRounds is how many words of a loop are followed one by one; in longer loops the variable is
+// unknown.
 const maxRounds = 12
 
 func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) feed {
@@ -102,7 +101,7 @@ func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) fe
 	}
 	var out feed
 	for _, item := range items {
-		item.split = false // a pattern stays one: the variable holds a name it matched
+		item.split = false // not expanded again: the variable holds a matched name
 		st.set(iter.Name.Value, []word{item})
 		out = out.and(s.loopOnce(c.Do, iter.Name.Value, st, in, depth))
 	}
@@ -142,7 +141,7 @@ func (s *scanner) choice(c *syntax.CaseClause, st *state, in feed, depth int) fe
 	return out
 }
 
-// forget makes everything unknown that some statements assign.
+// forget makes all variables unknown that some statements assign.
 func (s *scanner) forget(st *state, lists ...[]*syntax.Stmt) {
 	for _, list := range lists {
 		for _, stmt := range list {
@@ -189,8 +188,8 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 	})
 }
 
-// later is what is known of a variable that some round assigns: a number, if it
-// was one before the first.
+// later is the value of a variable that some round assigns: a number, if it was one before the
+// first round.
 func (st *state) later(a *syntax.Assign) word {
 	if a.Value != nil && len(a.Value.Parts) == 1 && !a.Append && numbers(st.vars[a.Name.Value]) {
 		if _, ok := a.Value.Parts[0].(*syntax.ArithmExp); ok {
@@ -206,7 +205,7 @@ func (st *state) forgetNamed(w *syntax.Word) {
 	}
 }
 
-// arithmetic reads expressions that are computed one after the other.
+// arithmetic reads expressions that are computed in order.
 func (s *scanner) arithmetic(st *state, depth int, list ...syntax.ArithmExpr) {
 	for _, x := range list {
 		if x == nil {
@@ -220,7 +219,7 @@ func (s *scanner) arithmetic(st *state, depth int, list ...syntax.ArithmExpr) {
 	}
 }
 
-// plainAssign is the name on the left of «name = …», and what is on the right.
+// plainAssign splits «name = …» into the name and the right side.
 func plainAssign(x syntax.Node) (string, syntax.ArithmExpr) {
 	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn {
 		if w, ok := b.X.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
@@ -230,15 +229,15 @@ func plainAssign(x syntax.Node) (string, syntax.ArithmExpr) {
 	return "", nil
 }
 
-// computed reads an expression where the shell wants a number: in brackets, as an
-// offset, in a comparison. The shell evaluates again what its words hold, and
-// a[$(cmd)] in it runs: each must hold a number.
+// computed reads an expression where the shell expects a number: in brackets, as an offset, in a
+// comparison. The shell evaluates the values of its words again, and a[$(cmd)] among them runs:
+// each must be a number.
 func (s *scanner) computed(x syntax.Node, st *state, depth int) {
 	if x == nil {
 		return
 	}
 	syntax.Walk(x, func(n syntax.Node) bool {
-		if name, right := plainAssign(n); name != "" { // what it held is not looked at
+		if name, right := plainAssign(n); name != "" { // its old value is not evaluated
 			s.computed(right, st, depth)
 			return false
 		}
@@ -254,8 +253,7 @@ func (s *scanner) computed(x syntax.Node, st *state, depth int) {
 	})
 }
 
-// evaluated doubts a word that is computed, unless it is a number, or the name of
-// a variable that holds one.
+// evaluated doubts a computed word, unless it is a number, or the name of a variable with a number.
 func (s *scanner) evaluated(w word, st *state, depth int) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
 	switch {
@@ -270,8 +268,8 @@ func (s *scanner) evaluated(w word, st *state, depth int) {
 	}
 }
 
-// numeric reports a word that can be computed and names nothing: digits and signs,
-// or one constant such as 0x1f.
+// numeric reports a word that is computed without names: digits and signs, or one constant such as
+// 0x1f.
 func (w word) numeric() bool {
 	if w.vague && !w.digits || w.proc {
 		return false
@@ -336,8 +334,8 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 	})
 }
 
-// holdsCommand doubts a text that holds a command where a shell may read it
-// again: as a number, or as the name of a variable.
+// holdsCommand doubts a text with a command where a shell may parse it again: as a number, or as
+// the name of a variable.
 func (s *scanner) holdsCommand(text string) {
 	if strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${") {
 		s.doubt("a text that a shell may read again")
@@ -353,11 +351,11 @@ func (s *scanner) declare(c *syntax.FuncDecl, st *state) {
 	st.define(c.Name.Value, c.Body)
 }
 
-// declaration reads export, declare, local, readonly and their like.
+// declaration reads export, declare, local, readonly and similar commands.
 func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
 	operands, exported := false, c.Variant.Value == "export"
 	for _, a := range c.Args {
-		if a.Naked && a.Name == nil { // an option, or what becomes a name when it runs
+		if a.Naked && a.Name == nil { // an option, or a name computed when it runs
 			w := s.value(a.Value, st, depth)
 			if !w.exact() || w.text == "" || w.text[0] != '-' {
 				s.doubt("a declaration of something unknown")

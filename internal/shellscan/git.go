@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// git adds where a clone or a checkout puts files.
+// git adds the files of a clone or a checkout.
 func (s *scanner) git(j *job) {
 	if len(j.entry.Words) < 2 {
 		return
@@ -45,8 +45,8 @@ func (s *scanner) git(j *job) {
 	}
 }
 
-// obeys adds the folders around which git looks for its settings: where it is told
-// that they are, or where it works.
+// obeys adds the folders around which git looks for its settings: those given by options, or those
+// it works in.
 func (s *scanner) obeys(j *job) {
 	if !j.entry.Repository {
 		return
@@ -64,7 +64,7 @@ func (s *scanner) clone(j *job) {
 	if len(plain) == 0 {
 		return
 	}
-	if from := plain[0]; from.exact() && namesFile(from.text) { // a copy of what is here
+	if from := plain[0]; from.exact() && namesFile(from.text) { // a local copy
 		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Fetch })
 	}
 	to := plain[len(plain)-1]
@@ -84,7 +84,7 @@ func (s *scanner) rewrites(j *job) {
 	}
 }
 
-// words are those that are no options.
+// words are the words that are no options.
 func (j *job) words() (list []word) {
 	for _, o := range j.p.list {
 		if o.opt == "" {
@@ -94,7 +94,7 @@ func (j *job) words() (list []word) {
 	return list
 }
 
-// plain is how many of them there are.
+// plain is the number of such words.
 func (j *job) plain() int { return len(j.words()) }
 
 // strange counts as running code what takes commits that anyone can offer, from an address or as
@@ -113,14 +113,13 @@ func (s *scanner) strange(j *job) {
 	}
 }
 
-// repository reports an address or a folder, which is neither the name of a
-// remote nor «branch:branch».
+// repository reports an address or a folder, as opposed to the name of a remote or «branch:branch».
 func repository(t string) bool {
 	host, file, ok := strings.Cut(t, ":")
 	return namesFile(t) || strings.Contains(t, "://") || strings.Contains(t, "::") || ok && (strings.ContainsAny(host, "@.") || strings.ContainsAny(file, "/~.") && !strings.HasPrefix(file, "refs/") && !strings.Contains(host, "/"))
 }
 
-// worktree adds the folder that gets a tree of its own.
+// worktree adds the folder of a new working tree.
 func (s *scanner) worktree(j *job) {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.role == Writes {
@@ -141,8 +140,8 @@ func (s *scanner) stash(j *job) {
 	}
 }
 
-// checkout sorts branches from files. Of a word that could be either, it is
-// taken that changes to a file are thrown away.
+// checkout separates branches from files. A word that could be either is taken for a file whose
+// changes are discarded.
 func (s *scanner) checkout(j *job) {
 	if j.p.has("-b", "--orphan") && j.plain() == 0 {
 		return // only a name is made
@@ -166,7 +165,7 @@ func (s *scanner) checkout(j *job) {
 	}
 }
 
-// revision reports a word that looks like a branch or a commit. A folder may be called so.
+// revision reports a word that looks like a branch or a commit. A folder may have such a name.
 func revision(w word) bool {
 	t := w.text
 	switch {
@@ -181,8 +180,8 @@ func revision(w word) bool {
 	return len(last) == len(t) || last != "" && strings.Trim(last, "0123456789") == "" // release-1.4
 }
 
-// prints says of what a command prints that no word of it can be an option: git
-// gives no commit and no branch a name that begins with a dash.
+// prints records when no word of a command's output can be an option: git allows no commit or
+// branch name that begins with a dash.
 func (j *job) prints() {
 	switch j.name {
 	case "git":
@@ -218,8 +217,8 @@ func (j *job) namesCommits() bool {
 	return false
 }
 
-// onlyNames reports a list of commits or branches with nothing beside their
-// names: a message could begin with a dash.
+// onlyNames reports a list of commits or branches with only their names: a message could begin with
+// a dash.
 func (j *job) onlyNames() bool {
 	for _, o := range j.p.opts {
 		switch o {
@@ -239,7 +238,7 @@ func (j *job) onlyNames() bool {
 	return j.p.has("--show-current") || j.entry.Words[1] == "rev-list"
 }
 
-// records notes what git writes about commits rather than into files.
+// records records what git writes about commits, apart from files.
 func (s *scanner) records(j *job) {
 	switch j.entry.Words[1] {
 	case "commit":
@@ -259,7 +258,7 @@ func (s *scanner) records(j *job) {
 	}
 }
 
-// intoBranch reports «theirs:ours», unless ours is a name that says whose it is.
+// intoBranch reports «theirs:ours», unless ours is a name that shows its source.
 func intoBranch(o operand) bool {
 	if o.opt != "" || repository(o.w.text) {
 		return false
@@ -268,7 +267,7 @@ func intoBranch(o operand) bool {
 	return !o.w.exact() || ok && into != "" && !strings.HasPrefix(into, "refs/remotes/")
 }
 
-// folders are those the command may work in.
+// folders are those that the command may work in.
 func (j *job) folders() []string {
 	if len(j.st.dirs) == 0 {
 		return []string{""}
@@ -276,8 +275,8 @@ func (j *job) folders() []string {
 	return j.st.dirs
 }
 
-// forced counts as telling secrets what adds files that are to be left out: keys
-// are the first of them. A single file is what it is called.
+// forced counts adding ignored files as revealing secrets: keys are usually among them. A single
+// file is judged by its name.
 func (s *scanner) forced(j *job) {
 	if !j.p.has("-f", "--force") {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// language reads a program for sed, awk or jq as far as it must: whether it
-// runs commands, touches other files or tells the environment.
+// language parses a program for sed, awk or jq as far as necessary: whether it runs commands,
+// touches other files or prints the environment.
 func (s *scanner) language(j *job, o operand) {
 	w := o.w
 	if w.vague {
@@ -64,8 +64,8 @@ func roleOfFiles(j *job) Role {
 	return Reads
 }
 
-// jq can print the environment: if it says so, reads its program from a file,
-// or reads no file at all. What yq calls may read any file.
+// jq can print the environment: if the program says so, comes from a file, or has no input file.
+// Functions of yq may read any file.
 func (s *scanner) jq(j *job, program string) {
 	if j.name == "yq" && !onlyCalls(program, "select", "map", "has", "del", "contains", "test", "match", "sub", "split", "join", "sort_by", "group_by", "with_entries", "and", "or") || j.p.has("-n", "--null-input", "-f", "--from-file", "-L", "--library-path") || callsWord(program, "env") || callsWord(program, "input") {
 		s.add(Effect{Kind: Environment})
@@ -75,7 +75,7 @@ func (s *scanner) jq(j *job, program string) {
 	}
 }
 
-// onlyCalls reports whether a program calls nothing but these.
+// onlyCalls reports whether a program calls only these functions.
 func onlyCalls(program string, words ...string) bool {
 	for before := range strings.SplitSeq(program[:strings.LastIndexByte(program, '(')+1], "(") {
 		before = strings.TrimRight(before, " \t\n")
@@ -87,8 +87,7 @@ func onlyCalls(program string, words ...string) bool {
 	return true
 }
 
-// callsWord reports whether a program says word where it is no field of
-// something: «env.PATH» but not «.env».
+// callsWord reports whether a program uses word other than as a field: «env.PATH» but not «.env».
 func callsWord(program, word string) bool {
 	program = strings.ToLower(program)
 	for at := 0; ; {
@@ -108,9 +107,9 @@ func letterOrDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// plainAwk reports a program that only reads its input and prints: all functions it
-// calls and all variables of the language it names are known to do no more. Texts in
-// it are looked through, too, so that no quote can hide a word.
+// plainAwk reports a program that only reads its input and prints: all functions and special
+// variables in it are known to do no more. Strings are searched, too, so that no quote can hide a
+// word.
 func plainAwk(text string) bool {
 	text = strings.ReplaceAll(withoutPattern(text), "||", "  ")
 	_, printed, _ := strings.Cut(text, "print") // print … > file
@@ -137,7 +136,7 @@ func plainAwk(text string) bool {
 	return true
 }
 
-// withoutPattern leaves out a plain pattern that a program begins with: /ERROR/.
+// withoutPattern removes a plain leading pattern: /ERROR/.
 func withoutPattern(text string) string {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(text, blanks), "/")
 	if !ok {
@@ -152,7 +151,7 @@ func withoutPattern(text string) string {
 
 func inAwkName(c rune) bool { return c == '_' || c < 0x80 && letterOrDigit(byte(c)) }
 
-// plainSed reports a program that only changes what passes through it.
+// plainSed reports a program that only changes its input stream.
 func plainSed(text string) bool {
 	for text != "" {
 		text = strings.TrimLeft(text, " \t\n;{}!")
@@ -198,7 +197,7 @@ func sedAddress(text string) (string, bool) {
 	return text, true
 }
 
-// sedUntil cuts at the next delimiter that has no backslash before it.
+// sedUntil cuts at the next unescaped delimiter.
 func sedUntil(text string, delim byte) (head, rest string, ok bool) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -297,8 +296,8 @@ func (s *scanner) undescribed(name string, words []word, st *state, in feed, dep
 	return out
 }
 
-// guess notes a word as a file that is written, if the command writes files,
-// and as one that the network brought, if it fetches.
+// guess adds a word as a written file, if the command writes files, and as one from the network, if
+// it fetches.
 func (s *scanner) guess(name string, w word, st *state) {
 	text := w.text
 	if v, ok := strings.CutPrefix(text, "-"); ok {

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// param is what $name and ${name…} stand for, as far as that is known.
+// param is the value of $name and ${name…}, as far as known.
 func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	if !everyElement(p.Index) {
 		s.computed(p.Index, st, depth)
@@ -44,7 +44,7 @@ func pick(list []word) word {
 	return w
 }
 
-// unglob is a value inside quotes: the shell does not touch it again.
+// unglob is a value inside quotes, which the shell does not expand again.
 func unglob(list []word) []word {
 	for i := range list {
 		if list[i].split && len(list) == 1 && list[i].vague {
@@ -58,7 +58,7 @@ func unglob(list []word) []word {
 	return list
 }
 
-// loosen is a value outside quotes: it is split and matched with files.
+// loosen is a value outside quotes, which is split and expanded.
 func loosen(list []word) []word {
 	out := make([]word, len(list))
 	for i, w := range list {
@@ -100,8 +100,7 @@ func (s *scanner) variable(name string, st *state) []word {
 	return []word{unknown()}
 }
 
-// changed is an expansion that does something with the value. Defaults are
-// followed, everything else is not.
+// changed is an expansion that modifies the value. Only defaults are followed.
 func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	var other word
 	if p.Exp != nil && p.Exp.Word != nil {
@@ -144,7 +143,7 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 		if len(value) == 1 && value[0].exact() && !strings.ContainsAny(other.text, "*?[") && other.exact() {
 			return []word{literal(removed(value[0].text, other.text, p.Exp.Op))}
 		}
-		// What is left of the name of a file is no path elsewhere.
+		// A part of a file's name is no path elsewhere.
 		if len(value) == 1 && value[0].names != nil {
 			return []word{{text: "*", vague: true, begins: true, names: value[0].names}}
 		}
@@ -153,8 +152,8 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 	return []word{w}
 }
 
-// quotedAgain doubts quotes in a default, which are none inside others, and
-// processes, which run there.
+// quotedAgain doubts quotes in a default, which have no meaning inside other quotes, and processes,
+// which run there.
 func (s *scanner) quotedAgain(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -175,8 +174,8 @@ func removed(text, part string, op syntax.ParExpOperator) string {
 	return strings.TrimPrefix(text, part)
 }
 
-// printed reads the commands of a substitution. Backquotes in backquotes take a
-// backslash away twice, which our parser does once.
+// printed reads the commands of a substitution. Nested backquotes remove a backslash twice, which
+// our parser does once.
 func (s *scanner) printed(c *syntax.CmdSubst, st *state, depth int) feed {
 	if c.Backquotes {
 		if s.backquotes > 0 {
@@ -188,7 +187,7 @@ func (s *scanner) printed(c *syntax.CmdSubst, st *state, depth int) feed {
 	return s.stmts(c.Stmts, st.fork(), feed{}, depth+1)
 }
 
-// substitute is a word made of what commands print.
+// substitute is a word made of the output of commands.
 func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth int) word {
 	name, span := s.name, s.span
 	out := s.printed(c, st, depth)
@@ -222,14 +221,14 @@ func (s *scanner) process(c *syntax.ProcSubst, st *state, depth int) word {
 	return word{text: "/dev/fd/63", vague: true, proc: true, net: out.net}
 }
 
-// told notes that the value of a variable that holds a key is used.
+// told records the use of a variable that holds a key.
 func (s *scanner) told(name string) {
 	if keyName(name) {
 		s.add(Effect{Kind: Environment})
 	}
 }
 
-// keyName reports a variable whose name says that it holds a key.
+// keyName reports a variable whose name suggests a key.
 func keyName(name string) bool {
 	name = strings.ToLower(name)
 	for _, hint := range [...]string{"key", "token", "secret", "pass", "cred", "auth", "pwd", "dsn", "cookie", "database", "postgres", "mysql", "redis", "mongo", "amqp"} {

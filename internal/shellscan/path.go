@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// touch adds an effect on the file a word names, in every folder the shell may
-// be in. It returns whether the network brought that file.
+// touch adds an effect on the file a word names, in every folder the shell may be in. It reports
+// whether the file came from the network.
 func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
-	if strings.Contains(w.text, "://") && !namesFile(w.text) { // no name of a file: what a program makes of it is its own affair
+	if strings.Contains(w.text, "://") && !namesFile(w.text) { // not the name of a file: the program interprets it
 		s.add(Effect{Kind: Fetch, URL: w.text})
 	}
 	switch {
@@ -40,7 +40,7 @@ func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
 	return brought || w.net
 }
 
-// known notes a file that the network brought, and reports one.
+// known reports a file that came from the network.
 func (s *scanner) known(e Effect) bool { return s.brought[e.Path] }
 
 func (s *scanner) bring(p string) {
@@ -50,8 +50,8 @@ func (s *scanner) bring(p string) {
 	s.brought[p] = true
 }
 
-// device handles names that are no files: /dev/null, and bash's own ones for
-// connections. It reports whether there is nothing more to do.
+// device handles names that are no files: /dev/null, and bash's own for connections. It reports
+// whether nothing more is to be done.
 func (s *scanner) device(name string, e Effect) bool {
 	rest, ok := strings.CutPrefix(name, "/dev/")
 	if !ok {
@@ -103,13 +103,13 @@ func (s *scanner) paths(name string, st *state) []string {
 	return out
 }
 
-// redirected is what redirections of one command do.
+// redirected is the result of one command's redirections.
 type redirected struct {
-	away   bool     // what it prints goes to a file
+	away   bool     // its output goes to a file
 	writes []string // the files it goes to
 }
 
-// finish notes the files that got what the network sent.
+// finish marks the files that got network data.
 func (r *redirected) finish(s *scanner, out feed) {
 	if !out.net {
 		return
@@ -176,7 +176,7 @@ func descriptor(text string) bool {
 	return true
 }
 
-// written notes a file that output goes to.
+// written adds a file that output goes to.
 func (s *scanner) written(w word, st *state, r *redirected, stdout bool) {
 	before := len(s.r.Effects)
 	s.touch(Effect{Kind: Write}, w, st)
@@ -191,7 +191,7 @@ func (s *scanner) document(rd *syntax.Redirect, st *state, depth int) word {
 	if rd.Hdoc == nil {
 		return word{}
 	}
-	if end := rd.Word.Lit(); end == "" || strings.Contains(end, `\`) { // quoted: nothing in it is expanded
+	if end := rd.Word.Lit(); end == "" || strings.Contains(end, `\`) { // quoted: nothing is expanded
 		var b strings.Builder
 		for _, p := range rd.Hdoc.Parts {
 			if lit, ok := p.(*syntax.Lit); ok {

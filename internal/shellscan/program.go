@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// job is one program that is started: what the roles of its words act on.
+// job is one started program: the state its roles act on.
 type job struct {
 	name    string
 	entry   *Entry
@@ -17,19 +17,19 @@ type job struct {
 	st      *state
 	in      feed
 	depth   int
-	sends   bool     // what it reaches gets data
-	net     bool     // it has to do with what the network sent
-	out     feed     // what it prints, where that is known
-	roots   []string // folders it goes through
+	sends   bool     // its addresses get data
+	net     bool     // it handles network data
+	out     feed     // its output, where known
+	roots   []string // folders it walks through
 	files   []operand
 	into    []word
-	trees   []word // folders that an option before the subcommand makes its own
-	gitDirs []word // where an option says that git keeps its files
-	ran     bool   // something says what it runs
+	trees   []word // working folders set by an option before the subcommand
+	gitDirs []word // git folders set by an option
+	ran     bool   // what it runs is known
 	negated bool   // a find with «!»
-	// through: a shell whose whole script was read: it does nothing by itself.
+	// through: a shell whose whole script was parsed: it adds nothing itself.
 	through bool
-	// reading is what it does to each file it reads, once that is known.
+	// reading is the effect on each file it reads, once known.
 	reading Effect
 }
 
@@ -68,7 +68,7 @@ func (s *scanner) runFile(words []word, st *state, in feed) feed {
 	if s.touch(Effect{Kind: Execute}, words[0], st) {
 		s.r.NetworkIntoInterpreter = true
 	}
-	for _, w := range words[1:] { // what it is told may be files it reads
+	for _, w := range words[1:] { // its arguments may be files it reads
 		if w.text != "" && w.text[0] != '-' && !strings.Contains(w.text, "://") {
 			s.touch(Effect{Kind: Read}, w, st)
 		}
@@ -93,8 +93,8 @@ func (s *scanner) part(p Part, words []word) {
 	s.r.Parts = append(s.r.Parts, p)
 }
 
-// described reads a command that an entry knows. If the best entry does not
-// know an option, the next one may; then both count.
+// described reads a command with an entry. If the best entry does not know an option, the next one
+// may; then both count.
 func (s *scanner) described(name string, words []word, st *state, in feed, depth int) (feed, bool) {
 	list := s.c.byWord[name]
 	if len(list) == 0 {
@@ -138,7 +138,7 @@ func (j *job) effect(e floodmark.Effect) {
 
 func (j *job) does(e floodmark.Effect) bool { return slices.Contains(j.part.Effects, e) }
 
-// globals takes the options that stand before a subcommand.
+// globals parses the options before a subcommand.
 func (s *scanner) globals(j *job, args []word) []word {
 	known := s.c.globals[j.name]
 	for len(known) > 0 && len(args) > 0 && args[0].exact() {
@@ -183,8 +183,8 @@ func (s *scanner) inFolder(st *state, w word) *state {
 	return &out
 }
 
-// runsByOption reports a program that some option makes run others, so that
-// the name of a file must not be taken for an option.
+// runsByOption reports a program with an option that runs others, so that a file name must not be
+// taken for an option.
 func runsByOption(name string) bool {
 	return slices.Contains([]string{"tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh"}, name)
 }
@@ -240,8 +240,8 @@ func (s *scanner) run(j *job) feed {
 	return j.out
 }
 
-// mayRun counts what a command reads as code where it may run code, and
-// nothing says which: a clone runs hooks, an archive holds files that run.
+// mayRun counts what a command reads as code where it may run code and it is not known which: a
+// clone runs hooks, an archive holds files that run.
 func (s *scanner) mayRun(j *job, before int) {
 	if !j.does(floodmark.Run) || len(j.entry.Loads) > 0 || j.ran {
 		return
@@ -254,7 +254,7 @@ func (s *scanner) mayRun(j *job, before int) {
 	}
 }
 
-// kinds adds what the words of the house say where no word did.
+// kinds adds the entry's effects that no word has added.
 func (s *scanner) kinds(j *job, before int) {
 	for _, e := range j.part.Effects {
 		k := kindOf(e)
@@ -287,7 +287,7 @@ func kindOf(e floodmark.Effect) Kind {
 	}
 }
 
-// carry notes the files that hold what the network sent after this command.
+// carry records the files that hold network data after this command.
 func (s *scanner) carry(j *job, before int) {
 	for _, e := range s.r.Effects[before:] {
 		j.net = j.net || e.Kind == Read && s.brought[e.Path]
@@ -302,13 +302,13 @@ func (s *scanner) carry(j *job, before int) {
 	}
 }
 
-// here adds what a command reads that is given no files.
+// here adds what a command reads when no files are given.
 func (s *scanner) here(j *job) {
 	if !j.entry.Here || len(j.roots) > 0 && j.name != "git" {
 		return
 	}
 	for _, o := range j.p.list {
-		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // of git's words some are no files
+		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // some of git's words are no files
 			return
 		}
 	}
@@ -326,8 +326,8 @@ func (j *job) read(tree bool) Effect {
 	return e
 }
 
-// reads says what is read of files. Git reads what it keeps, unless it is told to
-// look at other files; rg skips names that begin with a dot.
+// reads says what is shown of files it reads. Git shows its own data, unless told to read other
+// files; rg skips names that begin with a dot.
 func (j *job) reads() Effect {
 	e := Effect{Kind: Read}
 	if j.entry != nil {
@@ -342,10 +342,10 @@ func (j *job) reads() Effect {
 			continue
 		}
 		if !o.w.exact() || name == "" || strings.ContainsAny(name, "/{[\\|") {
-			e.Only = "" // too much to say
+			e.Only = "" // too many to list
 			return e
 		}
-		e.Only = strings.Trim(e.Only+"|"+name+"|."+strings.TrimPrefix(name, "?"), "|") // here «*» and «?» stand for a dot, too
+		e.Only = strings.Trim(e.Only+"|"+name+"|."+strings.TrimPrefix(name, "?"), "|") // here «*» and «?» also match a dot
 	}
 	if j.name == "rg" && e.Only == "" && !j.p.has("--hidden", "-u", "--unrestricted") {
 		e.Only = "*"
@@ -353,7 +353,7 @@ func (j *job) reads() Effect {
 	return e
 }
 
-// recursive reports a command that goes through folders.
+// recursive reports a command that walks through folders.
 func recursive(j *job) bool {
 	switch j.name {
 	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack", "gofmt", "gofumpt", "goimports":
@@ -391,7 +391,7 @@ func (j *job) listed() []string {
 	return nil
 }
 
-// brings reports a program that prints or saves what the network sends.
+// brings reports a program that prints or saves network data.
 func brings(name string) bool {
 	return slices.Contains([]string{
 		"curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",

@@ -15,7 +15,7 @@ const (
 	Delete           // removes a file, or moves it away
 	Write            // creates a file or changes what is in it
 	Fetch            // reads over the network
-	Environment      // reads variables, histories or stores where keys are kept
+	Environment      // reads variables, histories or stores of keys
 	Read             // reads a file or lists a folder
 	Hook             // runs a file by itself, if it exists
 	Settings         // obeys the settings of the repository around a folder
@@ -29,49 +29,48 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
-// An Effect is one thing a command line does.
+// An Effect is one effect of a command line.
 type Effect struct {
 	Kind Kind
 	// Path is the file or folder, absolute where the folder of the line is
 	// known; empty where the effect concerns none or an unknown one.
 	Path string
-	// Pattern: Path holds «*» for what is not known or matched by the shell.
+	// Pattern: «*» in Path is unknown, or matched by the shell.
 	Pattern bool
-	// Tree: everything below Path is concerned too.
+	// Tree: the effect includes everything below Path.
 	Tree bool
-	// Sight is what is shown of what is read, Only the names that are looked into
-	// in a tree, with «|» between them; none if all are.
+	// Sight is what is shown of what is read, Only the names that are read in a tree, separated by
+	// «|»; empty if all are.
 	Sight Sight
 	Only  string
-	// Placed: a folder with unseen content takes this very place.
+	// Placed: a folder with unknown content is put exactly here.
 	Placed bool
-	// URL is the address as it was written.
+	// URL is the address as written.
 	URL    string
-	Prints bool // of a key: the command itself gets it from the network
-	// Command is the name of the program that does it; empty for the shell.
+	Prints bool // of a key: the command itself fetches it
+	// Command is the name of the program; empty for the shell.
 	Command string
-	// Start and End are where in the line it stands, or the outermost command around it.
+	// Start and End delimit it in the line, or the outermost command around it.
 	Start, End int
 }
 
 // A Part is one simple command of a line that an entry describes.
 type Part struct {
-	// Entries are those that describe it, the best first. There are several
-	// only where the best ones do not know an option; then all count.
+	// Entries are those that describe it, the best first. There are several only where the best
+	// ones do not know an option; then all count.
 	Entries []*Entry
-	// Effects are what it does in the words of the house, options included.
+	// Effects are its effects by the entries, options included.
 	Effects []floodmark.Effect
 	// Operands are the words that name nothing on this machine.
 	Operands []string
-	// Words are the words of the command as far as they are known.
+	// Words are the words of the command, as far as known.
 	Words []string
 }
 
-// A Report is what one command line does. The zero report is that of a line
-// nothing is known about.
+// A Report is what one command line does. The zero report is that of an unknown line.
 type Report struct {
-	// Effects are what was found, in the order in which it was found. Of a line
-	// that was not understood it is a part of what it does.
+	// Effects are the effects found, in order. For a line that was not understood they are
+	// incomplete.
 	Effects []Effect
 	// Parts are the simple commands that entries describe.
 	Parts []Part
@@ -81,15 +80,15 @@ type Report struct {
 	Commits, Names []string
 	// Ends are the folders in which the line may leave its shell. An unknown folder is empty.
 	Ends []string
-	// Understood: the line does nothing but Effects.
+	// Understood: Effects are complete.
 	Understood bool
-	// Why says in words what could not be understood.
+	// Why says what was not understood.
 	Why []string
-	// NetworkIntoInterpreter: what the network sends is run as code.
+	// NetworkIntoInterpreter: network data is run as code.
 	NetworkIntoInterpreter bool
 	// InteractiveShell: it opens a shell or interpreter that takes further typed commands.
 	InteractiveShell bool
-	Defines          bool // it gives a name another meaning, which a shell that lives on keeps
+	Defines          bool // it redefines a name, which lasts in a shell that lives on
 	Loops            bool // some commands may run again after later ones
 	// Sets are the variables the line sets or removes, for any purpose. «*» stands for all of them:
 	// some program gets an environment of its own.

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The limits of a scan. A line beyond one of them is not understood.
+// The limits of a scan. A line beyond one is not understood.
 const (
 	MaxBytes   = 256 << 10 // of a line, and of all texts in it that are read again
 	MaxParts   = 2048      // simple commands, counting repetitions
@@ -20,13 +20,13 @@ const (
 	MaxValue   = 4096 // bytes of a variable that is followed
 )
 
-// What a usual line has, so that its report grows once.
+// The size of a usual line, so that its report grows once.
 const (
 	usualParts   = 4
 	usualEffects = 8
 )
 
-// Scan says what a line does when a shell in that place reads it.
+// Scan returns what a line does when a shell runs it in that place.
 func Scan(line string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	st := newState(at)
@@ -40,8 +40,7 @@ func Scan(line string, at Place, c *Commands) Report {
 	return s.report()
 }
 
-// ScanWords says what a command does that is given as a list of words, without
-// a shell that reads them.
+// ScanWords returns what a command does that is given as a list of words, without a shell.
 func ScanWords(words []string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	list := make([]word, len(words))
@@ -55,13 +54,13 @@ func ScanWords(words []string, at Place, c *Commands) Report {
 	return s.report()
 }
 
-// report is what was found.
+// report returns the result.
 func (s *scanner) report() Report {
 	s.r.Understood = len(s.r.Why) == 0
 	return s.r
 }
 
-// scanner is the reading of one line.
+// scanner is the state of scanning one line.
 type scanner struct {
 	c     *Commands
 	at    Place
@@ -70,15 +69,15 @@ type scanner struct {
 	bytes int
 	span  [2]int // of the outermost command
 	inner int    // how many scripts deep; inside one the span stays
-	name  string // the command that is looked at
+	name  string // the current command
 	moves bool   // somewhere it goes to another folder
 	// linked: it has made a link, so that a path may lead elsewhere.
 	linked bool
-	// backquotes are how many of them are open.
+	// backquotes is how many are open.
 	backquotes int
-	// tuned: it has changed what git does.
+	// tuned: it has changed git's behaviour.
 	tuned bool
-	// brought are the files that hold what the network sent.
+	// brought are the files that hold network data.
 	brought map[string]bool
 }
 
@@ -86,19 +85,18 @@ func newScanner(at Place, c *Commands) *scanner {
 	return &scanner{c: c, at: at}
 }
 
-// feed is what a command finds on its standard input, and what one leaves
-// there for the next.
+// feed is the standard input of a command, and the output of one for the next.
 type feed struct {
-	piped bool // there is something else than a terminal
-	net   bool // the network sent it
+	piped bool // it is not a terminal
+	net   bool // it is network data
 	known bool // text is all of it
 	text  string
-	names []string // folders whose files' names it may be; nil if not so
+	names []string // folders whose files' names it may be; nil if none
 	// names of commits and branches, or numbers: no word of it is an option.
 	revs, digits bool
 }
 
-// doubt notes something that cannot be understood.
+// doubt records something that is not understood.
 func (s *scanner) doubt(why string) {
 	if len(s.r.Why) < MaxWhy {
 		s.r.Why = append(s.r.Why, why)
@@ -118,7 +116,7 @@ func (s *scanner) add(e Effect) {
 	s.r.Effects = append(s.r.Effects, e)
 }
 
-// text reads a text as a shell does.
+// text parses a text as a shell does.
 func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 	if why := differs(line); why != "" {
 		s.doubt(why)
@@ -138,10 +136,10 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 	return s.stmts(file.Stmts, st, in, depth)
 }
 
-// aNul says that some programs read a line to there, and others leave it out.
+// aNul: some programs end a line at a NUL byte, others skip it.
 const aNul = "it has a NUL byte"
 
-// differs finds what shells and our parser read differently.
+// differs finds text that shells and our parser parse differently.
 func differs(line string) string {
 	if strings.IndexByte(line, '\r') >= 0 {
 		return "it has a carriage return"
@@ -157,7 +155,7 @@ func differs(line string) string {
 	return ""
 }
 
-// script reads a text inside the line: what sh -c, eval or a here-document is.
+// script parses a text inside the line: of sh -c, eval or a here-document.
 func (s *scanner) script(line string, st *state, in feed, depth int) feed {
 	s.inner++
 	name := s.name
@@ -175,7 +173,7 @@ func problem(err error) string {
 	return text[:min(len(text), 80)]
 }
 
-// nesting is roughly how many brackets are open at once, at most.
+// nesting is roughly the greatest number of open brackets.
 func nesting(line string) int {
 	most, open := 0, 0
 	for i := range len(line) {
@@ -190,7 +188,7 @@ func nesting(line string) int {
 	return most
 }
 
-// stmts reads a list. What it prints is all that its commands print.
+// stmts reads a list. Its output is that of all its commands.
 func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed {
 	var out feed
 	for i, stmt := range list {
@@ -204,7 +202,7 @@ func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed
 	return out
 }
 
-// and is what two commands print one after the other.
+// and is the output of two commands in sequence.
 func (f feed) and(g feed) feed {
 	names := append(slices.Clip(f.names), g.names...)
 	if f.names == nil || g.names == nil {
@@ -322,7 +320,7 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 	}
 }
 
-// leaves reports a command after which nothing of the line runs.
+// leaves reports a command after which the line ends.
 func leaves(stmt *syntax.Stmt, st *state) bool {
 	c, ok := stmt.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return") && len(st.funcs)+len(st.names) == 0

@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// asks makes a command that would change a database one that reads it. What it
-// reads may run code all the same: a view can call any function the program has,
-// and some of those start others. So the file counts as loaded.
+// asks makes a command that would change a database one that reads it. Its input may still run
+// code: a view can call any function of the program, and some start others. So the file counts as
+// loaded.
 func (s *scanner) asks(j *job) {
 	j.ran = true
 	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Change || e == floodmark.Write })
@@ -21,12 +21,12 @@ func (s *scanner) asks(j *job) {
 	}
 }
 
-// onlyShows reports that options say no more than how the answer looks.
+// onlyShows reports that all options only format the answer.
 func (j *job) onlyShows() bool {
 	return !slices.ContainsFunc(j.p.opts, func(o string) bool { return !of("sqlite", strings.TrimLeft(o, "-")) })
 }
 
-// showsKeys reports a kubectl that may print a file, or things of a kind not known to hold no keys.
+// showsKeys reports a kubectl that may print a file, or objects that may hold keys.
 func (j *job) showsKeys() bool {
 	kinds := slices.Contains(j.entry.Words, "get") || slices.Contains(j.entry.Words, "describe")
 	for i, w := range j.words() {
@@ -42,9 +42,8 @@ func (j *job) showsKeys() bool {
 	})
 }
 
-// plainSelect reports one statement that only asks: nothing in it can write,
-// load or name another file. Every bracket is looked at, also those in texts,
-// so that no quote can hide one.
+// plainSelect reports a single query: nothing in it can write, load or name another file. Every
+// bracket is examined, also in strings, so that no quote can hide one.
 func plainSelect(text string) bool {
 	text = strings.ToLower(strings.TrimSuffix(strings.Trim(text, blanks), ";"))
 	if !strings.HasPrefix(text, "select ") || strings.ContainsAny(text, ";\x00") || strings.Contains(text, "--") || strings.Contains(text, "/*") {
@@ -62,12 +61,11 @@ func plainSelect(text string) bool {
 	}
 }
 
-// blanks are what SQLite takes for space between two words.
+// blanks are SQLite's white space.
 const blanks = " \t\n\f\r"
 
-// mayOpen reports what may stand before a bracket: a sign that computes, another
-// bracket, a word of the language, or a function that computes. A name in quotes
-// is a name like any other, and not looked into.
+// mayOpen reports what may precede a bracket: an operator, another bracket, a keyword, or a pure
+// function. A quoted name counts as any other name.
 func mayOpen(before string) bool {
 	word := before[strings.LastIndexFunc(before, notOfName)+1:]
 	if word != "" {
@@ -76,7 +74,7 @@ func mayOpen(before string) bool {
 	return before == "" || strings.IndexByte("(,=<>+-*/%|&!~", before[len(before)-1]) >= 0
 }
 
-// harmlessFunction reports a word of the language, or a function that computes.
+// harmlessFunction reports a keyword or a pure function.
 func harmlessFunction(name string) bool { return of("sql", name) }
 
 func notOfName(c rune) bool {
@@ -110,8 +108,8 @@ func (s *scanner) hook(at string) {
 	}
 }
 
-// put reports that the line may have written to a folder, or to something in
-// it. What git itself puts into a tree goes around its own folder.
+// put reports that the line may have written to a folder, or to something in it. Git's own writes
+// into a tree exclude its folder.
 func (s *scanner) put(at string) bool {
 	for i := range s.r.Effects {
 		e := &s.r.Effects[i]
@@ -125,8 +123,8 @@ func (s *scanner) put(at string) bool {
 	return false
 }
 
-// meets reports that a pattern may stand for a folder, for something in it or,
-// if everything below counts, for one it lies in.
+// meets reports that a pattern may match a folder, something in it or, if everything below counts,
+// a folder around it.
 func meets(e *Effect, at string) bool {
 	pattern, names := strings.Split(e.Path, "/"), strings.Split(at, "/")
 	for i, p := range pattern {
@@ -140,7 +138,7 @@ func meets(e *Effect, at string) bool {
 	return e.Tree || len(pattern) >= len(names)
 }
 
-// below reports that p lies in a folder, or is it.
+// below reports that p is a folder, or lies in it.
 func below(p, folder string) bool {
 	return p == folder || folder != "" && strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// state is what a shell remembers from one command to the next.
+// state is a shell's state between commands.
 type state struct {
 	// dirs are the folders the shell may be in: after «cd a; b» both the new one and the old one,
 	// because going there may fail. Nil: unknown.
@@ -31,7 +31,7 @@ func newState(at Place) *state {
 	return st
 }
 
-// fork is the state of a shell of its own.
+// fork is the state of a subshell.
 func (st *state) fork() *state {
 	out := *st
 	out.vars, out.funcs, out.names = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.names)
@@ -46,7 +46,7 @@ func (st *state) set(name string, value []word) {
 	st.vars[name] = value
 }
 
-// entered is where the shell is if the last command, a cd perhaps, went well.
+// entered is the shell's folder if the last command, perhaps a cd, succeeded.
 func (st *state) entered(before []string) []string {
 	if st.last != nil {
 		out := st.last
@@ -56,7 +56,7 @@ func (st *state) entered(before []string) []string {
 	return before
 }
 
-// merge makes st what is true of both: the state after one way or the other.
+// merge makes st the state after either of two branches.
 func (st *state) merge(other *state) {
 	st.dirs = joinDirs(st.dirs, other.dirs)
 	st.last = nil
@@ -74,7 +74,7 @@ func (st *state) merge(other *state) {
 		}
 	}
 	for name, f := range other.funcs {
-		if st.funcs[name] != f { // either of two: called as neither
+		if st.funcs[name] != f { // either of two: unknown
 			st.define(name, nil)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 //go:embed variables.txt
 var named string
 
-// of reports that the list has a name as one of a kind.
+// of reports whether the list has a name under a kind.
 func of(kind, name string) bool {
 	return syntax.ValidName(name) && strings.Contains(named, "\n"+kind+" "+name+"\n")
 }
 
-// hides reports a variable that makes the shell, or programs it starts, run
-// something else, wherever it is set: most are in every environment already.
+// hides reports a variable that makes the shell, or programs it starts, run something else, even
+// unexported: most are in every environment already.
 func hides(name string) bool {
 	for _, head := range [...]string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_"} {
 		if strings.HasPrefix(name, head) {
@@ -29,22 +29,21 @@ func hides(name string) bool {
 	return of("shell", name) || of("integer", name)
 }
 
-// hidesExported reports a variable that may do so when a program gets it: every
-// one, but those of which we know that all programs take them for a mere word.
+// hidesExported reports a variable that may do so when exported: all except those that every
+// program is known to use as plain text.
 func hidesExported(name string) bool { return hides(name) || !of("harmless", name) }
 
-// Hides reports a variable that makes a program which gets it run or read
-// something else. «*» is every variable.
+// Hides reports a variable that makes a program run or read something else. «*» is every variable.
 func Hides(name string) bool { return name == allVariables || hidesExported(name) }
 
 const (
-	// allVariables is what stands in Report.Sets for an environment of its own.
+	// allVariables in Report.Sets means a new environment.
 	allVariables = "*"
-	// maxSets bounds the names that are kept; more of them are all.
+	// maxSets bounds the names; more count as all.
 	maxSets = 64
 )
 
-// sets notes that a variable is set or taken away.
+// sets records that a variable is set or removed.
 func (s *scanner) sets(name string) {
 	if len(s.r.Sets) >= maxSets {
 		name = allVariables
@@ -54,7 +53,7 @@ func (s *scanner) sets(name string) {
 	}
 }
 
-// anew notes a command that starts another one in an environment of its own.
+// anew records a command that starts another one in a new environment.
 func (s *scanner) anew(j *job) {
 	switch j.name {
 	case "sudo", "doas": // another account's
@@ -71,7 +70,7 @@ func (s *scanner) anew(j *job) {
 	}
 }
 
-// provides notes that a program gets a variable.
+// provides records that a program gets a variable.
 func (s *scanner) provides(name string, value []word) {
 	word := len(value) == 1 && (value[0].exact() || value[0].digits) && strings.IndexAny(value[0].text, "/:~") != 0 && !strings.Contains(value[0].text, "..")
 	if (hidesExported(name) || !word) && !harmlessValue(name, value) {
@@ -79,7 +78,7 @@ func (s *scanner) provides(name string, value []word) {
 	}
 }
 
-// harmlessValue reports a value that makes such a variable do nothing.
+// harmlessValue reports a value that makes such a variable harmless.
 func harmlessValue(name string, value []word) bool {
 	if of("integer", name) { // the shell computes what it is given
 		return numbers(value)

@@ -8,18 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is what is known of one word of a command.
+// word is what is known of a word of a command.
 type word struct {
-	text   string   // «*» stands for what is not known
-	vague  bool     // some of text is not known
-	begins bool     // already the first letter is not known: it may be an option
+	text   string   // «*» stands for unknown parts
+	vague  bool     // parts of text are unknown
+	begins bool     // even the first character is unknown: it may be an option
 	glob   bool     // the shell matches it with the names of files
 	split  bool     // it may become several words, or none
-	net    bool     // some of it is what the network sent
-	digits bool     // what is not known is a number
-	names  []string // it is the name of something in one of these folders
+	net    bool     // parts of it are network data
+	digits bool     // the unknown part is a number
+	names  []string // it names something in one of these folders
 	proc   bool     // it is a pipe to another command of the line
-	made   bool     // some of it is what another command of the line prints
+	made   bool     // parts of it are another command's output
 }
 
 func literal(text string) word { return word{text: text} }
@@ -28,13 +28,13 @@ func unknown() word { return word{text: "*", vague: true, begins: true} }
 
 func number() word { return word{text: "*", vague: true, digits: true} }
 
-// exact reports that the command gets text, letter for letter.
+// exact reports that the command gets exactly text.
 func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
 
 // but is the same word with another text.
 func (w word) but(text string) word { w.text = text; return w }
 
-// join is one word made of two that touch.
+// join joins two adjacent words.
 func (w word) join(v word) word {
 	if w.text == "" && !w.vague {
 		v.split = v.split || w.split
@@ -56,7 +56,7 @@ func (w word) join(v word) word {
 	return w
 }
 
-// value is a word as a whole, not split: what is assigned or redirected to.
+// value is a word that is not split: of an assignment or a redirection.
 func (s *scanner) value(w *syntax.Word, st *state, depth int) word {
 	if w == nil {
 		return word{}
@@ -94,8 +94,7 @@ func (s *scanner) fields(words []*syntax.Word, st *state, depth int) []word {
 	return out
 }
 
-// wordParts puts a word together. If it is an array as a whole, many holds its
-// elements.
+// wordParts joins the parts of a word. If it is a whole array, many holds its elements.
 func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, depth int) (out word, many []word) {
 	for i, part := range parts {
 		var w word
@@ -146,7 +145,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 	return out, nil
 }
 
-// one is a list of words where only one can be.
+// one reduces a list of words where only one is possible.
 func one(list []word) word {
 	switch len(list) {
 	case 0:
@@ -171,13 +170,13 @@ func wholeArray(p *syntax.ParamExp) bool {
 	return everyElement(p.Index)
 }
 
-// everyElement reports the subscript that stands for all: [@] or [*].
+// everyElement reports the subscript of all elements: [@] or [*].
 func everyElement(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// bare is a literal outside quotes: a backslash takes the next letter as it is.
+// bare is a literal outside quotes: a backslash escapes the next character.
 func bare(text string) word {
 	w := word{text: text}
 	if len(text) > 1 && text[0] == '=' && letterOrDigit(text[1]) { // zsh looks up the command of that name
@@ -225,7 +224,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// ansi is what $'…' means.
+// ansi is the value of $'…'.
 func ansi(text string) word {
 	if strings.IndexByte(text, '\\') < 0 {
 		return literal(text)
