@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxNames bounds the names of one folder that are compared with one.
+// maxNames bounds the names of a folder that are compared with a path.
 const maxNames = 20_000
 
 // A hunt is a walk through a folder after a run.
@@ -25,13 +25,12 @@ type hunt struct {
 	since  time.Time
 	found  kernel.Altered
 	files  int
-	moved  string   // a folder that was put here as a whole: what is in it keeps its times
-	built  []string // folders of many files that are looked through last
+	moved  string   // a folder moved here: its files keep their times
+	built  []string // folders of many files, searched last
 }
 
-// Changed implements [monitor.Disk]. Folders that tools fill are named as a whole
-// once something in them was changed, or could not be looked at: a test that loads
-// one file of them loads any.
+// Changed implements [monitor.Disk]. A folder that tools fill is reported as a whole once something
+// in it has changed, or could not be read: a test that loads one of its files may load any.
 func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
@@ -52,7 +51,7 @@ func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kern
 	return l.found
 }
 
-// visit looks at one file or folder.
+// visit checks one file or folder.
 func (l *hunt) visit(path string, e fs.DirEntry, err error) error {
 	if l.files++; err != nil || l.over() || len(l.found.Paths) > MaxChanged {
 		l.found.Whole = false
@@ -112,7 +111,7 @@ func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil
 }
 
-// Filled reports folders that tools fill with many files, which programs load.
+// Filled reports folders that tools fill with many files for programs to load.
 func Filled(path string) bool {
 	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, filepath.Base(path))
 }
@@ -129,7 +128,7 @@ func gitsOwn(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }
 
-// Missing implements [kernel.Disk]: every spelling of the path is looked for.
+// Missing implements [kernel.Disk]: it tries every spelling of the path.
 func (d *Disk) Missing(path string) bool {
 	rest, rooted := strings.CutPrefix(path, "/")
 	if !rooted || rest == "" {
@@ -142,8 +141,8 @@ func (d *Disk) Missing(path string) bool {
 	return all && len(spelled) == 0
 }
 
-// spellings are the names on the disk of a path that catalog.FoldPath made, and whether
-// these are all.
+// spellings returns the names on the disk of a path from catalog.FoldPath, and whether these are
+// all.
 func spellings(path string) (at []string, all bool) {
 	rest, rooted := strings.CutPrefix(path, "/")
 	if !rooted || rest == "" {
@@ -170,8 +169,7 @@ func spellings(path string) (at []string, all bool) {
 	return at, true
 }
 
-// namesIn are the names in a folder, and whether these are all. What is no folder
-// has none.
+// namesIn returns the names in a folder, and whether these are all. Other files have none.
 func namesIn(dir string) (names []string, all bool) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, err == nil || errors.Is(err, fs.ErrNotExist)

@@ -1,7 +1,6 @@
-// Package workspace looks at the disk of the machine agents run on: whose a
-// checkout is, where a link leads, what a run has changed, where secrets are kept. It reads files, runs
-// nothing, changes nothing, and stops at its limits; what it could not look at
-// is said to be so, never to be clean.
+// Package workspace reads the disk of the machine agents run on: whose a checkout is, where a link
+// leads, what a run has changed, where secrets are kept. It runs nothing, changes nothing, and
+// stops at its limits; what it could not read is reported as such, never as clean.
 package workspace
 
 import (
@@ -19,19 +18,19 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The limits of one look.
+// The limits of one search.
 const (
 	MaxFiles   = 50_000                 // of a folder after a run
 	MaxTime    = 400 * time.Millisecond // for a folder after a run
-	MaxChanged = 64                     // files that are named; more mean everything
+	MaxChanged = 64                     // files listed; more count as all
 	maxFolders = 40                     // above a path
 	maxRoots   = 256                    // checkouts remembered
 	maxSmall   = 1 << 20                // bytes of one of git's small files
 )
 
-// Options say whose work is whose.
+// Options name the owner and the team.
 type Options struct {
-	// Home is the owner's, whose git settings name him.
+	// Home is the owner's, whose git settings name them.
 	Home string
 	// Identities are further mail addresses of the owner.
 	Identities []string
@@ -39,24 +38,24 @@ type Options struct {
 	Teams Teams
 }
 
-// Teams says of a checkout at a path from where a repository is fetched that the owner
-// called the team's, and which commits are on its default branch. Of any other path it
-// knows no address.
+// Teams knows the team's repositories. Of returns, for a checkout at a path that the owner called
+// the team's, the address it is fetched from, and which commits are on its default branch. For any
+// other path the address is empty.
 type Teams interface {
 	Of(path string) (address string, has func(commit string) bool)
 }
 
-// A Disk answers for one machine. It is safe for concurrent use.
+// A Disk reads one machine's disk. It is safe for concurrent use.
 type Disk struct {
 	opts  Options
-	named bounds // of looks at names alone
+	named bounds // of searches by name alone
 
 	mu     sync.Mutex // guards roots and hoards
 	roots  map[string]known
 	hoards map[string]memory
 }
 
-// known is what was found of a checkout when its head was this one.
+// known is what was found of a checkout at this head.
 type known struct {
 	head     string
 	checkout kernel.Checkout
@@ -71,8 +70,7 @@ func New(o Options) *Disk {
 	return &Disk{opts: o, named: bounds{MaxNamedFolders, MaxNamedDepth, MaxNamedNames}, roots: map[string]known{}, hoards: map[string]memory{}}
 }
 
-// Resolve implements [kernel.Disk]: of a file that is not there yet, the folder
-// it would be in is resolved.
+// Resolve implements [kernel.Disk]: for a file that does not exist yet, its folder is resolved.
 func (d *Disk) Resolve(path string) string {
 	rest := ""
 	for at, n := path, 0; n < maxFolders; n++ {
@@ -88,8 +86,7 @@ func (d *Disk) Resolve(path string) string {
 	return path
 }
 
-// Content implements [kernel.Disk]: a large file is known by its size and by when
-// it was changed.
+// Content implements [kernel.Disk]: a large file is identified by its size and time of change.
 func (d *Disk) Content(path string) floodmark.Digest {
 	if text, err := readSmall(path); err == nil {
 		return floodmark.DigestOf(text)
@@ -142,7 +139,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	d.mu.Lock()
 	k, seen := d.roots[root]
 	d.mu.Unlock()
-	if seen && len(under) == 0 && !k.underWay && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // what is the team's changes while the head stays
+	if seen && len(under) == 0 && !k.underWay && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // a team's commits may change while the head stays
 		return k.checkout, k.ok
 	}
 	k = known{head: head, ok: true, underWay: len(under) > 0, checkout: d.whose(r, head, under)}
@@ -155,7 +152,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	return k.checkout, k.ok
 }
 
-// whose says whose a checkout is, with what a merge that is under way puts into its tree.
+// whose returns whose a checkout is, including what an unfinished merge adds to its tree.
 func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout {
 	c := r.whose([]string{head}, d.identities(), d.opts.Teams)
 	if len(under) == 0 {
@@ -171,8 +168,8 @@ func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout 
 	return c
 }
 
-// identities are the owner's: those he gave, and that of his own git settings.
-// The settings of a repository come with it and say nothing about him.
+// identities are the owner's: the given ones, and that of their own git settings. A repository's
+// settings come with it and prove nothing.
 func (d *Disk) identities() []string {
 	list := slices.Clone(d.opts.Identities)
 	if d.opts.Home != "" {
@@ -187,8 +184,8 @@ func (d *Disk) identities() []string {
 	return list
 }
 
-// Author is who commits are by, as the owner's own git settings below a home have it;
-// empty if they do not say. The settings of a repository say nothing about him.
+// Author returns the author of commits in the owner's own git settings below a home; empty if they
+// name none. A repository's settings are not used.
 func Author(home string) (name, mail string) {
 	for _, file := range []string{".config/git/config", ".gitconfig"} { // as git does, the later one wins
 		text, err := readSmall(filepath.Join(home, file))
@@ -205,10 +202,10 @@ func Author(home string) (name, mail string) {
 	return name, mail
 }
 
-// readSmall reads a file that must be small.
+// readSmall reads a file of limited size.
 func readSmall(path string) (string, error) { return readUpTo(path, maxSmall) }
 
-// readUpTo reads a file that must not have more bytes.
+// readUpTo reads a file of at most that many bytes.
 func readUpTo(path string, most int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

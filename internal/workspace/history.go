@@ -13,12 +13,11 @@ import (
 	"github.com/floodmark/floodmark/internal/gitindex"
 )
 
-// maxListed bounds the bytes of git's list of what it tracks.
+// maxListed bounds the bytes of git's index of tracked files.
 const maxListed = 64 << 20
 
-// A History is what a repository keeps of its files. It reads git's files itself: no
-// setting, attribute, filter or replaced object of the repository has a say in what is
-// returned.
+// A History is a repository's record of its files. It reads git's files itself: no setting,
+// attribute, filter or replaced object of the repository affects the result.
 type History struct {
 	// Root is the folder of the working tree.
 	Root    string
@@ -28,7 +27,7 @@ type History struct {
 	tracked map[string]bool
 }
 
-// An entry is what a tree has under a name.
+// An entry is a tree's entry for a name.
 type entry struct{ mode, id string }
 
 // HistoryOf opens the repository around a folder; nil if there is none.
@@ -41,17 +40,17 @@ func HistoryOf(folder string) *History {
 	return &History{Root: root, repo: r, objects: newObjects(r.common), trees: map[string]map[string]entry{}}
 }
 
-// Close lets go of what was opened.
+// Close closes all files.
 func (h *History) Close() { h.objects.close() }
 
-// Head is the commit that is checked out; empty if there is none yet.
+// Head is the checked-out commit; empty if there is none yet.
 func (h *History) Head() string {
 	id, _ := h.repo.head()
 	return id
 }
 
-// File returns what a commit has in a file, by its path from Root. It is no file if
-// there is none, a link, another repository, or something that is too large.
+// File returns a commit's version of a file, by its path from Root. It returns false if there is
+// none, or for a link, another repository, or a file that is too large.
 func (h *History) File(commit, path string) ([]byte, bool) {
 	e, ok := h.at(commit, path)
 	if !ok || !strings.HasPrefix(e.mode, "100") {
@@ -106,8 +105,8 @@ func (h *History) tree(id string) (map[string]entry, bool) {
 	return t, true
 }
 
-// Tracks reports whether git keeps a file, by its path from Root: it is on git's list, or
-// in the commit that is checked out. It is an error if that cannot be told.
+// Tracks reports whether git tracks a file, by its path from Root: it is in git's index, or in the
+// checked-out commit. The error says that this is unknown.
 func (h *History) Tracks(path string) (bool, error) {
 	if h.tracked == nil {
 		text, err := readUpTo(filepath.Join(h.repo.dir, "index"), maxListed)
@@ -139,8 +138,7 @@ func (h *History) Tracks(path string) (bool, error) {
 	return in, nil
 }
 
-// listed are the names on git's list of files. A folder that the list has as a whole ends
-// with a slash.
+// listed are the names in git's index. A folder listed as a whole ends with a slash.
 func listed(data []byte) (map[string]bool, error) {
 	names := map[string]bool{}
 	for e, err := range gitindex.Entries(data) {

@@ -30,7 +30,7 @@ func Identity(path string) floodmark.Digest {
 	return floodmark.DigestOf(strings.Join(parts, "\x00"))
 }
 
-// firstLine is how a file begins; empty if it has no whole line of reasonable length.
+// firstLine is the first line of a file; empty if it is incomplete or too long.
 func firstLine(name string) string {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return ""

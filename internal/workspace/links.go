@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// The limits of a look for links: folders of agents hold few, and many other files.
+// The limits of a search for links: agents' folders hold few, and many other files.
 const (
 	maxLinkFiles  = 4_000
 	maxLinkLevels = 3
 )
 
-// Links implements [kernel.Disk]. A link that leads nowhere is left out.
+// Links implements [kernel.Disk]. Broken links are left out.
 func (d *Disk) Links(folder string, deep bool) map[string]string {
 	found := map[string]string{}
 	n := 0

@@ -22,12 +22,12 @@ const (
 	maxCommit = 1 << 20   // bytes of an object
 	maxIndex  = 256 << 20 // bytes of a pack's index
 	maxPacks  = 64
-	maxDeltas = 50 // steps from a changed object to its base
+	maxDeltas = 50 // steps from a delta to its base
 )
 
 var errObject = errors.New("not an object we can read")
 
-// A commit is what is looked at of one.
+// A commit is the used part of a commit.
 type commit struct {
 	parents           []string
 	author, committer string // their mail addresses
@@ -54,7 +54,7 @@ func (o *objects) close() {
 	}
 }
 
-// commit reads a commit, or says that it cannot.
+// commit reads a commit; false if that is impossible.
 func (o *objects) commit(id string) (commit, bool) {
 	body, ok := o.exactly(id, commitObject)
 	if !ok {
@@ -63,7 +63,7 @@ func (o *objects) commit(id string) (commit, bool) {
 	return parseCommit(body)
 }
 
-// read reads an object of one kind, or says that it cannot.
+// read reads an object of one kind; false if that is impossible.
 func (o *objects) read(id string, kind int) ([]byte, bool) {
 	raw, err := hex.DecodeString(id)
 	if err != nil || len(raw) != 20 {
@@ -85,7 +85,7 @@ func (o *objects) read(id string, kind int) ([]byte, bool) {
 	return nil, false
 }
 
-// beginning are the objects whose ids begin with some letters.
+// beginning returns the objects whose ids have this prefix.
 func (o *objects) beginning(short string) (ids []string) {
 	names, _ := os.ReadDir(filepath.Join(o.dir, short[:2]))
 	for _, e := range names {
@@ -118,7 +118,7 @@ func (o *objects) beginning(short string) (ids []string) {
 	return ids
 }
 
-// exactly reads an object whose content is what its name says.
+// exactly reads an object and verifies its content against its id.
 func (o *objects) exactly(id string, kind int) ([]byte, bool) {
 	body, ok := o.read(id, kind)
 	if !ok {
@@ -164,7 +164,7 @@ func (o *objects) open() {
 	}
 }
 
-// inflate reads at most limit bytes of what was deflated.
+// inflate decompresses at most limit bytes.
 func inflate(r io.Reader, limit int) ([]byte, error) {
 	z, err := zlib.NewReader(r)
 	if err != nil {
@@ -177,13 +177,13 @@ func inflate(r io.Reader, limit int) ([]byte, error) {
 	return data, err
 }
 
-// loose takes the head off an object that has a file of its own.
+// loose removes the header of an object with a file of its own.
 func loose(data []byte, kind int) ([]byte, bool) {
 	head, body, ok := bytes.Cut(data, []byte{0})
 	return body, ok && bytes.HasPrefix(head, []byte(kindName(kind)+" "))
 }
 
-// parseCommit reads the head of a commit.
+// parseCommit parses the header of a commit.
 func parseCommit(body []byte) (c commit, ok bool) {
 	head, _, _ := strings.Cut(string(body), "\n\n")
 	for line := range strings.Lines(head) {
@@ -212,14 +212,14 @@ func mailOf(person string) string {
 	return mail
 }
 
-// An index of the second version: a head of 8 bytes, 256 counts, the ids in
-// order, their checksums, their places, and places that need 8 bytes.
+// An index of version 2: a header of 8 bytes, 256 counts, the sorted ids, their checksums, their
+// offsets, and offsets that need 8 bytes.
 const (
 	indexHead   = 8
 	indexCounts = indexHead + 256*4
 )
 
-// find returns where an object stands in the pack of an index.
+// find returns the offset of an object in the pack of an index.
 func find(index, id []byte) (int64, bool) {
 	if len(index) < indexCounts || !bytes.Equal(index[:indexHead], []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) || len(id) != 20 {
 		return 0, false
@@ -259,7 +259,7 @@ const (
 	referenceDelta = 7
 )
 
-// object reads an object at a place, made from its base if it is only a change.
+// object reads the object at an offset, resolving deltas.
 func (p *pack) object(at int64, steps int) (kind int, body []byte, err error) {
 	if steps == 0 || at < 0 {
 		return 0, nil, errObject
@@ -305,7 +305,7 @@ func (p *pack) object(at int64, steps int) (kind int, body []byte, err error) {
 	return kind, body, err
 }
 
-// objectHead reads an object's kind, and how long its head is.
+// objectHead reads an object's kind, and the length of its header.
 func objectHead(b []byte) (kind, used int, ok bool) {
 	for i, c := range b {
 		if i == 0 {
@@ -318,7 +318,7 @@ func objectHead(b []byte) (kind, used int, ok bool) {
 	return 0, 0, false
 }
 
-// backOffset reads how far back the base of a change lies.
+// backOffset reads the distance back to a delta's base.
 func backOffset(b []byte) (back int64, used int, ok bool) {
 	for i, c := range b {
 		if i > 8 {
@@ -335,7 +335,7 @@ func backOffset(b []byte) (back int64, used int, ok bool) {
 	return 0, 0, false
 }
 
-// applyDelta makes an object from its base and a change.
+// applyDelta makes an object from its base and a delta.
 func applyDelta(base, delta []byte) ([]byte, error) {
 	size, n := binary.Uvarint(delta)
 	if n <= 0 || size != uint64(len(base)) {

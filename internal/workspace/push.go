@@ -12,12 +12,11 @@ import (
 // maxSettings bounds the files of git's settings that are read for one push.
 const maxSettings = 16
 
-// Pushes implements [kernel.Disk]: it stands for every setting of the
-// repository but those of single branches, which change with each new one, and
-// of those for what sends a branch elsewhere; and for the settings of the owner
-// and of the machine, with all files that any of them includes. Where a setting
-// cannot be read as plain «name = value», or makes a push take along more than
-// the branch that is checked out, nothing is known.
+// Pushes implements [kernel.Disk]: a digest of every setting of the repository except those of
+// single branches, which change with each new one; of these, only what sends a branch elsewhere
+// counts. It includes the settings of the owner and the machine, with all files they include. It is
+// zero if a setting cannot be read as plain «name = value», or makes a push send more than the
+// checked-out branch.
 func (d *Disk) Pushes(path, branch string) floodmark.Digest {
 	root, gitDir, ok := locate(path)
 	if !ok {
@@ -31,21 +30,20 @@ func (d *Disk) Pushes(path, branch string) floodmark.Digest {
 	return d.pushes(r, text)
 }
 
-// A Push is where a push from a checkout would go, and what of.
+// A Push is the destination of a push from a checkout, and its content.
 type Push struct {
-	// Settings is what [Disk.Pushes] says of it.
+	// Settings is the digest of [Disk.Pushes].
 	Settings floodmark.Digest
-	// Address is where it goes; empty if that is more than one place, or if settings of the
-	// repository rename addresses. Branch is checked out, at Commit.
+	// Address is the destination; empty if there are several, or if the repository's settings
+	// rename addresses. Branch is checked out, at Commit.
 	Address, Branch, Commit string
 	// Team and Own are those of the checkout.
 	Team, Own bool
-	// Objects is the folder of git's objects, Hook a program that git would run before.
+	// Objects is git's object folder, Hook a program that git runs before a push.
 	Objects, Hook string
 }
 
-// Push looks at the checkout around a path. All of it belongs together: the settings are
-// read once.
+// Push reads the checkout around a path. The result is consistent: the settings are read once.
 func (d *Disk) Push(path string) (Push, bool) {
 	root, gitDir, ok := locate(path)
 	if !ok {
@@ -68,9 +66,8 @@ func (d *Disk) Push(path string) (Push, bool) {
 	return p, !p.Settings.IsZero()
 }
 
-// address is where settings of a repository send a push, if they say that plainly: one
-// address, in letters that no reader of settings takes for anything else, and nothing
-// that renames it.
+// address is where a repository's settings send a push, if they say that plainly: one address, in
+// characters that every parser reads alike, and nothing that renames it.
 func address(text string) string {
 	urls, pushes := settings(text, `remote "origin"`, "url"), settings(text, `remote "origin"`, "pushurl")
 	for line := range strings.Lines(strings.ToLower(text)) {
@@ -89,7 +86,7 @@ func address(text string) string {
 	return list[0]
 }
 
-// hook is the program that git runs before a push, if there is one.
+// hook is the program that git runs before a push; empty if none.
 func (r repository) hook(text string) string {
 	folder := setting(text, "core", "hooksPath")
 	switch {
@@ -123,20 +120,20 @@ func settings(text, section, name string) (list []string) {
 	return list
 }
 
-// sameSection compares heads as git does: the name in any case, what is quoted by its letters.
+// sameSection compares section heads as git does: the name without case, the quoted part exactly.
 func sameSection(a, b string) bool {
 	name, quoted, _ := strings.Cut(a, `"`)
 	other, wanted, _ := strings.Cut(b, `"`)
 	return strings.EqualFold(name, other) && quoted == wanted
 }
 
-// pushes is the digest of settings that were read.
+// pushes is the digest of the given settings.
 func (d *Disk) pushes(r repository, text string) floodmark.Digest {
 	kept, ok := steering(text, func(remote string) bool { return remote == "origin" })
 	if !ok || setting(text, `remote "origin"`, "url") == "" || setting(text, `remote "origin"`, "push")+setting(text, `remote "origin"`, "mirror") != "" {
 		return floodmark.Digest{}
 	}
-	// Another folder of git's that has the same settings is another repository.
+	// Another git folder with the same settings is another repository.
 	kept = append(kept, r.dir, r.common)
 	files := []string{filepath.Join(r.common, "config")}
 	for _, f := range []string{filepath.Join(r.dir, "config.worktree"), "/etc/gitconfig", d.atHome(".gitconfig"), d.atHome(".config/git/config")} {
@@ -182,7 +179,7 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 	return filepath.ToSlash(file), floodmark.DigestOf("steers\x00" + file + "\n" + strings.Join(kept, "\n"))
 }
 
-// atHome is a file of the owner's; without a home there is none.
+// atHome is a file in the owner's home; empty without one.
 func (d *Disk) atHome(name string) string {
 	if d.opts.Home == "" {
 		return ""
@@ -190,14 +187,14 @@ func (d *Disk) atHome(name string) string {
 	return filepath.Join(d.opts.Home, filepath.FromSlash(name))
 }
 
-// on reports whether a branch is the one that is checked out.
+// on reports whether a branch is checked out.
 func (r repository) on(branch string) bool {
 	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
 	return err == nil && strings.TrimSpace(text) == "ref: refs/heads/"+branch
 }
 
-// more reports a word for which a push takes along other branches than the one
-// that is checked out, or gives it another name.
+// more reports a setting that makes a push send other branches than the checked-out one, or rename
+// it.
 func more(setting string) bool {
 	return !slices.Contains([]string{"", "simple", "current", "nothing"}, strings.ToLower(setting))
 }
@@ -237,9 +234,9 @@ func (d *Disk) included(text, folder string) (files []string, ok bool) {
 	return files, true
 }
 
-// steering are the lines of git's settings that may run something or say where a push goes:
-// all but those that say which branch of a known remote a branch follows. The head of a section
-// of a branch counts with what stands in it.
+// steering are the lines of git's settings that may run something or decide where a push goes: all
+// except those that say which branch of a known remote a branch follows. The head of a branch's
+// section counts with its lines.
 func steering(text string, known func(remote string) bool) (kept []string, ok bool) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
 		return nil, false // git ends a name at a NUL
@@ -249,7 +246,7 @@ func steering(text string, known func(remote string) bool) (kept []string, ok bo
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			if strings.IndexByte(line, ']') != len(line)-1 {
-				return nil, false // a setting behind the head of its section
+				return nil, false // a setting after the head of its section
 			}
 			head = line
 			if branch = strings.HasPrefix(strings.ToLower(line), `[branch "`); !branch {
@@ -273,7 +270,7 @@ func steering(text string, known func(remote string) bool) (kept []string, ok bo
 	return kept, true
 }
 
-// follows reports a setting of a branch that says what it follows, and nothing else.
+// follows reports a setting of a branch that only says what it follows.
 func follows(key, value string, known func(remote string) bool) bool {
 	switch key {
 	case "remote":

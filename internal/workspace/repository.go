@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxCommits bounds the commits looked at for whose a checkout is.
+// maxCommits bounds the commits read to decide whose a checkout is.
 const maxCommits = 500
 
 // A repository is git's files of one checkout.
@@ -123,7 +123,7 @@ func (d *Disk) Nested(folder string) (folders []string, all bool) {
 	return folders, err == nil
 }
 
-// pointer is where a file called «.git» says that git's files are.
+// pointer is the git folder that a file called «.git» names.
 func pointer(at string) (string, bool) {
 	text, err := readSmall(filepath.Join(at, ".git"))
 	to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
@@ -133,7 +133,7 @@ func pointer(at string) (string, bool) {
 	return to, err == nil && ok
 }
 
-// commonDir is where the files are that all working trees share.
+// commonDir is the git folder shared by all working trees.
 func commonDir(dir string) string {
 	text, err := readSmall(filepath.Join(dir, "commondir"))
 	to := strings.TrimSpace(text)
@@ -146,7 +146,7 @@ func commonDir(dir string) string {
 	return filepath.Join(dir, to)
 }
 
-// head is the commit that is checked out.
+// head is the checked-out commit.
 func (r repository) head() (string, bool) {
 	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
 	if err != nil {
@@ -220,8 +220,8 @@ func by(mail string, owner []string) bool {
 	return mail != "" && slices.ContainsFunc(owner, func(o string) bool { return strings.EqualFold(o, mail) })
 }
 
-// clonedAt is the commit a checkout was cloned at, by git's log of its head. A
-// repository brings no log along.
+// clonedAt is the commit at which a checkout was cloned, by git's log of its head. The log never
+// comes from the remote.
 func clonedAt(log string) string {
 	for line := range strings.Lines(log) {
 		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -233,7 +233,7 @@ func clonedAt(log string) string {
 	return ""
 }
 
-// remote is where the checkout was cloned from, without a password in it.
+// remote is the address the checkout was cloned from, without a password.
 func (r repository) remote() string {
 	text, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -252,10 +252,10 @@ func (r repository) remote() string {
 	return strings.ToValidUTF8(url, "?")
 }
 
-// maxRemote bounds an address that is shown to a person.
+// maxRemote bounds an address shown to a person.
 const maxRemote = 200
 
-// setting reads one value of git's settings: the last one counts.
+// setting reads one value of git's settings: the last one applies.
 func setting(text, section, name string) string {
 	in, found := false, ""
 	for line := range strings.Lines(text) {

@@ -15,23 +15,23 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The limits of looking for what a revision is.
+// The limits of resolving a revision.
 const (
 	maxRefs    = 50_000 // names of commits; beyond it their authors are unknown
-	maxHistory = 5_000  // commits looked at for whether one is part of what is checked out
-	maxPending = 16     // commits that one of git's small files names, or that are judged each
-	minShort   = 4      // letters of a commit's id that git takes for it
+	maxHistory = 5_000  // commits read to decide whether one is part of the checkout
+	maxPending = 16     // commits in one of git's small files, or judged one by one
+	minShort   = 4      // shortest prefix of a commit's id that git accepts
 )
 
-// Revisions implements [kernel.Disk]: a word names a revision as git would read it, and is
-// worth what a checkout of it would be.
+// Revisions implements [kernel.Disk]: a word names a revision as git would resolve it, and has the
+// trust of a checkout of it.
 func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 	root, gitDir, ok := locate(path)
 	if !ok || len(words) == 0 {
 		return nil
 	}
 	r := open(root, gitDir)
-	head, _ := r.head() // before the first commit nothing is part of it
+	head, _ := r.head() // before the first commit it has no parts
 	v := &revisions{r: r, from: path, objects: newObjects(r.common), owner: d.identities()}
 	defer v.objects.close()
 	var ids []string
@@ -82,21 +82,21 @@ func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
 	return kernel.Checkout{}, false
 }
 
-// revisions finds what words name in one repository.
+// revisions resolves words in one repository.
 type revisions struct {
 	r       repository
-	from    string   // the folder from which paths are seen
-	owner   []string // who is the owner
+	from    string   // the folder that paths are relative to
+	owner   []string // the owner's identities
 	objects *objects
 	names   []ref
 	known   map[string]string // the same by name; nil before they are read
-	all     bool              // names are all there are
+	all     bool              // names is complete
 }
 
 // A ref is a name of a commit, without «refs/».
 type ref struct{ name, id string }
 
-// word are the commits that a word of git's stands for.
+// word returns the commits that a word means to git.
 func (v *revisions) word(w string) (ids []string) {
 	if w == gitwords.All || strings.HasPrefix(w, ":/") {
 		return v.everything()
@@ -108,7 +108,7 @@ func (v *revisions) word(w string) (ids []string) {
 	return append(v.side(left), v.side(strings.TrimPrefix(right, "."))...)
 }
 
-// side is one revision, with what leads from it to its past or into its files taken away.
+// side is one revision, without suffixes that lead to its past or into its files.
 func (v *revisions) side(w string) []string {
 	w = strings.TrimPrefix(w, "^")
 	if tag, itself := strings.CutSuffix(w, gitwords.TagItself); itself {
@@ -144,7 +144,7 @@ func (v *revisions) side(w string) []string {
 	return []string{v.unknown()}
 }
 
-// logged is a revision that git's logs or settings tell.
+// logged is a revision found in git's logs or settings.
 func (v *revisions) logged(name, which string) []string {
 	kind, _, _ := strings.Cut(which, "}")
 	if kind == "@{u" || kind == "@{upstream" || kind == "@{push" {
@@ -162,8 +162,8 @@ func (v *revisions) logged(name, which string) []string {
 	return v.everything()
 }
 
-// named are the commits of a name by the rules of git. What it says of a stash is what lay
-// in the tree here, on top of a commit.
+// named returns the commits of a name by git's rules. For a stash it is the commit below: the stash
+// itself holds the local tree.
 func (v *revisions) named(name string) (ids []string) {
 	if !strings.Contains(name, "/") || strings.HasPrefix(name, "worktrees/") || strings.HasPrefix(name, "main-worktree/") {
 		for _, dir := range []string{v.r.dir, v.r.common} {
@@ -183,7 +183,7 @@ func (v *revisions) named(name string) (ids []string) {
 	return ids
 }
 
-// called reports one that git takes for a name.
+// called reports whether git resolves a name to f.
 func (f ref) called(name string) bool {
 	for _, rule := range [...]string{"", "tags/", "heads/", "remotes/"} {
 		if strings.EqualFold(f.name, rule+name) || strings.EqualFold("refs/"+f.name, name) || rule == "remotes/" && strings.EqualFold(f.name, rule+name+"/HEAD") {
@@ -193,7 +193,7 @@ func (f ref) called(name string) bool {
 	return false
 }
 
-// tags are the objects a word may name; the text of an annotated tag is part of no commit.
+// tags are other people's tag objects that a word may name: their text is part of no commit.
 func (v *revisions) tags(word string) (ids []string) {
 	for _, f := range v.refs() {
 		if f.called(word) {
@@ -212,8 +212,8 @@ func (v *revisions) tags(word string) (ids []string) {
 	})
 }
 
-// ending are the commits of names that end in a word: git makes a branch of that of a
-// remote. Of a word of which only the beginning is known it is all that begin so.
+// ending returns the commits of names that end in a word: git makes a branch from such a remote
+// one. For a word with only a known beginning they are all names with that beginning.
 func (v *revisions) ending(word string) (ids []string) {
 	word = strings.ToLower(word)
 	begin, _, open := strings.Cut(word, "*")
@@ -237,7 +237,7 @@ func (v *revisions) everything() (ids []string) {
 	return append(ids, pending(filepath.Join(v.r.dir, "FETCH_HEAD"))...)
 }
 
-// unknown stands for a commit that cannot be looked at: no other one is called so.
+// unknown stands for a commit that cannot be read: no other has this name.
 func (v *revisions) unknown() string {
 	var all strings.Builder
 	for _, f := range v.refs() {
@@ -246,8 +246,8 @@ func (v *revisions) unknown() string {
 	return floodmark.DigestOf(all.String()).String()
 }
 
-// commits are those that a name leads to: a tag is what it is put on, a stash is the
-// owner's work on top of one.
+// commits are those that a name leads to: for a tag its target, for a stash the commit below the
+// owner's work.
 func (v *revisions) commits(f ref) []string {
 	if f.name == "stash" && v.stashed() {
 		if c, ok := v.objects.commit(f.id); ok && len(c.parents) > 1 {
@@ -257,15 +257,15 @@ func (v *revisions) commits(f ref) []string {
 	return []string{v.peeled(f.id)}
 }
 
-// ofStash reports a stash as a whole: what lay in the tree here, on top of a commit.
+// ofStash reports a stash as a whole: the local tree on top of a commit.
 func (v *revisions) ofStash(w string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(w, "refs/"), "stash")
 	return ok && (rest == "" || strings.HasPrefix(rest, "@{") && strings.Trim(rest, "@{0123456789}") == "") && v.stashed()
 }
 
-// stashes are the commits that stashes were made on: each holds all of its tree.
+// stashes are the commits that stashes were made on: each holds its whole tree.
 func (v *revisions) stashes() (ids []string) {
-	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash")) // it could be read just now
+	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash")) // it was readable just now
 	for line := range strings.Lines(log) {
 		if c, ok := v.objects.commit(strings.Fields(line)[1]); ok && len(c.parents) > 1 {
 			ids = append(ids, c.parents[0])
@@ -274,7 +274,7 @@ func (v *revisions) stashes() (ids []string) {
 	return ids
 }
 
-// stashed reports that all stashes were made here, by git's log of them.
+// stashed reports that all stashes were made here, by git's log.
 func (v *revisions) stashed() bool {
 	log, err := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash"))
 	last := ""
@@ -290,7 +290,7 @@ func (v *revisions) stashed() bool {
 	return err == nil && last != "" && v.known["stash"] == last
 }
 
-// peeled is the commit that a tag is put on.
+// peeled is the commit that a tag points to.
 func (v *revisions) peeled(id string) string {
 	for range maxPending {
 		body, ok := v.objects.exactly(id, tagObject)
@@ -303,7 +303,7 @@ func (v *revisions) peeled(id string) string {
 	return v.unknown()
 }
 
-// short are the commits whose id begins with a word, or that «git describe» calls so.
+// short returns the commits with a word as the prefix of their id, or as their «git describe» name.
 func (v *revisions) short(word string) (ids []string) {
 	word = strings.ToLower(word)
 	if i := strings.LastIndex(word, "-g"); i >= 0 {
@@ -321,7 +321,7 @@ func (v *revisions) short(word string) (ids []string) {
 	}
 	for _, id := range found {
 		id = v.peeled(id)
-		if _, ok := v.objects.commit(id); !ok { // a file of whichever commit
+		if _, ok := v.objects.commit(id); !ok { // a file of any commit
 			return v.everything()
 		}
 		ids = append(ids, id)
@@ -329,14 +329,14 @@ func (v *revisions) short(word string) (ids []string) {
 	return ids
 }
 
-// refs are the names that a repository has, once read.
+// refs returns the repository's names, reading them once.
 func (v *revisions) refs() []ref {
 	if v.known != nil {
 		return v.names
 	}
 	v.all, v.known = true, map[string]string{}
 	if _, err := os.Lstat(filepath.Join(v.r.common, "reftable")); err == nil {
-		v.all = false // names lie in a form that is not known here
+		v.all = false // an unknown form of storing names
 	}
 	alias := map[string]string{}
 	for _, dir := range slices.Compact([]string{v.r.common, v.r.dir}) {
@@ -358,7 +358,7 @@ func (v *revisions) refs() []ref {
 	return v.names
 }
 
-// add takes in a name, unless it is known already or there are too many.
+// add adds a name, unless it is known already or there are too many.
 func (v *revisions) add(name, id string) {
 	if v.known[name] != "" {
 		return
@@ -370,7 +370,7 @@ func (v *revisions) add(name, id string) {
 	v.known[name], v.names = id, append(v.names, ref{name, id})
 }
 
-// loose takes in the names that have a file each, and those that stand for another name.
+// loose adds the names with a file each, and aliases of names.
 func (v *revisions) loose(top string, alias map[string]string) {
 	if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -396,7 +396,7 @@ func (v *revisions) loose(top string, alias map[string]string) {
 	v.all = v.all && err == nil
 }
 
-// pending are the commits that one of git's small files names: FETCH_HEAD, MERGE_HEAD.
+// pending are the commits in one of git's small files: FETCH_HEAD, MERGE_HEAD.
 func pending(path string) (ids []string) {
 	text, err := readSmall(path)
 	if err != nil {
@@ -410,7 +410,7 @@ func pending(path string) (ids []string) {
 	return ids
 }
 
-// underWay are the commits that a merge or a pick which has not ended puts into the tree.
+// underWay are the commits of an unfinished merge or pick.
 func (r repository) underWay() (ids []string) {
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
 		ids = append(ids, pending(filepath.Join(r.dir, name))...)

@@ -16,56 +16,56 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The limits of a look for secrets. What lies beyond them is not said to be clean.
+// The limits of a search for secrets. What lies beyond is not reported as clean.
 const (
 	MaxSecretFolders = 2_000
 	MaxSecretDepth   = 16
 	MaxSecretNames   = 10_000 // in one folder
-	MaxSecretFiles   = 64     // that are read; names of more are kept
+	MaxSecretFiles   = 64     // read; the names of more are kept
 	maxSecretBytes   = 64 << 10
 	maxHoards        = 32      // remembered
 	maxRemembered    = 100_000 // folders of all of them: some 40 MB
 )
 
-// The limits of a look at names alone, which reads no file. A folder takes some 60
-// microseconds the first time, and three if it has not changed.
+// The limits of a search by name alone, which reads no file. A folder takes some 60 microseconds
+// the first time, and three if it has not changed.
 const (
 	MaxNamedFolders = 20_000
 	MaxNamedDepth   = 64
 	MaxNamedNames   = 50_000          // in one folder
-	MaxNamedTime    = 2 * time.Second // for folders that changed; the next look goes on from there
+	MaxNamedTime    = 2 * time.Second // for folders that changed; the next search continues there
 )
 
-// bounds are the limits of one look.
+// bounds are the limits of one search.
 type bounds struct{ folders, depth, names int }
 
-// settled is how old a folder or a file must be for its time to tell of a change:
-// file systems round times.
+// settled is how old a file's time must be to prove that it has not changed since: file systems
+// round times.
 const settled = 2 * time.Second
 
-// A found is what one folder held when it was last changed.
+// A found is the content of one folder at its last change.
 type found struct {
 	at      time.Time
 	folders []string
-	files   []string // in which secrets may be
+	files   []string // those that may hold secrets
 	whole   bool
 }
 
-// A read is what one file held when it was last changed.
+// A read is the content of one file at its last change.
 type read struct {
 	at     time.Time
 	size   int64
 	prints []floodmark.SecretSpan
 }
 
-// A memory is what was found for one search: nothing of what files say, but prints.
+// A memory is the result of one search: no content of files except prints.
 type memory struct {
 	folders map[string]found
 	files   map[string]read
 }
 
-// A look goes through a folder once, and asks the memory of the last one where
-// nothing has changed.
+// A look walks through a folder once, and uses the memory of the last search where nothing has
+// changed.
 type look struct {
 	kernel.Search
 	bounds
@@ -82,8 +82,8 @@ func (d *Disk) bounds(s kernel.Search) bounds {
 	return bounds{MaxSecretFolders, MaxSecretDepth, MaxSecretNames}
 }
 
-// Secrets implements [kernel.Disk]. What was looked at before is looked at again if
-// its time has changed.
+// Secrets implements [kernel.Disk]. Known files and folders are read again if their time has
+// changed.
 func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 	name := s.Under + "\x00" + s.Folder
 	d.mu.Lock()
@@ -112,7 +112,7 @@ func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
 	return l.hoard
 }
 
-// folder looks through a folder and those below it.
+// folder searches a folder and those below it.
 func (l *look) folder(dir string, depth int) {
 	info, err := os.Lstat(dir)
 	if err != nil || depth > l.depth || len(l.is.folders) >= l.folders {
@@ -179,7 +179,7 @@ func (l *look) file(path string) {
 	l.hoard.Whole = l.hoard.Whole && ok
 }
 
-// prints reads a file, or remembers what was in it.
+// prints returns the prints of a file, read or remembered.
 func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
 	if l.Prints == nil {
 		return nil, false
@@ -206,7 +206,7 @@ func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
 	return r.prints, true
 }
 
-// beside looks at files elsewhere, as far as the number of files allows.
+// beside searches files elsewhere, as far as the limit of files allows.
 func (l *look) beside() {
 	for _, place := range l.Beside {
 		info, err := os.Stat(place)

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
-// Starts implements [kernel.Disk]. A folder of hooks in the working tree counts as if
-// every hook were there: a branch or a patch may bring one in the same call.
+// Starts implements [kernel.Disk]. For a hooks folder in the working tree every hook counts as
+// existing: a branch or a patch may add one in the same call.
 func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	root, dir, ok := locate(path)
 	if !ok {
@@ -25,7 +25,7 @@ func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	for _, folder := range append(named.Folders, filepath.Join(commonDir(dir), "hooks")) {
 		at := d.Resolve(folder)
 		if within(at, d.Resolve(root)) && !within(at, d.Resolve(commonDir(dir))) {
-			list = append(list, filepath.ToSlash(filepath.Join(folder, "*"))) // and those that run with any command, if they are there
+			list = append(list, filepath.ToSlash(filepath.Join(folder, "*"))) // also those that run with any command, if they exist
 		}
 		list = append(list, hooksIn(folder)...)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// statusTime is when a file was last changed in any way: a program cannot set it.
+// statusTime is the time of a file's last change of any kind, which programs cannot set.
 func statusTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix())

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// statusTime is when a file was last changed, as far as that is known.
+// statusTime is the time of a file's last change, as far as known.
 func statusTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
 // names returns zero: the number of hard links is unknown.

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// address is where git fetches the checkout's default branch from, as its settings have it.
+// address is where git fetches the checkout's default branch from, by its settings.
 func (r repository) address() string {
 	text, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -17,8 +17,8 @@ func (r repository) address() string {
 	return setting(text, `remote "origin"`, "url")
 }
 
-// team tells which commits are the team's, if a checkout is of a repository that the
-// owner called so and still comes from the same address; else it is nil.
+// team returns which commits are the team's, if the checkout is of a repository that the owner
+// called so and still has the same address; else nil.
 func (r repository) team(t Teams) func(commit string) bool {
 	if t == nil || r.borrowed {
 		return nil
@@ -30,10 +30,9 @@ func (r repository) team(t Teams) func(commit string) bool {
 	return has
 }
 
-// teamwork says whether a checkout of a team's repository is at what the team has: each
-// commit is on the default branch as the monitor fetched it, or was made in this checkout
-// in the owner's name. A name on a commit alone says nothing: it may have come with a
-// stranger's branch.
+// teamwork reports whether a checkout of a team's repository is at the team's state: each commit is
+// on the default branch as the monitor fetched it, or was made in this checkout in the owner's
+// name. An author's name alone proves nothing: it may have come with a stranger's branch.
 func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log string, has func(commit string) bool) kernel.Checkout {
 	made := madeHere(log)
 	objects := newObjects(r.common)
@@ -72,7 +71,7 @@ func madeHere(log string) map[string][]string {
 		ids := strings.Fields(who)
 		verb, _, _ := strings.Cut(what, ":")
 		verb, how, _ := strings.Cut(verb, " ")
-		end := what[strings.LastIndexByte(what, ':')+1:]                                           // before it stand words of the command
+		end := what[strings.LastIndexByte(what, ':')+1:]                                           // words of the command come first
 		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(end, " Merge made by ") // of parents that count each
 		typed := verb == "commit" && slices.Contains([]string{"", "(initial)", "(merge)", "(amend)"}, how)
 		if !ok || len(ids) < 2 || !typed && !merged {
@@ -88,8 +87,8 @@ func madeHere(log string) map[string][]string {
 	return made
 }
 
-// Behind reports that the checkout around a path is of a team's repository and at
-// something that the team may have by now: it is worth a look at where it came from.
+// Behind reports a checkout of a team's repository at something that the team may have by now: its
+// remote should be checked.
 func (d *Disk) Behind(path string) (root string, behind bool) {
 	at, gitDir, ok := locate(path)
 	if !ok {
@@ -102,7 +101,7 @@ func (d *Disk) Behind(path string) (root string, behind bool) {
 	return at, ok && !c.Team
 }
 
-// Origin is the folder of the checkout around a path and the address it came from.
+// Origin returns the folder of the checkout around a path and its remote's address.
 func Origin(path string) (root, address string, ok bool) {
 	root, dir, ok := locate(path)
 	if !ok {
