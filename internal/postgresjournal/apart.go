@@ -10,24 +10,22 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// How tenants are asked for apart.
+// How tenants are looked up apart.
 const (
-	// aparts is how many such statements of one node ask a database at once, and
-	// apartsOfOne how many of one tenant: there is one that a single tenant does not
-	// hold. With fewer connections there are fewer: shared statements need some, and
-	// so do those who read sessions.
+	// aparts is how many such statements one node runs at once in a database, and apartsOfOne how
+	// many of one tenant, so that one tenant never takes all. With few connections there are fewer:
+	// shared statements and readers of sessions need some.
 	aparts      = 3
 	apartsOfOne = 2
-	// largeBytes is what a tenant's words may take of a shared statement, and slow how
-	// long its own statement may take. After more, it is asked for apart for a while.
+	// largeBytes bounds a tenant's words in a shared statement, and slow the time of its own
+	// statement. Beyond, it is looked up apart for a while.
 	largeBytes = 1 << 20
 	slow       = time.Second
 	apartFor   = 30 * time.Second
 )
 
-// An apart answers tenants each by statements of its own, by turns: those that find
-// much, those whose statements are slow, and once those who shared a statement that
-// failed.
+// An apart runs statements for single tenants, by turns: for those with large results, for those
+// with slow statements, and once for those whose shared statement failed.
 type apart struct {
 	look    look
 	timeout time.Duration
@@ -41,11 +39,11 @@ type apart struct {
 	turns  []string // the tenants with waiting requests, the next first
 }
 
-// alone is what is asked of one tenant.
+// alone is the state of one tenant.
 type alone struct {
 	waiting []*asking
 	under   int       // statements
-	until   time.Time // until when it shares none
+	until   time.Time // it shares no statement until then
 }
 
 func newApart(l look, timeout time.Duration, readers int) *apart {
@@ -67,7 +65,7 @@ func (p *apart) close() {
 	p.turns = nil
 }
 
-// has reports whether a tenant shares no statement now.
+// has reports whether a tenant is looked up apart now.
 func (p *apart) has(tenant string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,14 +77,14 @@ func (p *apart) has(tenant string) bool {
 	return ok && time.Now().Before(own.until)
 }
 
-// mark lets a tenant share no statement for a while.
+// mark has a tenant looked up apart for a while.
 func (p *apart) mark(tenant string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.own(tenant).until = time.Now().Add(apartFor)
 }
 
-// own is what is asked of a tenant. The caller holds the lock.
+// own returns the state of a tenant. The caller holds the lock.
 func (p *apart) own(tenant string) *alone {
 	if p.of[tenant] == nil {
 		p.of[tenant] = &alone{}
@@ -112,8 +110,7 @@ func (p *apart) add(a *asking) {
 	p.begin()
 }
 
-// begin begins statements while there are places for them. The caller holds the
-// lock.
+// begin starts statements while there is room. The caller holds the lock.
 func (p *apart) begin() {
 	for p.under < p.most {
 		at := slices.IndexFunc(p.turns, func(tenant string) bool { return p.of[tenant].under < apartsOfOne })
@@ -133,7 +130,7 @@ func (p *apart) begin() {
 	}
 }
 
-// next takes those who fit one statement.
+// next takes the requests that fit one statement.
 func (o *alone) next() []*asking {
 	n, keys := 0, 0
 	for n < len(o.waiting) {
@@ -147,7 +144,7 @@ func (o *alone) next() []*asking {
 	return group
 }
 
-// run answers a group of one tenant, and remembers whether that was slow or much.
+// run answers a group of one tenant, and records whether that was slow or large.
 func (p *apart) run(tenant string, group []*asking) {
 	began := time.Now()
 	large := p.answer(group)
@@ -162,8 +159,8 @@ func (p *apart) run(tenant string, group []*asking) {
 	p.begin()
 }
 
-// answer answers a group of one tenant by one statement, or each by one if together
-// they find more than a statement may bring. It reports whether it was much.
+// answer answers a group of one tenant by one statement, or one by one if their common result
+// exceeds a statement. It reports a large result.
 func (p *apart) answer(group []*asking) (large bool) {
 	var last time.Time
 	now := time.Now()

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// args are what is written to one month, as columns.
+// args are the writes to one month, as columns.
 type args struct {
 	month month
 	bears bool // some sessions may begin
@@ -33,7 +33,7 @@ type args struct {
 	entryHashes  [][]byte
 	entryKinds   []string
 	entryBodies  [][]byte
-	entryIDs     []int64 // their places in the order; nil where the database says
+	entryIDs     []int64 // their numbers in the order; nil where the database assigns them
 
 	snapshots snapshotArgs
 	contents  []content
@@ -52,7 +52,7 @@ type content struct {
 	record int
 }
 
-// sortContents brings contents into the order in which all writers meet them.
+// sortContents sorts contents into the locking order of all writers.
 func sortContents(list []content) {
 	slices.SortStableFunc(list, func(x, y content) int {
 		if n := bytes.Compare(x.Digest[:], y.Digest[:]); n != 0 {
@@ -100,12 +100,12 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// bare reports whether there is nothing but entries that the database numbers.
+// bare reports whether there are only entries that the database numbers.
 func (a *args) bare() bool {
 	return len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 && a.entryIDs == nil
 }
 
-// exec writes what is bare.
+// exec writes bare args.
 func (a *args) exec(ctx context.Context, c *pgx.Conn, t *texts) (pgconn.CommandTag, error) {
 	switch {
 	case a.bears:
@@ -116,7 +116,7 @@ func (a *args) exec(ctx context.Context, c *pgx.Conn, t *texts) (pgconn.CommandT
 	return c.Exec(ctx, t.insert, a.many()...)
 }
 
-// queue adds what writes all of it; the first statement adds the entries.
+// queue adds the statements for all of it; the first one adds the entries.
 func (a *args) queue(batch *pgx.Batch, t *texts) {
 	switch {
 	case a.entryIDs == nil && a.bears:

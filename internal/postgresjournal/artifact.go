@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// leaveSQL keeps a session's word if it is newer.
+// leaveSQL stores a session's artifact if it is newer.
 const leaveSQL = `
 INSERT INTO artifacts AS old (tenant, key, session, seq, body)
 SELECT x.owner, x.key, x.writer, x.version, x.body
@@ -24,7 +24,7 @@ ON CONFLICT (tenant, key, session) DO UPDATE
 SET seq = excluded.seq, body = excluded.body
 WHERE old.seq < excluded.seq`
 
-// takeBackSQL removes the words up to a version.
+// takeBackSQL removes artifacts up to a version.
 const takeBackSQL = `
 DELETE FROM artifacts a USING (
     SELECT x.owner, x.key, x.writer, x.version
@@ -32,9 +32,9 @@ DELETE FROM artifacts a USING (
         AS x (owner, key, writer, version, body, tenant, session, seq)` + newSQL + `) g
 WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
 
-// meetSQL locks the words a batch writes and removes, in the order in which all
-// writers meet them. Two sessions that take each other's word into their own would
-// wait for each other otherwise, until the server ends one of them after a second.
+// meetSQL locks the artifacts a batch writes and removes, in the locking order of all writers. Two
+// sessions that take over each other's artifact would otherwise deadlock, until the server ends one
+// after a second.
 const meetSQL = `
 SELECT FROM artifacts a JOIN unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS x (owner, key, writer)
     ON a.tenant = x.owner AND a.key = x.key AND a.session = x.writer
@@ -47,17 +47,17 @@ type artifact struct {
 	record int
 }
 
-// sortArtifacts brings words into the order in which all writers meet them.
+// sortArtifacts sorts artifacts into the locking order of all writers.
 func sortArtifacts(list []artifact) {
 	slices.SortStableFunc(list, func(x, y artifact) int {
 		return cmp.Or(bytes.Compare(x.Key[:], y.Key[:]), strings.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Session, y.Session))
 	})
 }
 
-// queueArtifacts adds what writes and removes words.
+// queueArtifacts adds the statements that write and remove artifacts.
 func (a *args) queueArtifacts(b *pgx.Batch, t *texts) {
 	var left, gone []artifact
-	for _, x := range a.artifacts { // in order: what is removed may be left again
+	for _, x := range a.artifacts { // in order: a removed one may be written again
 		if !x.Gone() {
 			left = append(left, x)
 			continue

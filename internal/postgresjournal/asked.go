@@ -13,15 +13,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// maxAskedAt is how many entries about questions are found in one database at once.
+// maxAskedAt bounds the entries about questions read from one database at once.
 const maxAskedAt = 1000
 
-// perSecond is how far the order goes in a second, as migration 3 counts it.
+// perSecond is how far the order advances in a second, as in migration 3.
 const perSecond = 1000000 * 4096
 
-// askedAtSQL yields what tenant $1 wrote about questions between two numbers before the
-// one the order has reached, the newest first. It looks at what was written in that time,
-// and at nothing else.
+// askedAtSQL yields what tenant $1 wrote about questions between two distances before the current
+// number of the order, the newest first. It reads only what was written in that time.
 const askedAtSQL = `
 WITH n AS MATERIALIZED (SELECT ` + nowSQL + ` AS now)
 SELECT f.session, f.seq, f.hash, f.at, f.id FROM facts f
@@ -30,10 +29,9 @@ AND f.kind IN ('ticket-opened', 'ticket-extended', 'ticket-answered')
 AND NOT EXISTS (SELECT FROM tombstones t WHERE t.tenant = f.tenant AND t.session = f.session AND t.seq >= f.seq)
 ORDER BY f.id DESC LIMIT $4`
 
-// AskedAt returns the entries in which questions of a tenant were asked, changed or
-// answered, by whichever node, between two times ago by the database's clock, in the
-// order of writing. What is not yet old may be missing: it becomes visible when its
-// transaction ends. Each database is asked once.
+// AskedAt returns the entries by which questions of a tenant were asked, changed or answered at any
+// node, between two times ago by the database's clock, in the order of writing. Recent entries may
+// be missing until their transaction ends. Each database is queried once.
 func (j *Journal) AskedAt(ctx context.Context, tenant string, from, to time.Duration) ([]journal.Head, error) {
 	if j.closed.Load() {
 		return nil, journal.ErrClosed

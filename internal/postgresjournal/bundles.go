@@ -14,13 +14,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// bundles keeps them in the first database: they are few, and belong to no
-// session.
+// bundles are stored in the first database: they are few, and belong to no session.
 type bundles struct{ j *Journal }
 
 var _ bundle.Store = bundles{}
 
-// Bundles returns the store of the fleet's bundles. It ends with the journal.
+// Bundles returns the store of the fleet's bundles. It closes with the journal.
 func (j *Journal) Bundles() bundle.Store { return bundles{j} }
 
 const (

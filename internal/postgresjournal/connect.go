@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	// checkEvery is how old the look at a server's settings may be: some can be
-	// changed while it runs.
+	// checkEvery is how often a server's settings are checked again: some can change while it runs.
 	checkEvery = 10 * time.Second
-	// connectTimeout bounds the way to one server where the DSN does not, so that one
-	// that hangs does not hide the next.
+	// connectTimeout bounds connecting to one server if the DSN does not, so that one that hangs
+	// does not hide the next.
 	connectTimeout = 3 * time.Second
 )
 
@@ -35,7 +34,7 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return checkAll(ctx, c, opts.Schema) }
 	config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) {
 		if !p.holds(c.PgConn()) {
-			return false, nil // another is made, to the server that replaced it
+			return false, nil // connect to the server that replaced it
 		}
 		if time.Since(noticesOf(c.PgConn()).checked) < checkEvery {
 			return true, nil
@@ -66,8 +65,8 @@ func prepare(config *pgx.ConnConfig, p *primary) {
 	config.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) { noticesOf(c).hear(n) }
 }
 
-// Notices are what a connection's server said. A connection is used by one
-// goroutine at a time, so they need no lock.
+// Notices are a server's messages on a connection. A connection is used by one goroutine at a time,
+// so they need no lock.
 type notices struct {
 	checked  time.Time
 	timeline int64          // of its server, when it was found to be the primary
@@ -95,8 +94,8 @@ func (n *notices) hear(notice *pgconn.Notice) {
 
 func (n *notices) forget() { n.heard = nil }
 
-// warning is an error that [outcomeOf] takes for doubt. Every warning counts,
-// because their texts are translated and have no codes of their own.
+// warning returns an error that [outcomeOf] treats as doubt. Every warning counts, because their
+// texts are translated and have no codes.
 func (n *notices) warning() error {
 	if n.heard == nil {
 		return nil
@@ -120,8 +119,8 @@ SELECT current_setting('fsync'), current_setting('full_page_writes'),
     set_config('enable_nestloop', 'off', false), -- a LATERAL still is one
     set_config('plan_cache_mode', 'force_generic_plan', false)`
 
-// checkAll is check for a connection that is going to be used. A newer program
-// may have changed the tables since this one started.
+// checkAll is check before the use of a connection. A newer program may have changed the tables
+// since this one started.
 func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
 	if err := check(ctx, c, schema); err != nil {
 		return err
@@ -142,11 +141,11 @@ func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
 	return c.QueryRow(ctx, "SELECT row_security_active('facts')").Scan(&n.guarded)
 }
 
-// check refuses a server that may lose what it acknowledged.
+// check refuses a server that may lose acknowledged writes.
 func check(ctx context.Context, c *pgx.Conn, schema string) error {
 	var fsync, pages, commit, unlogged, none string
 	var standby bool
-	path := pgx.Identifier{schema}.Sanitize() + ", pg_temp" // named last, or it comes first
+	path := pgx.Identifier{schema}.Sanitize() + ", pg_temp" // named explicitly, or it would come first
 	err := c.QueryRow(ctx, checkSQL, schema, path).
 		Scan(&fsync, &pages, &commit, &standby, &unlogged, &none, &none, &none, &none, &none, &none, &none, &none)
 	switch {
@@ -171,7 +170,7 @@ func notDurable(what, hint string) error {
 	return fmt.Errorf("%w: %s (%s)", journal.ErrNotDurable, what, hint)
 }
 
-// explain turns a refusal of all servers into what it means.
+// explain words the refusal of all servers.
 func explain(err error) error {
 	if errors.Is(err, pgconn.ErrReadOnlyConnection) {
 		return notDurable("no server that takes writes: only standbys, or default_transaction_read_only is on", "name the primary in the DSN, or all servers")
@@ -179,8 +178,8 @@ func explain(err error) error {
 	return err
 }
 
-// hideSecret keeps a DSN's password out of what people see. pgx hides it where
-// it can parse the DSN; where it cannot, the text is left out.
+// hideSecret keeps a DSN's password out of errors. pgx hides it where it can parse the DSN; where
+// it cannot, the text is left out.
 func hideSecret(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errors.New("the DSN cannot be read (want postgres://user@host/database or host=… user=… dbname=…)")

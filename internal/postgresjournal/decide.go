@@ -23,7 +23,7 @@ func (s *shard) newName() string {
 	return namePrefix + s.schema + ":" + strconv.Itoa(s.first) + ":" + rand.Text()
 }
 
-// decider returns the first shard of the database that decides about a batch.
+// decider returns the first shard of a batch's deciding database.
 func decider(name string) (first int, ok bool) {
 	parts := strings.Split(name, ":")
 	if len(parts) < 4 {
@@ -33,8 +33,8 @@ func decider(name string) (first int, ok bool) {
 	return first, err == nil
 }
 
-// prepared is a batch's name for what is prepared in one database, as it stands
-// in a statement that takes no arguments. Databases of one server share names.
+// prepared is the name of a batch's prepared transaction in one database, quoted for a statement
+// without parameters. Databases of one server share such names.
 func (s *shard) prepared(name string) string {
 	return "'" + strings.ReplaceAll(name+":"+strconv.Itoa(s.first), "'", "''") + "'"
 }
@@ -49,14 +49,14 @@ func (s *shard) decision(ctx context.Context, name string) (committed bool, err 
 		if err := c.QueryRow(ctx, "SELECT committed FROM decisions WHERE batch = $1", name).Scan(&committed); err != nil {
 			return err
 		}
-		// It was perhaps committed without its wait for the replica.
+		// It may have been committed without waiting for the replica.
 		_, err := c.Exec(ctx, settledSQL)
 		return err
 	})
 	return committed, err
 }
 
-// finish ends what was prepared here, as was decided. It may be ended already.
+// finish ends the prepared transaction as decided. It may have ended already.
 func (s *shard) finish(ctx context.Context, name string, commit bool) error {
 	sql := "ROLLBACK PREPARED " + s.prepared(name)
 	if commit {
@@ -93,10 +93,10 @@ const (
 	forgetSQL      = `DELETE FROM decisions WHERE at < now() - interval '1 hour'`
 )
 
-// mend ends what other nodes left prepared, as long as the journal is open.
+// mend ends transactions that other nodes left prepared, while the journal is open.
 func (j *Journal) mend(ctx context.Context) {
 	for sleep(ctx, mendEvery) == nil {
-		_ = j.mendOnce(ctx) // a database that is away is asked again
+		_ = j.mendOnce(ctx) // a database that is down is tried again
 	}
 }
 
@@ -115,7 +115,7 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 			if !ok || first >= Shards || first < 0 {
 				continue
 			}
-			// One that cannot be ended now must not hold up the others.
+			// One that cannot be ended now must not block the others.
 			if committed, err := j.shards[j.home[first]].decision(ctx, name); err == nil {
 				_ = s.finish(ctx, name, committed)
 			}

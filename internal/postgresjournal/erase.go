@@ -37,9 +37,9 @@ const buriedSQL = `
 SELECT EXISTS (SELECT FROM tombstones
     WHERE tenant = $1 AND session = $2 AND seq = $3 AND hash = $4 AND note = $5)`
 
-// What a tombstone hides is deleted, then the tombstone is said to be swept. Only
-// the function may do that (migration 4). What retention hides in a month goes with
-// the whole table, or is late if sessions live on there for long.
+// What a tombstone hides is deleted, then the tombstone is marked as swept. Only the function may
+// do that (migration 4). What retention hides in a month is dropped with its table, or deleted late
+// if sessions live on there for long.
 const (
 	sweepSQL   = `SELECT sweep($1, $2, $3)`
 	unsweptSQL = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept AND (why <> 'retention' OR month = 0) LIMIT 1000`
@@ -157,7 +157,7 @@ func (s *shard) sweepAll(ctx context.Context) error {
 	return s.write(ctx, func(c *pgx.Conn) error { return sweepFound(ctx, c, unsweptSQL) })
 }
 
-// sweepFound deletes what a statement finds.
+// sweepFound deletes what a query finds.
 func sweepFound(ctx context.Context, c *pgx.Conn, find string, args ...any) error {
 	for {
 		if err := actsAs(ctx, c, allTenants); err != nil {

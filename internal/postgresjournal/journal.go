@@ -1,10 +1,9 @@
-// Package postgresjournal keeps a journal in PostgreSQL, for fleets: any number
-// of nodes may append to any session. It refuses a server that may lose what it
-// acknowledged, and one that is not the primary.
+// Package postgresjournal keeps a journal in PostgreSQL, for fleets: any number of nodes may append
+// to any session. It refuses a server that may lose acknowledged writes, and one that is not the
+// primary.
 //
-// It talks to the server itself or through a pooler of whole sessions, never
-// through a pooler of transactions: what is checked when a connection opens
-// must hold for all its statements.
+// It connects to the server directly or through a session pooler, never through a transaction
+// pooler: what is checked when a connection opens must hold for all its statements.
 package postgresjournal
 
 import (
@@ -20,24 +19,23 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Options are how a journal is kept. The zero Options are fine.
+// Options configure a journal. The zero Options are valid.
 type Options struct {
-	// Schema holds the tables; [DefaultSchema] if empty. It is made if missing.
+	// Schema holds the tables; [DefaultSchema] if empty. It is created if missing.
 	Schema string
-	// Writers is how many connections append, 1 to [MaxConnections].
+	// Writers is the number of connections that append, 1 to [MaxConnections].
 	Writers int
-	// Readers is how many connections read, 1 to [MaxConnections].
+	// Readers is the number of connections that read, 1 to [MaxConnections].
 	Readers int
-	// Queue is how many batches may wait for a writer, 1 to [MaxQueue]. When it
-	// is full, Append waits.
+	// Queue is how many batches may wait for a writer, 1 to [MaxQueue]. While it is full, Append
+	// blocks.
 	Queue int
-	// Timeout bounds every statement, with its wait for the replica, up to
-	// [MaxTimeout]. A statement that takes longer is given up together with its
-	// connection.
+	// Timeout bounds every statement, with its wait for the replica, up to [MaxTimeout]. A
+	// statement that takes longer is cancelled together with its connection.
 	Timeout time.Duration
 }
 
-// What is taken where Options say nothing, and what they may say.
+// The defaults and limits of Options.
 const (
 	DefaultSchema  = "floodmark"
 	DefaultWriters = 4 // more make smaller groups, fewer leave the disk idle
@@ -48,10 +46,10 @@ const (
 	MaxConnections = 64
 	MaxQueue       = 1 << 16
 	MaxTimeout     = 5 * time.Minute
-	maxSchemaBytes = 63 // PostgreSQL cuts longer names off
+	maxSchemaBytes = 63 // PostgreSQL truncates longer names
 )
 
-// check fills in what is not said and refuses what cannot be.
+// check fills in defaults and refuses invalid options.
 func (o Options) check() (Options, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -85,17 +83,17 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// A Journal implements [journal.Journal] on one PostgreSQL database, or on
-// several that hold some shards each. A session lies in one of them with all its
-// entries. What belongs to no session (contents, what sessions left behind, lists
-// of sessions) lies with the session that wrote it, and all databases are asked.
+// A Journal implements [journal.Journal] on one PostgreSQL database, or on several with some shards
+// each. A session is in one of them with all its entries. What belongs to no session (contents,
+// artifacts, lists of sessions) is stored with the session that wrote it, and all databases are
+// queried.
 type Journal struct {
 	shards []*shard // by their ranges
 	home   [Shards]uint8
 	closed atomic.Bool
 
-	mu      sync.RWMutex   // guards that spreads grows only before closed is set
-	spreads sync.WaitGroup // batches on their way to several databases
+	mu      sync.RWMutex   // guards closed: spreads grows only while it is not set
+	spreads sync.WaitGroup // batches being written to several databases
 	turns   chan struct{}  // one for each of them
 	stop    context.CancelFunc
 	mending sync.WaitGroup
@@ -103,15 +101,15 @@ type Journal struct {
 
 var _ journal.Journal = (*Journal)(nil)
 
-// Open connects to the primary among the servers dsn names, refuses it with
-// [journal.ErrNotDurable] if it may lose what it acknowledged, and brings its
-// tables up to date. Many nodes may open the same database at once.
+// Open connects to the primary among the servers dsn names, refuses it with [journal.ErrNotDurable]
+// if it may lose acknowledged writes, and migrates its tables. Many nodes may open the same
+// database at once.
 func Open(ctx context.Context, dsn string, opts Options) (*Journal, error) {
 	return OpenShards(ctx, []Range{{DSN: dsn, Last: Shards - 1}}, opts)
 }
 
-// OpenShards is [Open] for shards that lie in several databases. It refuses a
-// mapping other than the one that is recorded in them.
+// OpenShards is [Open] for shards in several databases. It refuses a mapping that differs from the
+// recorded one.
 func OpenShards(ctx context.Context, ranges []Range, opts Options) (*Journal, error) {
 	j, err := openAll(ctx, ranges, opts)
 	if err != nil {
@@ -158,7 +156,7 @@ func openAll(ctx context.Context, ranges []Range, opts Options) (*Journal, error
 	return j, nil
 }
 
-// of returns the database a session lies in.
+// of returns the database of a session.
 func (j *Journal) of(s journal.Session) *shard {
 	if len(j.shards) == 1 {
 		return j.shards[0]
@@ -166,8 +164,8 @@ func (j *Journal) of(s journal.Session) *shard {
 	return j.shards[j.home[ShardOf(s)]]
 }
 
-// Append implements [journal.Journal]. The batch must not change until it
-// returns, or ever if it returns [journal.ErrInDoubt].
+// Append implements [journal.Journal]. The batch must not be changed until it returns, and never if
+// it returns [journal.ErrInDoubt].
 func (j *Journal) Append(ctx context.Context, b journal.Batch) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -210,8 +208,8 @@ func (j *Journal) Begin(ctx context.Context, s journal.Session) (journal.Start, 
 	return start, nil
 }
 
-// Read implements [journal.Journal]. A session that is erased meanwhile ends in
-// [journal.ErrConflict], one with a gap in [journal.ErrBroken].
+// Read implements [journal.Journal]. A session that is erased meanwhile ends with
+// [journal.ErrConflict], one with a gap with [journal.ErrBroken].
 func (j *Journal) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		if j.closed.Load() {
@@ -248,8 +246,8 @@ func (j *Journal) Postings(ctx context.Context, tenant string, contents []floodm
 	return found, nil
 }
 
-// Heads implements [journal.Journal]. Each call stops writers for a moment, to
-// know where nothing earlier can appear any more.
+// Heads implements [journal.Journal]. Each call blocks writers for a moment, to find a number that
+// nothing earlier can appear before.
 func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		if j.closed.Load() {

@@ -8,14 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Month is a part of a journal that goes as a whole.
+// A Month is a part of a journal that is dropped as a whole.
 type Month struct {
-	// Month is when its sessions began, as 202611; 0 is what was there before
-	// months were.
+	// Month is when its sessions began, as 202611; 0 holds those from before months existed.
 	Month int `json:"month"`
-	// Sessions is how many live in it; of month 0 those that were written to since.
+	// Sessions is how many live in it; for month 0 those written since.
 	Sessions int64 `json:"sessions"`
-	// Bytes is what it takes on disk, with its indexes.
+	// Bytes is its size on disk, with its indexes.
 	Bytes int64 `json:"bytes"`
 }
 
@@ -64,7 +63,7 @@ func monthsOf(ctx context.Context, dsn string, opts Options) (list []Month, err 
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Month])
 }
 
-// addMonths adds up two lists that are in order.
+// addMonths adds two sorted lists.
 func addMonths(a, b []Month) (sum []Month) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

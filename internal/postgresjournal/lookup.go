@@ -17,13 +17,13 @@ import (
 // Tenants share a statement as long as their results are small. A tenant with a large result or a
 // slow statement is looked up [apart], so that no other tenant waits or is refused because of it.
 const (
-	// lookers is how many shared statements of one node ask a database at once, the
-	// second only if the first takes longer than patience: more make smaller groups,
-	// and each statement costs the database more than what it asks for.
+	// lookers is how many shared statements one node runs at once in a database, the second only if
+	// the first takes longer than patience: more would make smaller groups, and each statement has
+	// a fixed cost.
 	lookers  = 2
 	patience = 5 * time.Millisecond
-	// maxAsked is how many keys one statement asks for, maxShared how many of them
-	// may be one asker's if others share it.
+	// maxAsked bounds the keys of one statement, maxShared those of one lookup in a shared
+	// statement.
 	maxAsked  = 1024
 	maxShared = 128
 )
@@ -32,14 +32,14 @@ const (
 type asking struct {
 	tenant string
 	keys   []floodmark.Digest
-	until  time.Time     // when it is refused; zero before its first statement
+	until  time.Time     // its deadline; zero before its first statement
 	gone   atomic.Bool   // its caller has given up
 	done   chan struct{} // closed when found and err are set
 	found  []journal.Artifact
 	err    error
 }
 
-// end answers it.
+// end returns the result to its caller.
 func (a *asking) end(err error) {
 	if a.err = err; err != nil {
 		a.found = nil
@@ -47,18 +47,17 @@ func (a *asking) end(err error) {
 	close(a.done)
 }
 
-// A look asks for the words of a group by one statement, within some time, and sets
-// what each has found. It returns what the tenants' words take.
+// A look looks up the words of a group by one statement, within some time, and sets the results. It
+// returns the size of each tenant's words.
 type look func(within time.Duration, group []*asking, shared bool) (map[string]portion, error)
 
-// A portion is what one tenant's words take.
+// A portion is the size of one tenant's words.
 type portion struct {
 	bytes int
-	over  bool // there are more than the statement may bring: what was found is not all
+	over  bool // the result is incomplete: it exceeds the statement's limit
 }
 
-// lookups gathers those who ask while others are being answered. Who comes alone
-// is answered alone, and at once.
+// lookups collects lookups while others are being answered. A single one is answered at once.
 type lookups struct {
 	asked   chan *asking
 	look    look
@@ -68,8 +67,7 @@ type lookups struct {
 	closing chan struct{}
 }
 
-// newLookups makes statements within some time, on so many connections that others
-// need, too.
+// newLookups uses statements with a timeout, and leaves some of the readers to others.
 func newLookups(l look, timeout time.Duration, readers int) *lookups {
 	all := &lookups{asked: make(chan *asking), look: l, timeout: timeout, apart: newApart(l, timeout, readers), closing: make(chan struct{})}
 	all.workers.Go(all.work)
@@ -83,7 +81,7 @@ func (l *lookups) close() {
 	l.apart.workers.Wait()
 }
 
-// find waits for a turn, then for the answer.
+// find waits for its turn, then for the result.
 func (l *lookups) find(ctx context.Context, tenant string, keys []floodmark.Digest) ([]journal.Artifact, error) {
 	a := &asking{tenant: tenant, keys: keys, done: make(chan struct{})}
 	if len(keys) > maxShared || l.apart.has(tenant) {
@@ -109,7 +107,7 @@ func (l *lookups) find(ctx context.Context, tenant string, keys []floodmark.Dige
 // work collects new lookups while earlier ones are answered. A second statement starts beside a
 // slow one, so that no lookup waits for a connection that hangs.
 func (l *lookups) work() {
-	under := make(chan struct{}, lookers) // a place for each statement under way
+	under := make(chan struct{}, lookers) // one slot for each statement under way
 	var held *asking                      // did not fit the last group
 	var last chan struct{}                // closed when the last statement has ended
 	for {
@@ -134,8 +132,8 @@ func (l *lookups) work() {
 	}
 }
 
-// gather makes a group of the first one and of those who ask now, and returns the
-// one that did not fit.
+// gather makes a group of the first lookup and of those waiting now, and returns the one that did
+// not fit.
 func (l *lookups) gather(first *asking) (group []*asking, held *asking) {
 	group, keys := []*asking{first}, len(first.keys)
 	for {
@@ -151,9 +149,8 @@ func (l *lookups) gather(first *asking) (group []*asking, held *asking) {
 	}
 }
 
-// share answers a group by one statement. Where several tenants share it, it gets
-// half of the time: if it is slow or refused because of one of them, there is time
-// to ask for each apart.
+// share answers a group by one statement. A statement of several tenants gets half of the time: if
+// one of them makes it slow or fail, there is time to look up each apart.
 func (l *lookups) share(group []*asking) {
 	within, several := l.timeout, false
 	until := time.Now().Add(l.timeout)
@@ -179,7 +176,7 @@ func (l *lookups) share(group []*asking) {
 	}
 }
 
-// await waits until something is closed, but not for long. Nothing is nil.
+// await waits for a channel, with a timeout.
 func await(done <-chan struct{}, long time.Duration) {
 	select {
 	case <-done:

@@ -30,8 +30,8 @@ SELECT m.id FROM machines m WHERE m.tenant = $1 AND m.id COLLATE "C" > $2
     AND NOT ($4 AND EXISTS (SELECT FROM machine_ends e WHERE e.tenant = m.tenant AND e.id = m.id))
 ORDER BY m.id COLLATE "C" LIMIT $3`
 
-// List implements [machines.Book]. First it finds out which machines there are, then
-// it reads what is known of those alone: a report may be long.
+// List implements [machines.Book]. It first finds the ids of the page, then reads only those
+// machines: a report may be long.
 func (b machineBook) List(ctx context.Context, tenant string, p machines.Page) ([]machines.Status, error) {
 	ids, err := b.pageOf(ctx, tenant, p)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b machineBook) List(ctx context.Context, tenant string, p machines.Page) (
 	return list, nil
 }
 
-// pageOf returns the ids of a page, of all databases together.
+// pageOf returns the ids of a page, over all databases.
 func (b machineBook) pageOf(ctx context.Context, tenant string, p machines.Page) ([]string, error) {
 	if b.j.closed.Load() {
 		return nil, journal.ErrClosed

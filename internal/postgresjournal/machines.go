@@ -14,16 +14,16 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A machineBook keeps laptops that joined the fleet. Each lies whole in one
-// database, which follows from its id.
+// A machineBook stores laptops that joined the fleet. Each is in one database, determined by its
+// id.
 type machineBook struct{ j *Journal }
 
 var _ machines.Book = machineBook{}
 
-// Machines returns the book of laptops that lies beside the journal.
+// Machines returns the book of laptops in the journal's databases.
 func (j *Journal) Machines() machines.Book { return machineBook{j} }
 
-// of is where a machine lies.
+// of returns the database of a machine.
 func (b machineBook) of(id machines.ID) *shard {
 	return b.j.of(journal.Session{ID: floodmark.SessionID("machine/" + id)})
 }
@@ -84,8 +84,8 @@ func (b machineBook) Enrol(ctx context.Context, m machines.Machine) error {
 const useTokenSQL = `INSERT INTO token_uses AS u (tenant, token, uses) VALUES ($1, $2, 1)
 ON CONFLICT (tenant, token) DO UPDATE SET uses = u.uses + 1 WHERE u.uses < $3`
 
-// Use implements [machines.Book]. A token lies whole in one database, so that all
-// nodes count in one place. In doubt it may have been counted for nothing.
+// Use implements [machines.Book]. A token is in one database, so that all nodes count in one place.
+// After an error a use may be counted without an enrolment.
 func (b machineBook) Use(ctx context.Context, tenant string, token floodmark.Digest, most int64) (ok bool, err error) {
 	if most < 1 {
 		return false, nil
@@ -136,7 +136,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// hasMachine refuses who is not the tenant's.
+// hasMachine refuses a machine that is not the tenant's.
 func hasMachine(ctx context.Context, c querier, tenant string, id machines.ID) error {
 	var there bool
 	err := c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machines WHERE tenant = $1 AND id = $2)", []byte(tenant), string(id)).Scan(&there)
@@ -146,7 +146,7 @@ func hasMachine(ctx context.Context, c querier, tenant string, id machines.ID) e
 	return err
 }
 
-// isJoined refuses who is not the tenant's, or has ended.
+// isJoined refuses a machine that is not the tenant's, or has ended.
 func isJoined(ctx context.Context, tx pgx.Tx, tenant string, id machines.ID) error {
 	if err := hasMachine(ctx, tx, tenant, id); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// merged yields the heads of several databases in one order, in which before
-// tells the earlier of two marks. Those with the same mark follow each other.
+// merged yields the heads of several databases in one order, by before. Those with the same mark
+// are adjacent.
 func merged(lists []iter.Seq2[journal.Head, error], before func(a, b journal.Mark) bool, yield func(journal.Head, error) bool) {
 	type source struct {
 		next func() (journal.Head, error, bool)
@@ -59,7 +59,7 @@ func (j *Journal) lists(of func(*shard) ([]iter.Seq2[journal.Head, error], error
 	return slices.Concat(all...), err
 }
 
-// each asks all databases at once and returns the first error.
+// each calls f for all databases concurrently and returns the first error.
 func (j *Journal) each(f func(i int, s *shard) error) error {
 	if len(j.shards) == 1 {
 		return f(0, j.shards[0])
@@ -78,9 +78,8 @@ func (j *Journal) each(f func(i int, s *shard) error) error {
 	return nil
 }
 
-// horizon returns a mark that nothing can appear before any more, in any
-// database, and behind which everything is that was acknowledged by now. Clocks
-// differ: the latest one counts for all of them.
+// horizon returns a mark that no later entry of any database is before, and that is after
+// everything acknowledged by now. Clocks differ, so the latest one is used for all.
 func (j *Journal) horizon(ctx context.Context) (journal.Mark, error) {
 	marks := make([]journal.Mark, len(j.shards))
 	latest := journal.Mark(0)

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// migrationLock is the advisory lock under which nodes take turns, together with
-// the schema's name: «floodmar» as a number.
+// migrationLock is the advisory lock of migrating nodes, combined with the schema's name:
+// «floodmar» as a number.
 const migrationLock = 0x666c6f6f646d6172
 
 // Migrations run beside live nodes. A statement that would wait for a lock gives up, because all
@@ -22,8 +22,7 @@ const (
 	migrationPause       = 100 * time.Millisecond
 )
 
-// migrate brings the tables up to date if this role may, each step as a whole,
-// and refuses tables this program does not know.
+// migrate migrates the tables if this role may, each step atomically, and refuses unknown tables.
 func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options) error {
 	all, err := steps()
 	if err != nil {
@@ -45,19 +44,17 @@ func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options
 	return m.run(ctx)
 }
 
-// A migration is one program's look at the tables, and what it does about it.
+// A migration is one program's migration of the tables.
 type migration struct {
 	c      *pgx.Conn
 	schema string
 	all    []step
 }
 
-// A version is where tables are: the last step, and which step a program must
-// know.
+// A version is the last step of the tables, and the step a program must know.
 type version struct{ at, needs int }
 
-// run does nothing if there is nothing to do, without a lock: nodes start often,
-// migrations are rare.
+// run returns without a lock if there is nothing to do: nodes start often, migrations are rare.
 func (m *migration) run(ctx context.Context) error {
 	v, err := m.version(ctx)
 	if err != nil {
@@ -79,10 +76,10 @@ func (m *migration) run(ctx context.Context) error {
 	return m.locked(ctx, func() error { return m.forward(ctx) })
 }
 
-// errNewerTables says that tables were changed beyond what this program can do.
+// errNewerTables says that a newer program has changed the tables beyond what this one supports.
 var errNewerTables = errors.New("a newer Floodmark has changed the tables: this one does not know them, so run the newer one")
 
-// versionSQL is read only where the table is: see hasTable.
+// versionSQL is used only if the table exists: see hasTable.
 const versionSQL = `SELECT coalesce(max(version), 0), coalesce(max(coalesce((to_jsonb(m) ->> 'needs')::int, version)), 0) FROM migrations m`
 
 func (m *migration) version(ctx context.Context) (v version, err error) {
@@ -128,8 +125,7 @@ func (m *migration) locked(ctx context.Context, f func() error) error {
 	return err
 }
 
-// forward takes the steps that are missing. Another node may have taken some
-// while this one waited.
+// forward takes the missing steps. Another node may have taken some while this one waited.
 func (m *migration) forward(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
@@ -155,7 +151,7 @@ func (m *migration) forward(ctx context.Context) error {
 	return nil
 }
 
-// begin makes what migrations themselves need.
+// begin creates what migrations themselves need.
 func (m *migration) begin(ctx context.Context) error {
 	var there bool
 	if err := m.c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", m.schema).Scan(&there); err != nil {
@@ -173,7 +169,7 @@ func (m *migration) begin(ctx context.Context) error {
 	return err
 }
 
-// take takes one step and writes down that it did.
+// take takes one step and records it.
 func (m *migration) take(ctx context.Context, s step) error {
 	const done = "INSERT INTO migrations (version, name, needs) VALUES ($1, $2, $3)"
 	if s.oneByOne {

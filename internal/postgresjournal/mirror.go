@@ -49,8 +49,8 @@ func mirrorLink(row pgx.CollectableRow) (journal.Link, error) {
 	return linkOf(seq, hash), err
 }
 
-// Add implements [machines.Book]. Who adds to the same session waits; of two who
-// begin one, the second is rolled back by the table's key and looks again.
+// Add implements [machines.Book]. Concurrent adds to a session wait; of two that begin one, the
+// table's key rolls back the second, which is retried.
 func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u machines.Upload, at time.Time) (outcome machines.Outcome, head journal.Link, err error) {
 	m := mirrored{tenant: []byte(tenant), id: string(id), session: []byte(u.Session)}
 	err = b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
@@ -70,7 +70,7 @@ func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u m
 			head = add[len(add)-1].Link()
 			return m.add(ctx, tx, add)
 		}
-		// It is all there, perhaps committed without its wait for the replica.
+		// All of it exists, perhaps committed without waiting for the replica.
 		_, err := tx.Exec(ctx, settledSQL)
 		return err
 	})
@@ -87,7 +87,7 @@ type mirrored struct {
 	session []byte
 }
 
-// known returns where the copy ends, and its hashes where the upload speaks of it.
+// known returns where the copy ends, and its hashes for the upload's entries.
 func (m mirrored) known(ctx context.Context, tx pgx.Tx, u machines.Upload) (head journal.Link, known map[uint64]journal.Hash, err error) {
 	var seq int64
 	var hash []byte
@@ -182,7 +182,7 @@ func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s 
 
 const mirrorStoneSQL = `SELECT seq, at, hash, note FROM mirror_stones WHERE tenant = $1 AND machine = $2 AND session = $3`
 
-// stone is what stands where the beginning of a copy was erased.
+// stone is the entry in place of an erased beginning.
 func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID) (e journal.Entry, gone bool, err error) {
 	if b.j.closed.Load() {
 		return e, false, journal.ErrClosed
@@ -201,8 +201,8 @@ func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s
 	return e, gone, err
 }
 
-// page reads some of a copy; more says that there may be others. A laptop sends
-// what it likes, so they are bounded by their bytes as well.
+// page reads a part of a copy; more says that there may be others. Laptops send entries of any
+// size, so the bytes are bounded as well.
 func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID, after uint64) (page []journal.Entry, more bool, err error) {
 	if b.j.closed.Load() {
 		return nil, false, journal.ErrClosed

@@ -9,15 +9,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A month names the table in which the facts of some sessions lie: of those that
-// began in it, as 202611, or 0 for the table of what was there before months were.
+// A month names the table of some sessions' facts: of those that began in it, as 202611, or 0 for
+// the table from before months.
 type month int
 
 // unborn is the month of a session without entries, or one unknown to this node.
 const unborn month = -1
 
-// from is the table as it is read, into as it is written to. Reading facts without
-// ONLY is reading all months.
+// from is the table to read, into the one to write. Reading facts without ONLY reads all months.
 func (m month) from() string {
 	if m <= 0 {
 		return "ONLY facts"
@@ -32,9 +31,9 @@ func (m month) into() string {
 	return "facts_" + strconv.Itoa(int(m))
 }
 
-// texts are the statements that speak of one month's table.
+// texts are the statements for one month's table.
 type texts struct {
-	insertOne, insert, insertAt string // go on with sessions
+	insertOne, insert, insertAt string // continue sessions
 	bear, bearAt                string // and begin some
 	snapshot, content           string
 	leave, takeBack             string
@@ -56,24 +55,23 @@ func textsOf(m month) *texts {
 	}
 }
 
-// maxHomes is how many sessions' months are remembered, twice: about 20 MB.
+// maxHomes bounds each half of the cache of sessions' months: about 20 MB together.
 const maxHomes = 1 << 16
 
-// Homes are the months sessions lie in, as far as they are known here. They are
-// hints: every statement finds out by itself whether they hold, because a session
-// that was erased may go on in another month, at another node.
+// Homes are the known months of sessions. They are hints: every statement verifies them, because an
+// erased session may continue in another month, at another node.
 type homes struct {
 	mu         sync.Mutex // guards all below
 	young, old map[journal.Session]month
 	texts      map[month]*texts
-	current    month // where sessions are born: 0 if there is no table for this month
+	current    month // where new sessions begin: 0 if this month has no table
 }
 
 func newHomes() *homes {
 	return &homes{young: map[journal.Session]month{}, texts: map[month]*texts{}}
 }
 
-// of returns where a session lies, or unborn.
+// of returns the month of a session, or unborn.
 func (h *homes) of(s journal.Session) month {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +86,7 @@ func (h *homes) of(s journal.Session) month {
 	return m
 }
 
-// set notes where a session lies; unborn forgets it.
+// set records the month of a session; unborn forgets it.
 func (h *homes) set(s journal.Session, m month) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,14 +117,14 @@ func (h *homes) text(m month) *texts {
 	return t
 }
 
-// here is where sessions are born now.
+// here is the month in which new sessions begin.
 func (h *homes) here() month {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.current
 }
 
-// learn takes in which months there are.
+// learn records which months exist.
 func (h *homes) learn(current month, all []month) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

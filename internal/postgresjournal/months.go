@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// monthsEvery is how often a node looks which months there are, and has the
-	// next one made. It is made a month ahead, so any time below that will do.
+	// monthsEvery is how often a node lists the months, and has the next one created. That is done
+	// a month ahead, so any shorter time will do.
 	monthsEvery = 10 * time.Minute
-	// lateAfter is how long what retention hides may wait for its month to go.
-	// Where sessions live on for longer it is deleted one by one.
+	// lateAfter is how long erased facts may wait for their month to be dropped. Where sessions
+	// live on for longer they are deleted one by one.
 	lateAfter = 35 * 24 * time.Hour
-	// tidyTime bounds letting old months go, with its waits for the replica: who asks
-	// for it signs and erases besides.
+	// tidyTime bounds dropping old months, with its waits for the replica: its caller signs and
+	// erases besides.
 	tidyTime = 5 * time.Minute
 )
 
@@ -33,20 +33,20 @@ WHERE i.inhparent = 'facts'::regclass AND c.relname ~ '^facts_[0-9]{6}$'`
 	dropMonthSQL = `SELECT drop_month($1)`
 )
 
-// isGone reports whether a table is not there any more.
+// isGone reports whether a table does not exist any more.
 func isGone(err error) bool {
 	pg := (*pgconn.PgError)(nil)
 	return errors.As(err, &pg) && pg.Code == "42P01"
 }
 
-// isBusy reports whether a lock could not be had in time.
+// isBusy reports whether a lock timed out.
 func isBusy(err error) bool {
 	pg := (*pgconn.PgError)(nil)
 	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01")
 }
 
-// makeMonths has the tables of this month and the next made. Where that cannot be
-// done now, sessions are born in the table of before, and nothing is refused.
+// makeMonths creates the tables of this month and the next. Where that is impossible now, sessions
+// begin in the earlier table, and nothing is refused.
 func (s *shard) makeMonths(ctx context.Context) error {
 	err := s.write(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, makeMonthsSQL)
@@ -59,7 +59,7 @@ func (s *shard) makeMonths(ctx context.Context) error {
 	return err
 }
 
-// look reads which months there are, the oldest first.
+// look lists the existing months, the oldest first.
 func (s *shard) look(ctx context.Context) (all []month, err error) {
 	var current month
 	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -72,10 +72,10 @@ func (s *shard) look(ctx context.Context) (all []month, err error) {
 	return all, nil
 }
 
-// prepareMonths keeps the next month ready, as long as the journal is open.
+// prepareMonths keeps the next month ready while the journal is open.
 func (j *Journal) prepareMonths(ctx context.Context) {
 	for sleep(ctx, monthsEvery) == nil {
-		_ = j.each(func(_ int, s *shard) error { // a database that is away is asked again
+		_ = j.each(func(_ int, s *shard) error { // a database that is down is tried again
 			within, cancel := context.WithTimeout(ctx, s.timeout)
 			defer cancel()
 			return s.makeMonths(within)
@@ -106,8 +106,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	if err != nil {
 		return 0, err
 	}
-	// What takes long is no server that hangs: only the statement ends, and with it
-	// its connection.
+	// A slow drop is no sign of a hanging server: only the statement and its connection end.
 	within, cancel := context.WithTimeout(ctx, s.tidyTime)
 	defer cancel()
 	var over []month
@@ -122,7 +121,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	if err != nil {
 		return 0, err
 	}
-	var stay []error // why months stay: others go all the same
+	var stay []error // why months stay; others are dropped all the same
 	for _, m := range over {
 		gone := false
 		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
@@ -147,7 +146,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	return dropped, errors.Join(stay...)
 }
 
-// mayDrop tells the function's own refusal from that of a role that may not call it.
+// mayDrop tells the function's own refusal from that of a role without the right to call it.
 func mayDrop(err error) bool {
 	pg := (*pgconn.PgError)(nil)
 	return errors.As(err, &pg) && pg.Routine == "exec_stmt_raise"

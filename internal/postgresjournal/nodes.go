@@ -8,17 +8,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Node is one that serves this journal.
+// A Node is a node that serves this journal.
 type Node struct {
 	ID string
-	// Ago is how long ago it was heard of, by the database's clock.
+	// Ago is the time since its last announcement, by the database's clock.
 	Ago time.Duration
-	// Says is what it says of itself. The journal does not read it.
+	// Says is its own description. The journal does not read it.
 	Says []byte
 }
 
 const (
-	// maxNodes bounds how many are listed: more than any fleet has.
+	// maxNodes bounds the list: more than any fleet has.
 	maxNodes = 1000
 	// announceSQL also deletes nodes that were not renewed for an hour.
 	announceSQL = `WITH gone AS (DELETE FROM nodes WHERE at < now() - interval '1 hour' AND id <> $1)
@@ -28,8 +28,8 @@ ON CONFLICT (id) DO UPDATE SET at = now(), says = excluded.says`
 	withdrawSQL = `DELETE FROM nodes WHERE id = $1`
 )
 
-// Announce writes down what a node says of itself, in place of what it said before,
-// and returns all nodes, the last heard of first. They stand in the first database.
+// Announce stores a node's description, replacing the last one, and returns all nodes, the most
+// recent first. They are in the first database.
 func (j *Journal) Announce(ctx context.Context, id string, says []byte) (list []Node, err error) {
 	err = j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, announceSQL, id, notNull(says)); err != nil {
@@ -53,7 +53,7 @@ func (j *Journal) Announce(ctx context.Context, id string, says []byte) (list []
 	return list, nil
 }
 
-// Withdraw takes back what a node said, when it ends.
+// Withdraw removes a node's description, when it stops.
 func (j *Journal) Withdraw(ctx context.Context, id string) error {
 	err := j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, withdrawSQL, id)

@@ -13,14 +13,13 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// pageHeads is how many writings are looked at in one statement, firstHeads in the
-// first.
+// pageHeads is how many rows one statement reads, firstHeads the first one.
 const (
 	pageHeads  = 2000
 	firstHeads = 125
 )
 
-// nowSQL is the number the order has reached, as migration 3 counts it.
+// nowSQL is the current number of the order, as in migration 3.
 const nowSQL = `greatest((SELECT last_value FROM written), ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - 1577836800000000) * 4096 + 4095)`
 
 // Numbers of the order are handed out before their transactions commit, so a lower one may become
@@ -30,26 +29,26 @@ const nowSQL = `greatest((SELECT last_value FROM written), ((date_part('epoch', 
 // failover took.
 const horizonSQL = `SELECT reach($1::bigint)`
 
-// newestSQL is a number behind which nothing of a tenant is yet.
+// newestSQL is a number after all of a tenant's rows.
 const newestSQL = `SELECT greatest(` + nowSQL + `,
     (SELECT f.id FROM facts f WHERE f.tenant = $1 ORDER BY f.id DESC LIMIT 1),
     (SELECT t.id FROM tombstones t WHERE t.tenant = $1 ORDER BY t.id DESC LIMIT 1))`
 
-// lastSQL is true for a row c of a month that is the last of its session, as of
-// number $2. What a tombstone hides is not.
+// lastSQL is true for a row c of a month that is the last of its session, as of number $2, and not
+// hidden by a tombstone.
 const lastSQL = `
 NOT EXISTS (SELECT FROM {from} n
     WHERE n.tenant = c.tenant AND n.session = c.session AND n.seq = c.seq + 1 AND n.id <= $2)
 AND NOT EXISTS (SELECT FROM tombstones t
     WHERE t.tenant = c.tenant AND t.session = c.session AND t.seq >= c.seq)`
 
-// lastStoneSQL is true for a tombstone behind which nothing follows, in any month.
+// lastStoneSQL is true for a tombstone without later entries, in any month.
 const lastStoneSQL = `
 NOT EXISTS (SELECT FROM facts n
     WHERE n.tenant = c.tenant AND n.session = c.session AND n.seq = c.seq + 1 AND n.id <= $2)`
 
-// headsSQL yields the next $3 writings of a month after $1. Tenants are found by
-// leaps through the index, because there are few beside what they wrote.
+// headsSQL yields the next $3 rows of a month after $1. It finds tenants by skipping through the
+// index, because they are few compared with their rows.
 const headsSQL = `
 WITH RECURSIVE tenants (tenant) AS (
     (SELECT tenant FROM {from} ORDER BY tenant LIMIT 1)
@@ -71,7 +70,7 @@ WITH c AS MATERIALIZED (
 )
 SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastStoneSQL + ` FROM c ORDER BY c.id`
 
-// recentSQL yields the next $4 writings of tenant $1 in a month before $3, as of $2.
+// recentSQL yields the next $4 rows of tenant $1 in a month before $3, as of $2.
 const recentSQL = `
 WITH c AS MATERIALIZED (
     SELECT tenant, session, seq, hash, at, id FROM {from}
@@ -87,16 +86,16 @@ WITH c AS MATERIALIZED (
 )
 SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastStoneSQL + ` FROM c ORDER BY c.id DESC`
 
-// A written is a place in the order.
+// A written is a row in the order.
 type written struct {
 	journal.Head
 	last bool // of its session
 }
 
-// heads yields what was written behind after, up to end, which is a horizon: one
-// list for each month and one for tombstones.
+// heads yields the rows after after, up to end, which is a horizon: one list for each month and one
+// for tombstones.
 func (s *shard) heads(ctx context.Context, after, end journal.Mark) (lists []iter.Seq2[journal.Head, error], err error) {
-	months, err := s.look(ctx) // now: what is made from here on holds nothing up to end
+	months, err := s.look(ctx) // now: later tables hold nothing up to end
 	if err != nil {
 		return nil, err
 	}
@@ -111,16 +110,15 @@ func (s *shard) heads(ctx context.Context, after, end journal.Mark) (lists []ite
 	return append(lists, list(headStonesSQL)), nil
 }
 
-// pages yields those writings that are the last of their session, page by page.
-// The first pages are small, because there are many lists and few readers who want
-// all of them.
+// pages yields the rows that are the last of their session, page by page. The first pages are
+// small, because there are many lists and few readers want all of them.
 func (s *shard) pages(ctx context.Context, what, tenants string, at int64, next func(at int64, n int) (string, []any)) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		for n := firstHeads; ; n = min(4*n, pageHeads) {
 			sql, args := next(at, n)
 			page, err := s.writtenPage(ctx, tenants, sql, args...)
 			if isGone(err) {
-				return // the month went, with nothing in it that counts
+				return // the month was dropped, and nothing in it counted
 			}
 			if err != nil {
 				yield(journal.Head{}, fmt.Errorf("%s: %w", what, err))
@@ -139,7 +137,7 @@ func (s *shard) pages(ctx context.Context, what, tenants string, at int64, next 
 	}
 }
 
-// now returns the number the order has reached.
+// now returns the current number of the order.
 func (s *shard) now(ctx context.Context) (now journal.Mark, err error) {
 	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, "SELECT "+nowSQL).Scan(&now)
@@ -167,8 +165,8 @@ func (s *shard) horizon(ctx context.Context, least journal.Mark) (end journal.Ma
 	return end, err
 }
 
-// barrierTimeout bounds how long writers may be held up by one who waits for the
-// barrier behind a slow one.
+// barrierTimeout bounds how long waiting for the barrier behind a slow writer may block other
+// writers.
 const barrierTimeout = "1s"
 
 func lockBarrier(ctx context.Context, tx pgx.Tx) error {
@@ -181,7 +179,7 @@ func lockBarrier(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// recent yields a tenant's sessions, the last written first, as heads does.
+// recent yields a tenant's sessions, the last written first, like heads.
 func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[journal.Head, error], err error) {
 	var end int64
 	err = s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {

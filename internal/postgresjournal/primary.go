@@ -12,23 +12,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A primary is what is known of which of a DSN's servers is the primary. After a
-// failover the old one may still accept connections, and hang in its wait for a
-// replica; it must not be taken for the primary because it is named first.
+// A primary tracks which of a DSN's servers is the primary. After a failover the old one may still
+// accept connections, and hang waiting for a replica; it must not be used just because it is named
+// first.
 type primary struct {
-	turn     atomic.Int64 // how many servers to pass over
-	timeline atomic.Int64 // the newest that was seen; each promotion begins one
+	turn     atomic.Int64 // how many servers to skip
+	timeline atomic.Int64 // the newest seen; each promotion begins one
 }
 
-// errReplaced says that another server was promoted since.
+// errReplaced says that another server has been promoted.
 var errReplaced = errors.New("this server is no longer the primary: another was promoted since")
 
 const roleSQL = `
 SELECT current_setting('transaction_read_only'),
     CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`
 
-// validate refuses a server that takes no writes, and one that was replaced. The
-// next one the DSN names is tried then.
+// validate refuses a server that takes no writes, and one that was replaced. Then the next server
+// of the DSN is tried.
 func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
 	results, err := c.Exec(ctx, roleSQL).ReadAll()
 	if err != nil {
@@ -58,12 +58,12 @@ func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
 // made.
 func (p *primary) holds(c *pgconn.PgConn) bool { return noticesOf(c).timeline >= p.timeline.Load() }
 
-// distrust begins the search for the primary with the next server.
+// distrust starts the search for the primary at the next server.
 func (p *primary) distrust() { p.turn.Add(1) }
 
-// arrange puts the servers in the order in which they are tried.
+// arrange sorts the servers in the order to try.
 func (p *primary) arrange(config *pgx.ConnConfig) {
-	// A server may stand there more than once in a row, with and without TLS.
+	// A server may be listed twice in a row, with and without TLS.
 	all := append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
 	var servers [][]*pgconn.FallbackConfig
 	for _, f := range all {

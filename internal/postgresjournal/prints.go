@@ -10,7 +10,7 @@ import (
 
 // A Print is the fingerprint of a key that all nodes of a fleet must share.
 type Print struct {
-	// Name is what the key is for, ID what people call it; it may be empty.
+	// Name is the purpose of the key, ID its display name, which may be empty.
 	Name, ID string
 	Print    [32]byte
 }
@@ -18,13 +18,13 @@ type Print struct {
 const (
 	printSQL  = `INSERT INTO prints (name, id, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	printsSQL = `SELECT id, print FROM prints WHERE name = $1`
-	// maxPrints is more than tenants have keys: what is over it was not written by us.
+	// maxPrints exceeds the number of tenants' keys: more were not written by us.
 	maxPrints   = 1 << 16
 	recordedSQL = `SELECT name, id, print FROM prints WHERE starts_with(name, $1) ORDER BY at, name LIMIT $2`
 )
 
-// Recorded returns the fingerprints whose name begins so, of every database, each
-// database's in the order in which they were written down.
+// Recorded returns the fingerprints with a name prefix, of every database, each database's in the
+// order of recording.
 func (j *Journal) Recorded(ctx context.Context, prefix string) (all []Print, err error) {
 	for _, s := range j.shards {
 		if err := s.recorded(ctx, prefix, &all); err != nil {
@@ -35,7 +35,7 @@ func (j *Journal) Recorded(ctx context.Context, prefix string) (all []Print, err
 }
 
 func (s *shard) recorded(ctx context.Context, prefix string, all *[]Print) error {
-	return s.write(ctx, func(c *pgx.Conn) error { // of the primary: a standby may be behind
+	return s.write(ctx, func(c *pgx.Conn) error { // of the primary: a standby may lag
 		rows, err := c.Query(ctx, recordedSQL, prefix, maxPrints+1)
 		if err != nil {
 			return err
@@ -55,9 +55,8 @@ func (s *shard) recorded(ctx context.Context, prefix string, all *[]Print) error
 	})
 }
 
-// Agree holds fingerprints against those that are written down in every database,
-// and writes down those that are not. It returns what is written down of those
-// that differ.
+// Agree compares fingerprints with those recorded in every database, and records missing ones. It
+// returns the recorded ones that differ.
 func (j *Journal) Agree(ctx context.Context, mine []Print) (others []Print, err error) {
 	for _, s := range j.shards {
 		for _, p := range mine {

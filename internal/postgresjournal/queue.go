@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The limits of one group, which is one commit. They keep a group's time short
-// beside the flush it shares.
+// The limits of one group, which is one commit. They keep a group's time short compared with its
+// flush.
 const (
 	maxGroup        = 512
 	maxGroupEntries = 2048
@@ -51,8 +51,8 @@ func newRequest(b journal.Batch) *request {
 	return r
 }
 
-// A queue gathers what arrives while writers are busy, so that many batches
-// share one commit. It uses no timer: a lone batch goes at once.
+// A queue collects batches while writers are busy, so that many share one commit. It uses no timer:
+// a lone batch is written at once.
 type queue struct {
 	requests chan *request
 	settle   func([]*request) // answers each of them
@@ -61,7 +61,7 @@ type queue struct {
 
 	mu      sync.RWMutex // guards closed; senders hold it for reading
 	closed  bool
-	closing chan struct{} // closed when closed is about to be set
+	closing chan struct{} // closed just before closed is set
 }
 
 func newQueue(size, writers int, settle func([]*request)) *queue {
@@ -72,7 +72,7 @@ func newQueue(size, writers int, settle func([]*request)) *queue {
 	return q
 }
 
-// append waits for room, then for the answer.
+// append waits for room, then for the result.
 func (q *queue) append(ctx context.Context, b journal.Batch) error {
 	r := newRequest(b)
 	if err := q.send(ctx, r); err != nil {
@@ -120,7 +120,7 @@ func (q *queue) send(ctx context.Context, r *request) error {
 	}
 }
 
-// close refuses what comes and waits until all that came is answered.
+// close refuses new requests and waits until all others are answered.
 func (q *queue) close() {
 	close(q.closing)
 	q.mu.Lock()
@@ -148,7 +148,7 @@ func (q *queue) write() {
 	}
 }
 
-// gather fills a group with what is there, and returns what did not fit.
+// gather fills a group with waiting requests, and returns the one that did not fit.
 func (q *queue) gather(g *group, first *request) *request {
 	for r := first; ; {
 		if !g.fits(r) {
@@ -167,9 +167,9 @@ func (q *queue) gather(g *group, first *request) *request {
 	}
 }
 
-// A group is what one commit writes. Sessions are in it once: of two batches for
-// the same session one must see what the other did. A batch of several records
-// stands alone, because it is written as a whole or not at all.
+// A group is what one commit writes. Each session is in it once: of two batches for a session, one
+// must see the other's result. A batch of several records is alone in its group, because it is
+// written atomically.
 type group struct {
 	requests []*request
 	entries  int
@@ -212,7 +212,7 @@ type leftAlone struct {
 	sessions map[journal.Session][]*request
 }
 
-// add reports whether r is not answered yet, and remembers it then.
+// add records r, and reports whether it is still unanswered.
 func (l *leftAlone) add(r *request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -230,7 +230,7 @@ func (l *leftAlone) add(r *request) bool {
 	return true
 }
 
-// remove forgets r, which is answered.
+// remove forgets an answered r.
 func (l *leftAlone) remove(r *request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -245,8 +245,7 @@ func (l *leftAlone) remove(r *request) {
 	}
 }
 
-// wait returns when nothing is on its way to session s that was there when it
-// was called.
+// wait returns when all requests for session s that existed at the call are answered.
 func (l *leftAlone) wait(ctx context.Context, s journal.Session) error {
 	l.mu.Lock()
 	all := slices.Clone(l.sessions[s])

@@ -13,8 +13,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A page is what is read at once. A connection is held for a page, never while
-// the reader thinks about it.
+// A page is one read. A connection is held for a page, never while the caller processes it.
 const (
 	pageEntries = 512
 	pageBytes   = 8 << 20
@@ -68,16 +67,15 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 	return start, nil
 }
 
-// linkOf makes a link. The table takes no hash of another length.
+// linkOf makes a link. The table's hashes all have the right length.
 func linkOf(seq int64, hash []byte) journal.Link {
 	l := journal.Link{Seq: uint64(seq)}
 	copy(l.Hash[:], hash)
 	return l
 }
 
-// readSQL yields the entry with number $3 too, without its body, because the
-// next one follows its hash; and at least one row, to tell of the tombstone and of
-// the month the session lies in.
+// readSQL also yields the entry with number $3, without its body, because the next one follows its
+// hash; and at least one row, with the tombstone and the session's month.
 const readSQL = `
 SELECT coalesce(b.month, 0), coalesce(t.seq, 0), t.hash, f.seq, f.at, f.hash, f.kind,
     CASE WHEN f.seq > greatest($3, t.seq) THEN f.body END
@@ -93,7 +91,7 @@ ORDER BY f.seq`
 
 // A page is a part of a session.
 type page struct {
-	lies    month        // where the session lies, which may not be where it was read
+	lies    month        // the session's month, which may differ from the one read
 	stone   journal.Link // zero if nothing was erased
 	prev    *journal.Hash
 	entries []journal.Entry
@@ -138,8 +136,8 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	}
 }
 
-// readHome reads a page where the session lies, by what the reading itself says: a
-// session that was erased may go on elsewhere.
+// readHome reads a page in the session's month, as found by the read itself: an erased session may
+// continue in another month.
 func (s *shard) readHome(ctx context.Context, c *pgxpool.Conn, session journal.Session, after uint64) (page, error) {
 	m := max(s.homes.of(session), 0)
 	for range maxMoves {
@@ -150,7 +148,7 @@ func (s *shard) readHome(ctx context.Context, c *pgxpool.Conn, session journal.S
 		}
 		m = p.lies
 		if gone {
-			m = 0 // the table went with all that lay in it
+			m = 0 // the table was dropped with all its rows
 		}
 		if m == 0 {
 			s.homes.set(session, unborn) // or from before months were
@@ -198,7 +196,7 @@ func readPage(ctx context.Context, c *pgxpool.Conn, sql string, session journal.
 	return p, rows.Err()
 }
 
-// chain fills in what each entry follows, and finds gaps.
+// chain fills in each entry's predecessor, and finds gaps.
 func (p *page) chain(session journal.Session, after uint64) error {
 	if len(p.entries) == 0 {
 		return nil

@@ -37,7 +37,7 @@ func (s *shard) settled(ctx context.Context) error {
 	}
 }
 
-// probe commits nothing, as durably as an append, within the time of one statement.
+// probe makes an empty commit, as durable as an append, within the statement timeout.
 func (s *shard) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -47,13 +47,13 @@ func (s *shard) probe(ctx context.Context) error {
 	})
 }
 
-// A probe is one look, for all who ask while it is under way.
+// A probe is one check, shared by all its callers.
 type probe struct {
 	done chan struct{} // closed when err is set
 	err  error
 }
 
-// probes are one at a time: a server that is slow gets no slower by them.
+// probes run one at a time, so that they do not slow a slow server down.
 type probes struct {
 	ctx  context.Context // of all of them
 	stop context.CancelFunc
@@ -70,7 +70,7 @@ func newProbes() *probes {
 	return p
 }
 
-// join returns the probe that is under way, or begins one.
+// join returns the probe under way, or starts one.
 func (p *probes) join(look func(context.Context) error) *probe {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *probes) join(look func(context.Context) error) *probe {
 	return one
 }
 
-// close ends what is under way.
+// close cancels the probe under way.
 func (p *probes) close() {
 	p.mu.Lock()
 	p.ended = true

@@ -14,8 +14,8 @@ import (
 //go:embed roles.sql
 var rolesText string
 
-// Roles are the database roles of a journal. None of them may log in: they are
-// granted to those that may.
+// Roles are the database roles of a journal. They cannot log in: they are granted to roles that
+// can.
 type Roles struct{ Owner, Writer, Eraser, Reader string }
 
 // RolesOf returns the roles for a schema, [DefaultSchema] if it is empty.
@@ -26,7 +26,7 @@ func RolesOf(schema string) Roles {
 	return Roles{schema + "_owner", schema + "_writer", schema + "_eraser", schema + "_reader"}
 }
 
-// RolesSQL is what makes the roles and grants them what they need.
+// RolesSQL creates the roles and grants their rights.
 func RolesSQL(schema string) string {
 	if schema == "" {
 		schema = DefaultSchema
@@ -72,7 +72,7 @@ func (s *shard) grant(ctx context.Context, c *pgx.Conn) error {
 	return fmt.Errorf("make the roles: %w", err)
 }
 
-// Login returns the name that a DSN logs in with.
+// Login returns the user name of a DSN.
 func Login(dsn string) (string, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A shard is one database with the shards first to last: its connections, its
-// queue, and all SQL. A session is in one with everything it has.
+// A shard is one database with the shards first to last: its connections, its queue, and all SQL. A
+// session is in one with all its data.
 type shard struct {
 	first, last int
 	schema      string
@@ -23,13 +23,13 @@ type shard struct {
 	readers *pgxpool.Pool
 	primary primary
 	timeout time.Duration
-	// tidyTime bounds letting old months go.
+	// tidyTime bounds dropping old months.
 	tidyTime time.Duration
 	queue    *queue
 	lookups  *lookups
 	homes    *homes
 	probes   *probes
-	// apartBytes is what the words of one tenant may take of a statement of its own.
+	// apartBytes bounds the words of one tenant in a statement of its own.
 	apartBytes int64
 }
 
@@ -42,8 +42,8 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
-	// More than there are writers: erasing must not wait for a turn, nor those who
-	// write to several databases.
+	// More than there are writers: neither erasing nor writing to several databases must wait for a
+	// turn.
 	if s.writers, err = openPool(ctx, config, &s.primary, opts, opts.Writers+1+maxSpread); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	return s, nil
 }
 
-// close waits for what is being written, then for the connections.
+// close waits for the writes, then for the connections.
 func (s *shard) close() {
 	s.queue.close()
 	s.lookups.close()
@@ -76,8 +76,7 @@ func (s *shard) close() {
 	s.readers.Close()
 }
 
-// read runs f with a connection that sees the rows of these tenants, within the
-// time of one statement.
+// read runs f with a connection that sees the rows of these tenants, within the statement timeout.
 func (s *shard) read(asked context.Context, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
 	return s.readWithin(asked, s.timeout, tenants, f)
 }
@@ -85,8 +84,7 @@ func (s *shard) read(asked context.Context, tenants string, f func(context.Conte
 func (s *shard) readWithin(asked context.Context, within time.Duration, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(asked, within)
 	defer cancel()
-	// A connection may have died since it was last used: a reading is tried
-	// again, once.
+	// A connection may have died since its last use, so a read is retried once.
 	for try := 0; ; try++ {
 		err := s.readers.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 			if err := actsAs(ctx, c.Conn(), tenants); err != nil {
@@ -104,7 +102,7 @@ func (s *shard) readWithin(asked context.Context, within time.Duration, tenants 
 	}
 }
 
-// An outcome is what an error says about a write.
+// An outcome is what an error means for a write.
 type outcome int
 
 const (
@@ -114,7 +112,7 @@ const (
 	unsent                   // it never reached the server, or this server takes no writes
 )
 
-// outcomeOf reads an error of a write. What is not known is doubtful.
+// outcomeOf classifies an error of a write. An unknown one is doubtful.
 func outcomeOf(err error) outcome {
 	var pg *pgconn.PgError
 	var connect *pgconn.ConnectError
@@ -128,7 +126,7 @@ func outcomeOf(err error) outcome {
 	case !errors.As(err, &pg):
 		return doubtful
 	case pg.SeverityUnlocalized != "ERROR":
-		return doubtful // FATAL comes also to who waits for a replica after the commit
+		return doubtful // FATAL may also come during the wait for a replica, after the commit
 	}
 	switch pg.Code {
 	case "23505", "40P01", "40001", "55P03": // duplicate, deadlock, serialisation, lock timeout
@@ -146,11 +144,11 @@ func (s *shard) begun(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 }
 
-// errPool says that there was no connection to be had.
+// errPool says that no connection was available.
 var errPool = errors.New("no connection")
 
-// write runs f with a writing connection. A warning is an error: it may say
-// that the commit did not wait for the replica.
+// write runs f with a writing connection. A warning is an error: it may mean that the commit did
+// not wait for the replica.
 func (s *shard) write(ctx context.Context, f func(*pgx.Conn) error) error {
 	c, err := s.writers.Acquire(ctx)
 	if err != nil {
@@ -163,8 +161,8 @@ func (s *shard) write(ctx context.Context, f func(*pgx.Conn) error) error {
 		heard.tenants = otherTenants
 		switch {
 		case ctx.Err() != nil:
-			// It hangs, perhaps because it was replaced. All other connections
-			// would hang as well.
+			// The server hangs, perhaps because it was replaced, and so would all other
+			// connections.
 			s.primary.distrust()
 			s.writers.Reset()
 			s.readers.Reset()

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// Shards is how many virtual shards there are. It never changes: which one a
-	// session is in follows from it.
+	// Shards is the number of virtual shards. It never changes, because it determines each
+	// session's shard.
 	Shards = 4096
-	// MaxDatabases is how many databases they may lie in.
+	// MaxDatabases is the greatest number of databases.
 	MaxDatabases = 64
 )
 
@@ -27,8 +27,7 @@ type Range struct {
 	First, Last int
 }
 
-// ShardOf returns the shard a session is in, 0 to [Shards]-1, by its tenant and
-// its name.
+// ShardOf returns the shard of a session, 0 to [Shards]-1, by its tenant and name.
 //
 // Rules for changing it: none of this changes, ever.
 func ShardOf(s journal.Session) int {
@@ -36,8 +35,8 @@ func ShardOf(s journal.Session) int {
 	return int(binary.BigEndian.Uint16(h[:2]) >> 4)
 }
 
-// holds reports whether a session lies in this database. What is left behind of
-// one that was moved to another does not count.
+// holds reports whether a session is in this database. Rows left of a session that was moved
+// elsewhere do not count.
 func (s *shard) holds(session journal.Session) bool {
 	if s.first == 0 && s.last == Shards-1 {
 		return true
@@ -46,8 +45,7 @@ func (s *shard) holds(session journal.Session) bool {
 	return n >= s.first && n <= s.last
 }
 
-// inOrder sorts ranges and refuses those that leave a shard out or hold one
-// twice.
+// inOrder sorts ranges and refuses those that omit a shard or have one twice.
 func inOrder(ranges []Range) ([]Range, error) {
 	if len(ranges) == 0 || len(ranges) > MaxDatabases {
 		return nil, fmt.Errorf("%d databases, want 1 to %d", len(ranges), MaxDatabases)
@@ -72,14 +70,14 @@ const (
 	placeSQL     = `INSERT INTO placement (fleet, first, last) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 )
 
-// A place is what a database says of itself.
+// A place is a database's recorded shards.
 type place struct {
 	fleet       string
 	first, last int
 }
 
-// placed compares what databases say of themselves with the ranges they were
-// given, and tells those that are new. A database is of one fleet, for ever.
+// placed compares the recorded shards of databases with the given ranges, and records those of new
+// ones. A database belongs to one fleet for ever.
 func placed(ctx context.Context, shards []*shard) error {
 	fleet := ""
 	for _, s := range shards {
@@ -99,8 +97,8 @@ func placed(ctx context.Context, shards []*shard) error {
 	return nil
 }
 
-// place reads what a database says of itself. A new one is told; one with facts
-// from before there were shards holds all of them.
+// place reads a database's recorded shards. A new one is given its own; one with facts from before
+// shards has all of them.
 func (s *shard) place(ctx context.Context, fleet string) (p place, err error) {
 	if fleet == "" {
 		fleet = rand.Text()

@@ -12,18 +12,18 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A part is what a batch writes to one database.
+// A part is a batch's writes to one database.
 type part struct {
 	shard *shard
 	batch journal.Batch
-	// places tell for each record how many entries of the whole batch stand before
-	// its own: the order of writing goes over all parts.
+	// places are, for each record, the number of entries before it in the whole batch: the order of
+	// writing spans all parts.
 	places []int64
 }
 
-// split parts a batch by databases. The first part is that of its first record,
-// with the contents. What removes words of sessions that lie in none of the
-// parts is returned apart: that database has no entry to write it with.
+// split divides a batch by databases. The first part has its first record and the contents.
+// Removals of artifacts in a database without a part are returned apart: there is no entry to write
+// them with.
 func (j *Journal) split(b journal.Batch) (parts []part, gone []journal.Artifact) {
 	home := j.of(b.Records[0].Session)
 	if len(j.shards) == 1 {
@@ -50,14 +50,14 @@ func (j *Journal) split(b journal.Batch) (parts []part, gone []journal.Artifact)
 			gone = append(gone, a)
 		}
 	}
-	// All who write to several databases meet them in the same order.
+	// All writers lock databases in the same order.
 	slices.SortFunc(parts[1:], func(a, b part) int { return a.shard.first - b.shard.first })
 	return parts, gone
 }
 
-// maxSpread is how many batches of one node are written to several databases at
-// once. Each holds a connection to one while it waits for another, so every
-// database has that many connections for them.
+// maxSpread is how many batches of one node are written to several databases at once. Each holds a
+// connection to one while it waits for another, so every database has that many connections for
+// them.
 const maxSpread = 2
 
 // spread writes a batch to several databases atomically. It continues after ctx ends; a read of one
@@ -106,7 +106,7 @@ func (j *Journal) spread(ctx context.Context, b journal.Batch, parts []part) err
 // errPartly says that some records of a part do not follow.
 var errPartly = errors.New("some records do not follow")
 
-// spreadBy tries until it is known what became of the batch.
+// spreadBy retries until the outcome of the batch is known.
 func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 	moves := maxMoves
 	var why error
@@ -165,7 +165,7 @@ func (j *Journal) spreadOnce(ctx context.Context, parts []part) error {
 			}
 		}
 	}
-	// Who is tried last of those that failed may be prepared as well.
+	// The last part tried may be prepared even if it failed.
 	for _, p := range parts[1 : 1+tried] {
 		if end := p.shard.finish(ctx, name, err == nil); end != nil && err == nil {
 			return fmt.Errorf("%w: %w", journal.ErrInDoubt, end)
@@ -183,7 +183,7 @@ func (p part) prepare(ctx context.Context, c *pgx.Conn, name string, now journal
 	return err
 }
 
-// decide writes the first part, and with it that the batch is committed.
+// decide writes the first part, with the decision that the batch is committed.
 func (p part) decide(ctx context.Context, c *pgx.Conn, name string, now journal.Mark) error {
 	if err := p.write(ctx, c, now); err != nil {
 		return err
@@ -195,9 +195,8 @@ func (p part) decide(ctx context.Context, c *pgx.Conn, name string, now journal.
 	return err
 }
 
-// write begins a transaction and writes all of a part. With an error there is
-// no transaction any more. Two batches may wait for each other in two databases,
-// which none of them sees: so they do not wait long.
+// write begins a transaction and writes all of a part. After an error the transaction has ended.
+// Two batches may deadlock across two databases, which neither detects, so the timeout is short.
 func (p part) write(ctx context.Context, c *pgx.Conn, now journal.Mark) error {
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		return err
@@ -228,7 +227,7 @@ func rollback(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// elsewhere reports whether sessions lie in another month than was known.
+// elsewhere reports whether a session is in another month than known.
 func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
 	for _, p := range parts {
 		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
@@ -244,7 +243,7 @@ func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
 	return some, nil
 }
 
-// present returns nil if all of a batch is there already, and a conflict if not.
+// present returns nil if all of a batch exists already, and otherwise a conflict.
 func present(ctx context.Context, parts []part) error {
 	for _, p := range parts {
 		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
@@ -265,11 +264,10 @@ func present(ctx context.Context, parts []part) error {
 	return nil
 }
 
-// takeBackTime is how long an append may wait for words to be removed from other
-// databases.
+// takeBackTime is how long an append may wait for removals in other databases.
 const takeBackTime = time.Second
 
-// takeBackBareSQL is [takeBackSQL] where the entry lies in another database.
+// takeBackBareSQL is [takeBackSQL] for an entry in another database.
 const takeBackBareSQL = `
 DELETE FROM artifacts a USING unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[]) AS g (owner, key, writer, version)
 WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`

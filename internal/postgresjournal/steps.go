@@ -15,18 +15,18 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// A step is one migration. Lines at the head of its file say more:
+// A step is one migration. Lines at the beginning of its file have a meaning:
 //
 //	-- needs: 3
 //
-// A program that does not know step 3 must not touch tables with this step. So
-// a rolling upgrade is possible where a step needs no more than its predecessor:
-// programs of before and after run at once. Without the line a step needs itself.
+// A program that does not know step 3 must not touch tables with this step. So a rolling upgrade is
+// possible where a step needs no more than its predecessor: old and new programs run at once.
+// Without the line a step needs itself.
 //
 //	-- one by one
 //
-// Its statements, parted by empty lines, run outside a transaction, as CREATE
-// INDEX CONCURRENTLY must. Each has to be repeatable: it may have been cut off.
+// Its statements, separated by empty lines, run outside a transaction, as CREATE INDEX CONCURRENTLY
+// must. Each has to be repeatable after an interruption.
 type step struct {
 	version  int
 	needs    int
@@ -80,7 +80,7 @@ func parseStep(version int, name, text string) (step, error) {
 	return s, nil
 }
 
-// statements are the parts of a step that are run each for itself.
+// statements are the parts of a step that run separately.
 func (s step) statements() []string {
 	if !s.oneByOne {
 		return []string{s.text}

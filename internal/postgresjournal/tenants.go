@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The database shows a connection the rows of those tenants it says it acts for,
-// and takes rows of these only. So a statement that forgets to ask for the
-// tenant finds nothing, instead of another's.
+// The database shows and accepts only rows of the tenants that a connection acts for. So a
+// statement that lacks the tenant's condition finds nothing, instead of another's rows.
 const (
 	allTenants   = "*" // to read, not to write
 	noTenants    = ""
@@ -19,7 +18,7 @@ const (
 	actSQL       = `SELECT set_config('floodmark.tenants', $1, false)`
 )
 
-// tenantList is how the setting names tenants.
+// tenantList is the setting's value for some tenants.
 func tenantList(tenants ...string) string {
 	var b strings.Builder
 	for i, t := range tenants {
@@ -32,8 +31,7 @@ func tenantList(tenants ...string) string {
 	return b.String()
 }
 
-// actsAs tells the server for whom the connection acts, if that matters to it
-// and is not so already.
+// actsAs sets the tenants of the connection, if the server uses that and it is not set already.
 func actsAs(ctx context.Context, c *pgx.Conn, list string) error {
 	n := noticesOf(c.PgConn())
 	if !n.guarded || n.tenants == list {
@@ -47,7 +45,7 @@ func actsAs(ctx context.Context, c *pgx.Conn, list string) error {
 	return nil
 }
 
-// tenantsOf are those a group writes for.
+// tenantsOf are the tenants of a group.
 func tenantsOf(parts ...*args) string {
 	var list []string
 	last := ""

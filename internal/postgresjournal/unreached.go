@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Unreached is an error for people, on one line, each place that was tried once. The
-// hint says what to do if no connection came about, and is empty if one did.
+// Unreached words an error for people, on one line, with each tried server once. The hint says what
+// to do if no connection was made, and is empty otherwise.
 func Unreached(err error) (text, hint string) {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {

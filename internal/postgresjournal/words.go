@@ -12,26 +12,25 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// What one statement brings.
+// The limits of one statement.
 const (
-	// maxSharedWord bounds one word of a shared statement: most have some hundred
-	// bytes, and longer ones do not lie with their rows.
+	// maxSharedWord bounds one word of a shared statement: most have some hundred bytes, and longer
+	// ones are stored apart from their rows.
 	maxSharedWord = 4 << 10
-	// maxSharedWords bounds the words of a shared statement, by those of each key if
-	// several tenants share it: one must not leave less for the others. A key may have
-	// minSharedWords in any case, and maxKeyWords at most.
+	// maxSharedWords bounds the words of a shared statement, by key if several tenants share it, so
+	// that one does not leave less for the others. A key may always have minSharedWords, and at
+	// most maxKeyWords.
 	maxSharedWords = 4096
 	minSharedWords = 8
 	maxKeyWords    = 1024
-	// maxApartBytes bounds what a tenant's own statement brings, with wordBytes for
-	// each word beside its own: sessions take each other's words into theirs, so there
-	// are few under one key.
+	// maxApartBytes bounds a tenant's own statement, counting wordBytes for each word besides its
+	// own: sessions take over each other's words, so there are few under one key.
 	maxApartBytes = 64 << 20
 	wordBytes     = 512
 )
 
-// sharedSQL finds the words under keys, of several tenants: of each key one more than
-// may be, and without those that are too long; and in all no more than so many.
+// sharedSQL finds the words under keys of several tenants: for each key up to one more than its
+// limit, without the bodies of long words, and up to a limit in all.
 const sharedSQL = `
 SELECT a.tenant, a.key, a.session, a.seq, CASE WHEN octet_length(a.body) <= $4::int THEN a.body END
 FROM unnest($1::bytea[], $2::bytea[]) AS x (tenant, key)
@@ -39,8 +38,7 @@ CROSS JOIN LATERAL (SELECT a.tenant, a.key, a.session, a.seq, a.body FROM artifa
     WHERE a.tenant = x.tenant AND a.key = x.key LIMIT $3::int) a
 LIMIT $5::int`
 
-// apartSQL finds the words under keys, up to so many bytes. What comes behind them
-// has no body.
+// apartSQL finds the words under keys, up to a number of bytes. Further ones have no body.
 const apartSQL = `
 SELECT a.tenant, a.key, a.session, a.seq,
     CASE WHEN sum(octet_length(a.body) + $4::int) OVER (ROWS UNBOUNDED PRECEDING) <= $3::bigint THEN a.body END
@@ -49,13 +47,13 @@ CROSS JOIN LATERAL (SELECT a.tenant, a.key, a.session, a.seq, a.body FROM artifa
     WHERE a.tenant = x.tenant AND a.key = x.key OFFSET 0) a
 LIMIT $3::bigint / $4::int + 1`
 
-// A word is under which name artifacts lie.
+// A word is the name under which artifacts are stored.
 type word struct {
 	tenant string
 	key    floodmark.Digest
 }
 
-// A wanted is what a group asks for: each word once, and who asks for it.
+// A wanted is what a group looks up: each word once, with its lookups.
 type wanted struct {
 	who           map[word][]*asking
 	tenants, keys [][]byte
@@ -82,8 +80,7 @@ func wantedBy(group []*asking) *wanted {
 	return w
 }
 
-// bounds are how many words a shared statement may bring, of each key and in all. The
-// zero bounds are none.
+// bounds are the limits of a shared statement's words, for each key and in all. Zero means none.
 type bounds struct{ each, all int }
 
 func (w *wanted) bounds() bounds {
@@ -92,13 +89,12 @@ func (w *wanted) bounds() bounds {
 	}
 	keys := max(1, len(w.keys))
 	each := min(maxKeyWords, max(minSharedWords, maxSharedWords/keys))
-	// A key brings one more than it may, which says that there are more. All of them
-	// together fit: what one tenant has too much is never missing at another.
+	// A key yields one more than its limit, which shows that there are more. All of them together
+	// fit, so one tenant's excess never hides another's words.
 	return bounds{each, (each + 1) * keys}
 }
 
-// lookUp implements [look]. What is left behind of a session that was moved to
-// another database does not count.
+// lookUp implements [look]. Rows left of a session that was moved elsewhere do not count.
 func (s *shard) lookUp(within time.Duration, group []*asking, shared bool) (took map[string]portion, err error) {
 	w := wantedBy(group)
 	sql, args, most := apartSQL, []any{w.tenants, w.keys, s.apartBytes, wordBytes}, bounds{}
@@ -108,7 +104,7 @@ func (s *shard) lookUp(within time.Duration, group []*asking, shared bool) (took
 	}
 	err = s.readWithin(context.Background(), within, tenantList(w.names...), func(ctx context.Context, c *pgxpool.Conn) error {
 		for _, a := range group {
-			a.found = nil // of a try before
+			a.found = nil // of an earlier try
 		}
 		took = make(map[string]portion, len(w.names))
 		rows, err := c.Query(ctx, sql, args...)
@@ -135,13 +131,13 @@ func (s *shard) takeWords(rows pgx.Rows, w *wanted, most bounds, took map[string
 		of.over = of.over || body == nil || most.each > 0 && count[one] > most.each
 		took[one.tenant] = of
 		if of.over {
-			return nil // it is asked for apart, or refused
+			return nil // it is looked up apart, or refused
 		}
 		found := journal.Artifact{Tenant: one.tenant, Key: one.key, Session: floodmark.SessionID(session), Seq: uint64(seq)}
 		if !s.holds(journal.Session{Tenant: one.tenant, ID: found.Session}) {
 			return nil
 		}
-		found.Body = body // it is made anew for each row
+		found.Body = body // a new slice for each row
 		for _, a := range w.who[one] {
 			a.found = append(a.found, found)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A statement for a month has {from} where its table is read and {into} where it
-// is written to: see [textsOf].
+// In a statement for a month {from} is its table to read and {into} its table to write: see
+// [textsOf].
 
 // followsSQL is true for a row r (tenant, session, after, hash) that names its session's last
 // entry, which lies in this month and behind every tombstone. The key refuses a second entry with
@@ -31,9 +31,8 @@ CROSS JOIN LATERAL (SELECT f.seq, f.hash FROM {from} f
 WHERE coalesce(t.seq, 0) < r.after AND f.seq = r.after AND f.hash = r.hash
     AND NOT EXISTS (SELECT FROM barrier)`
 
-// beginsSQL is true also for a row r of a session that lies nowhere, because it is
-// new or goes on behind the tombstone that r names. What was there before months
-// were has no birth.
+// beginsSQL is true also for a row r of a session in no month, because it is new or continues
+// behind the tombstone that r names. Sessions from before months have no birth.
 const beginsSQL = `
 LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
@@ -54,8 +53,8 @@ INSERT INTO {into} (tenant, session, seq, at, hash, kind, body)
 SELECT r.tenant, r.session, $5::bigint, $6::bigint, $7::bytea, $8::text, $9::bytea
 FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL
 
-// recordsSQL are records as rows, entriesSQL what is added of those that are ok, if
-// at least $12 records are.
+// recordsSQL are records as rows. entriesSQL inserts the entries of those that are ok, if at least
+// $12 records are.
 const (
 	recordsSQL = `FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
         AS r (no, tenant, session, after, hash)`
@@ -66,8 +65,7 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
     AS e (no, seq, at, hash, kind, body)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
-	// Entries that have their places in the order, in $13. Nothing is written below
-	// what the order has reached here.
+	// Entries with given numbers in the order, in $13. None is below the current number here.
 	entriesAtSQL = `
 INSERT INTO {into} (tenant, session, seq, at, hash, kind, body, id)
 SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body, greatest(nextval('written'), e.id)
@@ -75,15 +73,14 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
     AS e (no, seq, at, hash, kind, body, id)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
-	// Where {born} stands births are written down; in facts itself the database does
-	// that (migration 8).
+	// In place of {born} births are recorded; for facts itself the database does that (migration
+	// 8).
 	bornSQL = `, born AS (
     INSERT INTO births (tenant, session, month) SELECT ok.tenant, ok.session, {month} FROM ok
     WHERE ok.unborn AND (SELECT count(*) FROM ok) >= $12::int)`
 )
 
-// insertSQL appends the entries of those records that follow; bearSQL also of those
-// that begin.
+// insertSQL appends the entries of records that follow; bearSQL also of those that begin.
 const (
 	insertSQL = `WITH ok AS MATERIALIZED (
     SELECT r.no, r.tenant, r.session ` + recordsSQL + followsSQL + `)` + entriesSQL
@@ -95,14 +92,13 @@ const (
     SELECT r.no, r.tenant, r.session, b.month IS NULL AS unborn ` + recordsSQL + beginsSQL + `){born}` + entriesAtSQL
 )
 
-// newSQL is true if this transaction has written the entry x (tenant, session,
-// seq). What was there before brings nothing along.
+// newSQL is true if this transaction has written the entry x (tenant, session, seq). An existing
+// entry adds nothing.
 const newSQL = `
 WHERE (SELECT f.xmin FROM {from} f
     WHERE f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq) = pg_current_xact_id_if_assigned()::xid`
 
-// homesSQL tells for each record in which month its session lies; -1 for one that
-// lies nowhere.
+// homesSQL yields for each record its session's month; -1 for none.
 const homesSQL = `
 SELECT coalesce(b.month, CASE WHEN EXISTS (SELECT FROM ONLY facts o WHERE o.tenant = r.tenant AND o.session = r.session
     AND o.seq > coalesce((SELECT t.seq FROM tombstones t WHERE t.tenant = r.tenant AND t.session = r.session), 0)) THEN 0 ELSE -1 END)
@@ -111,7 +107,7 @@ LEFT JOIN LATERAL (SELECT b.month FROM births b
     WHERE b.tenant = r.tenant AND b.session = r.session LIMIT 1) b ON true
 ORDER BY r.no`
 
-// snapshotSQL keeps a snapshot if it is newer.
+// snapshotSQL stores a snapshot if it is newer.
 const snapshotSQL = `
 INSERT INTO snapshots AS old (tenant, session, seq, hash, body)
 SELECT x.tenant, x.session, x.seq, x.hash, x.body
@@ -121,7 +117,7 @@ ON CONFLICT (tenant, session) DO UPDATE
 SET seq = excluded.seq, hash = excluded.hash, body = excluded.body
 WHERE old.seq < excluded.seq`
 
-// contentSQL keeps a content if it is not there yet.
+// contentSQL stores a content if it is missing.
 const contentSQL = `
 INSERT INTO contents (tenant, digest, postings)
 SELECT x.owner, x.digest, x.postings
@@ -129,7 +125,7 @@ FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6:
     AS x (owner, digest, postings, tenant, session, seq)` + newSQL + `
 ON CONFLICT DO NOTHING`
 
-// presentSQL tells for each last entry of a record whether it is there.
+// presentSQL yields for each last entry of a record whether it exists.
 const presentSQL = `
 SELECT EXISTS (SELECT FROM facts f
         WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq = r.seq AND f.hash = r.hash)
@@ -139,24 +135,23 @@ FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) WITH ORDINALITY
     AS r (tenant, session, seq, hash, no)
 ORDER BY r.no`
 
-// settledSQL writes nothing but a place in the server's log, and its commit waits
-// until everything before that place is as durable as the server promises.
+// settledSQL writes only a message to the server's log, and its commit waits until everything
+// before it is as durable as the server promises.
 const settledSQL = `SELECT pg_logical_emit_message(true, 'floodmark', '')`
 
-// Between two tries of a write.
+// The pause before a retry.
 const (
 	firstPause = 10 * time.Millisecond
 	longPause  = 500 * time.Millisecond
 )
 
-// settle writes a group and answers each request. An append can be repeated:
-// what is already there is found, and what another backend may still commit is
-// waited for by the key. So doubt is settled by trying again, as long as there
-// is time.
+// settle writes a group and answers each request. An append can be repeated: existing entries are
+// found, and the key waits for what another backend may still commit. So doubt is resolved by
+// retries, as long as there is time.
 func (s *shard) settle(requests []*request) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	// Groups of other writers meet the same sessions in the same order.
+	// All writers lock sessions in the same order.
 	slices.SortFunc(requests, func(a, b *request) int {
 		x, y := a.batch.Records[0].Session, b.batch.Records[0].Session
 		return cmp.Or(strings.Compare(x.Tenant, y.Tenant), cmp.Compare(x.ID, y.ID))
@@ -178,8 +173,8 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 		how := outcomeOf(err)
 		doubt = doubt || how == doubtful
 		why = because(why, err, ctx.Err() != nil)
-		// Who met another writer finds out who won by trying again. Who is refused,
-		// or meets another time and again, is tried apart: the others must not suffer.
+		// After a conflict the retry finds out which writer won. A request that is refused, or in
+		// conflict again, is retried alone: the others must not suffer.
 		apart := how == refused || (how == contended && try > 0)
 		switch {
 		case apart && len(requests) > 1:
@@ -206,8 +201,8 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 	}
 }
 
-// because is why something failed that was tried more than once: a try for which there
-// was no time left, and which did not begin, says less than the one before.
+// because returns why all retries failed: a late try that did not begin says less than the one
+// before.
 func because(before, now error, late bool) error {
 	if before != nil && late && outcomeOf(now) == unsent {
 		return before
@@ -222,12 +217,10 @@ func failed(err error, doubt bool) error {
 	return fmt.Errorf("append: %w", err)
 }
 
-// maxMoves is how often a group is tried again because sessions lie elsewhere than
-// was known here.
+// maxMoves is how often a group is retried because a session is in another month than known.
 const maxMoves = 3
 
-// attempt writes a group in one transaction and returns what each request is
-// answered.
+// attempt writes a group in one transaction and returns the result of each request.
 func (s *shard) attempt(ctx context.Context, requests []*request) (answers []error, err error) {
 	answers = make([]error, len(requests))
 	err = s.write(ctx, func(c *pgx.Conn) error {
@@ -242,8 +235,8 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 			if err != nil && !isGone(err) {
 				return err
 			}
-			// Some do not follow. Either they lie elsewhere, perhaps because their
-			// month is gone, or they are there already, or another is.
+			// Some do not follow. Either they are in another month, perhaps because theirs was
+			// dropped, or they exist already, or another entry does.
 			moved, looked := w.moved(ctx, c)
 			if looked != nil {
 				return fmt.Errorf("%w: %w", errAfterwards, looked)
@@ -257,7 +250,7 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 		}
 		there, err := w.present(ctx, c)
 		if err == nil && slices.Contains(there, true) {
-			// It was perhaps committed without its wait for the replica.
+			// It may have been committed without waiting for the replica.
 			_, err = c.Exec(ctx, settledSQL)
 		}
 		if err != nil {
@@ -269,11 +262,10 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 	return answers, err
 }
 
-// errAfterwards says that the error is not about what was written, but came after
-// some of it was.
+// errAfterwards says that the error came after some of the group was written.
 var errAfterwards = errors.New("look at what was written")
 
-// fill answers each request by whether all its records are there.
+// fill answers each request by whether all its records exist.
 func fill(answers []error, requests []*request, there []bool) {
 	for i, r := range requests {
 		n := len(r.batch.Records)

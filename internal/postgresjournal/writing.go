@@ -11,28 +11,27 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A writing is a group on its way: what is written to each of the months that its
-// sessions lie in.
+// A writing is a group being written: its writes to each month of its sessions.
 type writing struct {
 	shard   *shard
 	parts   []*args
 	entries int64
-	// whole says that all parts are written or none: a batch of several records.
+	// whole says that the parts are written atomically: a batch of several records.
 	whole bool
 
 	// One per record, in the order of the requests.
 	named    []journal.Session
-	known    []month // where it was said to lie, before
-	put      []month // where it is written to
+	known    []month // its known month, before the write
+	put      []month // the month it is written to
 	tenants  [][]byte
 	sessions [][]byte
 	lastSeqs []int64
 	lasts    [][]byte
 }
 
-// writing sorts requests by the months their sessions lie in, as far as that is
-// known. places are the numbers in the order that the first entry of each record of
-// the one request has at least; nil where the database numbers them.
+// writing sorts requests by the known months of their sessions. places are the least numbers in the
+// order for the first entry of each record of a single request; nil where the database numbers
+// them.
 func (s *shard) writing(requests []*request, places []int64) *writing {
 	w := &writing{shard: s}
 	here := s.homes.here()
@@ -62,7 +61,7 @@ func (s *shard) writing(requests []*request, places []int64) *writing {
 			}
 			w.note(rec, known, m)
 		}
-		if len(r.batch.Records) > 1 { // then it is alone
+		if len(r.batch.Records) > 1 { // then it is the only request
 			for _, p := range w.parts {
 				p.need = len(p.numbers)
 			}
@@ -76,8 +75,8 @@ func (s *shard) writing(requests []*request, places []int64) *writing {
 	return w
 }
 
-// part returns what is written to a month. In the table of what was there before,
-// who begins is kept apart from who has no birth.
+// part returns the writes to a month. In the table from before months, new sessions are kept apart
+// from those without a birth.
 func (w *writing) part(m month, begins bool) *args {
 	for _, p := range w.parts {
 		if p.month == m && (m != 0 || p.bears == begins) {
@@ -101,8 +100,8 @@ func (w *writing) note(r *journal.Record, known, m month) {
 	w.lasts = append(w.lasts, last.Hash[:])
 }
 
-// commit writes everything in one transaction and returns how many entries there
-// were. It returns only when the server has committed.
+// commit writes everything in one transaction and returns the number of entries. It returns only
+// after the server has committed.
 func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
 	if !w.whole {
 		return w.insert(ctx, c)
@@ -115,15 +114,14 @@ func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
 		_, err = c.Exec(ctx, "COMMIT")
 		return n, err
 	}
-	noticesOf(c.PgConn()).tenants = otherTenants // what was set is undone
+	noticesOf(c.PgConn()).tenants = otherTenants // the setting was rolled back
 	if back := rollback(ctx, c); back != nil {
 		return 0, errors.Join(err, back)
 	}
 	return 0, err
 }
 
-// insert is commit without a transaction of its own, where there is one or all can
-// go at once.
+// insert is commit without a transaction of its own, inside another one or for a single round trip.
 func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) {
 	heard := noticesOf(c.PgConn())
 	tenants := heard.tenants
@@ -135,7 +133,7 @@ func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) 
 		tag, err := w.parts[0].exec(ctx, c, w.shard.homes.text(w.parts[0].month))
 		return tag.RowsAffected(), err
 	}
-	// Statements sent together without a begin are one transaction.
+	// Statements sent together without a BEGIN are one transaction.
 	var batch pgx.Batch
 	var counts []int // which of them add entries
 	if act {
@@ -153,7 +151,7 @@ func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) 
 			n += tag.RowsAffected()
 		}
 	}
-	// The commit comes last, so its fate is known only here.
+	// The commit comes last, so its result is known only here.
 	if closed := results.Close(); err == nil {
 		err = closed
 	}
@@ -163,7 +161,7 @@ func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) 
 	return n, err
 }
 
-// remember notes where sessions lie that were written.
+// remember records the months of the written sessions.
 func (w *writing) remember() {
 	for i, s := range w.named {
 		if w.known[i] != w.put[i] {
@@ -172,7 +170,7 @@ func (w *writing) remember() {
 	}
 }
 
-// moved looks where the sessions lie, and reports whether that is news.
+// moved looks up the sessions' months, and reports whether any is new.
 func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error) {
 	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
 		return false, err
@@ -194,7 +192,7 @@ func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error
 	return moved, nil
 }
 
-// present tells for each record whether it is there.
+// present returns for each record whether it exists.
 func (w *writing) present(ctx context.Context, c *pgx.Conn) ([]bool, error) {
 	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
 		return nil, err
