@@ -17,8 +17,8 @@ import (
 // full runs the long forms: go test ./monitor -full.
 var full = flag.Bool("full", false, "run the long forms of races and crowds")
 
-// A monitor that comes back asks every open question again, with a new code that
-// answers it. What was answered stays answered.
+// After a restart the monitor asks every open question again, with a new valid code. Answered
+// questions stay answered.
 func TestOpenQuestionsAreAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()
@@ -79,8 +79,8 @@ func TestOpenQuestionsAreAskedAgain(t *testing.T) {
 	})
 }
 
-// An agent goes on while its questions are asked again, and asks another one: both are
-// asked, each with its one call.
+// The agent asks another question while its questions are asked again: both are asked, each with
+// its one call.
 func TestACallThatComesWhileAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()
@@ -92,7 +92,7 @@ func TestACallThatComesWhileAskedAgain(t *testing.T) {
 		second := newDesk(t, j, withPhone(p))
 		second.tickets.Store(1 << 20)
 		j.read = func() {
-			// First the session is looked at, then its decisions.
+			// The session is read first, then its decisions.
 			if reads++; reads == 2 {
 				second.tell(t, letter("s", "c2", "two@firm.example"))
 			}
@@ -114,7 +114,7 @@ func TestACallThatComesWhileAskedAgain(t *testing.T) {
 	})
 }
 
-// What has to be picked still has to be after the monitor came back.
+// A pick is still required after a restart.
 func TestAPickIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()

@@ -27,8 +27,8 @@ func deny(t floodmark.TicketID) approval.Command {
 	return approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: t, By: "owner", Channel: "console"}
 }
 
-// People are asked once the question is durable, without holding the session,
-// and a channel that fails, hangs or breaks changes nothing.
+// Approvers are called once the question is durable, without holding the session, and one that
+// fails, hangs or panics changes nothing.
 func TestApproversAreAskedAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()
@@ -111,7 +111,7 @@ func TestPendingShowsCallsAndNoCode(t *testing.T) {
 	}
 }
 
-// What another node answered is not pending here once we read it.
+// A question answered at another node is not pending here once that is read.
 func TestPendingLearnsFromOthers(t *testing.T) {
 	mem := journal.NewMemory()
 	d, other := newDesk(t, mem), newDesk(t, mem)
@@ -266,7 +266,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// That a session is broken can be written down, if not there.
+// A broken session can be reported, in another session.
 func TestNoteOnABrokenSession(t *testing.T) {
 	mem := journal.NewMemory()
 	poisoned(t, newDesk(t, mem), "s")
@@ -285,7 +285,7 @@ func TestNoteOnABrokenSession(t *testing.T) {
 	}
 }
 
-// A channel that answers must know whose question it carries.
+// A ticket names its tenant, which channels need for the answer.
 func TestAQuestionNamesItsTenant(t *testing.T) {
 	asked := make(chan approval.Ticket, 1)
 	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) {

@@ -59,8 +59,7 @@ func TestAuditorsOpinion(t *testing.T) {
 	}
 }
 
-// The auditor takes its time: the session goes on meanwhile, and an opinion on
-// a case that has changed is asked for again.
+// The session goes on during a slow audit, and the auditor is asked again if the case has changed.
 func TestAuditorHoldsNoLockAndSeesTheCaseAsItIs(t *testing.T) {
 	var d *desk
 	var shown []int
@@ -78,7 +77,7 @@ func TestAuditorHoldsNoLockAndSeesTheCaseAsItIs(t *testing.T) {
 	}
 }
 
-// A session that never stands still is a person's business in the end.
+// For a session with constant changes a person is asked in the end.
 func TestAuditorIsNotAskedForEver(t *testing.T) {
 	var d *desk
 	asked := 0
@@ -92,8 +91,7 @@ func TestAuditorIsNotAskedForEver(t *testing.T) {
 	}
 }
 
-// What changed while the auditor thought counts: here the owner's call is no
-// longer one for the auditor.
+// Changes during an audit count: here the owner's call does not need the auditor any more.
 func TestOpinionDoesNotOutliveTheRules(t *testing.T) {
 	strict := mustRules(t, plain+"taintPolicy: {untrusted: restrict}\n")
 	soft := mustRules(t, plain+"auditor: {on: true}\n")

@@ -69,8 +69,8 @@ func BenchmarkModelCall(b *testing.B) {
 	}
 }
 
-// However many messages a model call carries, one entry is written for it, and what is
-// known already is not taken in again.
+// A model call writes one entry for any number of messages, and known messages are not recorded
+// again.
 func TestAModelCallOfAHundredMessages(t *testing.T) {
 	d, texts, digests := prompted(t)
 	for name, messages := range map[string][]hook.Content{"texts": texts, "digests": digests} {
@@ -104,8 +104,7 @@ func prompted(tb testing.TB) (d *desk, texts, digests []hook.Content) {
 	return d, texts, digests
 }
 
-// BenchmarkCold measures the same where nothing is remembered: the session and
-// its index are read each time.
+// BenchmarkCold measures the same without a cache: the session and its index are read each time.
 func BenchmarkCold(b *testing.B) {
 	d := lived(b, monitor.Limits{CacheBytes: 1, ContentBytes: 1})
 	b.ReportAllocs()
@@ -149,7 +148,7 @@ func lived(b *testing.B, limits monitor.Limits) *desk {
 	return d
 }
 
-// manyRounds lets the agent go round more often than an agent does: benches are one turn.
+// manyRounds raises the limit of rounds: each benchmark is one turn.
 func manyRounds(tb testing.TB) func(*monitor.Config) {
 	rules := mustRules(tb, plain+"maxIterations: 10000\n")
 	return func(c *monitor.Config) {

@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A phone is a channel that wants to know how its questions ended.
+// A phone is an approver that is told how its questions ended.
 type phone struct {
 	mu     sync.Mutex
 	asked  []approval.Ticket
@@ -45,8 +45,7 @@ func (p *phone) Closed(_ context.Context, _ floodmark.SessionID, t floodmark.Tic
 	return nil
 }
 
-// told is how a question ended, as often as the phone heard of it. It is called in
-// a bubble.
+// told returns the outcomes that the phone got for a question. It is called in a bubble.
 func (p *phone) told(t floodmark.TicketID) []approval.Outcome {
 	synctest.Wait()
 	p.mu.Lock()
@@ -132,8 +131,7 @@ func rounds(long, short int) int {
 	return long
 }
 
-// Of eight channels that say yes at the same moment exactly one wins, and the
-// others are told so.
+// Of eight concurrent approvals exactly one wins, and the others are told so.
 func TestExactlyOneOfEightChannelsWins(t *testing.T) {
 	const channels = 8
 	d := newDesk(t, journal.NewMemory())
@@ -170,7 +168,7 @@ func TestExactlyOneOfEightChannelsWins(t *testing.T) {
 	t.Logf("%d times one of %d channels won", rounds(2000, 60), channels)
 }
 
-// A no among eight answers that comes before the call runs beats every yes.
+// One denial among eight answers beats every approval, if it comes before the call runs.
 func TestANoAmongEightBeatsTheYes(t *testing.T) {
 	d := newDesk(t, journal.NewMemory())
 	for n := range rounds(500, 30) {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A closer is a channel that wants to know how its questions ended.
+// A closer is an approver that is told how its questions ended.
 type closer struct {
 	approver
 	closed func(floodmark.SessionID, floodmark.TicketID, approval.Outcome) error
@@ -30,8 +30,7 @@ type ended struct {
 	outcome approval.Outcome
 }
 
-// However a question ends, channels hear of it once it is durable; one that
-// fails or breaks changes nothing.
+// Channels are told each outcome once it is durable; one that fails or panics changes nothing.
 func TestChannelsHearHowQuestionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()

@@ -28,8 +28,7 @@ func (m *Monitor) Waiting(id floodmark.SessionID) int {
 	return s.behind()
 }
 
-// Gathered returns how many events of a session were judged and wait for what is
-// written next.
+// Gathered returns how many judged events of a session wait for the next flush.
 func (m *Monitor) Gathered(id floodmark.SessionID) (n int) {
 	m.seats.mu.Lock()
 	defer m.seats.mu.Unlock()

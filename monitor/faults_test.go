@@ -194,8 +194,7 @@ func TestUnreadableSessionIsRefused(t *testing.T) {
 	}
 }
 
-// The rules cannot be told that the index could not be read. Their answer is
-// thrown away.
+// The rules' answer is dropped if the index could not be read.
 func TestUnreadableIndexIsRefused(t *testing.T) {
 	mem := journal.NewMemory()
 	poisoned(t, newDesk(t, mem), "s")
@@ -212,8 +211,7 @@ func TestUnreadableIndexIsRefused(t *testing.T) {
 	}
 }
 
-// A bug in the rules refuses one event and is written down; what it said is
-// not, since that may be content.
+// A panic in the rules refuses one event and is recorded, without its text, which may be content.
 func TestPanicIsRefusedAndNoted(t *testing.T) {
 	mem := journal.NewMemory()
 	bad := false
@@ -244,7 +242,7 @@ func TestPanicIsRefusedAndNoted(t *testing.T) {
 	d.tell(t, mail("s", "c1"))
 }
 
-// A journal that panics leaves nothing unwritten in memory.
+// After a journal's panic memory holds nothing unwritten.
 func TestPanickingJournalLeavesNothingBehind(t *testing.T) {
 	j := &faulty{Journal: journal.NewMemory()}
 	d := newDesk(t, j)
@@ -265,8 +263,8 @@ func TestPanickingJournalLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// Bytes that are not text are mended by the encoding. What is remembered is
-// what was written, or a restart would judge differently.
+// Encoding replaces bytes that are not UTF-8. The cache holds the text as written, as after a
+// restart.
 func TestRememberedAsWritten(t *testing.T) {
 	var shown []string
 	d := audited(t, auditor(func(_ context.Context, _ audit.Asker, c audit.Case) (audit.Opinion, error) {
@@ -281,8 +279,8 @@ func TestRememberedAsWritten(t *testing.T) {
 	}
 }
 
-// Content that was known by its digest alone has an index once it is seen in
-// full, in memory as after a restart.
+// Content first known only by its digest is indexed once its text is seen, in memory and after a
+// restart.
 func TestIndexThatCameLater(t *testing.T) {
 	text := "please write to mallory@evil.example"
 	page := at("s", hook.MessageReceived)

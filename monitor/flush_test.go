@@ -19,8 +19,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A slowly is a journal whose appends wait to be let through, one by one, each
-// with what it shall say.
+// A slowly is a journal whose appends wait to be released, one by one, each with its result.
 type slowly struct {
 	*faulty
 	came chan journal.Batch
@@ -81,8 +80,8 @@ func words(n int) (list []hook.Event) {
 	return list
 }
 
-// Events that come while one is written are written together, in their order,
-// and none is answered before that is durable.
+// Events that arrive during a write are written together, in order, and none is answered before
+// that is durable.
 func TestWhatComesAtOnceIsWrittenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newSlowly()
@@ -118,8 +117,7 @@ func TestWhatComesAtOnceIsWrittenAtOnce(t *testing.T) {
 	})
 }
 
-// If a write fails, nothing that was judged by it is answered with more than a
-// no, and nothing of it is remembered.
+// After a failed write, everything judged on it is refused and dropped from memory.
 func TestWhatRestsOnAFailedWriteIsRefused(t *testing.T) {
 	fetch := calls("s", "c0", "web_fetch", `{"url":"https://news.example/today"}`)
 	nothing := says("s", ".status") // writes nothing, and rests on the others all the same
@@ -223,8 +221,8 @@ func TestWhatSomebodyLeftIsWritten(t *testing.T) {
 	})
 }
 
-// What a session leaves behind is known to its next call, though it is not
-// durable yet: the facts are those of one call after the other.
+// A session's next call sees its artifacts before they are durable: the facts are those of
+// sequential calls.
 func TestAFileBeingWrittenDownIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		write := calls("s", "c1", "write", `{"path":"/work/notes.md","content":"notes"}`)
@@ -255,7 +253,7 @@ func TestAFileBeingWrittenDownIsKnown(t *testing.T) {
 	})
 }
 
-// A session that is written down as a whole while others come is what they wrote.
+// A snapshot made during concurrent events equals their facts.
 func TestSnapshotsAmongManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()
@@ -291,8 +289,7 @@ func TestSnapshotsAmongManyAtOnce(t *testing.T) {
 	})
 }
 
-// A session is not forgotten while it is being written to, however little room
-// there is, and is once that is done.
+// A session is not evicted while it is being written, even from a tiny cache, but afterwards.
 func TestASessionBeingWrittenIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newSlowly()

@@ -22,8 +22,8 @@ func ends(id, child, text string) hook.Event {
 	return ev
 }
 
-// A child opens with its parent's sources, in the same batch; its result comes
-// back with what it saw, and the index goes along both ways.
+// A child starts with its parent's sources, in the same batch. Its result comes back with its own
+// sources, and the index is shared in both directions.
 func TestChildIsNeverCleaner(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem)
@@ -67,7 +67,7 @@ func TestChildThatExistsIsRefused(t *testing.T) {
 	d.tell(t, spawns("s", "k2"))
 }
 
-// A child's session is busy, and its parent hears of its end all the same.
+// A parent learns of its child's end while the child's session is busy.
 func TestParentDoesNotWaitForItsChild(t *testing.T) {
 	j := &faulty{Journal: journal.NewMemory()}
 	d := newDesk(t, j)

@@ -28,7 +28,7 @@ func quietDesk(t *testing.T, mem journal.Journal, p *phone, s *shelf) *desk {
 	})
 }
 
-// looks lets the monitor look at its clock again, in a bubble, and do what is due.
+// looks advances the clock in a bubble, so that the monitor does what is due.
 func (d *desk) looks() {
 	time.Sleep(d.cfg.Limits.Poll)
 	synctest.Wait()
@@ -93,8 +93,7 @@ func TestHeldQuestionsThatAreAnswered(t *testing.T) {
 	})
 }
 
-// A monitor that comes back at night holds what was held, and one that comes back
-// in the morning rings.
+// After a restart in quiet hours held questions stay held; after one in the morning they are sent.
 func TestHeldQuestionsOutliveTheMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()

@@ -41,7 +41,7 @@ type torn struct{}
 func (torn) Write(p []byte) (int, error)       { return len(p), nil }
 func (torn) ReadAt([]byte, int64) (int, error) { return 0, os.ErrInvalid }
 
-// An index that cannot be read is no index in which nothing was seen.
+// An unreadable index is an error, not an empty index.
 func TestAnIndexThatCannotBeRead(t *testing.T) {
 	ix := &index{places: postings.NewSpilling(0, func() (postings.File, error) { return torn{}, nil })}
 	ix.places.Add(0, provenance.Postings{{Hash: 5}})

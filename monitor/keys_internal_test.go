@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Under which names a session's words lie, and with which key they are sealed: a
-// node without that key meets them under a name it knows, unless all have it.
+// The names and the key under which a session's artifacts are stored: a node without that key finds
+// one under a name it knows, unless all nodes have the key.
 func TestWhereWordsLie(t *testing.T) {
 	key := func(n byte, former bool) provenance.RingKey {
 		k := provenance.RingKey{Key: provenance.Key{n}, Former: former}

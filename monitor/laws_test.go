@@ -21,7 +21,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// lawPolicy has no Audit in it: an audited event is two, with others between.
+// lawPolicy has no Audit: an audited event is two, with others between.
 const lawPolicy = plain + "taintPolicy: {local: confirm, shared: confirm, external: confirm, untrusted: confirm}\n"
 
 var (
@@ -29,7 +29,7 @@ var (
 	auditRules = sync.OnceValues(func() (kernel.Rules, error) { return loadRules(plain + "auditor: {on: true}\n") })
 )
 
-// A life is a clock, tickets and codes that a law winds by hand.
+// A life is a clock, tickets and codes that a law controls.
 type life struct {
 	mu     sync.Mutex
 	now    time.Time
@@ -63,8 +63,8 @@ func mustMonitor(t *rapid.T, c monitor.Config) *monitor.Monitor {
 	return m
 }
 
-// lawEvent draws any event. What the owner types and what pages say differ: the
-// owner's words are not indexed, unless a page repeats them as a whole.
+// lawEvent draws any event. The owner's words differ from the pages': they are not indexed, unless
+// a page repeats them as a whole.
 func lawEvent(t *rapid.T, sessions int) hook.Event {
 	id := fmt.Sprint("s", rapid.IntRange(0, sessions-1).Draw(t, "session"))
 	page := rapid.SampledFrom([]string{
@@ -144,7 +144,7 @@ func TestAnyInterleavingIsSomeOrder(outer *testing.T) {
 		slow := rapid.SliceOfN(rapid.Bool(), 1, 8).Draw(t, "slow appends")
 		var rec *recorder
 		var all []told
-		// What fails in here fails outer: a bubble has no way to fail one draw.
+		// A failure in here fails outer: a bubble cannot fail a single draw.
 		synctest.Test(outer, func(t *testing.T) {
 			rec = newRecorder(slow)
 			all = tellAtOnce(t, rec, rules, nodes, events)
@@ -165,8 +165,8 @@ func TestAnyInterleavingIsSomeOrder(outer *testing.T) {
 func tellAtOnce(t *testing.T, rec *recorder, rules kernel.Rules, count int, events []hook.Event) []told {
 	t.Helper()
 	cfg := lifeConfig(&life{code: "c0de0003"}, rec, rules)
-	// Two nodes that write the very same at the very same nanosecond write one
-	// thing: no two times are the same here.
+	// Two nodes that write identical entries at the same nanosecond write only one, so no two times
+	// are equal here.
 	var n atomic.Int64
 	cfg.Now = func() time.Time { return time.Unix(1_800_000_000, n.Add(1)) }
 	cfg.NewTicket = func() floodmark.TicketID { return floodmark.TicketID(fmt.Sprint("t", n.Add(1))) }
@@ -240,8 +240,8 @@ func proved(t *rapid.T, j journal.Journal, s journal.Session) []journal.Entry {
 	return list
 }
 
-// A monitor that is stopped and started again at any point, or has no room to
-// remember anything, or keeps what was seen in files, answers and writes what one does that was never stopped.
+// A monitor that is restarted at any point, has no cache, or spills its index to files, answers and
+// writes the same as one without.
 func TestRestartChangesNothing(t *testing.T) {
 	rules, err := auditRules()
 	if err != nil {

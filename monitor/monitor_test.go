@@ -25,8 +25,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A page is read, a call it leads to is asked about, the owner approves, and
-// the same call passes.
+// A page is read, a resulting call is asked about, the owner approves, and the same call passes.
 func TestAskedApprovedAllowed(t *testing.T) {
 	j := journal.NewMemory()
 	d := newDesk(t, j)

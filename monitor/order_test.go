@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A recorder notes in which order entries were written, and what had been left
-// behind when an event looked. It lives in a bubble.
+// A recorder records the order in which entries were written, and which artifacts existed when an
+// event looked. It lives in a bubble.
 type recorder struct {
 	journal.Journal
 	turn   chan struct{} // one append after the other
@@ -56,8 +56,8 @@ func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
 	return nil
 }
 
-// A look is how many batches had been written when an event last looked for what
-// is left behind under a key. One event looks from one goroutine.
+// A look is how many batches had been written at an event's last look-up of a key. One event looks
+// from one goroutine.
 type look map[floodmark.Digest]int
 
 type lookKey struct{}
@@ -82,7 +82,7 @@ func (r *recorder) Artifacts(ctx context.Context, tenant string, keys []floodmar
 	return r.Journal.Artifacts(ctx, tenant, keys)
 }
 
-// A told is an event with what became of it.
+// A told is an event with its result.
 type told struct {
 	event   hook.Event
 	reply   hook.Reply
@@ -90,10 +90,10 @@ type told struct {
 	saw     look
 }
 
-// inOrder are those that wrote something, in an order in which one node could
-// have been told them: a session's as they were written, and who saw what another
-// session left behind after it, who did not before it. No such order exists
-// where two sessions each missed what the other left.
+// inOrder returns the events that wrote something, in an order in which one node could have got
+// them: a session's as written, and an event that saw another session's artifact after its writer,
+// one that did not before it. There is no such order if two sessions each missed the other's
+// artifact.
 func (r *recorder) inOrder(all []told) (order []told, ok bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(x told) bool { return len(x.written) == 0 })
 	slices.SortFunc(all, func(a, b told) int { return r.place[a.written[0].Hash] - r.place[b.written[0].Hash] })
@@ -109,7 +109,7 @@ func (r *recorder) inOrder(all []told) (order []told, ok bool) {
 	return order, true
 }
 
-// before reports whether y has to be told before x.
+// before reports whether y has to come before x.
 func (r *recorder) before(y, x told) bool {
 	if y.event.Session == x.event.Session {
 		return r.place[y.written[0].Hash] < r.place[x.written[0].Hash]

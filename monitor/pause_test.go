@@ -36,8 +36,8 @@ func (d *desk) pause(tb testing.TB, id string, length time.Duration) floodmark.P
 
 func (d *desk) move(by time.Duration) { d.clock.Add(int64(by)) }
 
-// A pause holds at once, for its sessions, survives a restart, ends by itself,
-// and is not begun again by a clock that goes back.
+// A pause holds at once, for its sessions, survives a restart, ends by itself, and does not restart
+// when a clock goes back.
 func TestPause(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem)
@@ -103,7 +103,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// The limits of a pause, at them and one beyond, and whose it is.
+// The limits of a pause, at each and one beyond, and its owner.
 func TestPausesHaveLimits(t *testing.T) {
 	d := newDesk(t, journal.NewMemory())
 	for length, ok := range map[time.Duration]bool{0: false, -1: false, 1: true, floodmark.MaxPause: true, floodmark.MaxPause + 1: false} {
@@ -151,7 +151,7 @@ func TestAnUnreadablePauseDoesNotHold(t *testing.T) {
 	}
 }
 
-// countsPauses counts who reads pauses, and lets none through before it may.
+// countsPauses counts reads of pauses, and blocks them until released.
 type countsPauses struct {
 	journal.Journal
 	read atomic.Int64
@@ -202,8 +202,7 @@ func TestPausesAreReadOnceForAllWhoAreJudged(t *testing.T) {
 	})
 }
 
-// stallsPauses lets a reading of one tenant's pauses wait, while those of another
-// fail.
+// stallsPauses blocks one tenant's reads of pauses, while another's fail.
 type stallsPauses struct {
 	journal.Journal
 	stall atomic.Bool
@@ -222,7 +221,7 @@ func (c *stallsPauses) Begin(ctx context.Context, s journal.Session) (journal.St
 	return c.Journal.Begin(ctx, s)
 }
 
-// A tenant whose readings fail does not keep another's ended pause alive.
+// A tenant with failing reads does not keep another's ended pause alive.
 func TestAnotherTenantsFailureKeepsNoPauseAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := journal.NewMemory()

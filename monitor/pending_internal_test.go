@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Questions are remembered up to a bound. Then what has expired goes first,
-// and after that an eighth, what expires first.
+// Questions are kept up to a bound. Then expired ones are dropped first, and after that the eighth
+// that expires first.
 func TestPendingIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	q := newQuestions()

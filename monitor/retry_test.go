@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The same event sent to two nodes is one decision: the second finds the first in
-// the journal, also if it knew the session from before.
+// The same event sent to two nodes is one decision: the second finds the first in the journal, even
+// if it had the session cached.
 func TestRetryOnAnotherNodeIsOneDecision(t *testing.T) {
 	j := journal.NewMemory()
 	one, two := newDesk(t, j), newDesk(t, j)
@@ -32,8 +32,7 @@ func TestRetryOnAnotherNodeIsOneDecision(t *testing.T) {
 	}
 }
 
-// A node that let a call through does not say so again after another node wrote
-// down what lowers the mark.
+// A node that allowed a call does not repeat that after another node wrote what lowers the mark.
 func TestRetrySeesTheLatestMark(t *testing.T) {
 	j := journal.NewMemory()
 	one, two := newDesk(t, j), newDesk(t, j)

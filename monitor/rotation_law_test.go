@@ -42,7 +42,7 @@ func withRing(r *provenance.Ring) func(*monitor.Config) {
 	}
 }
 
-// The life of a tenant's keys, step by step, as the guide tells it.
+// The steps of a change of keys, as in the guide.
 func rotation() []provenance.Ring {
 	former := ring(2, 0)
 	former.Keys[0].Former = true
@@ -56,8 +56,8 @@ const (
 	rotaFile   = "/work/f%d.txt"
 )
 
-// rotaEvents draws what happens next in one of several sessions that work on the
-// same files: what one read, with secrets in it, another meets there and sends.
+// rotaEvents draws events of several sessions on the same files: what one session read, with
+// secrets in it, another one finds there and sends.
 func rotaEvents(t *rapid.T) []hook.Event {
 	id := fmt.Sprint("s", rapid.IntRange(0, 5).Draw(t, "session"))
 	page := rapid.SampledFrom([]string{
@@ -145,7 +145,7 @@ func TestAChangeOfKeysChangesNothingElse(t *testing.T) {
 	}
 }
 
-// tellBoth tells both worlds the same, and compares what they say.
+// tellBoth sends an event to both worlds, and compares the answers.
 func tellBoth(t *rapid.T, i int, one, many *world) {
 	if rapid.IntRange(0, 5).Draw(t, "word") == 0 {
 		s := session(fmt.Sprint("s", rapid.IntRange(0, 5).Draw(t, "in")))
@@ -169,8 +169,8 @@ func tellBoth(t *rapid.T, i int, one, many *world) {
 	}
 }
 
-// compareSessions holds the sessions of both against each other, and returns
-// how many with a later key hold something.
+// compareSessions compares the sessions of both worlds, and returns how many with a later key have
+// content.
 func compareSessions(t *rapid.T, one, many *world) (crossed int) {
 	for head, err := range one.cfg.Journal.Heads(context.Background(), 0) {
 		if err != nil {
@@ -192,10 +192,10 @@ func compareSessions(t *rapid.T, one, many *world) (crossed int) {
 	return crossed
 }
 
-// madeWithKeys is what in a fact is made with a key.
+// madeWithKeys matches what in a fact is made with a key.
 var madeWithKeys = regexp.MustCompile(`,"key":"[0-9a-f]{16}"|"print":"[0-9a-f:]+"|,"quick":[0-9]+|"(?:codeMac|pick|pickEnd)":"[0-9a-f]{64}"|"(?:left|gone)":\[[^]]*\],?`)
 
-// unkeyed is what was written, without what is made with a key.
+// unkeyed returns the entries without what is made with a key.
 func unkeyed(entries []journal.Entry) []string {
 	list := texts(entries)
 	for i := range list {

@@ -17,13 +17,13 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// node is one that has some of a tenant's keys.
+// node is a desk with some of a tenant's keys.
 func node(tb testing.TB, j journal.Journal, r provenance.Ring) *desk {
 	tb.Helper()
 	return newDesk(tb, j, coding(tb), withRing(&r), often)
 }
 
-// keyOf is the name of the key a session was born with, as its facts say.
+// keyOf returns the name of the key a session was created with, by its facts.
 func keyOf(tb testing.TB, j journal.Journal, id string) string {
 	tb.Helper()
 	state, err := kernel.Replay(facts(tb, j, session(id)))
@@ -33,8 +33,8 @@ func keyOf(tb testing.TB, j journal.Journal, id string) string {
 	return state.Key
 }
 
-// A session keeps the key it was born with, and a branch has its parent's; new ones
-// have the current one.
+// A session keeps the key it was created with, and a branch has its parent's; new sessions have the
+// current one.
 func TestASessionKeepsItsKey(t *testing.T) {
 	j := journal.NewMemory()
 	before, after := node(t, j, ring(2, 1)), node(t, j, ring(2, 0))
@@ -56,8 +56,8 @@ func TestASessionKeepsItsKey(t *testing.T) {
 	}
 }
 
-// What a session with one key read and left behind is known to one with another, in
-// both directions: a stranger's value, a secret, the owner's word.
+// What a session with one key read and left behind is recognised by one with another, in both
+// directions: a foreign value, a secret, an endorsement.
 func TestWhatIsSeenUnderOneKeyIsKnownUnderAnother(t *testing.T) {
 	for name, order := range map[string][2]provenance.Ring{
 		"first, then second": {ring(2, 1), ring(2, 0)},
@@ -101,7 +101,7 @@ func TestWhatIsSeenUnderOneKeyIsKnownUnderAnother(t *testing.T) {
 	}
 }
 
-// The owner's yes under one key counts under the other, and so does his no.
+// The owner's endorsement under one key counts under another, and so does its withdrawal.
 func TestWordsOfTheOwnerCountUnderEveryKey(t *testing.T) {
 	j := journal.NewMemory()
 	one, two := node(t, j, ring(2, 1)), node(t, j, ring(2, 0))
@@ -138,8 +138,8 @@ func TestWordsOfTheOwnerCountUnderEveryKey(t *testing.T) {
 	}
 }
 
-// A file that is written anew holds nothing of before, whichever keys the two who
-// wrote it have: no word on it is left under any of them.
+// A rewritten file has nothing of its old content, with any keys of its two writers: no old
+// artifact remains under any key.
 func TestAFileWrittenAnewIsCleanUnderEveryKey(t *testing.T) {
 	before, after := ring(2, 1), ring(2, 0)
 	for name, order := range map[string][2]provenance.Ring{
@@ -160,8 +160,8 @@ func TestAFileWrittenAnewIsCleanUnderEveryKey(t *testing.T) {
 	}
 }
 
-// A node that has not got the new key refuses what was born with it, and every
-// session that meets what such a one left behind: it never goes on without.
+// A node without the new key refuses sessions created with it, and every session that meets their
+// artifacts: it never ignores them.
 func TestANodeWithoutTheNewKeyRefuses(t *testing.T) {
 	j := journal.NewMemory()
 	behind, ahead := node(t, j, ring(1, 0)), node(t, j, ring(2, 0))
@@ -187,7 +187,7 @@ func TestANodeWithoutTheNewKeyRefuses(t *testing.T) {
 	}
 }
 
-// The same node, restarted with the new key, goes on.
+// The same node, restarted with the new key, works.
 func TestANodeIsGivenTheKeyAndGoesOn(t *testing.T) {
 	j := journal.NewMemory()
 	leaks(t, node(t, j, ring(2, 0)), "theirs", "/work/notes.md")
@@ -201,8 +201,8 @@ func TestANodeIsGivenTheKeyAndGoesOn(t *testing.T) {
 	}
 }
 
-// Under a former key nothing new lies, also not of sessions that were born with it;
-// what lies there is found, and the newest word of a session counts.
+// Nothing new is stored under a former key, even for sessions created with it; what is stored there
+// is found, and the newest artifact of a session counts.
 func TestNothingNewUnderAFormerKey(t *testing.T) {
 	j := &counted{Journal: journal.NewMemory()}
 	one := node(t, j, ring(1, 0))
@@ -227,7 +227,7 @@ func TestNothingNewUnderAFormerKey(t *testing.T) {
 			t.Fatalf("%v, %v", found, err)
 		}
 	}
-	// A node with the first key alone meets none of it under the names it knows.
+	// A node with only the first key finds none of it under the names it knows.
 	first.tell(t, at("x", hook.SessionStart))
 	for _, path := range []string{"/work/notes.md", "/work/fresh.md"} {
 		if got := reads(t, two, "reader of "+path, path); got.Trust != floodmark.Untrusted {
@@ -239,7 +239,7 @@ func TestNothingNewUnderAFormerKey(t *testing.T) {
 	}
 }
 
-// A counted journal remembers the words that were left.
+// A counted journal records the artifacts that were left.
 type counted struct {
 	journal.Journal
 	words []journal.Artifact
@@ -250,8 +250,8 @@ func (c *counted) Append(ctx context.Context, b journal.Batch) error {
 	return c.Journal.Append(ctx, b)
 }
 
-// A session of which the beginning was erased goes on, under the tenant's first key:
-// what it sees from then on is recognised, and so is what is left of before.
+// A session whose beginning was erased continues under the tenant's first key: what it sees later
+// is recognised, and so is what remains from before.
 func TestAnErasedSessionGoesOn(t *testing.T) {
 	j := journal.NewMemory()
 	d := node(t, j, ring(2, 0))
@@ -274,8 +274,8 @@ func TestAnErasedSessionGoesOn(t *testing.T) {
 	}
 }
 
-// Reading a journal needs no key; judging by a key that is gone is refused in plain
-// words, and a tenant without any key is, too.
+// Reading a journal needs no key; judging with a missing key is refused in plain words, and so is a
+// tenant without any key.
 func TestAKeyThatIsGone(t *testing.T) {
 	j := journal.NewMemory()
 	poisoned(t, node(t, j, ring(2, 0)), "s")

@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A sub-agent, and one that it begins, is judged by the rules of the session they
-// all descend from, at every node and after a restart.
+// A sub-agent, and its own sub-agents, are judged by the rules of their root session, at every node
+// and after a restart.
 func TestABranchHasTheRulesOfItsRoot(t *testing.T) {
 	lax, strict := mustRules(t, "version: 1\n"), mustRules(t, "version: 1\nprofile: strict\n")
 	var mu sync.Mutex

@@ -56,8 +56,8 @@ func TestSnapshotSavesReading(t *testing.T) {
 	}
 }
 
-// A changed snapshot is refused. If every entry from the first on is as it was
-// written, the session goes on from them, and the incident is written down.
+// A changed snapshot is refused. If all entries are intact, the session continues from them, and
+// the incident is recorded.
 func TestChangedSnapshotIsNotUsed(t *testing.T) {
 	for name, change := range map[string]func([]byte) []byte{
 		"a flipped bit": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
@@ -89,8 +89,7 @@ func TestChangedSnapshotIsNotUsed(t *testing.T) {
 	}
 }
 
-// A format from the future is no damage, nor is one of those before: the entries are
-// read.
+// A future format is no damage, nor is an older one: the entries are read.
 func TestUnknownSnapshotFormatIsLeftAlone(t *testing.T) {
 	for _, format := range []byte{1, 2, 3, 4, 6, 99} {
 		mem := snapshotted(t, "s")
@@ -107,7 +106,7 @@ func TestUnknownSnapshotFormatIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Never a silently shorter session: what a snapshot stands for must be there.
+// Never a silently shorter session: the entries behind a snapshot must exist.
 func TestShorterSessionIsBroken(t *testing.T) {
 	mem := snapshotted(t, "s")
 	start, err := mem.Begin(t.Context(), session("s"))
@@ -154,7 +153,7 @@ func TestSnapshotIsBoundToItsPlace(t *testing.T) {
 	}
 }
 
-// A large session is not written down as a whole every few facts.
+// A large session does not get a snapshot every few facts.
 func TestSnapshotsGrowRarer(t *testing.T) {
 	mem := journal.NewMemory()
 	taken := map[uint64]bool{}
@@ -173,8 +172,8 @@ func TestSnapshotsGrowRarer(t *testing.T) {
 	}
 }
 
-// A call that waits for its decision does not write the session down as a whole: the
-// results do, and calls only where none come.
+// A call that waits for its decision writes no snapshot: results do, and calls only where no
+// results come.
 func TestSnapshotsComeWithResults(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		var point hook.Point
@@ -205,8 +204,8 @@ func TestSnapshotsComeWithResults(t *testing.T) {
 	}
 }
 
-// What was erased is forgotten, that it was not believed is not; and a monitor
-// that still remembers it does not write it down again.
+// An erased session is forgotten but stays untrusted; a monitor that still caches it does not write
+// it again.
 func TestErasedSession(t *testing.T) {
 	mem := snapshotted(t, "s")
 	d, old := newDesk(t, mem), newDesk(t, mem, often)
@@ -280,7 +279,7 @@ func TestErasureIsKnownHereAtOnce(t *testing.T) {
 	}
 }
 
-// A tombstone whose proof does not hold is damage.
+// A tombstone that does not verify is damage.
 func TestForgedTombstone(t *testing.T) {
 	mem := snapshotted(t, "s")
 	d := newDesk(t, &faulty{Journal: mem, begin: func(s journal.Start, err error) (journal.Start, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// asks reports whether an observation is of a call that brought a question, or is shown
-// anew in one.
+// asks reports whether an observation is of a call that opened a question, or is shown again in
+// one.
 func asks(o monitor.Observation) bool {
 	return slices.ContainsFunc(o.Entries, func(e journal.Entry) bool { return e.Kind == "ticket-opened" || e.Kind == "ticket-extended" })
 }
@@ -63,7 +63,7 @@ func TestCallsOfAQuestionAreToldInTheirOrder(t *testing.T) {
 	})
 }
 
-// A slow is a channel that lets each ticket wait.
+// A slow is a channel that blocks on each ticket.
 type slow struct {
 	phone
 	came chan approval.Ticket
@@ -76,8 +76,8 @@ func (s *slow) Ask(ctx context.Context, t approval.Ticket) error {
 	return s.phone.Ask(ctx, t)
 }
 
-// A channel that takes its time with one call is told of the next one afterwards;
-// another question does not wait for it.
+// A channel that is slow with one call gets the next one afterwards; another question does not wait
+// for it.
 func TestASlowChannelKeepsTheOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slow{came: make(chan approval.Ticket, 8), may: make(chan struct{})}

@@ -34,8 +34,7 @@ func (g *gate) append(ctx context.Context, b journal.Batch, next func() error) e
 	}
 }
 
-// blocked returns a desk whose session s is being written to by one event, in a
-// bubble.
+// blocked returns a desk with one event being written to session s, in a bubble.
 func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
 	return blockedBy(t, says("s", "first"), limits)
@@ -65,7 +64,7 @@ func waits(t *testing.T, d *desk, wg *sync.WaitGroup, text string) {
 	}
 }
 
-// Those who wait get their turn in order; one more than may wait is refused.
+// Waiting events get their turn in order; one beyond the limit is refused.
 func TestTurnsComeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 5 })
@@ -92,8 +91,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 	})
 }
 
-// Those who write nothing wait for what is written before them, and no more of
-// them than of others.
+// Events without facts wait for the write before them, and have the same limit.
 func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 3 })
@@ -155,7 +153,7 @@ func TestGivingUpLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A session in trouble does not hold up others; all together are bounded.
+// A stuck session does not block others; all together are bounded.
 func TestInFlightIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.InFlight = 2 })
@@ -170,7 +168,7 @@ func TestInFlightIsBounded(t *testing.T) {
 	})
 }
 
-// The cache is bounded: what is not in it is read again, and nothing changes.
+// The cache is bounded: evicted sessions are read again, with no other effect.
 func TestSmallCache(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem, func(c *monitor.Config) { c.Limits.CacheBytes, c.Limits.ContentBytes = 40_000, 1<<10 })

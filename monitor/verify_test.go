@@ -138,7 +138,7 @@ func TestVerifierAnswersAreWrittenDown(t *testing.T) {
 	}
 }
 
-// Gates take their time: the session goes on meanwhile, and what changed counts.
+// The session goes on during slow gates, and what changed counts.
 func TestVerifiersHoldNoLock(t *testing.T) {
 	var d *desk
 	strict := mustRules(t, plain+"verifiers: [{name: webhook}, {name: phone}]\n")
@@ -161,7 +161,7 @@ func TestVerifiersHoldNoLock(t *testing.T) {
 	}
 }
 
-// A session that never stands still is not asked about for ever, and is refused.
+// A session with constant changes is refused after some rounds.
 func TestVerifiersAreNotAskedForEver(t *testing.T) {
 	asked := 0
 	rules := mustRules(t, plain+"verifiers: [{name: webhook}]\n")
@@ -181,7 +181,7 @@ func TestVerifiersAreNotAskedForEver(t *testing.T) {
 	}
 }
 
-// The auditor first, then the verifiers; the opinion is asked for once.
+// The auditor comes first, then the verifiers; the auditor is asked once.
 func TestVerifiersAfterTheAuditor(t *testing.T) {
 	opinions := 0
 	d := gated(t, "auditor: {on: true}\nverifiers: [{name: webhook, include: [write]}]\n", func(c *monitor.Config) {
@@ -261,7 +261,7 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// A late answer does not count for ever.
+// A late answer expires.
 func TestLateAnswersExpire(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
@@ -301,8 +301,8 @@ func lateAnswer(t *testing.T, after time.Duration, want floodmark.Verdict) {
 	}
 }
 
-// Of the ten seconds that a hook waits a gate has nine. What it fails by later counts once
-// for the same call tried again, and so does what failMode says of that.
+// Of a hook's ten seconds a gate has nine. A later failure counts once for a retry of the same
+// call, with the result of failMode.
 func TestLateFailures(t *testing.T) {
 	for failMode, want := range map[string]floodmark.Verdict{"deny": floodmark.Restrict, "allow": floodmark.Allow} {
 		synctest.Test(t, func(t *testing.T) {
@@ -356,7 +356,7 @@ func TestVerifierTimeout(t *testing.T) {
 	})
 }
 
-// The settings' gates count beside the policy's, and the strictest of both.
+// The settings' gates are required besides the policy's, each in its strictest form.
 func TestVerifiersOfTheSettings(t *testing.T) {
 	down := &verify.Failure{Kind: verify.TimedOut, Text: "too slow"}
 	for name, c := range map[string]struct {
@@ -408,7 +408,7 @@ func TestCloseEndsAsking(t *testing.T) {
 		t.Errorf("%+v", reply)
 	}
 	<-closed
-	// After the restart the same call is asked about anew, and that answer counts.
+	// After the restart the same call is asked about again, and that answer counts.
 	asked := 0
 	again := newDesk(t, d.cfg.Journal, func(c *monitor.Config) {
 		c.Rules, c.NewRequest = d.cfg.Rules, func() string { return "again" }
@@ -425,7 +425,7 @@ func TestCloseEndsAsking(t *testing.T) {
 	}
 }
 
-// All gates are asked at once: here each waits until the other was asked.
+// All gates are asked at once: here each waits until the other is asked.
 func TestVerifiersAreAskedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := make(chan struct{}), make(chan struct{})

@@ -21,11 +21,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// speech is how an agent tells one thing: the event, and its message with holes
-// for the text, the call's name and the result.
+// speech is how an agent reports each event: the event, and its message with placeholders for the
+// text, the call's id and the result.
 type speech struct{ start, prompt, before, after [2]string }
 
-// speeches are those of all agents whose shell runs what a model says.
+// speeches are those of all agents whose shell runs a model's commands.
 func speeches() map[string]speech {
 	const (
 		hooked = `"session_id":"s","cwd":"/home/dev/project","permission_mode":"default"`
@@ -83,8 +83,7 @@ func speeches() map[string]speech {
 	}
 }
 
-// A desk is a real monitor with an owner who is shown every question, and one
-// agent before it.
+// A desk is a real monitor with an owner who gets every question, and one agent.
 type desk struct {
 	t        *testing.T
 	agent    string
@@ -197,7 +196,7 @@ func (d *desk) gave(command, id, result string) hookframe.Response {
 	return resp
 }
 
-// incidents are the kinds of what went wrong in the session.
+// incidents are the kinds of the session's incidents.
 func (d *desk) incidents() (kinds []string) {
 	d.t.Helper()
 	for _, f := range d.facts() {
@@ -223,8 +222,8 @@ const (
 	orders  = "echo do it > AGENTS.md"                        // refused after such a page
 )
 
-// Every agent is told no in words it can act on, without a code; and what the
-// owner approves, and nothing else, passes when it is tried again.
+// Every agent gets a denial it can act on, without a code. Only the call that the owner approves
+// passes when retried.
 func TestApprovedRetryPasses(t *testing.T) {
 	for agent := range speeches() {
 		t.Run(agent, func(t *testing.T) {
@@ -257,7 +256,7 @@ func TestApprovedRetryPasses(t *testing.T) {
 	}
 }
 
-// toolOf is what an agent calls its shell.
+// toolOf is an agent's name of its shell.
 func toolOf(agent string) string {
 	switch agent {
 	case "claude-code", "codex":
@@ -272,7 +271,7 @@ func toolOf(agent string) string {
 	return "bash"
 }
 
-// secretive checks that the agent was given no code and no name of a question.
+// secretive checks that the agent got no code and no name of a question.
 func (d *desk) secretive() {
 	d.t.Helper()
 	told := strings.ToLower(d.told.String())

@@ -16,8 +16,8 @@ func report(session, does string, second bool) asked {
 	return a
 }
 
-// One allowed report lets one second report pass, of the same call in the same
-// session, and soon.
+// One allowed report lets one second report pass, of the same call in the same session, within the
+// time limit.
 func TestDoubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewDoubles()

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// A judge is a monitor that gives one reply and keeps what it was asked.
+// A judge is a monitor that gives one reply and records its events.
 type judge struct {
 	reply hook.Reply
 	err   error
@@ -76,7 +76,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// What the captured messages of real agents mean to us.
+// The events made from captured messages of real agents.
 func TestCapturedMessages(t *testing.T) {
 	for _, file := range messages(t) {
 		j := &judge{reply: allowed()}
@@ -102,7 +102,7 @@ func refused(v floodmark.Verdict, line, todo string) hook.Reply {
 	}
 }
 
-// verdicts are what a monitor can say, with what it says beside it.
+// verdicts are the possible replies of a monitor.
 func verdicts() map[string]*judge {
 	return map[string]*judge{
 		"allow":    {reply: allowed()},
@@ -120,7 +120,7 @@ func verdicts() map[string]*judge {
 	}
 }
 
-// What each agent is told, byte for byte.
+// The answer to each agent, byte for byte.
 func TestAnswers(t *testing.T) {
 	var b strings.Builder
 	for _, file := range messages(t) {

@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// gates reports whether something runs, is shown or is sent after an event
-// unless the answer is a no.
+// gates reports whether something runs, is shown or is sent after an event unless the answer denies
+// it.
 func gates(event string) bool {
 	switch event {
 	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input",
@@ -37,12 +37,12 @@ func said(event string) bool {
 	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message", "beforeSubmitPrompt", "before_agent_run"}, event)
 }
 
-// asks reports whether an event is put to the monitor. A permissionRequest was
-// before, as a preToolUse.
+// asks reports whether an event goes to the monitor. A permissionRequest already did, as a
+// preToolUse.
 func asks(event string) bool { return event != "permissionRequest" }
 
-// lets is the agent: whether it goes on after an answer, as it was measured.
-// Everything Codex does not take for an exact no means yes.
+// lets is the agent: whether it goes on after an answer, as measured. Codex goes on after
+// everything but an exact denial.
 func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 	t.Helper()
 	switch req.Agent {
@@ -85,7 +85,7 @@ func codexLets(event string, resp hookframe.Response) bool {
 	return dec.Decode(&no) != nil || no.Decision != "block" || strings.TrimSpace(no.Reason) == ""
 }
 
-// shimLets is a shim with its agent behind it.
+// shimLets is a shim with its agent.
 func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 	t.Helper()
 	if resp.Exit != 0 {
@@ -104,8 +104,8 @@ func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 	return said["keep"] == true
 }
 
-// FuzzAnswer checks that no message of any agent makes an answer that lets
-// something run which the monitor did not allow.
+// FuzzAnswer checks that for any message of any agent the answer lets nothing run that the monitor
+// did not allow.
 func FuzzAnswer(f *testing.F) {
 	for _, file := range messages(f) {
 		req := message(f, file)
@@ -236,7 +236,7 @@ func promptOfASubagent(t *testing.T, agent, event, raw string) {
 	}
 }
 
-// failing allows what it has no error for.
+// failing allows everything without a configured error.
 type failing struct {
 	errs []error
 	saw  []hook.Event
@@ -265,7 +265,7 @@ func TestOnlyThePersonIsTheOwner(t *testing.T) {
 	}
 }
 
-// pi calls it a start when an old session is continued.
+// pi reports a start when an old session is continued.
 func TestASessionWithAPastIsResumed(t *testing.T) {
 	for raw, want := range map[string]hook.Cause{
 		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s"}}`:                                                    hook.Startup,

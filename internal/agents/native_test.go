@@ -42,8 +42,8 @@ func (d *desk) unread() (n int) {
 	return n
 }
 
-// Where it was switched on, Claude Code asks in its own window. The result says
-// that the person agreed, and then all is as if they had approved it elsewhere.
+// Where enabled, Claude Code asks in its own window. The result proves the person's approval, and
+// counts like one in any other channel.
 func TestAskedInTheWindow(t *testing.T) {
 	d := newDesk(t, claude, claude)
 	d.read()
@@ -95,8 +95,7 @@ func failed() [2]string {
 	return [2]string{"PostToolUseFailure", `{"session_id":"s","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":TEXT},"tool_use_id":CALL,"error":RESULT}`}
 }
 
-// A person who says no elsewhere in time is heard: that the call ran all the same
-// is written down.
+// A denial in another channel counts if it comes in time: a run despite it is recorded.
 func TestRefusedElsewhereWhileTheWindowAsks(t *testing.T) {
 	d := newDesk(t, claude, claude)
 	d.read()
@@ -111,8 +110,8 @@ func TestRefusedElsewhereWhileTheWindowAsks(t *testing.T) {
 	}
 }
 
-// Unless a person sits before the window and no mode answers for them, the hook
-// says no and our own channels ask.
+// Unless a person is at the window and no mode answers for them, the hook denies and our own
+// channels ask.
 func TestOnlyAWindowWithAPersonAsks(t *testing.T) {
 	const raw = `{"session_id":"s","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{},"tool_use_id":"c"}`
 	j := func() *judge { return verdicts()["confirm"] }
@@ -157,8 +156,7 @@ func TestOnlyAWindowWithAPersonAsks(t *testing.T) {
 	}
 }
 
-// In the window the person sees one call: a question that holds more is asked
-// elsewhere.
+// The window shows one call: a question with more is asked elsewhere.
 func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	j := verdicts()["confirm"]
 	d := agents.Door{Hooks: j, Native: agents.NewNative([]string{claude}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {
@@ -189,8 +187,8 @@ func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	}
 }
 
-// A yes in the window would run the call as it stands. What a yes leaves in its box, or
-// brings as another command, is asked elsewhere, and there it is waited for.
+// An approval in the window runs the call unchanged. A call that stays in its box, or is replaced
+// by another command, is asked about elsewhere, and the hook waits for that answer.
 func TestABoxedCallIsNotHandedOn(t *testing.T) {
 	const raw = `{"session_id":"s","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"c"}`
 	req := hookframe.Request{V: 1, Agent: claude, Event: "PreToolUse", Raw: []byte(raw), Env: map[string]string{"CLAUDE_CODE_ENTRYPOINT": "cli"}}
@@ -237,7 +235,7 @@ func TestABoxedCallIsNotHandedOn(t *testing.T) {
 	}
 }
 
-// If what the person said cannot be written down, nothing goes on.
+// If the person's answer cannot be recorded, nothing goes on.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	d := newDesk(t, claude)
 	d.door.Native = agents.NewNative([]string{claude}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {

@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// geminiLets: any status but 0 and 1 is a no if something was said. What is no
-// JSON is a yes.
+// geminiLets: any status but 0 and 1 with text is a denial. Output that is no JSON is an approval.
 func geminiLets(resp hookframe.Response) bool {
 	if resp.Exit > 1 {
 		return strings.TrimSpace(resp.Stdout+resp.Stderr) == ""
@@ -51,8 +50,8 @@ func copilotLets(event string, resp hookframe.Response) bool {
 	return no.Result == nil || no.Result.Text == ""
 }
 
-// claudeLets: status 2 stops what has not happened yet; of what has, only the
-// answer's own words count.
+// claudeLets: status 2 stops what has not happened yet; otherwise only the answer's own words
+// count.
 func claudeLets(event string, resp hookframe.Response) bool {
 	if resp.Exit == 2 && event != "PostToolUse" {
 		return false
@@ -80,8 +79,8 @@ func claudeLets(event string, resp hookframe.Response) bool {
 	return no.Decision != "block" || no.Reason == ""
 }
 
-// cursorLets is Cursor with failClosed: what is no answer is a no, and so is
-// every status but 0.
+// cursorLets is Cursor with failClosed: an invalid answer is a denial, and so is every status but
+// 0.
 func cursorLets(event string, resp hookframe.Response) bool {
 	var said map[string]any
 	if resp.Exit != 0 || json.Unmarshal([]byte(resp.Stdout), &said) != nil {
@@ -96,8 +95,7 @@ func cursorLets(event string, resp hookframe.Response) bool {
 	return said["permission"] != "deny" && said["permission"] != "ask"
 }
 
-// ofCursor reports whether a hook of Claude Code was run by Cursor, whose own
-// hooks judge.
+// ofCursor reports whether Cursor ran a hook of Claude Code; then its own hooks judge.
 func ofCursor(agent string, raw []byte) bool {
 	var m struct {
 		Cursor string `json:"cursor_version"`

@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// spoken sends a captured message to an OpenClaw agent with some fields
-// changed, and returns what the monitor was asked last.
+// spoken sends a captured message to an OpenClaw agent with some fields changed, and returns the
+// monitor's last event.
 func spoken(t *testing.T, file string, change map[string]any) hook.Event {
 	t.Helper()
 	req := message(t, "testdata/openclaw.before_agent_run"+file+".json")
@@ -81,7 +81,7 @@ func TestOpenclawWhoSpeaks(t *testing.T) {
 	}
 }
 
-// A job is named where OpenClaw says which one it is.
+// A job has a name where OpenClaw reports it.
 func TestOpenclawNamesJobs(t *testing.T) {
 	type fields = map[string]any
 	ev := spoken(t, ".cron", fields{"jobId": "nightly", "provenance": fields{"kind": "internal_system"}})
@@ -90,7 +90,7 @@ func TestOpenclawNamesJobs(t *testing.T) {
 	}
 }
 
-// A message of several is one text only if it is exactly what was sent.
+// Several messages are one text only if it is exactly what was sent.
 func TestOpenclawTakesNoMoreThanWasSent(t *testing.T) {
 	for prompt, foreign := range map[string]bool{"hello": false, "status": false, "hello and <file>": true, "": true} {
 		ev := spoken(t, ".direct", map[string]any{"said": []string{"status", "hello"}, "prompt": prompt})
@@ -111,8 +111,8 @@ func TestOpenclawHidesTools(t *testing.T) {
 	}
 }
 
-// wraps reports whether a message is of a call around another one, which is not
-// asked about: the inner one is told of next.
+// wraps reports a message about a call around another one, which is not judged: the inner one
+// follows.
 func wraps(agent string, raw []byte) bool {
 	var m struct {
 		Tool string `json:"toolName"`
@@ -120,8 +120,8 @@ func wraps(agent string, raw []byte) bool {
 	return agent == "openclaw" && json.Unmarshal(raw, &m) == nil && m.Tool == "tool_call"
 }
 
-// Of a wrapped call three things are told, and they are one call to us: asked
-// about once, and known again when it is done.
+// A wrapped call has three reports, which count as one call: asked about once, and recognised when
+// it is done.
 func TestOpenclawWrappedCallIsOne(t *testing.T) {
 	const session = `"sessionKey":"k","sessionId":"s"`
 	j := &judge{reply: allowed()}
@@ -137,7 +137,7 @@ func TestOpenclawWrappedCallIsOne(t *testing.T) {
 	}
 }
 
-// What a tool behind the wrapper gave is found as it stands.
+// The result of a tool behind the wrapper is found unescaped.
 func TestOpenclawReadsBehindTheWrapper(t *testing.T) {
 	for result, want := range map[string]string{
 		`[{"type":"text","text":"{\"a\":\"x\\ny\"}"}]`: "x\ny",

@@ -39,8 +39,8 @@ func TestOpenclawWhichAgent(t *testing.T) {
 	}
 }
 
-// A tool whose author asks for caution brings what is untrusted, also behind the
-// wrapper and under another name; nothing else changes by that.
+// Results of a tool whose author asks for caution are untrusted, also behind the wrapper and under
+// another name. That changes nothing else.
 func TestOpenclawCaution(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {

@@ -33,13 +33,13 @@ func openclawDesk(t *testing.T) *desk {
 	return d
 }
 
-// ended is what our shim says when a question ended.
+// ended is our shim's message when a question ended.
 func ended(decision string) [2]string {
 	return [2]string{"approval_ended", `{"sessionKey":"s","sessionId":"s","toolName":"exec","args":{"command":TEXT},"toolCallId":CALL,"decision":"` + decision + `"}`}
 }
 
-// Where it was switched on, OpenClaw asks in the chat. The result says that the
-// owner agreed; a shim that cannot ask blocks.
+// Where enabled, OpenClaw asks in the chat. The result proves the owner's approval; a shim that
+// cannot ask blocks.
 func TestOpenclawAsksInTheChat(t *testing.T) {
 	d := openclawDesk(t)
 	runs, resp := d.runs(outward, "c2")
@@ -66,8 +66,8 @@ func TestOpenclawAsksInTheChat(t *testing.T) {
 	d.secretive()
 }
 
-// A no in the chat closes the question, and the session counts with nothing that
-// it did not read. If the call ran all the same, that is an incident.
+// A denial in the chat closes the question, and adds no source to the session. If the call ran all
+// the same, that is an incident.
 func TestOpenclawSaysNoInTheChat(t *testing.T) {
 	d := openclawDesk(t)
 	d.runs(outward, "c2")
@@ -140,7 +140,7 @@ func TestOpenclawAsksTheOwnerAlone(t *testing.T) {
 	}
 }
 
-// A question is never longer than OpenClaw takes.
+// A question fits OpenClaw's limit.
 func TestOpenclawQuestionFits(t *testing.T) {
 	d := openclawDesk(t)
 	_, resp := d.runs(outward+"?"+strings.Repeat("ä", 2000), "c2")
@@ -165,8 +165,8 @@ func TestOpenclawNoIsLost(t *testing.T) {
 	}
 }
 
-// OpenClaw counts the calls inside others for a whole run: the shim knows their
-// names, and only one that was made of this call counts.
+// OpenClaw numbers inner calls for a whole run: the shim knows their names, and only one derived
+// from this call counts.
 func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
 	for name, c := range map[string]struct{ outer, inner, want string }{
 		"the first, by itself": {"c1", `null`, "tool_search_code:c1:web_fetch:1"},
@@ -187,8 +187,7 @@ func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
 	}
 }
 
-// A question in the chat has the words of every other channel, in lines, as far as
-// OpenClaw takes them.
+// A question in the chat is worded like in every other channel, in lines, within OpenClaw's limit.
 func TestOpenclawQuestionInWords(t *testing.T) {
 	long := strings.Repeat("ä", 400)
 	for name, c := range map[string]struct {

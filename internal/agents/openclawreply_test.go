@@ -59,8 +59,8 @@ func TestOpenclawWhoReads(t *testing.T) {
 	}
 }
 
-// What leaves of an answer: the text that loads nothing, and below it, for the owner
-// alone and at the end alone, what it draws on and what was blocked.
+// What is sent of an answer: the text that loads nothing, and below it, only for the owner and at
+// the end, its sources and what was blocked.
 func TestOpenclawAnswers(t *testing.T) {
 	type fields = map[string]any
 	const footer = "informed by 1 external e-mail; blocked: exec"
@@ -119,7 +119,7 @@ func TestOpenclawFilesThatLoad(t *testing.T) {
 	}
 }
 
-// What is for the owner alone is not said in a group.
+// What is only for the owner is not sent to a group.
 func TestOpenclawTellsNoGroup(t *testing.T) {
 	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Consumed: true, Notice: "Open questions: 1."}
 	for file, told := range map[string]bool{"before_agent_run": true, "before_agent_run.direct": true, "before_agent_run.group": false} {

@@ -20,8 +20,8 @@ const (
 	phoneLines   = 22
 )
 
-// TestChatPicture holds the picture in the guide against what OpenClaw is really
-// given to ask in a chat. With -update it draws it.
+// TestChatPicture compares the picture in the guide with the question that OpenClaw really gets.
+// With -update it draws the picture.
 func TestChatPicture(t *testing.T) {
 	d := openclawDesk(t)
 	d.door.Native.Words = func(s floodmark.SessionID, ticket floodmark.TicketID, most int) string {

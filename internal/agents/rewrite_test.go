@@ -23,8 +23,8 @@ func boxed(command string) hook.Reply {
 	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Command: command}
 }
 
-// replacement is where each agent's answer has the new arguments, as its
-// documents say or its source does; the shims do as they are told.
+// replacement returns the new arguments in each agent's answer, as its documents or source say; the
+// shims do as they are told.
 func replacement(t *testing.T, agent string, resp hookframe.Response) (args json.RawMessage, command string) {
 	t.Helper()
 	var out struct {
@@ -66,8 +66,8 @@ func replacement(t *testing.T, agent string, resp hookframe.Response) (args json
 	return nil, out.Command
 }
 
-// calls are the calls of a shell that agents make, with an argument each that has
-// nothing to do with the command; after is how the result would be reported.
+// calls are the agents' shell calls, each with an argument besides the command; after is the report
+// of the result.
 func shellCalls() map[string]struct{ before, after [2]string } {
 	both := func(event, after, message string) struct{ before, after [2]string } {
 		message = strings.Replace(message, "TEXT", `"a <b> & \"c\""`, 1)
@@ -85,8 +85,8 @@ func shellCalls() map[string]struct{ before, after [2]string } {
 	}
 }
 
-// Every agent is told to run the other command, with all other arguments as they
-// were, and its result belongs to the call that was judged.
+// Every agent is told to run the other command, with all other arguments unchanged, and the result
+// belongs to the judged call.
 func TestAnotherCommandInItsPlace(t *testing.T) {
 	const was, is = `npm test`, `'floodmark-box' '--ticket' 'a<b>' '--' 'bash' '-c' 'npm test'`
 	for agent, m := range shellCalls() {
@@ -112,7 +112,7 @@ func TestAnotherCommandInItsPlace(t *testing.T) {
 		if diff := cmp.Diff(j.saw[0].Call, j.saw[1].Call); diff != "" {
 			t.Errorf("%s: the result is of another call (-judged +reported):\n%s", agent, diff)
 		}
-		// What was never given, or was reported before, stays what it is.
+		// A command that was never given, or whose result was reported before, is unchanged.
 		ask(t, d, agent, m.after[0], put(m.after[1], is))
 		ask(t, d, agent, m.after[0], put(m.after[1], "other"))
 		for i, want := range []string{is, "other"} {
@@ -124,8 +124,7 @@ func TestAnotherCommandInItsPlace(t *testing.T) {
 	}
 }
 
-// A result of another command than the one that was given is told as it is: the
-// agent ran the original.
+// The result of another command than ours is reported as it is: the agent ran the original.
 func TestTheOriginalThatRanIsTold(t *testing.T) {
 	j := &judge{reply: boxed("box")}
 	d := agents.Door{Hooks: j, Rewrites: agents.NewRewrites()}
@@ -138,7 +137,7 @@ func TestTheOriginalThatRanIsTold(t *testing.T) {
 	}
 }
 
-// Where no other command can be put, the call does not run at all.
+// Where the command cannot be replaced, the call does not run at all.
 func TestWhatCannotBeRewrittenIsRefused(t *testing.T) {
 	claude := func(tool, input string) [3]string {
 		return [3]string{"claude-code", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_use_id":"1","tool_name":"` + tool + `","tool_input":` + input + `}`}
@@ -206,8 +205,8 @@ func TestRewritingIsOff(t *testing.T) {
 	}
 }
 
-// Cursor reports the command once more before it runs: only the one that was given
-// passes without being judged, and one that was not replaced is refused.
+// Cursor reports the command again before it runs: only the replacement passes without being
+// judged, and an original is refused.
 func TestCursorRunsTheOtherCommandOnly(t *testing.T) {
 	shell := func(d agents.Door, command string) bool {
 		resp := ask(t, d, "cursor", "beforeShellExecution", `{"hook_event_name":"beforeShellExecution","conversation_id":"s","command":`+quoted(t, command)+`,"cwd":"/"}`)
@@ -224,7 +223,7 @@ func TestCursorRunsTheOtherCommandOnly(t *testing.T) {
 	}
 }
 
-// A command where none can be is an error of ours, and allows nothing.
+// A command at a point without one is an internal error, and allows nothing.
 func TestACommandAtAnotherPointAllowsNothing(t *testing.T) {
 	for _, file := range messages(t) {
 		req := message(t, file)
@@ -237,8 +236,7 @@ func TestACommandAtAnotherPointAllowsNothing(t *testing.T) {
 	}
 }
 
-// FuzzQuote checks that a shell takes a quoted command apart into the arguments it
-// was made of.
+// FuzzQuote checks that a shell splits a quoted command into its original arguments.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"", "a b", "it's", `\`, `\'`, "$HOME `x` $(y) ${z}", "a\nb", "!! ~ * ? [a] {b,c}", "if", "=ls", "x=1", "\u2028é", "#", "'\\''", "\r\n\t"} {
 		f.Add("floodmark-box", s, s+s)

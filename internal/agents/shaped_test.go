@@ -11,9 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A model writes the arguments of its calls. Names that only look like those an
-// agent reads must not hide which session a task goes on in: its prompt would be
-// taken for the owner's there.
+// A model writes the arguments of its calls. Names that only resemble those an agent reads must not
+// hide which session a task continues: there its prompt would pass as the owner's.
 func TestOpencodeTaskCannotHideItsSession(t *testing.T) {
 	for args, target := range map[string]string{
 		`{"task_id":"other","TASK_ID":""}`:       `{"id":"other"}`,
@@ -62,8 +61,8 @@ func TestOpencodePromptInQuotes(t *testing.T) {
 	}
 }
 
-// OpenClaw finds the tool behind its wrapper by more names than one. What we
-// would take for another tool than it does is refused, and so is its result.
+// OpenClaw accepts several names for the tool behind its wrapper. A form that we could read as
+// another tool is refused, and so is its result.
 func TestOpenclawWrapperSaysOneThing(t *testing.T) {
 	for args, good := range map[string]bool{
 		`{"id":"read","name":"web_fetch","url":"https://news.example/"}`:   false, // runs web_fetch, if read is not hidden
@@ -94,8 +93,7 @@ func TestOpenclawWrapperSaysOneThing(t *testing.T) {
 	}
 }
 
-// A yes to a call lets its second report pass only if both say the same thing
-// by the names that Cursor reads.
+// An approved call's second report passes only if both are the same by the names that Cursor reads.
 func TestCursorDoubleSaysOneThing(t *testing.T) {
 	const session = `"conversation_id":"s"`
 	for input, second := range map[string][2]string{
@@ -144,8 +142,8 @@ func TestGeminiServerPromptIsNotTheOwners(t *testing.T) {
 	}
 }
 
-// What a prompt names behind any space is read, and what a tool server calls by
-// any name is not a file of the project.
+// A name after any kind of space is recognised, and a tool server's resource is never a file of the
+// project.
 func TestMentionsBehindAnySpace(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"look at\u00a0@/tmp/x.txt":          "file /tmp/x.txt",

@@ -21,8 +21,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A showing is a door whose agent shows the question that it waits with, and what was
-// answered to it.
+// A showing is a door whose agent shows its question, with the answers it gets.
 type showing struct {
 	door     agents.Door
 	answered chan approval.Command
@@ -75,8 +74,8 @@ func newShowing(t *testing.T, calls int) *showing {
 	return s
 }
 
-// ask has pi ask about a call, say something when the question is there, and returns what
-// it was shown and what it was answered then.
+// ask has pi ask about a call and send a message once the question is shown. It returns what was
+// shown and answered.
 func (s *showing) ask(t *testing.T, says string) (shown, answer string) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -111,8 +110,8 @@ func frame(r io.Reader) []byte {
 	return data.Bytes()
 }
 
-// What pi shows is its own call in plain text, and where to say yes. A no there closes the
-// question; a yes does not, and the call is refused.
+// pi shows its own call in plain text, and where to approve. A denial there closes the question; an
+// approval does not, and the call is refused.
 func TestPiShowsItsQuestion(t *testing.T) {
 	s := newShowing(t, 1)
 	shown, answer := s.ask(t, `{"v":1,"no":true}`)

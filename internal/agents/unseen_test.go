@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// What a prompt names with an @ is read without a call, so it is taken in here.
+// What a prompt names with an @ is read without a call, so the prompt adds it.
 func TestMentions(t *testing.T) {
 	for prompt, want := range map[string][]string{
 		"no file":                             nil,
@@ -100,8 +100,8 @@ func withheld(t *testing.T, fields string) kept {
 	return k
 }
 
-// Cursor reports a call as a tool and as what it does: it is judged once, but
-// what comes alone is judged, too.
+// Cursor reports a call as a tool and as what it does: both are judged once, and a single report is
+// judged, too.
 func TestCursorsReportsOfOneCallAreJudgedOnce(t *testing.T) {
 	for name, c := range map[string][2][2]string{
 		"shell": {
@@ -144,7 +144,7 @@ func TestCursorsReportsOfOneCallAreJudgedOnce(t *testing.T) {
 	}
 }
 
-// A sub-agent of Cursor that ends without a name is one we know nothing of.
+// A sub-agent of Cursor that ends without a name is unknown.
 func TestNamelessSubagent(t *testing.T) {
 	ev := read(t, "cursor", "subagentStop", `{"hook_event_name":"subagentStop","conversation_id":"s","summary":"x"}`)
 	if ev.Point != hook.SubagentEnded || ev.Session != "cursor:s" || ev.Child != "cursor:without a name" {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What the monitor does itself after a yes is not asked in an agent's own window: the
-// agent would do it there.
+// What the monitor itself does after an approval is not asked in an agent's own window: there the
+// agent would do it.
 func TestWindowed(t *testing.T) {
 	asked := hook.Reply{Ticket: "t1", Decision: floodmark.Decision{Verdict: floodmark.Confirm, Reach: floodmark.Free}}
 	if !windowed(asked) {

@@ -33,7 +33,7 @@ func leave(t testing.TB, j *Journal, tenant, id string, key floodmark.Digest, bo
 	}
 }
 
-// noise is what no database makes smaller.
+// noise is incompressible bytes.
 func noise(n int) []byte {
 	from := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, n)
@@ -41,8 +41,8 @@ func noise(n int) []byte {
 	return b
 }
 
-// A tenant with many large words under a key does not make another wait, nor be
-// refused, and each finds its own.
+// A tenant with many large words under a key does not delay another or have it refused, and each
+// finds its own.
 func TestLargeWordsAreTheirTenantsAlone(t *testing.T) {
 	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
 	key := floodmark.DigestOf("k")
@@ -148,7 +148,7 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 	}
 }
 
-// lock keeps others from a table until the transaction that it returns ends.
+// lock locks a table until the returned transaction ends.
 func lock(t *testing.T, c *pgx.Conn, table string) pgx.Tx {
 	t.Helper()
 	held, err := c.Begin(t.Context())
@@ -190,15 +190,15 @@ func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 	return admin
 }
 
-// waitForAll waits until so many statements wait for the words.
+// waitForAll waits until that many statements wait for the words.
 func waitForAll(t *testing.T, dsn, schema string, n int) {
 	t.Helper()
 	c := connect(t, dsn)
 	until(t, c, "SELECT count(*) >= $1 FROM pg_locks WHERE NOT granted AND relation = '"+schema+".artifacts'::regclass", n)
 }
 
-// What a tenant's own statement brings is bounded. Those who find too much together
-// are answered each by itself; who finds too much alone is refused.
+// A tenant's own statement is bounded. Lookups that exceed it together are answered one by one; one
+// that exceeds it alone is refused.
 func TestWordsOfATenantAreBounded(t *testing.T) {
 	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
 	s := j.shards[0]
@@ -224,8 +224,8 @@ func TestWordsOfATenantAreBounded(t *testing.T) {
 	}
 }
 
-// At the limits of a shared statement a tenant finds all; one beyond it is asked for
-// apart, and finds all there.
+// At the limits of a shared statement a tenant finds everything; beyond them it is looked up apart,
+// and finds everything there.
 func TestSharedWordsAreBounded(t *testing.T) {
 	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
 	s := j.shards[0]
@@ -267,8 +267,8 @@ func TestSharedWordsAreBounded(t *testing.T) {
 	}
 }
 
-// counted counts statements under way. Those of slow tenants end when they may, and
-// all but the small one find too much to share.
+// counted counts statements under way. Those of slow tenants end when released, and all but the
+// small tenant exceed a shared statement.
 type counted struct {
 	may chan struct{}
 
@@ -294,8 +294,8 @@ func (c *counted) look(_ time.Duration, group []*asking, together bool) (map[str
 	return map[string]portion{tenant: {over: together && tenant != "small"}}, nil
 }
 
-// A tenant that was slow or large is asked for apart for a while, by so many
-// statements at once and no more, and others take their turns between its.
+// A slow or large tenant is looked up apart for a while, by a limited number of statements, and
+// others take turns with it.
 func TestTenantsTakeTurnsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counted{may: make(chan struct{}), under: map[string]int{}}
@@ -387,7 +387,7 @@ func TestAfterAFailureEachIsTriedApart(t *testing.T) {
 		if <-alone[0].done; !errors.Is(alone[0].err, broken) || time.Since(began) != 10*time.Second {
 			t.Errorf("after %s: %v", time.Since(began), alone[0].err)
 		}
-		// Those who wait too long for their turn are refused, also at the end.
+		// Lookups that wait too long for their turn are refused, also at the end.
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// asks seals facts of a session that asks: an incident, a question, and its answer.
+// asks seals facts of a session with a question: an incident, the question, and its answer.
 func asks(t *testing.T, s journal.Session) journal.Record {
 	t.Helper()
 	entries, err := journal.Seal(s, journal.Link{}, time.Unix(1_700_000_000, 0), []floodmark.Fact{
@@ -21,9 +21,8 @@ func asks(t *testing.T, s journal.Session) journal.Record {
 	return journal.Record{Session: s, Entries: entries}
 }
 
-// What sessions of a tenant wrote about questions is found in all databases, in order,
-// as far as it is old enough and not too old; nothing else, nothing that was erased,
-// and nothing of others.
+// A tenant's entries about questions are found in all databases, in order, within the given ages;
+// no other entries, no erased ones, and none of other tenants.
 func TestWhatWasAskedIsFound(t *testing.T) {
 	ranges := testRanges(t, 2)
 	j := openShards(t, ranges, Options{Timeout: busyTimeout})
@@ -75,7 +74,7 @@ type entry struct {
 	seq     uint64
 }
 
-// A node's own rights are enough for it.
+// A node's own rights are enough for that.
 func TestANodeMayFindWhatWasAsked(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.writer, Options{Schema: g.schema, Timeout: busyTimeout})

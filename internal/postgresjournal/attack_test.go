@@ -13,11 +13,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// planted stands in every row of the tenant that is attacked.
+// planted is in every row of the attacked tenant.
 const planted = "PLANTED-OF-B"
 
-// plant writes rows of two tenants and has the server look at them, as it does by
-// itself after a while.
+// plant writes rows of two tenants and has the server analyse them, as it does by itself after a
+// while.
 func plant(t *testing.T, g guarded) *Journal {
 	t.Helper()
 	j := open(t, g.eraser, Options{Schema: g.schema})
@@ -51,7 +51,7 @@ func guardedTables(t *testing.T, g guarded) []string {
 	return append(strings.Split(months, ","), "facts", "births", "snapshots", "contents", "artifacts", "tombstones")
 }
 
-// ofB is all that the other tenant has, as a superuser sees it.
+// ofB is all data of the other tenant, as a superuser sees it.
 func ofB(t *testing.T, g guarded) string {
 	t.Helper()
 	c, all := g.as(t, testDSN(t)), ""
@@ -176,7 +176,7 @@ func changes(schema string, r Roles) []string {
 	}
 }
 
-// Nor does it change any, however it says so.
+// A login changes nothing of another tenant, by any statement.
 func TestLoginsChangeNothingOfOthers(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := plant(t, g)
@@ -205,7 +205,7 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// A right that one may not pass on is not passed on, with a warning.
+		// A right that may not be passed on is not, with a warning.
 		if _, err := said(t, c, "GRANT ALL ON facts TO PUBLIC; GRANT SELECT ON contents TO "+r.Reader); err != nil && !isDenied(err) {
 			t.Error(err)
 		}
@@ -216,14 +216,14 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 	if ofB(t, g) != before {
 		t.Error("rows of the other tenant have changed")
 	}
-	// It all works still, for both.
+	// Everything still works for both.
 	for _, tenant := range []string{"a", "b"} {
 		s := journal.Session{Tenant: tenant, ID: "after"}
 		appendOK(t, j, record(t, s, journal.Link{}, 1, "x"))
 	}
 }
 
-// One login cannot end what another one does, nor see what it says.
+// One login can neither cancel another's statements nor see them.
 func TestLoginsLeaveEachOtherAlone(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	writer := g.as(t, g.writer, "b")

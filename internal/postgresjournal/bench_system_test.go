@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// benchSessions is how many sessions are written to: so few that each gets some
-	// dozens of entries, as an agent's does. To begin one costs more than to go on.
+	// benchSessions is the number of sessions: few enough that each gets some dozens of entries, as
+	// an agent's does. Beginning one costs more than continuing.
 	benchSessions = 500
-	// benchSlice is how long a contender runs before the next has its turn, so
-	// that a busy machine is busy for all of them.
+	// benchSlice is how long a contender runs before the next one, so that a busy machine affects
+	// all of them.
 	benchSlice = 800 * time.Millisecond
 	// benchConnections is where single INSERTs were fastest, also with more in
 	// flight.
@@ -49,7 +49,7 @@ func newContender(name string, write func(context.Context, journal.Record) error
 	return c
 }
 
-// next takes the session that was not written to for the longest time.
+// next takes the session whose last write is the oldest.
 func (c *contender) next() (journal.Session, journal.Link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

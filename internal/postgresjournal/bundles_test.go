@@ -22,7 +22,7 @@ func TestBundles(t *testing.T) {
 	}, again)
 }
 
-// The same suite, as a monitor that has the rights it needs and no more.
+// The same suite for a monitor with the least rights it needs.
 func TestBundlesWithRoles(t *testing.T) {
 	var g guarded
 	again := func(t *testing.T) bundle.Store {

@@ -26,8 +26,8 @@ func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 	crowd.check(j)
 }
 
-// A wait for a replica that is cancelled looks like success: the row is there,
-// but only here. One that is terminated looks like a failure, and is there too.
+// A cancelled wait for a replica looks like success: the row exists, but only here. A terminated
+// one looks like a failure, and the row exists, too.
 func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -63,7 +63,7 @@ func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-// disturb ends every wait for a replica, until it is stopped. It tells how many.
+// disturb ends every wait for a replica, until stopped. It returns their number.
 func disturb(t *testing.T, s *server, how string) (stop func() int) {
 	admin := connect(t, s.dsn)
 	done, count := make(chan struct{}), 0
@@ -85,8 +85,8 @@ func disturb(t *testing.T, s *server, how string) (stop func() int) {
 	}
 }
 
-// After a failover the old primary still answers, and hangs. It is left for the
-// new one, and not returned to although the DSN names it first.
+// After a failover the old primary still accepts connections, and hangs. The journal switches to
+// the new one, and does not return although the DSN names the old one first.
 func TestPrimaryThatHangsIsLeft(t *testing.T) {
 	t.Parallel()
 	old, promoted := newServer(t), newServer(t)

@@ -11,8 +11,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A crowd appends to sessions of its own until it is stopped, and remembers what
-// was acknowledged.
+// A crowd appends to sessions of its own until stopped, and remembers what was acknowledged.
 type crowd struct {
 	t       *testing.T
 	j       *Journal
@@ -108,7 +107,7 @@ func (c *crowd) work(i int) {
 	}
 }
 
-// check stops the crowd and holds what is kept against what was acknowledged.
+// check stops the crowd and compares the journal with what was acknowledged.
 func (c *crowd) check(j *Journal) {
 	c.t.Helper()
 	close(c.stop)
@@ -143,8 +142,8 @@ func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
 	t.Logf("%d backends killed", killed)
 }
 
-// A backend that goes on after its client gave up must not write what another
-// has decided since.
+// A backend that continues after its client gave up must not write what another client has decided
+// since.
 func TestLateBackendCannotOverwrite(t *testing.T) {
 	t.Parallel() // most of it is waiting
 	dsn := testDSN(t)

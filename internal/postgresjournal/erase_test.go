@@ -48,7 +48,7 @@ func TestSnapshotsAndContents(t *testing.T) {
 	}
 	wantBegin(t, j, s, journal.Start{Link: one.Last(), Snapshot: []byte("after one")})
 
-	// What is refused leaves nothing behind.
+	// A refused record leaves nothing behind.
 	bad := record(t, s, journal.Link{}, 1, "bad")
 	bad.Snapshot = []byte("bad")
 	refused := batch(bad)
@@ -95,7 +95,7 @@ func TestErase(t *testing.T) {
 	}
 	wantNames(t, collect(t, j.Heads(t.Context(), 0)), "firm.example/s 3")
 	wantNames(t, collect(t, j.Recent(t.Context(), s.Tenant)), "firm.example/s 3")
-	// It cannot begin anew, nor be written again, nor go on elsewhere.
+	// It cannot begin again, be rewritten, or continue elsewhere.
 	wantErr(t, j.Append(t.Context(), batch(one)), journal.ErrConflict)
 	wantErr(t, j.Append(t.Context(), batch(record(t, s, journal.Link{}, 1, "anew"))), journal.ErrConflict)
 	wantErr(t, j.Append(t.Context(), batch(record(t, s, one.Entries[1].Link(), 1, "inside"))), journal.ErrConflict)
@@ -149,7 +149,7 @@ func TestHalfErasedIsErased(t *testing.T) {
 	check(0)
 }
 
-// Appends and erasures of the same session, all at once, leave one chain.
+// Concurrent appends and erasures of a session leave one chain.
 func TestEraseBesideAppends(t *testing.T) {
 	all := nodes(t, 3, Options{})
 	s := session("s")

@@ -55,7 +55,7 @@ func TestHeadsFollowTheirEntries(t *testing.T) {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
 		}
-		// Saying what is so changes nothing.
+		// Setting the same value changes nothing.
 		if _, err := g.as(t, dsn, "acme").Exec(t.Context(), "UPDATE mirror_heads SET entries = 99"); err != nil {
 			t.Error(err)
 		}
@@ -75,7 +75,7 @@ func TestHeadsFollowTheirEntries(t *testing.T) {
 	}
 }
 
-// What is left of a hole in a copy stays one.
+// An erased gap in a copy stays a gap.
 func TestNothingIsPutWhereSomethingWasErased(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	b := open(t, g.writer, Options{Schema: g.schema}).Machines()

@@ -73,8 +73,8 @@ func query[T any](t testing.TB, c *pgx.Conn, sql string, args ...any) T {
 	return v
 }
 
-// until returns when a query is true. The server tells of nothing by itself, so it is
-// asked again and again, and sleeps in between.
+// until returns when a query is true. The server sends no notification, so it polls and sleeps in
+// between.
 func until(t testing.TB, c *pgx.Conn, sql string, args ...any) {
 	t.Helper()
 	for !query[bool](t, c, sql, args...) {
@@ -88,7 +88,7 @@ func session(format string, args ...any) journal.Session {
 	return journal.Session{Tenant: "firm.example", ID: floodmark.SessionID(fmt.Sprintf(format, args...))}
 }
 
-// record makes n entries after a link. The text tells one writer from another.
+// record makes n entries after a link. The text identifies the writer.
 func record(t testing.TB, s journal.Session, after journal.Link, n int, text string) journal.Record {
 	t.Helper()
 	facts := make([]floodmark.Fact, n)

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Who asks while all statements are under way shares the next one.
+// Lookups that arrive while all statements are under way share the next one.
 func TestThoseWhoAskAtOnceShareAStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var groups atomic.Int64
@@ -51,8 +51,8 @@ func TestThoseWhoAskAtOnceShareAStatement(t *testing.T) {
 	})
 }
 
-// A second statement goes beside one that hangs, a third does not, and who comes
-// while a quick one is under way waits for it.
+// A second statement starts beside one that hangs, a third does not, and lookups that arrive during
+// a quick one wait for it.
 func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		may := make(chan struct{})
@@ -136,8 +136,7 @@ func TestAGroupOfAskersHasALimit(t *testing.T) {
 	})
 }
 
-// Tenants who share a statement see their own words only, as many times as they
-// ask.
+// Tenants who share a statement see only their own words, at every lookup.
 func TestTenantsWhoAskAtOnceSeeTheirOwn(t *testing.T) {
 	j := open(t, testDSN(t), Options{})
 	key, none := floodmark.DigestOf("k"), floodmark.DigestOf("none")

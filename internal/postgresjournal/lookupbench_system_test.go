@@ -12,9 +12,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// BenchmarkLookUps is what it costs to ask what sessions left behind, 64 at once, of
-// one tenant and of eight, and how long the small ones wait beside one with large
-// words.
+// BenchmarkLookUps measures look-ups of artifacts, 64 at once, of one tenant and of eight, and how
+// long small ones wait beside one with large words.
 func BenchmarkLookUps(b *testing.B) {
 	const inflight, keysOf = 64, 10
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ func TestMachines(t *testing.T) {
 	machinestest.Run(t, func(t *testing.T) machines.Book { return open(t, testDSN(t), Options{Timeout: busyTimeout}).Machines() })
 }
 
-// The same suite as a monitor that has the rights it needs and no more.
+// The same suite for a monitor with the least rights it needs.
 func TestMachinesWithRoles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -26,7 +26,7 @@ func TestMachinesWithRoles(t *testing.T) {
 	})
 }
 
-// Copies go by the login that erases, where they end, and by no other and no SQL.
+// Ended copies are deleted by the eraser's login, and by no other login or SQL.
 func TestCopiesGoByTheEraserAlone(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	w := open(t, g.writer, Options{Schema: g.schema, Timeout: busyTimeout}).Machines()
@@ -108,7 +108,7 @@ func TestNobodyChangesMachines(t *testing.T) {
 			"UPDATE mirror SET kind = 'x'", "DELETE FROM mirror", "TRUNCATE mirror", "UPDATE machines SET token = token", "DELETE FROM machines",
 			"UPDATE machine_ends SET state = 'left'", "DELETE FROM machine_ends", "DELETE FROM machine_forks", "DELETE FROM mirror_heads", "TRUNCATE machine_ends",
 		} {
-			// Where nothing is refused, row security leaves nothing to change.
+			// A statement that is not refused changes nothing because of row security.
 			if tag, err := c.Exec(t.Context(), sql); !isDenied(err) && (err != nil || tag.RowsAffected() > 0 || strings.HasPrefix(sql, "TRUNCATE")) {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
@@ -133,8 +133,8 @@ func TestNobodyChangesMachines(t *testing.T) {
 	}
 }
 
-// A laptop may send large entries: what is read at once of its copy is bounded by
-// their bytes, and all of it is read all the same.
+// A laptop may send large entries: one read of its copy is bounded by bytes, and all of it is read
+// nevertheless.
 func TestLargeCopiesAreReadInParts(t *testing.T) {
 	b, _ := open(t, testDSN(t), Options{Timeout: busyTimeout}).Machines().(machineBook)
 	machinestest.Enrolled(t, b, "acme", "m1")

@@ -25,7 +25,7 @@ func made(t testing.TB, texts ...string) []step {
 	return all
 }
 
-// migrated runs steps as a program of its own does.
+// migrated runs steps like a separate program.
 func migrated(t testing.TB, dsn, schema string, all []step) error {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -144,8 +144,7 @@ func TestOlderProgramOnNewerTables(t *testing.T) {
 	}
 }
 
-// A node that runs while a newer one changes the tables beyond what it knows
-// stops using them.
+// A running node stops using the tables when a newer one changes them beyond what it supports.
 func TestRunningNodeNoticesNewerTables(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)

@@ -16,13 +16,13 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// oldMonth makes the table of a month long ago, as make_months would have made it
-// then, and lets sessions be born there until the returned function is called.
+// oldMonth creates the table of a past month, as make_months would have then, and has sessions
+// begin there until the returned function is called.
 func oldMonth(t testing.TB, j *Journal, dsn, schema string, m month) (now func()) {
 	t.Helper()
 	c := connect(t, dsn)
 	current := j.shards[0].homes.here()
-	// The real function, told another time.
+	// The real function, with another time.
 	text := query[string](t, c, "SELECT pg_get_functiondef('"+schema+".make_months'::regproc)")
 	then := fmt.Sprintf("'%d-%02d-15'::timestamptz", m/100, m%100)
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "make_months", "make_old_months"), "now()", then)
@@ -39,7 +39,7 @@ func oldMonth(t testing.TB, j *Journal, dsn, schema string, m month) (now func()
 	return func() { j.shards[0].homes.learn(current, all) }
 }
 
-// today is when retention erases. Months are counted by the server's own clock.
+// today is the time of retention. Months follow the server's own clock.
 func today() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // retired is a tombstone of retention.
@@ -67,8 +67,8 @@ func TestSessionsLieInTheMonthTheyBeganIn(t *testing.T) {
 	one := record(t, s, journal.Link{}, 2, "one")
 	appendOK(t, j, one)
 	now()
-	// It goes on where it began, at a node that does not know it, in one batch with
-	// one that begins now.
+	// It continues where it began, at a node that does not know it, in one batch with a session
+	// that begins now.
 	node := open(t, dsn, Options{Schema: schema})
 	two, first := record(t, s, one.Last(), 2, "two"), record(t, other, journal.Link{}, 1, "first")
 	two.Snapshot = []byte("after two")
@@ -128,7 +128,7 @@ func TestMonthGoesWhenNobodyLivesInIt(t *testing.T) {
 	if err := j.Erase(t.Context(), retired(lives, ones[lives].Last())); err != nil {
 		t.Fatal(err)
 	}
-	// The other node remembers where it lay, and goes on in this month.
+	// The other node remembers its old month, and continues in this one.
 	two := record(t, lives, ones[lives].Last(), 2, "two")
 	appendOK(t, other, two)
 	if n := countFacts(t, dsn, g.schema, here.into()); n != 2 {
@@ -139,14 +139,14 @@ func TestMonthGoesWhenNobodyLivesInIt(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	// A node whose hint is old finds where it lies, also to write.
+	// A node with an outdated hint finds the month, also for writes.
 	j.shards[0].homes.set(lives, 202001)
 	three := record(t, lives, two.Last(), 1, "three")
 	appendOK(t, j, three)
 	wantDropped(t, other, 0) // it is a writer
 	drop(1)
 	drop(0)
-	// A hint to a table that is gone.
+	// A hint to a dropped table.
 	other.shards[0].homes.set(lives, 202001)
 	if diff := cmp.Diff(slices.Concat(two.Entries, three.Entries), readAll(t, other, lives, ones[lives].Last())); diff != "" {
 		t.Error(diff)
@@ -162,7 +162,7 @@ func wantDropped(t *testing.T, j *Journal, want int) {
 	}
 }
 
-// wantGone wants nothing of a session but its tombstone, behind which it goes on.
+// wantGone checks that only the tombstone of a session remains, and that the session continues.
 func wantGone(t *testing.T, j *Journal, was journal.Record, tomb journal.Tombstone) {
 	t.Helper()
 	wantBegin(t, j, was.Session, journal.Start{Link: tomb.Link, Tombstone: &tomb})
@@ -199,14 +199,14 @@ func TestMonthWithFactsStays(t *testing.T) {
 			t.Errorf("writer: %s: %v", sql, err)
 		}
 	}
-	// Without its birth it still does not go: the facts are looked at, too.
+	// Without its birth it is still not dropped: the facts are checked, too.
 	if _, err := super.Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM births; SET session_replication_role = origin", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := j.Tidy(t.Context(), today()); !isDenied(err) || !strings.Contains(err.Error(), "no tombstone") {
 		t.Errorf("got %v", err)
 	}
-	// This month and the last do not go, empty as they are.
+	// This month and the last are not dropped, even when empty.
 	for _, m := range []month{j.shards[0].homes.here(), 999912} {
 		if _, err := super.Exec(t.Context(), "SELECT drop_month($1)", m); !isDenied(err) {
 			t.Errorf("month %d: %v", m, err)
@@ -214,8 +214,7 @@ func TestMonthWithFactsStays(t *testing.T) {
 	}
 }
 
-// A month that does not go keeps no other one: months after it go, and why it stays
-// is told.
+// A month that stays keeps no other one: later months are dropped, and the reason is reported.
 func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
@@ -319,7 +318,7 @@ func TestOlderProgramBesideMonths(t *testing.T) {
 	}
 }
 
-// Without a table for the month sessions are born in the one from before.
+// Without a table for the month, sessions begin in the table from before months.
 func TestNoMonthRefusesNobody(t *testing.T) {
 	j := open(t, testDSN(t), Options{})
 	all, err := j.shards[0].look(t.Context())
@@ -336,7 +335,7 @@ func TestNoMonthRefusesNobody(t *testing.T) {
 	}
 }
 
-// Two nodes begin a session at the same time, in two months: one wins.
+// Two nodes begin a session concurrently in two months: one wins.
 func TestBirthInTwoMonths(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
@@ -422,7 +421,7 @@ func appending(t *testing.T, j *Journal) (end func() int64) {
 	}
 }
 
-// Roles that were made before months were need not be made again.
+// Roles from before months need not be created again.
 func TestMonthsKeepRights(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)

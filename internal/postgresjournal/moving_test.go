@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Shards move to a new database as docs/reference/fleet-database.md says: copied, compared by
-// the heads of their chains, switched.
+// Shards move to a new database as in docs/reference/fleet-database.md: copied, compared by the
+// heads of their chains, switched.
 func TestMovingShards(t *testing.T) {
 	ranges := testRanges(t, 2)
 	j := openShards(t, []Range{{ranges[0].DSN, 0, 4095}}, Options{})

@@ -88,7 +88,7 @@ func TestOrderOverManyPages(t *testing.T) {
 	wantNames(t, collect(t, j.Recent(t.Context(), "firm.example")), fmt.Sprintf("firm.example/first %d", n+1), fmt.Sprintf("firm.example/second %d", n))
 }
 
-// Numbers are handed out before commits: one that commits late is not skipped.
+// Numbers are assigned before the commit: a late commit is not skipped.
 func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 	dsn := testDSN(t)
 	j := open(t, dsn, Options{})
