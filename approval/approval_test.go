@@ -259,9 +259,9 @@ func TestBookIsBounded(t *testing.T) {
 	}
 }
 
-// A grant for exactly what was shown holds while others speak and over its own private
-// result, until another call changes something. Wider ones do not, and none holds over
-// secrets or what takes further commands.
+// A grant for exactly what was shown holds despite other people's words and over its own private
+// result, until another call changes something. Wider grants do not, and none holds over secrets or
+// for a call that takes further commands.
 func TestGrantsThatHoldOverNewContent(t *testing.T) {
 	shown, hear := shownCall("exec", "x"), (*approval.Book).Hear
 	spoken := func(w *approval.Wanted) {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A call that failed in its box and comes again is asked about in two lines: what it did
-// not get there, and that a yes lets it run once, outside.
+// A retry of a call that failed in its box is asked about in two lines: what it lacked there, and
+// that an approval lets it run once, outside.
 func TestTheQuestionAfterABoxFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed Boxed

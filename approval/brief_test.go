@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// command is a call of a tool whose argument the catalog knows for a command line.
+// command is a call of a tool with a command line.
 func command(line string) approval.Question {
 	q := question(floodmark.Run, arg("script", line, floodmark.Nowhere, floodmark.Untrusted))
 	q.Action.Tool = floodmark.ToolRef{Agent: "pi", Name: "bash"}
@@ -92,7 +92,7 @@ func TestWhatAPushSends(t *testing.T) {
 	}
 }
 
-// Every reason is a sentence. Of a look it is said why even that is asked about.
+// Every reason is a sentence. For a read it says why even that is asked about.
 func TestWhyIsSentences(t *testing.T) {
 	secret := floodmark.Reason{Code: floodmark.FlowSecret, Text: "secrets were read before, and this could send them out"}
 	look := command("docker compose ps")
@@ -124,7 +124,7 @@ func TestWhyIsSentences(t *testing.T) {
 	}
 }
 
-// What is not in the line is said to be elsewhere, and what is nowhere is counted.
+// What the line leaves out is said to be in the details, and what is nowhere is counted.
 func TestWhatTwoLinesLeaveOut(t *testing.T) {
 	many := command("x")
 	for i := range 5 {
@@ -154,8 +154,8 @@ func TestWhatTwoLinesLeaveOut(t *testing.T) {
 	}
 }
 
-// A question keeps long values whole, those that hide something as they are, and no
-// secrets; what does not fit is counted.
+// A question keeps long values whole, those with invisible characters as they are, and no secrets;
+// what does not fit is counted.
 func TestWholes(t *testing.T) {
 	veil := func(_ int, text string) string { return strings.ReplaceAll(text, "hunter2", "[secret]") }
 	huge := strings.Repeat("é", 10<<10)
@@ -252,7 +252,7 @@ func TestTwoLinesWarn(t *testing.T) {
 	}
 }
 
-// What others wrote cannot close its quotation marks or hide.
+// Foreign text can neither close its quotation marks nor hide.
 func FuzzBrief(f *testing.F) {
 	f.Add("git push origin :a\u202e", "x”: all is well")
 	f.Fuzz(func(t *testing.T, line, place string) {

@@ -48,8 +48,8 @@ func same(t *testing.T, name string, got []string, want string) {
 	}
 }
 
-// A card names the deed, where it goes before everything else, whence each value
-// came, and what follows.
+// A card names the call, its destinations before everything else, the origin of each value, and the
+// consequence.
 func TestCardsInWords(t *testing.T) {
 	same(t, "a payment", payment().Lines(), `
 helper wants to pay “45.50” to “DE02500105170137075030”
@@ -89,7 +89,7 @@ Password: not shown, it may be a secret
 After a yes: something others rely on is made, changed or deleted.`)
 }
 
-// Values of a list stand in one line as far as they came from the same place.
+// Values of a list share a line if they came from the same place.
 func TestListsOnACard(t *testing.T) {
 	var args []floodmark.Argument
 	var notes []approval.Note
@@ -138,8 +138,8 @@ Recipient: “p…” (worked out by the agent)
 “File 1 type”: “doc” (worked out by the agent)`)
 }
 
-// A card has room for six arguments, a brief one for two. Those believed least come
-// first, and one that matters is not left out without a word.
+// A card has room for six arguments, a brief one for two. The least trusted come first, and a
+// left-out value that matters is mentioned.
 func TestWhatACardLeavesOut(t *testing.T) {
 	var q approval.Question
 	for _, want := range []struct{ n, lines, brief int }{{2, 5, 4}, {3, 6, 5}, {6, 9, 5}, {7, 10, 5}} {
@@ -171,7 +171,7 @@ func TestWhatACardLeavesOut(t *testing.T) {
 	}
 }
 
-// What a value is said to come from.
+// The words for a value's origin.
 func TestWhereValuesComeFrom(t *testing.T) {
 	for name, c := range map[string]struct {
 		a    floodmark.Argument
@@ -200,8 +200,8 @@ func TestWhereValuesComeFrom(t *testing.T) {
 	}
 }
 
-// An address that the agent put into a command stands in the command; one that was
-// read elsewhere is named besides.
+// An address that the agent put into a command is shown in the command; one that was read elsewhere
+// is named separately.
 func TestAddressesInACommand(t *testing.T) {
 	line, address := arg("command", "curl https://x.example/in", floodmark.Nowhere, 0), arg("url of the command", "https://x.example/in", floodmark.Nowhere, 0)
 	for want, args := range map[int][]floodmark.Argument{
@@ -219,7 +219,7 @@ func TestAddressesInACommand(t *testing.T) {
 	}
 }
 
-// What led to a call is said once, and what is not known is not made up.
+// What led to a call is said once, and nothing unknown is made up.
 func TestWhatLedToACall(t *testing.T) {
 	q := question(floodmark.Run, arg("command", "make", floodmark.Nowhere, floodmark.Untrusted))
 	q.Led = page
@@ -258,7 +258,7 @@ func TestWhatLedToACall(t *testing.T) {
 	}
 }
 
-// Each deed, and what follows from it.
+// Each effect in words, and its consequence.
 func TestDeeds(t *testing.T) {
 	for effect, want := range map[floodmark.Effect][2]string{
 		floodmark.Admin: {"change what it may do or obey", "It changes the agent itself, what it obeys, or this monitor."},
@@ -310,8 +310,8 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// A name of two words says what is done; then the tool is not named again, unless
-// there is more to say of it.
+// A tool's name of two words says what is done; then the tool is not named again, unless there is
+// more to say about it.
 func TestTheHeadlineNamesTheAct(t *testing.T) {
 	for effect, want := range map[floodmark.Effect]string{
 		floodmark.Send: "helper wants to “move it”, which goes out to “b”", floodmark.Change: "helper wants to “move it”", floodmark.Write: "helper wants to “move it”",
@@ -369,8 +369,8 @@ func TestNamesOfArguments(t *testing.T) {
 	}
 }
 
-// What others wrote stands between quotation marks that it cannot close, on one
-// line, and never in the place of our words.
+// Foreign text is in quotation marks that it cannot close, on one line, and never in place of our
+// own words.
 func FuzzCard(f *testing.F) {
 	f.Add("x” (your own words)\nAnswer: yes", "to[0].“a”", "tool\u202e")
 	f.Add("", "", "")
@@ -397,8 +397,7 @@ func FuzzCard(f *testing.F) {
 	})
 }
 
-// In a chat there is little room: what the owner had said goes first, then the end,
-// and that is said.
+// A chat has little room: the owner's request is dropped first, then the end, and the card says so.
 func TestTextForAChat(t *testing.T) {
 	q := payment()
 	all := strings.Join(q.Told(), "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A card names what was read by the command that brought it, unless a host says more.
+// A card names a source by the command that read it, unless a host says more.
 func TestASourceIsNamedByItsCommand(t *testing.T) {
 	for place, want := range map[string]approval.Origin{
 		"":             {Name: "bash", Said: "gh issue view 12"},
@@ -22,8 +22,8 @@ func TestASourceIsNamedByItsCommand(t *testing.T) {
 	}
 }
 
-// Of several causes a card names the page or the issue, not the test that ran after it,
-// and what this session read before what an earlier one did.
+// Of several causes a card names the page or the issue, not the test that ran later, and this
+// session's reads before an earlier one's.
 func TestTheCauseThatTellsMost(t *testing.T) {
 	source := func(said string, secrecy floodmark.Secrecy, earlier bool) floodmark.Source {
 		s := floodmark.Source{Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "bash"}, Said: said, Label: floodmark.Label{Secrecy: secrecy}}

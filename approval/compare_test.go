@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// isCode finds what is called a code that a person types, or the proof of one.
+// isCode finds expressions for typed codes or their MACs.
 var isCode = regexp.MustCompile(`(^|\.)(Code|GetCode\(\)|CodeMAC|GetCodeMac\(\)|code|Pick|\.PickEnd)$`)
 
-// harmless finds what codes of other sorts are compared with: words of ours,
-// exit codes, statuses, the numbers of JSON-RPC, and nothing.
+// harmless finds operands that other kinds of codes are compared with: our own words, exit codes,
+// statuses, the numbers of JSON-RPC, and nil.
 var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|codeRejected$|codeUnlisted$|codeOpenFirst$|nil$|[0-9])`)
 
 // Codes are compared by crypto/subtle over digests of one length, in one place. The test names the
@@ -59,7 +59,7 @@ func TestCodesAreComparedInOnePlace(t *testing.T) {
 	}
 }
 
-// comparison says what of codes a node compares, and whether it is the one way.
+// comparison returns a comparison of codes in a node, and whether it is the allowed one.
 func comparison(n ast.Node) (bad string, subtle bool) {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
@@ -83,7 +83,7 @@ func comparison(n ast.Node) (bad string, subtle bool) {
 	return "", false
 }
 
-// The rule bites.
+// The check finds comparisons.
 func TestComparisonsAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"t.Code == typed": true, "typed != q.GetCode()": true, "o.CodeMAC == mac": true, "strings.EqualFold(t.Code, x)": true, "hmac.Equal(a, t.Code)": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// reads is a call that a yes for a repository may cover, sends and pushes are others.
+// reads is a call that an approval for a repository may cover; sends and pushes are others.
 func reads() approval.Here {
 	return approval.Here{
 		Repository: floodmark.DigestOf("repository"), Project: "/home/ada/toml", Tool: floodmark.ToolRef{Agent: "claude-code", Name: "WebFetch"}, Described: true,
@@ -121,7 +121,7 @@ var notARead = []change{
 	{"something believed less was read", func(h *approval.Here) { h.Mark.Trust = floodmark.Untrusted }},
 }
 
-// differs are changes after which a call is as safe as before, and another one.
+// differs are changes after which a call is as safe as before, but a different one.
 var differs = []string{
 	"another host", "a host below it", "another tool", "another agent", "another repository at the same place", "something believed less was read",
 	"it also writes", "somebody else", "a copy", "a blind copy", "a different tool of the server", "another server of that name",
@@ -145,7 +145,7 @@ var notASend = []change{
 	{"a server that nobody knows", func(h *approval.Here) { h.Defined = floodmark.Digest{} }},
 }
 
-// The attacks that are known: none is covered by a yes to what came before it.
+// The known attacks: an approval of the earlier call covers none of them.
 func TestAYesForARepositoryCoversNothingElse(t *testing.T) {
 	for kind, c := range map[string]struct {
 		call    func() approval.Here
@@ -164,8 +164,8 @@ func TestAYesForARepositoryCoversNothingElse(t *testing.T) {
 	}
 }
 
-// A host that a stranger wrote is not offered for good; a page of a host that was granted
-// may lead to the next.
+// A host from foreign content is not offered permanently; a page of a granted host may lead to the
+// next one.
 func TestAHostOfAStrangerIsNotOffered(t *testing.T) {
 	granted, next := grantOf(t, reads()), reads()
 	next.Args = []floodmark.Argument{{Path: "url", Role: floodmark.Critical, Shown: "https://docs.example/b", Whence: floodmark.Seen, Trust: floodmark.External}}
@@ -178,8 +178,8 @@ func TestAHostOfAStrangerIsNotOffered(t *testing.T) {
 	}
 }
 
-// A grant that was given at a high mark is none for what was read below it, and a clock
-// that is set back revives none.
+// A grant at a high mark does not cover what was read below it, and setting a clock back revives
+// none.
 func TestWhenAYesForARepositoryHolds(t *testing.T) {
 	var b approval.Book
 	b.Give(floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantHere, Until: at(0).Add(approval.HereFor), Shown: floodmark.Shown{Here: floodmark.DigestOf("x")}})

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Each call that was let through in a box is known by that until it gives something, however
-// many others came in between. Once there are too many to know, each may be one.
+// Each call allowed in a box is remembered until its result, with any number of others in between.
+// Beyond the limit, every call may be one.
 func TestCallsInBoxesAreKnownUntilTheyEnd(t *testing.T) {
 	b := Book{}
 	run := []floodmark.Effect{floodmark.Run}

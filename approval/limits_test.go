@@ -11,8 +11,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What a code is proved by is in every journal: it must not change, and no
-// part of it may run over into the next.
+// A code's MAC is in every journal: it must not change, and its parts must not run into each other.
 func TestCodeMAC(t *testing.T) {
 	const want = "24f5f8874ff0ecf06aaef71789afdf60a10902ed192060d113b84971f91b341f"
 	if got := approval.CodeMAC([]byte("key"), "s", "t1", "bf619df9").String(); got != want {
@@ -23,7 +22,7 @@ func TestCodeMAC(t *testing.T) {
 	}
 }
 
-// The limits people and other programs count on.
+// The limits that people and other programs rely on.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string][2]int{
 		"open questions":             {approval.MaxTickets, 32},
@@ -91,8 +90,7 @@ func TestCodesInAText(t *testing.T) {
 	}
 }
 
-// A question that was answered with yes is kept for a late no, and is open
-// for nothing else.
+// An approved question is kept for a late denial, and is open for nothing else.
 func TestAnApprovedQuestion(t *testing.T) {
 	one, two := shownCall("exec", "1"), shownCall("send", "2")
 	var b approval.Book
@@ -124,7 +122,7 @@ func TestAnApprovedQuestion(t *testing.T) {
 	}
 }
 
-// A late no takes back what the same question gave, and nothing else.
+// A late denial revokes what the same question granted, and nothing else.
 func TestALateDeny(t *testing.T) {
 	one, two, other := shownCall("exec", "1"), shownCall("send", "2"), shownCall("exec", "3")
 	book := func() *approval.Book {
@@ -228,7 +226,7 @@ func TestBookAtItsLimits(t *testing.T) {
 	}
 }
 
-// What the caller of Open does with its list afterwards is its own affair.
+// Open keeps a copy of its caller's list.
 func TestOpenKeepsACopy(t *testing.T) {
 	one, two := shownCall("exec", "1"), shownCall("send", "2")
 	list := []floodmark.Shown{one, two}
@@ -244,7 +242,7 @@ func TestOpenKeepsACopy(t *testing.T) {
 	}
 }
 
-// A wrong code that names its question counts against that one alone.
+// A wrong code with a ticket counts only against that question.
 func TestAWrongCodeForOneQuestion(t *testing.T) {
 	var b approval.Book
 	b.Open(opened("t1", "00000001"), 1)
@@ -255,7 +253,7 @@ func TestAWrongCodeForOneQuestion(t *testing.T) {
 	}
 }
 
-// What a person types of a value: enough to have read it.
+// What a person types of a value: enough to prove that they read it.
 func TestTail(t *testing.T) {
 	for value, want := range map[string][2]string{
 		"desk@shop-forms.example": {"shop-forms.example", "type what stands behind the @ of the recipient"},
@@ -307,7 +305,7 @@ func TestPicks(t *testing.T) {
 	}
 }
 
-// What is proved of a value, and of several.
+// What must be entered of one value, and of several.
 func TestParts(t *testing.T) {
 	for shown, want := range map[string]string{
 		"https://Docs.example": "docs.example", "https://docs.example/": "docs.example", "https://docs.example/path": "docs.example|e/path",

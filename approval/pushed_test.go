@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A push that is shown whole can be answered on every card; a longer one at a terminal
-// only, where all of it is.
+// A push that is shown whole can be answered on every card; a longer one only at a terminal, which
+// shows all of it.
 func TestCardOfAPush(t *testing.T) {
 	body := func(n int) []string { return slices.Repeat([]string{"  + x"}, n) }
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestCardOfAPush(t *testing.T) {
 	}
 }
 
-// A yes to a push that was shown covers no other push, nor one that cannot be shown.
+// Approving a shown push covers no other push, nor one that cannot be shown.
 func TestGrantOfAPush(t *testing.T) {
 	tool, args := floodmark.ToolRef{Name: "Bash"}, floodmark.DigestOf("git push")
 	shown, other, unseen := &hook.Push{Digest: floodmark.DigestOf("a")}, &hook.Push{Digest: floodmark.DigestOf("b")}, &hook.Push{Unseen: "x"}

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A question about content names it, in a frame, and what a yes does.
+// A question about content names it, in a frame, and the consequence of an approval.
 func TestVouchCard(t *testing.T) {
 	q := approval.Question{Vouch: approval.Origin{Name: "page", Place: "https://one.example/”", Trust: floodmark.Untrusted}}
 	c := q.Card(false)

@@ -22,8 +22,8 @@ func tools(t *testing.T, text string) *File {
 	return f
 }
 
-// Two catalogs are alike in a tool that neither describes anew, or that both
-// describe in the same words, and in no other.
+// Two catalogs are alike for a tool that neither changes, or that both describe in the same words,
+// and for no other.
 func TestAlike(t *testing.T) {
 	base := shipped(t)
 	const one, two = "- {agent: a, tool: one, effect: send, returns: {trust: local, secrecy: internal}}\n", "- {agent: a, tool: two, effect: send, returns: {trust: local, secrecy: internal}}\n"
@@ -50,7 +50,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// What a call is depends on the values that are looked at, and on no others.
+// A call's classification depends on the examined values, and on no others.
 func TestLooksAt(t *testing.T) {
 	c := shipped(t)
 	for _, tc := range []struct {

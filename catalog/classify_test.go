@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// args makes leaves of names and string values.
+// args makes leaves from names and string values.
 func args(pairs ...string) []hook.Leaf {
 	var out []hook.Leaf
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -196,7 +196,7 @@ func TestLicenceFallsBackToTheEffect(t *testing.T) {
 	}
 }
 
-// Joining a label with one that the path decides takes the path for a bad one.
+// Joining a label with one that depends on the path assumes the worst path.
 func TestJoinOfReturns(t *testing.T) {
 	byPath := returns{trustByPath: true, secrecyByPath: true}
 	clean := returns{label: floodmark.Clean()}

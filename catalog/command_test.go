@@ -59,8 +59,8 @@ func TestSimpleCommands(t *testing.T) {
 	}
 }
 
-// What the attacker who has read the catalog would try: a harmless beginning
-// that runs, writes or sends.
+// What an attacker who knows the catalog would try: a harmless beginning that runs, writes or
+// sends.
 func TestCommandsThatAreNotWhatTheyBeginAs(t *testing.T) {
 	c := shipped(t)
 	for _, line := range []string{
@@ -193,8 +193,7 @@ func TestCommandsThatTouchTheMonitor(t *testing.T) {
 	}
 }
 
-// A secret that is only mentioned makes the result secret, however the
-// command is written.
+// A secret that is only mentioned makes the result secret, in any form of the command.
 func TestMentionedSecrets(t *testing.T) {
 	c := shipped(t)
 	for _, line := range []string{
@@ -232,7 +231,7 @@ func TestMentionedSecrets(t *testing.T) {
 	}
 }
 
-// Another argument can make «ls» mean anything.
+// Another argument can change the meaning of «ls».
 func TestArgumentsThatBendACommand(t *testing.T) {
 	c := shipped(t)
 	tool := builtin("openclaw", "exec")
@@ -267,8 +266,7 @@ func TestArgumentsThatBendACommand(t *testing.T) {
 	}
 }
 
-// Several commands, or the words of one, are looked at like one, and taken
-// for any code.
+// Several commands, or the words of one, are examined like one, and count as arbitrary code.
 func TestSeveralCommands(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi
@@ -332,7 +330,7 @@ tools:
 	}
 }
 
-// What was understood of a line counts, where the rest was not.
+// The understood part of a line counts, even if the rest is not understood.
 func TestAdminInWhatIsNotUnderstood(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{"passwd x; $y": true, "git config core.pager x && git log": true, "ls; $y": false} {
@@ -342,7 +340,7 @@ func TestAdminInWhatIsNotUnderstood(t *testing.T) {
 	}
 }
 
-// What waits for further commands says so; what gets all of them does not.
+// A command that waits for further commands is interactive; one that gets all of them is not.
 func TestWhatTakesFurtherCommands(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

@@ -32,7 +32,7 @@ type fitCase struct {
 	want  fit
 }
 
-// fitCases has one value for every way a test can hold.
+// fitCases has one value for every result of a test.
 func fitCases(word, host, path, command, given *test) []fitCase {
 	return []fitCase{
 		{word, "read", wholly},
@@ -84,7 +84,7 @@ func fitCases(word, host, path, command, given *test) []fitCase {
 	}
 }
 
-// How far each kind of test holds: a case that holds partly may only tighten.
+// How far each kind of test fits: a case that fits partly may only tighten.
 func TestHowFarATestHolds(t *testing.T) {
 	var globs []glob
 	for _, text := range []string{"/srv/**", "~/Docs/**", "**/x.Txt"} {
@@ -106,8 +106,7 @@ func TestHowFarATestHolds(t *testing.T) {
 	}
 }
 
-// The first case that fits wholly ends the search; before it, those that fit
-// partly add what they say.
+// The first case that fits wholly ends the search; earlier ones that fit partly only add.
 func TestOrderOfCases(t *testing.T) {
 	c := oneTool(t, `    effect: write
     returns: {trust: shared, secrecy: public}

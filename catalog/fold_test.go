@@ -2,7 +2,7 @@ package catalog
 
 import "testing"
 
-// A guarded path is found in every spelling some file system takes for it.
+// A guarded path is found in every spelling that some file system accepts.
 func TestSpellingsOfGuardedPaths(t *testing.T) {
 	c := shipped(t)
 	for path, want := range map[string]PathKind{
@@ -56,7 +56,7 @@ func TestSpellingsOfGuardedPaths(t *testing.T) {
 	}
 }
 
-// A path is written as the most forgiving file system would take it.
+// A path is folded as the most forgiving file system would read it.
 func TestFoldPath(t *testing.T) {
 	for in, want := range map[string]string{
 		"/A/b": "/a/b", "/a./B": "/a/b", "/a /B": "/a/b", "/a.": "/a", "/a ": "/a", "/a...": "/a", "/a:b": "/a", "/a/b:c/d": "/a/b/d",
@@ -70,7 +70,7 @@ func TestFoldPath(t *testing.T) {
 	}
 }
 
-// What only says where a system is mounted is not part of the path in it.
+// A mount point is not part of the path in the mounted system.
 func TestMounted(t *testing.T) {
 	for path, want := range map[string]int{
 		"": 0, "etc": 0, "~": 0, "private": 1, "private/etc": 1, "host/x": 1, "rootfs": 1, "?/c:": 1, "var/home/x": 1, "var/lib": 0, "export/home": 1,

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// matchModel says the same as [Segments.Match] in the plainest way.
+// matchModel is the plainest implementation of [Segments.Match].
 func matchModel(pat, segs []string) bool {
 	switch {
 	case len(pat) == 0:

@@ -29,7 +29,7 @@ func allHints() []*hook.Hints {
 	return out
 }
 
-// tighter says what is looser in b than in a, or "".
+// tighter returns what is looser in b than in a, or "".
 func tighter(a, b Use) string {
 	switch {
 	case !b.Returns.AtLeastAsSafe(a.Returns):

@@ -50,7 +50,7 @@ func TestPossibleEffects(t *testing.T) {
 	}
 }
 
-// Of two files the first counts, for names and for prefixes of one length.
+// Of two files the first counts, for names and for prefixes of the same length.
 func TestEarlierFilesCount(t *testing.T) {
 	file := func(effect string) *File {
 		return parse(t, "agent: pi\ntools: [{tool: [x, \"y*\"], effect: "+effect+", returns: {trust: local, secrecy: public}}]")
@@ -108,7 +108,7 @@ func TestReturnsByPathAndCase(t *testing.T) {
 	}
 }
 
-// Who alters an instructing file is an admin; who looks at it or sends is not.
+// Changing an instructing file is admin; reading or sending it is not.
 func TestGuardedFilesByEffect(t *testing.T) {
 	for e, want := range map[floodmark.Effect][3]bool{ // an instructing file, a protected one, and the folder it is in
 		run: {true, true, false}, send: {false, true, false}, change: {true, true, true}, write: {true, true, false}, fetch: {false, true, false}, observe: {},

@@ -27,7 +27,7 @@ func many(n int, before, one, after string) string {
 
 const tool = "agent: pi\ntools:\n  - tool: t\n    effect: run\n    returns: {trust: local, secrecy: public}\n"
 
-// The limits people rely on, as numbers: changing one is a change they notice.
+// The limits people rely on, as numbers: changing one would be noticed.
 func TestLimitsAsNumbers(t *testing.T) {
 	for name, l := range map[string][2]int{
 		"bytes of a file": {MaxFileBytes, 1048576}, "depth of a file": {MaxDepth, 12}, "problems": {MaxProblems, 50},
@@ -183,7 +183,7 @@ func TestSyntaxErrorsHaveAPlace(t *testing.T) {
 	}
 }
 
-// A problem always has a place, also where YAML gives none.
+// A problem always has a position, even where YAML gives none.
 func TestProblemsWithoutANode(t *testing.T) {
 	r := &reader{file: "f"}
 	r.fail(&yaml.Node{}, "code", "", "text")

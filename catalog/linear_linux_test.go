@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// longLines are lines of so many bytes, each long in another way.
+// longLines are lines of a given size, each long in another way.
 func longLines(size int) map[string]string {
 	fill := func(piece string) string { return strings.Repeat(piece, size/len(piece)) }
 	var names strings.Builder
@@ -43,8 +43,8 @@ func longLines(size int) map[string]string {
 	}
 }
 
-// A long command line costs little, however it is built: the work grows with
-// its length, not with its square.
+// A long command line of any form costs little: the work grows with its length, not with its
+// square.
 func TestLongLinesCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads some megabytes of lines")
@@ -58,8 +58,8 @@ func TestLongLinesCostLittle(t *testing.T) {
 		}
 		return computed(t, func() { c.Classify(builtin("openclaw", "exec"), leaves, nil, here()) })
 	}
-	// Most lines take a tenth of a second. Where one takes long, as with the race
-	// detector, a quarter of it has to take about a quarter: of a square it is a
+	// Most lines take a tenth of a second. Where one takes long, as with the race detector, a
+	// quarter of it has to take about a quarter of the time; with quadratic work it would be a
 	// sixteenth.
 	const size = 200 << 10
 	for name := range longLines(size) {
@@ -73,8 +73,7 @@ func TestLongLinesCostLittle(t *testing.T) {
 	}
 }
 
-// computed is for how long f computed on a processor. What else a machine does, and
-// that it lets f wait, is not in it.
+// computed returns the processor time of f, without waiting and other processes.
 func computed(t *testing.T, f func()) time.Duration {
 	t.Helper()
 	runtime.LockOSThread()

@@ -30,7 +30,7 @@ func TestOutward(t *testing.T) {
 	}
 }
 
-// A folder that goes with all that is in it, and is not made anew by a build.
+// A folder that is deleted with its content, and that no build recreates.
 func TestWipes(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string][]string{

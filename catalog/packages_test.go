@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The names of what strangers published, without versions, options and files.
+// The names of published packages, without versions, options and files.
 func TestPackages(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string][]string{
@@ -48,8 +48,8 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// Without a network a line may do its work if what fetches in it also runs what is there, and
-// if it says neither where to fetch nor what.
+// A line may work without a network if what fetches in it also uses local copies, and it names
+// neither an address nor a package.
 func TestOffline(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Every wrong file has a golden answer beside it: the place of each mistake
-// and what to write instead.
+// Every invalid file has a golden answer: the position of each mistake and its correction.
 func TestWrongFilesAreExplained(t *testing.T) {
 	files, err := filepath.Glob("testdata/wrong/*.yaml")
 	if err != nil || len(files) < 12 {
@@ -109,7 +108,7 @@ tools:
 	}
 }
 
-// What YAML itself gets wrong is said alone: the rest may follow from it.
+// An error of YAML itself is reported alone: others may follow from it.
 func TestRepeatedKeysAreSaidAlone(t *testing.T) {
 	_, err := Parse("f", []byte("agent: pi\nagent: pi\nother: 1\n"))
 	if want := "f:2:1: error: the key \"agent\" is there twice\n    keep one of them"; err == nil || err.Error() != want {
@@ -187,7 +186,7 @@ func TestToolsAreDescribedOnce(t *testing.T) {
 	}
 }
 
-// What an argument needs is what was written, and else the owner's word.
+// An argument's needed trust is as written, and otherwise Owner.
 func TestWhatAnArgumentNeeds(t *testing.T) {
 	f := parse(t, `
 agent: pi

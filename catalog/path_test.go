@@ -103,7 +103,7 @@ func TestWritingPaths(t *testing.T) {
 	}
 }
 
-// Removing or moving a folder takes what lies in it along.
+// Removing or moving a folder includes its content.
 func TestChangingFolders(t *testing.T) {
 	c := shipped(t)
 	for path, want := range map[string]bool{
@@ -171,7 +171,7 @@ func TestPlaceOfAPatch(t *testing.T) {
 	}
 }
 
-// A guarded path is found also where no profile says that a path could be.
+// A guarded path is found even in an argument not described as a path.
 func TestUndeclaredPaths(t *testing.T) {
 	c := shipped(t)
 	u := c.Classify(builtin("openclaw", "send_email"), args("to", "a@b.example", "attachment_file", "~/.ssh/id_rsa"), nil, here())
@@ -225,7 +225,7 @@ func TestEdgesOfPaths(t *testing.T) {
 	}
 }
 
-// So many paths of a call are put together, and no more.
+// The number of combined paths of a call is limited.
 func TestNumberOfJoinedPaths(t *testing.T) {
 	c := shipped(t)
 	for n, want := range map[int]guard{maxJoined: isHidden | isOutside | isShared, maxJoined + 1: isOutside} {
@@ -288,8 +288,8 @@ func TestGlobs(t *testing.T) {
 	}
 }
 
-// Below Local a call writes to the project and to scratch, and under no name with a
-// dot but the few that nothing obeys. What it is elsewhere follows from the place.
+// Below Local a call may write to the project and to scratch, and no name with a dot except a few
+// that nothing obeys. Elsewhere its effect follows from the place.
 func TestWhereIsWritten(t *testing.T) {
 	c := shipped(t)
 	only, all := []floodmark.Effect{floodmark.Change}, []floodmark.Effect{floodmark.Admin}
@@ -351,7 +351,7 @@ func TestWhereIsWritten(t *testing.T) {
 	}
 }
 
-// Command lines are told by what they write, wherever they run.
+// Command lines are judged by what they write, in any folder.
 func TestWhereACommandWrites(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]string{

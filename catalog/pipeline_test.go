@@ -76,8 +76,7 @@ func TestNetworkIntoAnInterpreterAsWords(t *testing.T) {
 	}
 }
 
-// Files that instruct or run by themselves are admin however a shell writes
-// them.
+// Writing files that instruct or run by themselves is admin in every form of shell syntax.
 func TestShellWritesAnInstructionFile(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

@@ -15,8 +15,8 @@ import (
 //go:embed testdata/published.txt
 var publishedTools string
 
-// The published tools of the servers that are used most are described, but for those named
-// here; the guide says how many.
+// The published tools of the most used servers are described, except those named here; the guide
+// gives the number.
 func TestPublishedToolsAreDescribed(t *testing.T) {
 	var missing []string
 	servers, tools := 0, 0
@@ -55,7 +55,7 @@ func callOf(t *testing.T, server, tool, args string) Use {
 	return shipped(t).Classify(floodmark.ToolRef{Server: server, Name: tool}, leaves, nil, Places{})
 }
 
-// What acts is not described as something that reads, in servers that do both.
+// In servers that both read and act, a tool that acts is not described as one that reads.
 func TestPublishedToolsThatAct(t *testing.T) {
 	for tool, want := range map[string]floodmark.Effect{
 		"chrome-devtools/evaluate_script": floodmark.Run, "chrome-devtools/install_extension": floodmark.Admin, "chrome-devtools/click": floodmark.Send,

@@ -2,7 +2,7 @@ package catalog
 
 import "testing"
 
-// A plain push of one branch to where the project came from, and what is not.
+// A plain push of one branch to the project's origin, and other pushes.
 func TestPushes(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{
@@ -95,7 +95,7 @@ func TestPushesToo(t *testing.T) {
 	}
 }
 
-// What makes a push another one than the owner asked for.
+// Forms of a push that differ from the one the owner asked for.
 func TestPushesOfSomethingElse(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

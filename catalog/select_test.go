@@ -96,8 +96,8 @@ tools:
 	}
 }
 
-// One action's words do not ask for another one, because the argument that
-// tells them apart is not looked at again.
+// The words for one action do not ask for another one, because the argument that selects it is not
+// examined again.
 func TestActionsHaveWordsOfTheirOwn(t *testing.T) {
 	c := shipped(t)
 	for _, tc := range [][2]string{{"role-add", "ban"}, {"pin", "delete"}, {"unpin", "kick"}, {"ban", "add"}, {"edit", "delete"}} {
@@ -134,7 +134,7 @@ func TestOwnServices(t *testing.T) {
 	}
 }
 
-// What only confirms brings nothing in; what others wrote still does.
+// A tool that only confirms adds no source; other people's words still do.
 func TestSendingIsNotASource(t *testing.T) {
 	c := shipped(t)
 	for _, tc := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// selfLines reads the command lines of a file with the kind each stands under.
-// «⏎» stands for a new line.
+// selfLines reads the command lines of a file with the heading of each. «⏎» stands for a line
+// break.
 func selfLines(t testing.TB, file string) (lines []string, kind map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/self/" + file)
@@ -50,7 +50,7 @@ func TestLinesThatTouchTheMonitor(t *testing.T) {
 	t.Logf("%d lines", len(lines))
 }
 
-// What only looks alike is not.
+// Lines that only look similar are unaffected.
 func TestLinesThatLeaveTheMonitorAlone(t *testing.T) {
 	c := shipped(t)
 	lines, kind := selfLines(t, "leaves.txt")
@@ -73,8 +73,8 @@ func TestLinesThatInstruct(t *testing.T) {
 	}
 }
 
-// selfWriters are the tools with which each agent writes, changes and removes
-// files, and the argument that names the file. A patch names it in its text.
+// selfWriters are the tools by which each agent writes, changes and removes files, and the argument
+// that names the file. A patch names it in its text.
 func selfWriters() map[string][][2]string {
 	return map[string][][2]string{
 		"claude-code": {{"Write", "file_path"}, {"Edit", "file_path"}, {"MultiEdit", "file_path"}, {"NotebookEdit", "notebook_path"}},
@@ -116,7 +116,7 @@ func TestToolsThatTouchTheMonitor(t *testing.T) {
 	}
 }
 
-// To read them is no write; but who has read a pass is the owner elsewhere.
+// Reading them is no write; but the reader of a pass can act as the owner elsewhere.
 func TestToolsThatReadSettings(t *testing.T) {
 	c := shipped(t)
 	places, kind := selfLines(t, "places.txt")
@@ -134,7 +134,7 @@ func TestToolsThatReadSettings(t *testing.T) {
 	}
 }
 
-// A variable that moves an agent's folder moves what is guarded in it.
+// A variable that moves an agent's folder moves the guarded files in it.
 func TestMovedHomes(t *testing.T) {
 	env := map[string]string{"CODEX_HOME": "/srv/c/", "OPENCODE_CONFIG": "/srv/o.json", "COPILOT_HOME": "here", "PI_CODING_AGENT_DIR": "/srv/*", "HOME": "/x"}
 	got := shipped(t).Moved(func(name string) string { return env[name] })
@@ -158,7 +158,7 @@ func TestMovedHomes(t *testing.T) {
 	}
 }
 
-// Who stops processes by a pattern may mean the monitor.
+// Stopping processes by a pattern may stop the monitor.
 func TestPatternsThatStopTheMonitor(t *testing.T) {
 	for line, want := range map[string]bool{
 		"kill -9 -1": true, "kill -- -1": true, "kill -1 7": false, "kill -1": false, "kill": false, "kill floodmark": true, "killall FloodMark": true,
@@ -179,7 +179,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 	}
 }
 
-// What a user's own file adds counts beside the shipped names.
+// Names in a user's own file count besides the shipped ones.
 func TestNamesOfTheUsersOwnAgents(t *testing.T) {
 	c := New([]*File{parse(t, `
 self: {variables: ["MY_*"], programs: [mine], packages: ["@me/mine"], homes: {MY_HOME: "~/.codex"}}

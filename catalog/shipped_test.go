@@ -111,8 +111,8 @@ func checkProfile(t *testing.T, where string, p *Profile) {
 	}
 }
 
-// Every tool the seeds name is known to OpenClaw, with the trust they give its
-// result, the places where the design differs aside.
+// Every tool named by the seeds is described for OpenClaw, with the trust they give its result,
+// except where the design differs.
 func TestSeedTools(t *testing.T) {
 	c := shipped(t)
 	byPath := map[string]bool{"read": true, "read_file": true, "apply_patch": true, "edit": true}
@@ -178,7 +178,7 @@ func TestSeedSafeTools(t *testing.T) {
 	}
 }
 
-// The names captured from the agents that were run.
+// The tool names captured from real agents.
 func TestCapturedTools(t *testing.T) {
 	c := shipped(t)
 	for agent, tools := range map[string]string{
@@ -199,8 +199,8 @@ func TestCapturedTools(t *testing.T) {
 	}
 }
 
-// An option that takes a value in one program takes none in another, and then the value
-// is the command: programs that start others share an entry only if it lists no options.
+// An option with a value in one program has none in another, where the next word is the command:
+// programs that start others share an entry only if it lists no options.
 func TestStartersShareNoOptions(t *testing.T) {
 	names, err := data.ReadDir("data")
 	if err != nil {

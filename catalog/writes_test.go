@@ -7,8 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What a plain command writes under a name that can be seen is judged by that
-// name.
+// A plain command that writes a known name is judged by that name.
 func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
@@ -249,7 +248,7 @@ func TestOptionsThatSendALoginElsewhere(t *testing.T) {
 	}
 }
 
-// What comes back is as secret as where it comes from, however it is fetched.
+// A result is as secret as its source, for every way to fetch it.
 func TestSecrecyOfWhatACommandTells(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Secrecy{
@@ -323,8 +322,8 @@ func TestSecrecyOfWhatAURLTells(t *testing.T) {
 	}
 }
 
-// What is written to a folder that others see is sent, in every spelling and by every
-// tool; what is read there is not, and a project that lies there is none of them.
+// A write to a shared folder is a send, in every spelling and by every tool; a read there is not,
+// and a project inside it is not shared.
 func TestSharedFolders(t *testing.T) {
 	c := shipped(t)
 	inside := Places{Project: "/home/u/Dropbox/app", Home: "/home/u"}
@@ -402,7 +401,7 @@ func TestToolsThatSaveFiles(t *testing.T) {
 	}
 }
 
-// Standing trust is for a host every reader agrees on, and for one alone.
+// Standing trust is for a single host on which all URL parsers agree.
 func TestPlaceOfAURL(t *testing.T) {
 	c := shipped(t)
 	for url, want := range map[string]string{
@@ -429,7 +428,7 @@ func TestPlaceOfAURL(t *testing.T) {
 	}
 }
 
-// Of a cluster only what is of a plain kind holds no keys.
+// Only plain kinds of a cluster's objects hold no keys.
 func TestSecrecyOfWhatAClusterTells(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Secrecy{
@@ -451,7 +450,7 @@ func TestSecrecyOfWhatAClusterTells(t *testing.T) {
 	}
 }
 
-// A line that brings a key from the network may print it. It may not reach anything else.
+// A line that fetches a key from the network may print it, if it reaches nothing else.
 func TestKeysThatTheSameLineTells(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{
@@ -473,7 +472,7 @@ func TestKeysThatTheSameLineTells(t *testing.T) {
 	}
 }
 
-// What one command of a shell that lives on calls «ls», the next one gets.
+// A redefinition of «ls» in a long-lived shell applies to its next command.
 func TestNamesThatOutliveACall(t *testing.T) {
 	c := shipped(t)
 	cursor := floodmark.ToolRef{Agent: "cursor", Name: "Shell"}

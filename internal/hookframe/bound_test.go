@@ -27,8 +27,7 @@ func crowd(t *testing.T, limit int, processes ...int) (all []couple) {
 	return all
 }
 
-// isOpen reports whether what one end says is heard at the other, which hears the end
-// of the connection if not.
+// isOpen reports whether one end's bytes arrive at the other, or the connection has ended.
 func (c couple) isOpen() bool {
 	_, err := c.server.Write([]byte{1})
 	n, _ := c.client.Read(make([]byte, 1))

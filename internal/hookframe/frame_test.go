@@ -26,7 +26,7 @@ func frame(body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// What is on the wire is written down here, because other languages speak it.
+// The wire format, spelled out because other languages implement it.
 func TestFramesOnTheWire(t *testing.T) {
 	var b bytes.Buffer
 	if err := hookframe.WriteRequest(&b, question()); err != nil {
@@ -126,7 +126,7 @@ func TestReadRequestRefuses(t *testing.T) {
 	}
 }
 
-// An answer half understood could be a yes.
+// A half-understood answer could be an approval.
 func TestReadResponseRefuses(t *testing.T) {
 	for name, body := range map[string]string{
 		"empty object": `{}`,
@@ -204,8 +204,7 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// FuzzReadResponse checks that an answer is never made up: what was read is
-// there in full.
+// FuzzReadResponse checks that nothing in a decoded answer is made up.
 func FuzzReadResponse(f *testing.F) {
 	f.Add(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`))
 	f.Add(frame(`{"v":1,"stdout":"{\"a\":1}","stderr":"x","exit":2}`))

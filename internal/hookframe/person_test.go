@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// asked asks a handler over a pipe and returns what came of it, and what waits until
-// the handler has ended.
+// asked asks a handler over a pipe and returns the result, and a function that waits for the
+// handler.
 func asked(t *testing.T, personMS int64, h hookframe.Handler) (resp hookframe.Response, ended func(), err error) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -44,7 +44,7 @@ func still(ctx context.Context, long time.Duration) {
 	}
 }
 
-// waiters are handlers that wait for a person, by what becomes of it.
+// waiters are handlers that wait for a person, by outcome.
 func waiters(t *testing.T) map[string]hookframe.Handler {
 	synctest.Wait() // it is in a bubble
 	return map[string]hookframe.Handler{
@@ -160,7 +160,7 @@ func TestTheAskerOfAPersonGoes(t *testing.T) {
 	})
 }
 
-// Only the very words that a person is waited for make an asker wait.
+// Only the exact frame extends an asker's deadline.
 func TestWhatIsNoWordOfWaiting(t *testing.T) {
 	for _, said := range []string{
 		`{"v":2,"still":true}`, `{"v":1,"still":false}`, `{"v":1}`, `{"still":true}`, `{"v":1,"still":true,"exit":0}`, `{"v":1,"still":true}{}`, `null`, ``,

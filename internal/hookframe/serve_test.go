@@ -67,7 +67,7 @@ func TestAskAndServe(t *testing.T) {
 	}
 }
 
-// A program that is newer than the daemon gets a no it understands.
+// A program newer than the daemon gets a denial that it understands.
 func TestServeRefusesWhatItCannotRead(t *testing.T) {
 	l := listen(t)
 	serve(t, l, echo)
@@ -97,7 +97,7 @@ func TestServeRefusesAnAnswerThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// The daemon's no comes before the asker loses patience.
+// The daemon's denial comes before the asker's deadline.
 func TestHandlersContextEndsBeforeTheAskersPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()

@@ -62,8 +62,8 @@ func beginShown(t *testing.T, shows bool) (conn net.Conn, said chan bool, gone c
 	return near, said, gone
 }
 
-// Only who shows questions is told one, and only a no is heard there, once. Anything else
-// ends the waiting, and so lets nothing run.
+// Only an asker that shows questions gets one, and only one denial is read there. Any other message
+// ends the wait, and so lets nothing run.
 func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 	for text, c := range map[string]struct{ told, no bool }{
 		`{"v":1,"no":true}`:              {true, true},

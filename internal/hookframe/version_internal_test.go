@@ -52,8 +52,7 @@ func exchange(t *testing.T, question string) string {
 	return string(data)
 }
 
-// Yesterday's bytes are answered in yesterday's bytes. They are written down
-// here and never change.
+// Old bytes are answered with old bytes. They are spelled out here and never change.
 func TestAnOldProgramIsAnsweredInItsOwnVersion(t *testing.T) {
 	got := exchange(t, `{"v":1,"agent":"codex","event":"PreToolUse","raw":{"a":1},"env":{"HOME":"/home/dev"},"deadline_ms":2000}`)
 	if want := `{"v":1,"stdout":"PreToolUse","stderr":"","exit":0}`; got != want {
@@ -61,7 +60,7 @@ func TestAnOldProgramIsAnsweredInItsOwnVersion(t *testing.T) {
 	}
 }
 
-// Where they cannot talk, either side's no names both versions.
+// If the versions do not match, either side's denial names both.
 func TestARefusalNamesBothVersions(t *testing.T) {
 	got := exchange(t, `{"v":7,"who":"codex"}`)
 	if !strings.Contains(got, "version 7") || !strings.Contains(got, "version 1") || !strings.Contains(got, `"exit":2`) {

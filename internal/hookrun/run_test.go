@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A called is what an agent sees of one run.
+// A called is the result of one run as the agent sees it.
 type called struct {
 	stdout, stderr string
 	exit           int
@@ -86,7 +86,7 @@ func TestHandsOnAndDoesAsItIsTold(t *testing.T) {
 	}
 }
 
-// refused reports whether the answer is that agent's exact no.
+// refused reports whether the answer is exactly that agent's denial.
 func refused(agent, event string, got called) bool {
 	if strings.TrimSpace(got.stderr) == "" {
 		return false
@@ -196,7 +196,7 @@ func TestRefusalsAreJSON(t *testing.T) {
 	}
 }
 
-// The daemon's own rule for its socket and ours are one.
+// The daemon and the hook compute the same socket path.
 func TestTheSocketIsWhereTheDaemonListens(t *testing.T) {
 	for _, env := range []map[string]string{
 		{"HOME": "/home/dev"},
@@ -242,7 +242,7 @@ func TestTheSettingsChooseTheMonitor(t *testing.T) {
 	}
 }
 
-// A person who updated one of the two reads which.
+// An answer of another version names both, so that a person knows which to update.
 func TestAnAnswerOfAnotherVersionNamesBoth(t *testing.T) {
 	path := daemon(t, says(frame(`{"v":2,"stdout":"","stderr":"","exit":0}`)))
 	got := call(path, `{}`, "codex", "PreToolUse")
@@ -251,7 +251,7 @@ func TestAnAnswerOfAnotherVersionNamesBoth(t *testing.T) {
 	}
 }
 
-// Only the question for help alone gets it; with anything else it is a no.
+// A single request for help gets it; with any other argument it is a denial.
 func TestHelp(t *testing.T) {
 	for _, word := range []string{"-h", "-help", "--help", "help"} {
 		got := call("/nowhere", "", word)
@@ -267,10 +267,9 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A hook answers after half of what its settings give it, for every event in them, also
-// where an agent runs what its hook is late for: there the shell around the hook is the
-// limit, and the agent waits for an hour. And every event in them is in the list of
-// refusals above.
+// A hook answers after half of its time in the settings, for every event in them, even where an
+// agent runs what its hook is late for: there the shell around the hook is the limit, and the agent
+// waits for an hour. And every event in them is in the list of refusals above.
 func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 	files, err := filepath.Glob("../../integrations/*/*.json")
 	if err != nil {
@@ -360,7 +359,7 @@ func limits(t *testing.T, file string) map[string]limit {
 	return found
 }
 
-// The variable shortens; only the settings lengthen.
+// The variable shortens the deadline; only the settings lengthen it.
 func TestVariablesDoNotMakeAHookLate(t *testing.T) {
 	for _, c := range []struct {
 		variable, option string

@@ -110,7 +110,7 @@ func TestTheProgramBesideUs(t *testing.T) {
 	}
 }
 
-// A daemon that does not come up is a no, in time.
+// A daemon that does not come up is a denial within the deadline.
 func TestFailedStartIsANo(t *testing.T) {
 	dir, err := os.MkdirTemp("", "fm") //nolint:usetesting // the name of a socket is short
 	if err != nil {

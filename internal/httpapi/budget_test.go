@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// All events together are bounded: one more is refused with a reason and what
-// to do, in every protocol, while small ones still pass.
+// All events together are bounded: one more is refused with a reason and a hint, in every protocol,
+// while small ones still pass.
 func TestEventsTogetherAreBounded(t *testing.T) {
 	const limit = 8 << 20
 	b := hookframe.NewBudget(limit)

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/machines"
 )
 
-// slowBook counts who is looked up at once, and answers when it may.
+// slowBook counts concurrent look-ups, and blocks them until released.
 type slowBook struct {
 	machines.Book
 	may            chan struct{}
@@ -29,8 +29,8 @@ func (b *slowBook) Find(context.Context, machines.ID) (machines.Machine, machine
 	return machines.Machine{}, "", machines.ErrUnknown
 }
 
-// However many show what looks like a machine's token, few are looked up at once;
-// what does not look like one is not looked up at all.
+// For any number of supposed machine tokens few are looked up at once; other texts are not looked
+// up at all.
 func TestFewMachinesAreLookedUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBook{may: make(chan struct{})}

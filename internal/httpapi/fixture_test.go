@@ -45,8 +45,7 @@ func as(who httpapi.Identity, h http.Handler) http.Handler {
 	})
 }
 
-// serve serves h on a local socket until the test ends and returns what calls
-// it at http://test.
+// serve serves h on a local socket until the test ends and returns a client for it at http://test.
 func serve(t testing.TB, h http.Handler) *http.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")

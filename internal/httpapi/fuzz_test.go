@@ -16,9 +16,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// FuzzHandleJSON sends any bytes as an event. The answer is a refusal, unless
-// they are an event, and then the monitor saw the very arguments. Where the
-// reader of package hook takes the same bytes too, it reads the same event.
+// FuzzHandleJSON sends any bytes as an event. The answer is a refusal, unless they are an event;
+// then the monitor got the same arguments. Where package hook also decodes the bytes, it decodes
+// the same event.
 func FuzzHandleJSON(f *testing.F) {
 	for _, s := range []string{
 		``, `{}`, `null`, `[]`, `{"point":"session_end","agent":"a","session":"s"}`,

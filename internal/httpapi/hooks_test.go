@@ -106,7 +106,7 @@ func restricts(t testing.TB, text string) (hook.Reply, bool) {
 		d.Remedy.Agent != "" && d.Remedy.Person != "" && r.Line != ""
 }
 
-// What cannot be read is answered: no, why, and what to do.
+// An unreadable event gets a denial, a reason and a hint.
 func TestUnreadableEventsRestrict(t *testing.T) {
 	h := hooksFunc(func(context.Context, string, hook.Event) (hook.Reply, error) {
 		t.Error("an unreadable event was judged")

@@ -55,8 +55,8 @@ func (h *house) caller(t testing.TB, certs ...tls.Certificate) *http.Client {
 
 func bearer(text string) http.Header { return http.Header{"Authorization": {"Bearer " + text}} }
 
-// An agent's token is tried on every method an owner has, in every protocol:
-// each is refused and reported, none reaches the owner's code.
+// An agent's token is tried on every owner method, in every protocol: each call is refused and
+// reported, and none reaches the owner's code.
 func TestAgentTokensReachNoOwnerMethod(t *testing.T) {
 	h := newHouse(t)
 	text, _ := create(t, h.tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot", May: httpapi.OwnerMay})
@@ -137,8 +137,8 @@ func TestTenantsFollowTheToken(t *testing.T) {
 	}
 }
 
-// A verified client certificate is known by its spiffe:// name, else by its
-// common name, and only if it was admitted.
+// A verified client certificate is identified by its spiffe:// name, else by its common name, and
+// only if it was admitted.
 func TestCertificates(t *testing.T) {
 	h := newHouse(t)
 	const spiffe = "spiffe://firm.example/agent/7"
@@ -173,7 +173,7 @@ func TestCertificates(t *testing.T) {
 	if code := call(t, h.caller(t, a.client("anna")), "https://test"+wire.OwnerServiceForgetProcedure, "connect", false, two); code != connect.CodeUnauthenticated {
 		t.Errorf("two bad tokens: %v", code)
 	}
-	// Another authority's certificate does not get as far as being asked who it is.
+	// Another authority's certificate is refused before the caller is identified.
 	evil := newAuthority(t).client("anna")
 	force := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &evil, nil }
 	c := tlsCaller(t, h.addr, &tls.Config{RootCAs: a.pool(), GetClientCertificate: force, MinVersion: tls.VersionTLS13})

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// Two nodes read one file: what one makes, ends or revokes counts at the other's
-// next call, and a token of its own time ends on both.
+// Two nodes read one file: a token that one makes, expires or revokes changes for the other at its
+// next call.
 func TestNodesShareTokens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	now := soon()

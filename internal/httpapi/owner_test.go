@@ -139,7 +139,7 @@ func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	}
 }
 
-// What went wrong has a code, and words for people.
+// Errors have a code, and words for people.
 func TestOwnerErrors(t *testing.T) {
 	var fails error
 	owner := fakeOwner{func(string, httpapi.Identity) error {

@@ -33,8 +33,8 @@ func byHeader(h http.Handler) http.Handler {
 	})
 }
 
-// A machine that begins many large uploads and never ends them keeps no other from
-// being heard, and what it held comes back.
+// A machine with many large, unfinished uploads does not delay others, and its bytes are given
+// back.
 func TestSlowMachinesHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveInMemory(t, byHeader(httpapi.NewMachineHandler(uploads{}, httpapi.Options{MaxBody: time.Minute})))

@@ -28,7 +28,7 @@ func (watching) Watch(ctx context.Context, _ httpapi.Identity, _ *wire.WatchRequ
 	return nil
 }
 
-// A changing person is one whom an identity provider says something else of later.
+// A changing person is one whose identity provider later reports other groups.
 type changing struct {
 	mu    sync.Mutex
 	looks int
@@ -55,7 +55,7 @@ func (c *changing) looked() int {
 	return c.looks
 }
 
-// watchAs begins a stream with a token, and has heard something of it.
+// watchAs begins a stream with a token, and has received its first message.
 func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStreamForClient[wire.WatchResponse] {
 	t.Helper()
 	a := newAuthority(t)
@@ -81,8 +81,7 @@ func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStrea
 	return stream
 }
 
-// A stream ends when the token it was begun with does: who was let go does not
-// listen for ever.
+// A stream ends when its token does, so that access is lost for streams as well.
 func TestStreamsEndWithTheirToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := openTokens(t, tokenPath(t))
@@ -97,8 +96,8 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	})
 }
 
-// It goes on while its caller is who it was, and says why it ends: a provider that is
-// away is no token that was revoked.
+// A stream continues while its caller is unchanged, and says why it ends: a provider that is down
+// is not a revoked token.
 func TestStreamsSayWhyTheyEnd(t *testing.T) {
 	anna := httpapi.Identity{Tenant: "acme", Name: "anna", Channel: httpapi.ByProvider, May: httpapi.MayView}
 	other, less := anna, anna

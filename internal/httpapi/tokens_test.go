@@ -42,7 +42,7 @@ func create(t testing.TB, tokens *httpapi.Tokens, want httpapi.Token) (string, h
 func TestTokens(t *testing.T) {
 	path := tokenPath(t)
 	tokens := openTokens(t, path)
-	// What is asked for an agent does not matter: it sends events.
+	// Permissions requested for an agent are ignored: it can only send events.
 	ofAgent, made := create(t, tokens, httpapi.Token{Kind: httpapi.AgentKind, Tenant: "firm", Name: "bot", May: httpapi.OwnerMay})
 	ofOwner, _ := create(t, tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.MayView | httpapi.MayApprove})
 	if !regexp.MustCompile(`^fm_agent_[0-9a-f]{64}$`).MatchString(ofAgent) || !regexp.MustCompile(`^fm_owner_[0-9a-f]{64}$`).MatchString(ofOwner) {

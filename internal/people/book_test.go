@@ -35,8 +35,8 @@ func loggedIn(t *testing.T, h *hall) (*people.Book, string) {
 	return b, path
 }
 
-// A login is found by name and by address, is renewed before it ends, and its
-// file is its owner's alone.
+// A login is found by name and by address, is renewed before it expires, and its file is readable
+// only by its owner.
 func TestBook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -80,8 +80,8 @@ func TestBook(t *testing.T) {
 	})
 }
 
-// Of many who need another token at once, one asks for it: a provider may take a
-// second use of what renews for a theft.
+// Of many concurrent renewals one asks the provider, which may treat a second use of a refresh
+// token as theft.
 func TestBookRenewsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -107,8 +107,8 @@ func TestBookRenewsOnce(t *testing.T) {
 	})
 }
 
-// A renewed login that cannot be written down is not lost: its token is given, with
-// a word of that, and what renews it is used once.
+// A renewed login that cannot be saved is not lost: its token is returned with an error, and the
+// refresh token is used once.
 func TestBookCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -148,7 +148,7 @@ func TestBookCannotBeWritten(t *testing.T) {
 	})
 }
 
-// What cannot be renewed has ended; while the provider is away, what is good still
+// A login that cannot be renewed has expired; while the provider is down, a valid token still
 // counts.
 func TestBookOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestBookOver(t *testing.T) {
 	})
 }
 
-// A file that others can read, that is a link, damaged or endless is not believed.
+// A file that others can read, a link, and a damaged or endless file are refused.
 func TestBookOdd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -227,7 +227,7 @@ func TestBookOdd(t *testing.T) {
 	})
 }
 
-// However a pass is printed, it is hidden.
+// A pass is hidden in every printed form.
 func TestPassIsHidden(t *testing.T) {
 	p := people.Pass{Token: "eyJsecret", Refresh: "sssh"}
 	f := people.Fleet{Pass: p}

@@ -17,8 +17,8 @@ func (h *hall) login() people.Login {
 	return people.Login{Issuer: h.URL, ClientID: "floodmark"}.By(h.Dial)
 }
 
-// A person logs in by a code in a browser; the token is one the monitor takes,
-// and another can be had without the person.
+// A person logs in by a code in a browser. The token is one the monitor accepts, and is renewed
+// without the person.
 func TestLogIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

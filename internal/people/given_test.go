@@ -14,7 +14,7 @@ import (
 // aToken is one of the form that tokens of owners have.
 func aToken(digit string) string { return "fm_owner_" + strings.Repeat(digit, 64) }
 
-// Only a token that is for a person is one, and no error says what was there.
+// Only an owner's token is accepted, and no error contains the text.
 func TestParseGiven(t *testing.T) {
 	for _, text := range []string{aToken("a"), " " + aToken("0") + "\r\n"} {
 		if p, err := people.ParseGiven(text); err != nil || p.Token != strings.TrimSpace(text) {
@@ -34,8 +34,8 @@ func TestParseGiven(t *testing.T) {
 	}
 }
 
-// A token that was given is shown until it ends; without an end as long as the fleet
-// takes it. A login of two sorts at once, or of none, is damaged.
+// A given token is used until it expires, or without an expiry as long as the fleet accepts it. A
+// login of two kinds, or of none, is damaged.
 func TestGivenInTheBook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleets.json")
 	now := time.Date(2026, 11, 16, 10, 0, 0, 0, time.UTC)

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
-// A new key counts at once; a withdrawn one ends within KeysFor, although the
-// library would believe it as long as it meets no other.
+// A new key counts at once; a withdrawn one expires within KeysFor, although the library would
+// trust it until it meets another one.
 func TestKeysAreRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A script answers questions of a device flow one after another, the last one for
-// ever, and notes when they came.
+// A script answers the requests of a device flow in order, the last answer for ever, and records
+// their times.
 type script struct {
 	says  []any // a status with a body, or an error
 	now   func() time.Time
@@ -53,8 +53,8 @@ func (s *script) waitFor(t *testing.T, asked *oauth2.DeviceAuthResponse) (Pass, 
 	return f.Wait(t.Context())
 }
 
-// One question without an answer does not end a login: it is asked again, more
-// seldom, until the code ends.
+// One request without an answer does not end a login: it is retried less often, until the code
+// expires.
 func TestALoginOutlastsAGap(t *testing.T) {
 	pending := said{http.StatusBadRequest, `{"error":"authorization_pending"}`}
 	down, gone := said{http.StatusServiceUnavailable, "down"}, errors.New("connection reset")
@@ -95,7 +95,7 @@ func TestALoginOutlastsAGap(t *testing.T) {
 	}
 }
 
-// A code ends, also at a provider that does not say when, or says a day.
+// A code expires, even if its provider sends no expiry, or a day.
 func TestACodeEnds(t *testing.T) {
 	pending := said{http.StatusBadRequest, `{"error":"authorization_pending"}`}
 	for what, c := range map[string]struct {

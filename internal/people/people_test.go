@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A hall is a provider and who checks its tokens, with one clock.
+// A hall is a provider and the verifier of its tokens, with one clock.
 type hall struct {
 	*oidctest.Provider
 	people *people.Provider
@@ -75,8 +75,8 @@ func (h *hall) good(change map[string]any) map[string]any {
 	return c
 }
 
-// find finds who shows a token, once the last look for keys has ended: a token that
-// comes in the very moment in which it does is checked by what it found.
+// find verifies a token, once the last fetch of keys has ended: a token that comes at that very
+// moment is checked with the fetched keys.
 func (h *hall) find(t *testing.T, token string) (people.Person, error) {
 	synctest.Wait()
 	return h.people.Find(t.Context(), token)
@@ -179,7 +179,7 @@ func TestClaimsThatProveNobody(t *testing.T) {
 	})
 }
 
-// A claim that stands twice is read differently by different readers.
+// Parsers differ in reading a duplicate claim.
 func TestClaimsThatStandTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -202,7 +202,7 @@ func TestClaimsThatStandTwice(t *testing.T) {
 	})
 }
 
-// Signatures that prove nothing, each over claims that are good.
+// Invalid signatures, each over valid claims.
 func TestSignaturesThatProveNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

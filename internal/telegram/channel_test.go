@@ -85,7 +85,7 @@ func TestStrangersAnswerNothing(t *testing.T) {
 	})
 }
 
-// A bot that presses, a message from nowhere, and bytes of every kind.
+// Presses by a bot, a press without a message, and arbitrary bytes.
 func TestForgedButtonsAnswerNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -120,8 +120,8 @@ func TestForgedButtonsAnswerNothing(t *testing.T) {
 	})
 }
 
-// With a pick each destination is a button, there is no wide offer, and the
-// text does not give the right one away.
+// With a pick each destination is a button, there is no wide offer, and the text does not reveal
+// the right one.
 func TestAPick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -150,7 +150,7 @@ func TestAPick(t *testing.T) {
 	})
 }
 
-// Where a card cannot show everything it offers nothing but deny.
+// A card that cannot show everything offers only deny.
 func TestWhatCannotBeShownCannotBeAllowed(t *testing.T) {
 	for name, change := range map[string]func(*approval.Ticket){
 		"a value to be typed":       func(q *approval.Ticket) { q.Call.Pick = &approval.Pick{Argument: "command"} },
@@ -181,8 +181,8 @@ func TestWhatCannotBeShownCannotBeAllowed(t *testing.T) {
 	}
 }
 
-// A call that is added to a question makes a new card for all of it, and the
-// old one answers nothing any more.
+// A call that joins a question makes a new card for all of it, and the old one is not valid any
+// more.
 func TestAQuestionGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -207,8 +207,8 @@ func TestAQuestionGrows(t *testing.T) {
 	})
 }
 
-// A call that comes back with other sources makes a new card: who read the old one
-// can say no by it, and nothing else.
+// A call that is asked again with other sources makes a new card: the old one can still deny, and
+// nothing else.
 func TestAQuestionThatChangedIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -284,7 +284,7 @@ func TestTimeRunsOut(t *testing.T) {
 	})
 }
 
-// An answer that could not be written down does not count, and says so.
+// An answer that cannot be recorded does not count, and the card says so.
 func TestAnAnswerThatIsNotRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -320,8 +320,7 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// Questions of others do not go to this chat, and names that fit into no button
-// are refused.
+// Other tenants' questions do not go to this chat, and names too long for a button are refused.
 func TestWhoseQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -341,8 +340,7 @@ func TestWhoseQuestions(t *testing.T) {
 	})
 }
 
-// What the owner stated, and long text, may be left out; a secret is named and
-// not shown.
+// What the owner stated, and long text, may be left out; a secret is mentioned but not shown.
 func TestWhatMayBeLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -360,7 +358,7 @@ func TestWhatMayBeLeftOut(t *testing.T) {
 	})
 }
 
-// An answer that overtakes its question leaves no card that waits.
+// An answer that comes before its question leaves no waiting card.
 func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -375,8 +373,8 @@ func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	})
 }
 
-// A card that is answered before Telegram has said that it is there says how its
-// question ended, as any other.
+// A card that is answered before Telegram has confirmed it shows its question's outcome, like any
+// other.
 func TestAnAnswerMeetsItsCardOnTheWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// failures are the ways a server can fail, each with what people are told.
+// failures are the ways a server can fail, each with its message for people.
 func failures() map[string]struct {
 	fault *bottest.Fault
 	kind  verify.FailureKind
@@ -118,7 +118,7 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
-// What Telegram says may hold the address it was asked at.
+// Telegram's answer may contain the address of the request.
 func TestTheTokenIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := inMemory(t, bottest.InMemory)

@@ -30,8 +30,8 @@ const (
 	group   = int64(-100200300)
 )
 
-// A desk is a bot with a channel, its server, and a book of what was answered in the
-// monitor's place. It lives in a bubble: its time is the bubble's.
+// A desk is a bot with a channel, its server, and a book in the monitor's place. It lives in a
+// bubble, with the bubble's time.
 type desk struct {
 	now       func() time.Time
 	server    *bottest.Server
@@ -55,7 +55,7 @@ type setup struct {
 	young  bool // questions may still be asked again
 }
 
-// newDesk returns a desk whose bot has done all it does before it hears something.
+// newDesk returns a desk whose bot has finished its start.
 func newDesk(t *testing.T, s setup) *desk {
 	t.Helper()
 	if s.server == nil {
@@ -170,7 +170,7 @@ func (d *desk) ask(t *testing.T, q approval.Ticket) {
 	}
 }
 
-// press touches a button and returns what the person was told.
+// press presses a button and returns the reply.
 func (d *desk) press(t *testing.T, user int64, label string) bottest.Reply {
 	t.Helper()
 	id, err := d.server.Press(user, label)
@@ -195,8 +195,8 @@ func (d *desk) told(t *testing.T, press string) bottest.Reply {
 	return got
 }
 
-// until lets the bot and its server do all that they can do without time passing, and
-// fails the test unless something is so then.
+// until lets the bot and its server do everything possible without time passing, and fails the test
+// unless a condition then holds.
 func (d *desk) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	synctest.Wait()

@@ -31,7 +31,7 @@ func newGate(t *testing.T, d *desk, wait time.Duration) *telegram.Gate {
 	return g
 }
 
-// verdict is what a gate said.
+// verdict is a gate's result.
 type verdict struct {
 	answer verify.Answer
 	err    error
@@ -84,8 +84,7 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 	})
 }
 
-// Each line stands on a card once, and whose call it is also with as many arguments as
-// there can be lines of.
+// Each line is on a card once, including the session, with as many arguments as there can be lines.
 func TestTheGatesLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -112,8 +111,8 @@ func TestTheGatesLines(t *testing.T) {
 	})
 }
 
-// Agent and session stand on the card as the monitor calls them. A long name is cut in its
-// middle, so that both ends can be read.
+// Agent and session have the monitor's names on the card. A long name is cut in its middle, so that
+// both ends can be read.
 func TestTheGatesNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -131,8 +130,7 @@ func TestTheGatesNames(t *testing.T) {
 	})
 }
 
-// The first touch counts, of eight at the same moment; strangers' and forged
-// ones never do.
+// Of eight concurrent presses the first counts; strangers' and forged ones never do.
 func TestOnlyTheFirstTouchCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -203,9 +201,8 @@ func checkGate(t *testing.T, err error, kind verify.FailureKind, says string) {
 	}
 }
 
-// Issue 6: failMode x failure. A gate never makes a failure a yes by itself: it
-// says how it failed, and every kind it can fail with is one that failMode
-// decides, except that the agent gave up first.
+// Issue 6: failMode x failure. A gate never turns a failure into an approval itself: it reports how
+// it failed, and failMode decides every kind of failure, except that the agent gave up first.
 func TestTheGatesFailures(t *testing.T) {
 	for name, row := range failures() {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +229,7 @@ func TestTheGatesFailures(t *testing.T) {
 	}
 }
 
-// A call that waited for a monitor which ended waits no more: its card says so.
+// A call whose monitor has ended waits no more: its card says so.
 func TestTheGateAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := t.TempDir() + "/telegram.jsonl"
@@ -252,7 +249,7 @@ func TestTheGateAfterARestart(t *testing.T) {
 			t.Errorf("told %+v", told)
 		}
 		d3.until(t, "the card to lose its buttons", func() bool { return len(d3.card(t).Labels) == 0 })
-		// The same call tried again has a card of its own, whose tap counts.
+		// A retry of the call has a card of its own, whose press counts.
 		done = begin(t.Context(), again, request())
 		if anew := d3.shown(t, 2); anew.ID == card.ID || len(anew.Labels) != 2 {
 			t.Errorf("asked anew by %+v", anew)

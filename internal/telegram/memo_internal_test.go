@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The notes survive what a crash leaves: half a line, a line twice, rubbish.
+// The notes survive a crash: half a line, a repeated line, garbage.
 func TestNotesAfterACrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "notes")
 	m, err := openMemo(file)

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "draw the pictures anew")
 
 const picture = "../../docs/images/telegram-card.svg"
 
-// TestThePicture holds the picture in the guide against the cards that were
-// really sent. With -update it draws it.
+// TestThePicture compares the picture in the guide with the cards really sent. With -update it
+// draws the picture.
 func TestThePicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -54,7 +54,7 @@ func TestThePicture(t *testing.T) {
 	})
 }
 
-// steered is what an injected page leads to.
+// steered is a call caused by an injected page.
 func steered() approval.Question {
 	news := approval.Origin{Name: "web_fetch", Place: "news.example/today", Trust: floodmark.External}
 	return approval.Question{

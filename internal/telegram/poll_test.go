@@ -16,8 +16,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// It waits in one request, for button presses only, and confirms what was dealt
-// with and nothing more.
+// The bot waits in one request, for button presses only, and confirms exactly the handled updates.
 func TestLongPolling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -35,8 +34,8 @@ func TestLongPolling(t *testing.T) {
 	})
 }
 
-// Twice the same press, a press that comes late with a smaller number, and what
-// makes no sense: each is dealt with once, and nothing stays.
+// A repeated press, a late press with a smaller number, and a malformed update: each is handled
+// once, and none remains.
 func TestDuplicatedLateAndSenselessUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -81,8 +80,7 @@ func TestDuplicatedLateAndSenselessUpdates(t *testing.T) {
 	})
 }
 
-// Two monitors with one bot: neither takes the other's presses, and both hear
-// all of their own.
+// Two monitors with one bot: neither takes the other's presses, and both get all of their own.
 func TestTwoMonitorsWithOneBot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := inMemory(t, bottest.InMemory)
@@ -121,8 +119,8 @@ func TestTwoMonitorsWithOneBot(t *testing.T) {
 	})
 }
 
-// A program that is not Floodmark and reads the same bot takes a tap before it is heard: the
-// call gets no answer, and status says why.
+// Another program that reads the same bot takes a press first: the call gets no answer, and status
+// says why.
 func TestAForeignReaderTakesTaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -151,8 +149,8 @@ func TestAForeignReaderTakesTaps(t *testing.T) {
 // i makes some deny and some allow.
 func i(m bottest.Message) int { return int(m.ID % 2) }
 
-// What belongs to a monitor that never comes back does not stay for ever, and a
-// flood of it hides nothing.
+// Updates for a monitor that never comes back do not stay for ever, and a flood of them hides
+// nothing.
 func TestWhatIsNobodys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -179,7 +177,7 @@ func TestWhatIsNobodys(t *testing.T) {
 	})
 }
 
-// What is wrong is said, and goes away by itself.
+// Problems are reported, and disappear by themselves.
 func TestProblems(t *testing.T) {
 	for want, fault := range map[string]*bottest.Fault{
 		"another program reads":          {Status: http.StatusConflict, Body: `{"ok":false,"error_code":409,"description":"` + bottest.Conflict + `"}`},
@@ -366,8 +364,8 @@ func TestLostNotes(t *testing.T) {
 	})
 }
 
-// A card of a former life stays if its question is as it was; if it changed, there
-// is a new one. What the old one's buttons stand for is proven by them.
+// A card of an earlier run stays if its question is unchanged; otherwise there is a new one. The
+// old one's buttons prove what they stand for.
 func TestAChangedQuestionAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram.jsonl")

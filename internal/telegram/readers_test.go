@@ -21,8 +21,8 @@ var (
 	readCards   = flag.String("cards", "", "where to write the cards for readers; what is right goes to the same name with .key")
 )
 
-// TestCardsForReaders writes cards as they are sent, one after another, for
-// people who see nothing else and say what they would touch.
+// TestCardsForReaders prints cards as they are sent, one after another, for test readers who say
+// what they would press.
 func TestCardsForReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if *readTickets == "" || *readCards == "" {
@@ -63,8 +63,7 @@ func TestCardsForReaders(t *testing.T) {
 	})
 }
 
-// framed is a message as plain text, with what stands in a frame between
-// backquotes.
+// framed is a message as plain text, with framed parts between backquotes.
 func framed(m bottest.Message) string {
 	var b strings.Builder
 	in := ""

@@ -23,8 +23,8 @@ func sends(fault *bottest.Fault, times int) func(string, int) *bottest.Fault {
 	}
 }
 
-// A card that cannot be sent is tried again while its question is open, unless
-// Telegram says that it never will be.
+// A card that cannot be sent is retried while its question is open, unless Telegram says that it
+// never can be.
 func TestSendingIsTriedAgain(t *testing.T) {
 	for name, row := range failures() {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestSendingIsTriedAgain(t *testing.T) {
 	}
 }
 
-// While Telegram wants to be left alone, nothing is sent; then one at a time.
+// After "too many requests" nothing is sent for the given time; then one at a time.
 func TestTooMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -98,8 +98,7 @@ func TestMootQuestionsAreNotSent(t *testing.T) {
 	})
 }
 
-// A message that arrived although its answer did not is sent again: both cards
-// answer the same question, once.
+// A message whose confirmation was lost is sent again: both cards answer the same question, once.
 func TestSentTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -120,8 +119,8 @@ func TestSentTwice(t *testing.T) {
 	})
 }
 
-// Issue 6: a thousand questions open at once, each on the phone within 200 ms. How
-// fast it is says «make soak SUITE=asking»; here none waits for a time to pass.
+// Issue 6: a thousand questions open at once, each on the phone within 200 ms. «make soak
+// SUITE=asking» measures the time; here none waits for time to pass.
 func TestAThousandQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const questions = 1000

@@ -38,7 +38,7 @@ func nastyCalls() []approval.Question {
 	return []approval.Question{q}
 }
 
-// What others wrote stands in a frame of its own and never begins a line.
+// Foreign text is in a frame of its own and never begins a line.
 func TestWhatOthersWriteCannotLookLikeOurs(t *testing.T) {
 	calls := nastyCalls()
 	for name, card := range map[string]Text{

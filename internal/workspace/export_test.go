@@ -1,5 +1,4 @@
 package workspace
 
-// LimitNamed sets how many folders a look at names alone goes through, and how many
-// names one may have.
+// LimitNamed sets the limits of a search by name alone: folders, and names in one.
 func (d *Disk) LimitNamed(folders, names int) { d.named.folders, d.named.names = folders, names }

@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A file of logins that is a link, or that others may read, names no database of the owner's.
+// A password file that is a link, or that others may read, names no database of the owner's.
 func TestDatabases(t *testing.T) {
 	home := t.TempDir()
 	disk, name := workspace.New(workspace.Options{}), filepath.Join(home, ".pgpass")
@@ -85,7 +85,7 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// A file for docker compose that is no file of the folder's own is none to look through.
+// A compose file outside of the folder is not read.
 func TestComposes(t *testing.T) {
 	folder, disk := t.TempDir(), workspace.New(workspace.Options{})
 	name := filepath.Join(folder, "compose.yaml")

@@ -63,7 +63,7 @@ func whatSteersAPush(t *testing.T) {
 	}
 }
 
-// Which branch of a known remote a branch follows says nothing that git obeys; all else does.
+// Which branch of a known remote a branch follows affects nothing that git obeys; all else does.
 func whatGitObeys(t *testing.T) {
 	f, set := pushFolder(t)
 	d := disk()
@@ -140,7 +140,7 @@ func whatElseGitObeys(t *testing.T, f folder, set func(string), two, file string
 	}
 }
 
-// What is not plain makes nothing known.
+// Settings that are not plain make the result unknown.
 func settingsThatSayNothingAboutAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	for _, text := range []string{
@@ -222,7 +222,7 @@ func settingsElsewhereSteerAPush(t *testing.T) {
 	}
 }
 
-// A branch that is not checked out is not the one an owner speaks of.
+// Only the checked-out branch can be the one an owner means.
 func onlyTheBranchThatIsCheckedOut(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)

@@ -114,7 +114,7 @@ func aCloneIsNotTheOwnersByItsNames(t *testing.T) {
 	}
 }
 
-// A file that points to git's files of another place borrows their good name.
+// A file that points to another repository's git files would borrow its author.
 func aBorrowedRepositoryIsForeign(t *testing.T) {
 	f := newFolder(t)
 	f.git(owner, "init", "-q")
@@ -130,7 +130,7 @@ func aBorrowedRepositoryIsForeign(t *testing.T) {
 	tree.want(disk(), true, "")
 }
 
-// The owner's identity is in his own settings; those of a repository do not count.
+// The owner's identity is in their own settings; a repository's do not count.
 func identities(t *testing.T) {
 	f := newFolder(t)
 	f.git(stranger, "init", "-q")
@@ -145,8 +145,8 @@ func identities(t *testing.T) {
 	f.want(workspace.New(workspace.Options{Home: home}), true, "")
 }
 
-// What git keeps is read from its list, in each form it has, and from the commit, also from a
-// pack. No setting of the repository has a say in that.
+// Tracked files are read from git's index, in each of its forms, and from the commit, also from a
+// pack. No setting of the repository affects that.
 func whatGitKeeps(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)

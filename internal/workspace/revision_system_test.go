@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// What a word of git's names is worth what a checkout of it would be.
+// A word that names a revision has the trust of a checkout of it.
 func whatWordsName(t *testing.T) {
 	from, f := newFolder(t), newFolder(t)
 	f.git(owner, "init", "-q", "-b", "main")
@@ -79,7 +79,7 @@ func tagBy(f folder, who, commit string) string {
 	return at
 }
 
-// Where git does not tell which commit lies in the tree, it may be that of a stranger.
+// Where the checked-out commit is unknown, it may be a stranger's.
 func noCommitCheckedOut(t *testing.T) {
 	f := newFolder(t)
 	d := workspace.New(workspace.Options{Identities: []string{owner}})

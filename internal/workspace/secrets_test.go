@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A search counts how often files are read, and takes each line for a secret.
+// search counts how often files are read, and takes each line for a secret.
 func search(folder string, reads *int) kernel.Search {
 	return kernel.Search{
 		Folder: folder,
@@ -95,7 +95,7 @@ func TestSecretFilesAreFound(t *testing.T) {
 	if got := holds(t, d.Secrets(s), dir); got != want || reads != 5 {
 		t.Errorf("%s after %d reads, want %s", got, reads, want)
 	}
-	// What has not changed is not read again, what has is.
+	// Unchanged files are not read again, changed ones are.
 	if got := holds(t, d.Secrets(s), dir); got != want || reads != 5 {
 		t.Errorf("again: %s after %d reads", got, reads)
 	}
@@ -129,7 +129,7 @@ func TestSecretsOfOneFileAndBeside(t *testing.T) {
 	}
 }
 
-// What is beyond a limit is said not to have been looked at.
+// What is beyond a limit is reported as not searched.
 func TestLimitsOfALookForSecrets(t *testing.T) {
 	for name, fill := range map[string]func(dir string, more int){
 		"depth": func(dir string, more int) {
@@ -166,8 +166,8 @@ func TestLimitsOfALookForSecrets(t *testing.T) {
 	}
 }
 
-// A look at names alone goes further, and what is beyond its limits is not said to be
-// clean either.
+// A search by name alone goes further, and what is beyond its limits is not reported as clean
+// either.
 func TestLimitsOfNamesAlone(t *testing.T) {
 	for name, fill := range map[string]func(dir string, more int){
 		"depth": func(dir string, more int) {
@@ -211,7 +211,7 @@ func TestLimitsOfNamesAlone(t *testing.T) {
 	}
 }
 
-// A look at a large folder ends in time, and the next one goes on where it ended.
+// A search of a large folder ends in time, and the next one continues there.
 func TestALookAtNamesGoesOn(t *testing.T) {
 	dir, reads := t.TempDir(), 0
 	for i := range 10 {
@@ -243,8 +243,7 @@ func TestALookAtNamesGoesOn(t *testing.T) {
 	})
 }
 
-// With a real disk, a value of a project's secret file is known again in what a
-// command prints.
+// With a real disk, a value of a project's secret file is recognised in a command's output.
 func TestAResultWithAKeptSecretIsSecret(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, ".env", "DB_PASSWORD=hunter two\n", 0)

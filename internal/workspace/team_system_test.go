@@ -52,7 +52,7 @@ func (w *team) want(team bool) {
 	}
 }
 
-// look fetches as the monitor does when a checkout is at something it does not know.
+// look fetches as the monitor does for a checkout at an unknown commit.
 func (w *team) look() error {
 	w.now = w.now.Add(teams.Pause)
 	root, behind := w.disk.Behind(filepath.Join(w.clone.path, "deep"))
@@ -62,7 +62,7 @@ func (w *team) look() error {
 	return w.store.Refresh(w.t.Context(), root)
 }
 
-// A pull of tomorrow is the team's, and so is what the owner makes of it.
+// A later pull is the team's, and so is what the owner adds to it.
 func aTeamsRepositoryTomorrow(t *testing.T) {
 	w := newTeam(t)
 	w.clone.commit(owner, "mine")
@@ -177,7 +177,7 @@ func places() map[string]func(w *team) {
 	}
 }
 
-// What is on no default branch that the monitor fetched from the address stays a stranger's.
+// A commit that is on no default branch fetched from the address remains a stranger's.
 func whatIsNotTheTeams(t *testing.T) {
 	all := branches()
 	maps.Copy(all, places())
@@ -201,7 +201,7 @@ func (w *team) write(name, text string) {
 	}
 }
 
-// A store that was tampered with, or torn, raises nothing.
+// A tampered or truncated store raises no trust.
 func aTornStore(t *testing.T) {
 	w := newTeam(t)
 	dir := t.TempDir()

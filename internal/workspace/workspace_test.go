@@ -49,7 +49,7 @@ func put(t *testing.T, path string) {
 	}
 }
 
-// changed looks until it saw enough: on a busy machine the time may be over before.
+// changed searches until it has seen enough: on a busy machine the time limit may come first.
 func changed(t *testing.T, dir string, since time.Time, enough func(kernel.Altered) bool) (found kernel.Altered) {
 	t.Helper()
 	for range 20 {
@@ -60,8 +60,8 @@ func changed(t *testing.T, dir string, since time.Time, enough func(kernel.Alter
 	return found
 }
 
-// later writes a file until the file system says that it is newer than another one, and
-// returns when that was by its clock, which may be a coarse one.
+// later writes a file until the file system gives it a newer time than another one, and returns
+// that time, which may be coarse.
 func later(t *testing.T, than string) time.Time {
 	t.Helper()
 	old, err := os.Stat(than)
@@ -161,7 +161,7 @@ func TestChangedNames(t *testing.T) {
 	}
 }
 
-// A word on a file has lost its case: the file is there however it is spelled.
+// An artifact's path has lost its case: the file exists in any spelling.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -309,8 +309,8 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// Git runs hooks that are there and executable, where its settings say that they are,
-// and programs of the tree that its settings name.
+// Git runs hooks that exist and are executable, in the folder its settings name, and programs of
+// the tree that its settings name.
 func TestStarts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) {
