@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What is allowed in a box alone has a word of its own; everything else has its verdict's.
+// A call allowed only in a box has a word of its own; any other decision has its verdict's.
 func TestADecisionInOneWord(t *testing.T) {
 	for want, d := range map[string]floodmark.Decision{
 		"contain":  {Verdict: floodmark.Allow},

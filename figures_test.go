@@ -179,7 +179,7 @@ type precisionFigure struct {
 	CPU99 float64 `json:"cpu_p99_us"`
 }
 
-// evidence reads what a measuring program wrote.
+// evidence reads the output of a measuring program.
 func evidence(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile("docs/evidence/" + name + ".json")

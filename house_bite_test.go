@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A rule that never complains is no rule. These feed each one something bad.
+// Each rule is tested with something that violates it.
 
 func TestPurityRulesBite(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// A test waits for events, never for time: on a slow machine it takes longer and says
-// the same. This file finds what breaks that rule.
+// A test waits for events, never for time, so that a slow machine gives the same result. This file
+// finds violations.
 
-// systemFile matches the files of tests that need real programs: what they wait for
-// happens outside of the test. .ci/system names these tests.
+// systemFile matches the files of tests that need real programs: they wait for events outside of
+// the test. .ci/system names these tests.
 var systemFile = regexp.MustCompile(`(^|_)system(_[a-z0-9]+)?_test\.go$`)
 
 // clocks lists functions by which a test would depend on time, or start a program.

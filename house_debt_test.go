@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// This file holds what may only shrink against .ci/debt: what is larger than its limit
-// is listed there with its size. tools/changed compares the list with yesterday's, so
-// that it cannot grow either. «make debt» writes smaller sizes into it.
+// This file compares sizes that may only shrink with .ci/debt: each size over its limit is listed
+// there. tools/changed compares the list with an earlier one, so that it cannot grow either. «make
+// debt» writes smaller sizes into it.
 
 const (
 	debtFile     = ".ci/debt"
@@ -30,7 +30,7 @@ const (
 
 var lowerDebt = flag.Bool("lower", false, "write sizes that shrank into "+debtFile)
 
-// A debt is a size that is measured: so many files of package kernel.
+// A debt is a measured size, such as the files of package kernel.
 type debt struct{ kind, where string }
 
 // advice says what to do about a size of each kind that is too large.
@@ -76,7 +76,7 @@ func sortedDebts(of map[debt]int) []debt {
 	})
 }
 
-// measureDebt measures the whole tree, and says where the clocks in tests are.
+// measureDebt measures the whole tree, and lists the clocks in tests.
 func measureDebt(t *testing.T, pkgs map[string]pkg) (sizes map[debt]int, clocks map[debt][]string) {
 	t.Helper()
 	sizes, clocks = map[debt]int{}, map[debt][]string{}
@@ -96,8 +96,7 @@ func measureDebt(t *testing.T, pkgs map[string]pkg) (sizes map[debt]int, clocks 
 		clocks[d] = append(clocks[d], s.checkClocks()...)
 		sizes[d] = len(clocks[d])
 	})
-	// Tests that start real programs, tests that the race detector does not see, modules
-	// that the gate leaves out.
+	// Tests that start real programs, tests the race detector skips, modules the gate skips.
 	sizes[debt{"system", "floodmark"}] = len(lines(t, ".ci/system"))
 	sizes[debt{"unraced", "floodmark"}] = len(lines(t, ".ci/not-raced"))
 	eachFile(t, func(path string) {
@@ -175,7 +174,7 @@ func readDebt(t *testing.T) map[debt]int {
 	return listed
 }
 
-// writeDebt writes what is over its limit, and never more than is listed.
+// writeDebt writes the sizes over their limit, and never more than is listed.
 func writeDebt(t *testing.T, sizes, listed map[debt]int) {
 	t.Helper()
 	var b strings.Builder

@@ -18,8 +18,8 @@ const (
 	maxFuncLines = 60
 )
 
-// impure lists functions that a pure package may not use although it may
-// import their package. The empty key is for names the language brings.
+// impure lists functions that a pure package may not use although it may import their package. The
+// empty key is for builtins.
 func impure() map[string][]string {
 	return map[string][]string{
 		"archive/zip": {"OpenReader"},
@@ -83,8 +83,7 @@ func (s source) generated() bool {
 	return ast.IsGenerated(s.file) && slices.Contains(written(), folder)
 }
 
-// checkHeader complains of files that say they are written by a program, which linters
-// and mutants then leave alone.
+// checkHeader complains of files marked as generated, which linters and mutants then skip.
 func (s source) checkHeader() []string {
 	if ast.IsGenerated(s.file) && !s.generated() {
 		return []string{s.say(s.file, "a program writes files only in %s", strings.Join(written(), ", "))}
@@ -163,7 +162,7 @@ func (s source) checkFunc(d *ast.FuncDecl) (complaints []string) {
 	if d.Recv == nil && d.Name.Name == "init" {
 		complaints = append(complaints, s.say(d, "init runs before anyone asked"))
 	}
-	// What String, Error and Unwrap do is known from the interfaces they serve.
+	// The interfaces define what String, Error and Unwrap do.
 	known := d.Recv != nil && slices.Contains([]string{"String", "Error", "Unwrap"}, d.Name.Name)
 	if d.Name.IsExported() && d.Doc == nil && !known && exportedReceiver(d) {
 		complaints = append(complaints, s.say(d, "func %s has no comment", d.Name))
@@ -238,7 +237,7 @@ func (s source) constantInSpirit(d *ast.GenDecl, spec *ast.ValueSpec, pure bool)
 	return false
 }
 
-// callee names the function of another package that is called, else "".
+// callee returns the called function of another package, or "".
 func (s source) callee(call *ast.CallExpr) string {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

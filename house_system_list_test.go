@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// skipFolder leaves out what is not ours, and what no test is in.
+// skipFolder skips foreign folders, and those without tests.
 func skipFolder(path string, d fs.DirEntry) bool {
 	return d.Name() == "testdata" || d.Name() == "node_modules" || (path != "." && strings.HasPrefix(d.Name(), "."))
 }
@@ -25,7 +25,7 @@ func eachTestFile(t *testing.T, do func(path string, s source)) {
 	})
 }
 
-// lines reads a list of the gate, without remarks.
+// lines reads a list of the gate, without comments.
 func lines(t *testing.T, file string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

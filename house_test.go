@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// This file holds the real tree against ARCHITECTURE.md. The rules for one
-// source file, and the proof that they bite, are in house_rules_test.go.
+// This file compares the tree with ARCHITECTURE.md. The rules for one source file are in
+// house_rules_test.go, and their tests in house_bite_test.go.
 
 const (
 	module   = "github.com/floodmark/floodmark"
@@ -25,11 +25,10 @@ const (
 	doors    = 4
 )
 
-// pureImports lists what floors 1 and 2 may import besides each other. A
-// package belongs here if it only computes: same input, same output, nothing
-// touched. context and time are here for their types, sync for what is computed
-// once when it is first asked for; their impure parts are refused by name in
-// house_rules_test.go.
+// pureImports lists what floors 1 and 2 may import besides each other. A package belongs here if it
+// only computes: same input, same output, no side effects. context and time are here for their
+// types, sync for values computed once on first use; house_rules_test.go refuses their impure parts
+// by name.
 func pureImports() []string {
 	return []string{
 		"archive/zip", "bytes", "cmp", "container/heap", "context", "crypto/hmac", "crypto/sha256", "crypto/subtle", "embed",
@@ -102,8 +101,8 @@ func TestHouse(t *testing.T) {
 	check("debts only shrink", complaints)
 }
 
-// packages asks the go command, which knows about build tags and modules. What
-// does not compile is another check's business.
+// packages asks the go command, which knows about build tags and modules. Compile errors are
+// another check's business.
 func packages(t *testing.T) map[string]pkg {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Dir,Name,GoFiles,IgnoredGoFiles,Imports", "./...")
@@ -215,8 +214,8 @@ func eachPackage(t *testing.T, pkgs map[string]pkg, floors map[string]int) (comp
 	return complaints
 }
 
-// eachFileInTree looks at every Go file, also of tests and of modules beside
-// this one, because a long file is long everywhere.
+// eachFileInTree checks every Go file, also of tests and of modules beside this one: the limit on
+// length holds for all.
 func eachFileInTree(t *testing.T) (complaints []string) {
 	t.Helper()
 	eachFile(t, func(path string) {

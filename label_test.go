@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// The levels are few, so every law is checked for every combination.
+// There are few levels, so every law is checked for every combination.
 func TestJoinLaws(t *testing.T) {
 	all := allLabels()
 	for _, a := range all {
@@ -42,7 +42,7 @@ func TestJoinLaws(t *testing.T) {
 	}
 }
 
-// Forgetting to set a security value must never open anything.
+// An unset security value must never permit anything.
 func TestZeroValuesAreTheSafest(t *testing.T) {
 	var l floodmark.Label
 	for _, m := range allLabels() {
@@ -61,7 +61,7 @@ func TestZeroValuesAreTheSafest(t *testing.T) {
 	}
 }
 
-// The order of each security type is the law of the house.
+// The order of each security type, from the safest.
 func TestOrderIsSafestFirst(t *testing.T) {
 	want := []string{
 		"untrusted external shared local owner system",
@@ -92,8 +92,8 @@ func TestOrderIsSafestFirst(t *testing.T) {
 	}
 }
 
-// What goes on the wire is a word, and a reader refuses words it does not know
-// and is then left with the safest value.
+// Values are words on the wire. A reader refuses unknown words, and is then left with the safest
+// value.
 func TestWordsGoThereAndBack(t *testing.T) {
 	for i := range 8 {
 		trust, secrecy, verdict := floodmark.Trust(i), floodmark.Secrecy(i), floodmark.Verdict(i)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Pages are checked like code: a link that leads nowhere is a bug.
+// Pages are checked like code: a broken link is a bug.
 
 func TestPagesLinkToSomething(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -43,7 +43,7 @@ func TestPagesHaveOneTitle(t *testing.T) {
 				titles++
 			}
 		}
-		// A remark for editors, that the page is generated, may stand above.
+		// A comment that the page is generated may come first.
 		first := strings.TrimSpace(regexp.MustCompile(`(?s)^<!--.*?-->`).ReplaceAllString(text, ""))
 		if titles != 1 || !strings.HasPrefix(first, "# ") {
 			t.Errorf("%s: %d titles, want one, at the top", page, titles)
@@ -51,7 +51,7 @@ func TestPagesHaveOneTitle(t *testing.T) {
 	}
 }
 
-// A page of decisions is read once, from top to bottom: this many words at most.
+// The most words of a page of decisions, which is read in one go.
 const maxDecisionWords = 1500
 
 func TestPagesListEveryDecision(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A value that does not exist is shown as such and never written; a wrong word
-// is answered with the right ones.
+// A value that does not exist is shown as such and never written; the error for a wrong word lists
+// the right ones.
 func TestWordsSayWhatIsWrong(t *testing.T) {
 	for got, want := range map[string]string{
 		floodmark.Trust(6).String():     "invalid(6)",
@@ -58,7 +58,7 @@ func TestZeroness(t *testing.T) {
 	}
 }
 
-// A digest that cannot be read leaves what was there.
+// A digest that cannot be parsed leaves the value unchanged.
 func TestDigestKeepsItsValue(t *testing.T) {
 	d := floodmark.DigestOf("hello")
 	back := d

@@ -1,5 +1,4 @@
-// Package bundletest holds the suite that every store of bundles passes. It
-// promises nothing about speed.
+// Package bundletest holds the suite that every store of bundles must pass. It does not test speed.
 package bundletest
 
 import (
@@ -23,15 +22,15 @@ func Key() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed([]byte("floodmark: a key for tests only!"))
 }
 
-// Keys are those that believe it.
+// Keys are those that trust it.
 func Keys() []ed25519.PublicKey {
 	return []ed25519.PublicKey{ed25519.PublicKey(Key()[ed25519.SeedSize:])}
 }
 
-// At is when everything in the suite happens.
+// At is the time of everything in the suite.
 func At() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
-// Bundle is a version of a tenant's rules that may go back to the first.
+// Bundle is a version of a tenant's rules with the first version as its floor.
 func Bundle(tenant string, version uint64) bundle.Bundle {
 	return bundle.Bundle{
 		Tenant: tenant, Version: version, Floor: 1, Made: At(), ValidUntil: At().Add(30 * 24 * time.Hour),
@@ -39,7 +38,7 @@ func Bundle(tenant string, version uint64) bundle.Bundle {
 	}
 }
 
-// Rollout is the serial's rollout of a tenant: everybody has one version.
+// Rollout is a tenant's rollout with a serial: all subjects have one version.
 func Rollout(tenant string, serial, version uint64) bundle.Rollout {
 	return bundle.Rollout{Tenant: tenant, Serial: serial, Stable: version, By: "an author", At: At()}
 }
@@ -54,8 +53,8 @@ func Sealed(t *testing.T, b bundle.Bundle) []byte {
 	return sealed
 }
 
-// Run checks a store. Open returns it empty; what is opened again, unless reopen
-// is nil, has all that was kept.
+// Run checks a store. Open returns an empty one; reopen, unless nil, returns it with all its
+// content.
 func Run(t *testing.T, open, reopen func(t *testing.T) bundle.Store) {
 	t.Helper()
 	for _, c := range []struct {

@@ -30,7 +30,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	lives := cmp.Or(p.device.lives, codeLives)
 	p.codes++
-	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // who asks by an older one is not answered
+	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // older codes are not answered
 	code := p.device.code
 	p.mu.Unlock()
 	said := map[string]any{
@@ -43,8 +43,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, said)
 }
 
-// token gives a token for a device that was approved, at the second time of
-// asking, and for a refresh token.
+// token issues a token for an approved device, at the second poll, and for a refresh token.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if p.broken(w) {
 		return

@@ -1,6 +1,5 @@
-// Package oidctest is an identity provider for tests: discovery, keys, the
-// device flow, and tokens with real signatures, also wrong ones. It is nobody's
-// provider: whoever calls it gets in as whoever the test says.
+// Package oidctest is an identity provider for tests: discovery, keys, the device flow, and tokens
+// with real signatures, also invalid ones. It authenticates no one: a test decides who logs in.
 package oidctest
 
 import (
@@ -37,7 +36,7 @@ type Provider struct {
 	down    bool
 	device  device
 	codes   int            // that were given
-	issued  map[string]any // the claims of whoever logs in
+	issued  map[string]any // the claims of the next login
 	refresh string
 }
 
@@ -85,7 +84,7 @@ func (p *Provider) Dial(ctx context.Context, network, address string) (net.Conn,
 	return p.net.Dial(ctx, network, address)
 }
 
-// NewTLS starts one that is reached by https. Who is to trust it needs its Certificate.
+// NewTLS starts one that is reached by https. Clients need its Certificate.
 func NewTLS() *Provider {
 	p := build()
 	p.server = httptest.NewTLSServer(p.handler())
@@ -93,7 +92,7 @@ func NewTLS() *Provider {
 	return p
 }
 
-// Certificate is that of a provider which is reached by https, as PEM.
+// Certificate is the certificate of a provider with https, as PEM.
 func (p *Provider) Certificate() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
 }
@@ -114,10 +113,10 @@ func (p *Provider) handler() http.Handler {
 	return mux
 }
 
-// Close ends it.
+// Close stops it.
 func (p *Provider) Close() { p.server.Close() }
 
-// Rotate makes a new key. Those before stay until they are withdrawn.
+// Rotate makes a new key. Earlier ones stay until they are withdrawn.
 func (p *Provider) Rotate(id string) {
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -128,21 +127,21 @@ func (p *Provider) Rotate(id string) {
 	p.keys = append(p.keys, key{id, secret})
 }
 
-// Withdraw takes all keys but the newest back.
+// Withdraw removes all keys but the newest.
 func (p *Provider) Withdraw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.keys = p.keys[len(p.keys)-1:]
 }
 
-// Down makes it answer nothing but errors, or answer again.
+// Down makes it answer only errors, or work again.
 func (p *Provider) Down(down bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.down = down
 }
 
-// Asked is how often it was asked for its keys.
+// Asked returns how often its keys were requested.
 func (p *Provider) Asked() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +191,7 @@ func Sign(alg jose.SignatureAlgorithm, secret any, id string, payload []byte) st
 	return text
 }
 
-// Public is the newest key as the provider shows it, and its name.
+// Public is the newest key as the provider publishes it, and its name.
 func (p *Provider) Public() (id string, public *ecdsa.PublicKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,32 +240,30 @@ func answer(w http.ResponseWriter, status int, what any) {
 	}
 }
 
-// Says has the device flow answer with these errors first, one for each time it is
-// asked: authorization_pending, slow_down, expired_token and whatever else there is.
+// Says has the device flow answer with these errors first, one for each poll:
+// authorization_pending, slow_down, expired_token or any other.
 func (p *Provider) Says(errors ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.device.says = errors
 }
 
-// Lives says how long the next code can be confirmed; until then nobody does. Below
-// zero the provider does not say it.
+// Lives sets the life of the next code, which is not confirmed in that time. Below zero the
+// provider does not send it.
 func (p *Provider) Lives(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.device.lives, p.device.approved = d, false
 }
 
-// Hasty reports whether somebody who was told to slow down did not, by the five
-// seconds of RFC 8628.
+// Hasty reports whether a client ignored slow_down, by the five seconds of RFC 8628.
 func (p *Provider) Hasty() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.device.hasty
 }
 
-// LogIn says who logs in by the device flow, and that this person says yes, or
-// no with nobody.
+// LogIn sets the person who logs in by the device flow and approves; nil claims mean a denial.
 func (p *Provider) LogIn(claims map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// What Telegram allows.
+// Telegram's limits.
 const (
 	maxText   = 4096
 	maxData   = 64
@@ -210,7 +210,7 @@ func (s *Server) answerPress(w http.ResponseWriter, r request) {
 	grant(w, true)
 }
 
-// getUpdates hands out what happened. A new request ends the one that waits.
+// getUpdates returns updates. A new request ends a waiting one.
 func (s *Server) getUpdates(ctx context.Context, w http.ResponseWriter, r request) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

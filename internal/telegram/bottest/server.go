@@ -1,7 +1,6 @@
-// Package bottest is a server that speaks the Bot API, for tests: it keeps
-// messages, hands out button presses as Telegram does, refuses what Telegram
-// refuses, and does wrong what it is told to. It shares no code with those it
-// tests and talks to nobody.
+// Package bottest is a Bot API server for tests: it keeps messages, returns button presses as
+// Telegram does, refuses what Telegram refuses, and fails as told. It shares no code with the
+// client, and opens no connections.
 package bottest
 
 import (
@@ -24,9 +23,9 @@ import (
 // Token is the only one the server accepts.
 const Token = "123456:an-example_not-a-token"
 
-// A Server is one bot's world. Use its methods from any goroutine.
+// A Server serves one bot. Its methods are safe for concurrent use.
 type Server struct {
-	// URL is where it answers.
+	// URL is its address.
 	URL  string
 	http *httptest.Server
 	net  *nettest.Net // nil for one that listens on this machine
@@ -42,21 +41,21 @@ type Server struct {
 	kinds    []string
 	webhook  string
 	fault    func(method string, n int) *Fault
-	poll     context.CancelCauseFunc // the request that waits
+	poll     context.CancelCauseFunc // the waiting request
 	news     chan struct{}
 	sent     chan struct{}
 }
 
-// A Message is what stands in a chat now.
+// A Message is a message in its current form.
 type Message struct {
 	Chat, ID int64
 	Text     string
 	Entities []Entity
-	// Labels and Data are of its buttons, row by row; empty once they are gone.
+	// Labels and Data are those of its buttons, row by row; empty once removed.
 	Labels, Data []string
 	Edits        int
 	At           time.Time
-	// Body is the request as it came in.
+	// Body is the request as received.
 	Body string
 }
 
@@ -66,7 +65,7 @@ type Entity struct {
 	Offset, Length int
 }
 
-// A Reply is what somebody who pressed a button was told.
+// A Reply is the answer to a press.
 type Reply struct {
 	Press, Text string
 	Alert       bool
@@ -77,20 +76,20 @@ type update struct {
 	body string
 }
 
-// A Fault is what goes wrong with one call. The zero Fault ends the connection.
+// A Fault is how one call fails. The zero Fault ends the connection.
 type Fault struct {
 	// Status and Body are answered instead, if Status is set.
 	Status int
 	Body   string
 	// Location makes it a redirect.
 	Location string
-	// Delay comes before anything else; Drip between any two bytes of Body.
+	// Delay precedes everything else; Drip precedes each further byte of Body.
 	Delay, Drip time.Duration
-	// After says that the call has its effect all the same.
+	// After says that the call takes effect nevertheless.
 	After bool
 }
 
-// TooMany is a fault as Telegram words it.
+// TooMany is a rate limit in Telegram's words.
 func TooMany(seconds int) *Fault {
 	return &Fault{Status: http.StatusTooManyRequests, Body: fmt.Sprintf(
 		`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d","parameters":{"retry_after":%d}}`, seconds, seconds)}
@@ -104,7 +103,7 @@ func New() *Server {
 	return s
 }
 
-// NewTLS starts a server whose certificate nobody trusts.
+// NewTLS starts a server with an untrusted certificate.
 func NewTLS() *Server {
 	s := unstarted()
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
@@ -125,7 +124,7 @@ func InMemory() *Server {
 	return s
 }
 
-// InMemoryTLS starts one as InMemory does, whose certificate nobody trusts.
+// InMemoryTLS is InMemory with an untrusted certificate.
 func InMemoryTLS() *Server {
 	s := unstarted()
 	s.net = nettest.New()
@@ -135,8 +134,8 @@ func InMemoryTLS() *Server {
 	return s
 }
 
-// Dial connects to a server in memory. Nothing else is reached by it, nor is the server
-// once it is closed.
+// Dial connects to a server in memory. It reaches nothing else, and fails once the server is
+// closed.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.net == nil {
 		return nil, errNotInMemory
@@ -151,7 +150,7 @@ func unstarted() *Server {
 	}
 }
 
-// Close ends it and everything that waits.
+// Close stops it and ends all waiting requests.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.poll != nil {
@@ -162,23 +161,23 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Break sets what goes wrong from now on: it is asked before each call, with
-// how often the method was called, and returns nil if nothing is to go wrong.
+// Break sets the faults from now on: the function gets the number of calls of the method so far,
+// and returns nil for a call without a fault.
 func (s *Server) Break(fault func(method string, n int) *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
 }
 
-// SetWebhook makes it deliver updates elsewhere, so that nobody can fetch any.
+// SetWebhook makes it deliver updates elsewhere, so that they cannot be fetched.
 func (s *Server) SetWebhook(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.webhook = url
 }
 
-// Press touches the button with a label below the newest message that has it,
-// and returns the press's name.
+// Press presses the button with a label below the newest message that has it, and returns the
+// press's id.
 func (s *Server) Press(user int64, label string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +189,7 @@ func (s *Server) Press(user int64, label string) (string, error) {
 	return "", fmt.Errorf("no message has a button %q", label)
 }
 
-// PressData touches as a changed app could: any data, at any message.
+// PressData presses as a modified app could: with any data, at any message.
 func (s *Server) PressData(user, chat, message int64, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,14 +231,14 @@ func (s *Server) Reply(user, chat, message int64, text string) {
 	s.push(update{s.nextID, string(body)})
 }
 
-// Push adds an update as it stands. An update may come twice, and late.
+// Push adds an update unchanged. An update may come twice, and late.
 func (s *Server) Push(id int64, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.push(update{id, body})
 }
 
-// Repeat makes all updates so far come once more, under new numbers.
+// Repeat sends all updates so far once more, with new numbers.
 func (s *Server) Repeat(body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +246,7 @@ func (s *Server) Repeat(body string) {
 	s.push(update{s.nextID, strings.Replace(body, `"update_id":`, fmt.Sprintf(`"update_id":%d,"was":`, s.nextID), 1)})
 }
 
-// Pending returns the updates nobody has confirmed.
+// Pending returns the unconfirmed updates.
 func (s *Server) Pending() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +265,7 @@ func (s *Server) push(u update) {
 	s.ring()
 }
 
-// Messages returns all that stand there.
+// Messages returns all messages.
 func (s *Server) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +276,7 @@ func (s *Server) Messages() []Message {
 	return list
 }
 
-// Replies returns what people who pressed were told.
+// Replies returns the answers to presses.
 func (s *Server) Replies() []Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,8 +297,8 @@ func (s *Server) Last(method string) string {
 	return string(s.last[method])
 }
 
-// Wait waits until something about the server is so: it looks again as each call comes
-// in, when it was answered, and at each update that is added or confirmed.
+// Wait waits until a condition holds: it is checked as each call comes in, after its answer, and at
+// each update that is added or confirmed.
 func (s *Server) Wait(ctx context.Context, so func() bool) error {
 	for {
 		s.mu.Lock()
@@ -354,13 +353,13 @@ func (s *Server) changed() {
 	s.ring()
 }
 
-// ring has those who wait look again. The lock is held.
+// ring has waiters check again. The lock is held.
 func (s *Server) ring() {
 	close(s.sent)
 	s.sent = make(chan struct{})
 }
 
-// play does what is wrong.
+// play carries out the fault.
 func (f *Fault) play(ctx context.Context, w http.ResponseWriter) {
 	if !pause(ctx, f.Delay) {
 		return
@@ -400,5 +399,5 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// length is how Telegram counts a text.
+// length is the length of a text as Telegram counts it.
 func length(text string) int { return len(utf16.Encode([]rune(text))) }
