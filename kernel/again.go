@@ -83,7 +83,7 @@ func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (a
 	}
 	j.leaves, _ = keptLeaves(&j)
 	q := approval.Question{
-		Action: f.Action, Line: st.line(&j), Sources: st.blamed(loadedFrom(&j.basis), f.Decision),
+		Action: f.Action, Line: line(&st.s.Ledger, j.decided()), Sources: st.blamed(loadedFrom(&j.basis), f.Decision),
 		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two, Whole: shown.Whole,
 	}
 	if !shown.Pick.IsZero() {

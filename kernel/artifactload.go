@@ -8,7 +8,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -334,19 +333,4 @@ func (st *step) below(b *floodmark.Basis, ctx Context) Context {
 // and those of what could not be loaded.
 func (st *step) endorsable() []floodmark.Source {
 	return append(slices.Collect(st.s.Ledger.Sources()), st.s.Offered...)
-}
-
-// loadNames say what a call would load and where that came from.
-func loadNames(b *floodmark.Basis) []string {
-	var names []string
-	add := func(name string) { names = addNew(names, name) }
-	for _, l := range b.Loads {
-		if len(l.Sources) == 0 {
-			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
-		}
-		for _, s := range l.Sources {
-			add(meaning.Source(s, l.Label.Trust))
-		}
-	}
-	return names
 }

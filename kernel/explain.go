@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // usualLine is room for the line of an ordinary refusal, in bytes.
@@ -15,59 +16,61 @@ const usualLine = 384
 
 // line explains a refusal in one line: source -> argument -> action -> what
 // you can do. It reaches the model, so it carries no code.
-func (st *step) line(j *judged) string {
+func line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	var b strings.Builder
 	b.Grow(usualLine)
-	a, found := culprit(j.action.Arguments)
-	if from := st.lineSources(j, a); from != "" {
+	a, found := culprit(f.Action.Arguments)
+	if from := lineSources(l, f, a); from != "" {
 		b.WriteString(from + " -> ")
 	}
 	if found {
 		b.WriteString(argumentName(a))
 		b.WriteString(" -> ")
 	}
-	b.WriteString(visible(j.action.Tool.String()))
+	b.WriteString(visible(f.Action.Tool.String()))
 	b.WriteString(": ")
-	b.WriteString(refusal(j.decision.Verdict))
-	if len(j.decision.Reasons) > 0 {
+	b.WriteString(refusal(f.Decision.Verdict))
+	if len(f.Decision.Reasons) > 0 {
 		b.WriteString(" because ")
-		b.WriteString(j.decision.Reasons[0].Text)
+		b.WriteString(f.Decision.Reasons[0].Text)
 	}
 	b.WriteString(". ")
-	b.WriteString(j.decision.Remedy.Person)
+	b.WriteString(f.Decision.Remedy.Person)
 	return b.String()
 }
 
 // lineSources names, at most two, what a person should look at first: the
 // source the argument was seen in, the data that could leave, or else what
 // lowered the mark.
-func (st *step) lineSources(j *judged, a floodmark.Argument) string {
+func lineSources(l *provenance.Ledger, f *floodmark.ActionDecided, a floodmark.Argument) string {
 	var nodes []floodmark.NodeID
 	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
 		nodes = append(nodes, a.Spans[0].Node)
 	}
-	if len(j.decision.Reasons) > 0 {
-		switch j.decision.Reasons[0].Code {
+	if len(f.Decision.Reasons) > 0 {
+		switch f.Decision.Reasons[0].Code {
 		case floodmark.FlowSecret, floodmark.Undescribed:
-			nodes = append(nodes, st.s.Ledger.Guarded(floodmark.Secret)...)
+			nodes = append(nodes, l.Guarded(floodmark.Secret)...)
 		case floodmark.FlowPrivate:
-			nodes = append(nodes, st.s.Ledger.Guarded(floodmark.Private)...)
+			nodes = append(nodes, l.Guarded(floodmark.Private)...)
 		default:
 		}
 	}
-	nodes = append(nodes, j.decision.Blame...)
-	names := loadNames(&j.basis)
+	nodes = append(nodes, f.Decision.Blame...)
+	names := loadNames(f.Basis)
 	for _, n := range nodes {
-		src, ok := st.s.Ledger.Source(n)
+		src, ok := l.Source(n)
 		if !ok || len(names) > 2 {
 			continue
 		}
-		l := st.s.Ledger.Effective(n)
-		name := meaning.Source(src, l.Trust)
-		if l.Secrecy <= floodmark.Private && slices.Contains(st.s.Ledger.Guarded(l.Secrecy), n) && l.Trust >= floodmark.Local {
-			name = meaning.Source(src, l.Trust) + " [" + l.Secrecy.String() + "]"
+		at := l.Effective(n)
+		name := meaning.Source(src, at.Trust)
+		if at.Secrecy <= floodmark.Private && slices.Contains(l.Guarded(at.Secrecy), n) && at.Trust >= floodmark.Local {
+			name = meaning.Source(src, at.Trust) + " [" + at.Secrecy.String() + "]"
 		}
-		names = addNew(names, name)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	if len(names) > 2 {
 		return strings.Join(names[:2], ", ") + ", …"
@@ -121,39 +124,11 @@ func argumentName(a floodmark.Argument) string {
 	return visible(a.Path) + " " + strconv.Quote(visible(a.Shown))
 }
 
-// remedy says what can be done instead, and blames the sources that count.
-func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
-	if trust < floodmark.Owner {
-		d.Blame = st.s.Ledger.Blame(trust)
-	}
-	asked, refused := "Approve it, deny it, or trust the source («floodmark trust») if you vouch for it.", "Trust the source («floodmark trust») if you vouch for it, or change the policy."
-	if len(d.Blame) == 0 && !st.loading {
-		asked, refused = "Approve it or deny it.", "Change the policy if you want it."
-	}
-	switch d.Verdict {
-	case floodmark.Confirm:
-		d.Remedy.Agent = "Tell the owner what you want to do and why, go on with what needs no approval, and try the same call again once it is approved."
-		d.Remedy.Person = asked
-	case floodmark.Restrict:
-		d.Remedy.Agent = "Do not try this again; finish the task without it and say what was left out."
-		d.Remedy.Person = "It cannot be approved here. " + refused
-	case floodmark.Audit, floodmark.Allow:
-	}
-}
-
-// blamed adds the sources that a decision blames to a list.
-func (st *step) blamed(list []floodmark.Source, d floodmark.Decision) []floodmark.Source {
-	list = slices.Grow(list, len(d.Blame))
-	for _, n := range d.Blame {
-		if src, ok := st.s.Ledger.Source(n); ok {
-			list = append(list, src)
-		}
-	}
-	return list
-}
-
 // loadedFrom are the sources of what a call would load.
 func loadedFrom(b *floodmark.Basis) []floodmark.Source {
+	if b == nil {
+		return nil
+	}
 	var list []floodmark.Source
 	for _, l := range b.Loads {
 		list = append(list, l.Sources...)
@@ -170,40 +145,40 @@ func visible(name string) string { return floodmark.Inert(name, maxVisible) }
 // because says why an argument that the owner did not type counts as his, or
 // nothing. Only a call that his words cover has such reasons.
 func because(b *floodmark.Basis, i int) string {
-	if !b.Licensed {
+	if b == nil || !b.Licensed {
 		return ""
 	}
 	at := slices.IndexFunc(b.Grounds, func(g floodmark.Ground) bool { return g.Argument == i })
 	if at < 0 {
 		return ""
 	}
-	return "; it counts as yours: " + warrant(b.Grounds[at].By).because()
+	return "; it counts as yours: " + groundWords(b.Grounds[at].By)
 }
 
-// because is the reason in plain words.
-func (v warrant) because() string {
-	text := map[warrant]string{
-		byWhen:     "you named that day",
-		byOpen:     "you left the time open",
-		byFlag:     "you used its name",
-		byField:    "it stands in the record you named, in the field you spoke of",
-		byChoice:   "it is the one your words choose from the list of your own service",
-		byRecord:   "it is the id of the one record you named",
-		byListed:   "your own service lists it, and the text is yours",
-		bySource:   "it comes only from the page or file you pointed at",
-		byWords:    "the words are yours, and the record is",
-		byIssued:   "your own service told it, and it goes back to that service",
-		bySelf:     "it is your own address, from where you said it is",
-		byHeld:     "it is the address of somebody you named, from where you said it is",
-		byContact:  "it is the address of somebody you named, in a book of your own",
-		byBegins:   "it is the one of the list of your own service that begins as you said",
-		byPaid:     "it is the account of somebody you named and have paid before",
-		bySender:   "you named who wrote what you said to act on",
-		bySite:     "it is the site you named, or a link which that site itself gave",
-		byForm:     "the form of the site you named asks for it, and it comes from where you said your data is",
-		byComputed: "it follows from an amount in the records of who gets it",
-	}[v]
-	return cmp.Or(text, "something you named vouches for it ("+string(v)+")")
+// groundWords is in plain words why an argument that the owner did not type counts as his.
+func groundWords(by string) string {
+	text := map[string]string{
+		"when":     "you named that day",
+		"open":     "you left the time open",
+		"flag":     "you used its name",
+		"field":    "it stands in the record you named, in the field you spoke of",
+		"choice":   "it is the one your words choose from the list of your own service",
+		"record":   "it is the id of the one record you named",
+		"listed":   "your own service lists it, and the text is yours",
+		"source":   "it comes only from the page or file you pointed at",
+		"words":    "the words are yours, and the record is",
+		"issued":   "your own service told it, and it goes back to that service",
+		"self":     "it is your own address, from where you said it is",
+		"held":     "it is the address of somebody you named, from where you said it is",
+		"contact":  "it is the address of somebody you named, in a book of your own",
+		"begins":   "it is the one of the list of your own service that begins as you said",
+		"paid":     "it is the account of somebody you named and have paid before",
+		"sender":   "you named who wrote what you said to act on",
+		"site":     "it is the site you named, or a link which that site itself gave",
+		"form":     "the form of the site you named asks for it, and it comes from where you said your data is",
+		"computed": "it follows from an amount in the records of who gets it",
+	}[by]
+	return cmp.Or(text, "something you named vouches for it ("+by+")")
 }
 
 // besideVerifiers reports whether a reason is one of the policy or of a person.
@@ -224,4 +199,40 @@ func Spared(f floodmark.ActionDecided) string {
 		why = append(why, "it deletes nothing but what this session wrote")
 	}
 	return strings.Join(why, "; ")
+}
+
+// loadNames say what a call would load and where that came from.
+func loadNames(b *floodmark.Basis) []string {
+	if b == nil {
+		return nil
+	}
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, l := range b.Loads {
+		if len(l.Sources) == 0 {
+			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
+		}
+		for _, s := range l.Sources {
+			add(meaning.Source(s, l.Label.Trust))
+		}
+	}
+	return names
+}
+
+// title names an action in a few words.
+func title(a floodmark.Action) string {
+	switch a.Kind {
+	case floodmark.CallModel:
+		return "model call"
+	case floodmark.SendReply:
+		return "answer to " + cmp.Or(a.Audience, "others")
+	case floodmark.SpawnAgent:
+		return "sub-agent " + visible(string(a.Child))
+	case floodmark.CallTool:
+	}
+	return visible(a.Tool.String())
 }

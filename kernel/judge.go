@@ -293,6 +293,11 @@ func (j *judged) codes() []floodmark.Code {
 	return codes
 }
 
+// decided is the call as it is told to people.
+func (j *judged) decided() *floodmark.ActionDecided {
+	return &floodmark.ActionDecided{Action: j.action, Mark: j.mark, Decision: j.decision, Basis: &j.basis}
+}
+
 func (j *judged) origin() floodmark.Origin {
 	t := j.action.Tool
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}

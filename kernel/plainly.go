@@ -112,3 +112,34 @@ func (st *step) lastWords() string {
 	}
 	return r.shown
 }
+
+// remedy says what can be done instead, and blames the sources that count.
+func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
+	if trust < floodmark.Owner {
+		d.Blame = st.s.Ledger.Blame(trust)
+	}
+	asked, refused := "Approve it, deny it, or trust the source («floodmark trust») if you vouch for it.", "Trust the source («floodmark trust») if you vouch for it, or change the policy."
+	if len(d.Blame) == 0 && !st.loading {
+		asked, refused = "Approve it or deny it.", "Change the policy if you want it."
+	}
+	switch d.Verdict {
+	case floodmark.Confirm:
+		d.Remedy.Agent = "Tell the owner what you want to do and why, go on with what needs no approval, and try the same call again once it is approved."
+		d.Remedy.Person = asked
+	case floodmark.Restrict:
+		d.Remedy.Agent = "Do not try this again; finish the task without it and say what was left out."
+		d.Remedy.Person = "It cannot be approved here. " + refused
+	case floodmark.Audit, floodmark.Allow:
+	}
+}
+
+// blamed adds the sources that a decision blames to a list.
+func (st *step) blamed(list []floodmark.Source, d floodmark.Decision) []floodmark.Source {
+	list = slices.Grow(list, len(d.Blame))
+	for _, n := range d.Blame {
+		if src, ok := st.s.Ledger.Source(n); ok {
+			list = append(list, src)
+		}
+	}
+	return list
+}

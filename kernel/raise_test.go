@@ -116,7 +116,7 @@ func TestSpared(t *testing.T) {
 			t.Errorf("%s: a reason where there is none", e)
 		}
 	}
-	if e := Retell(NewState(), decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
+	if e := Retell(&NewState().Ledger, decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
 		t.Errorf("retold: %q", e.Reasons)
 	}
 }

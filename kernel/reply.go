@@ -44,12 +44,12 @@ func (st *step) beforeReply() {
 	st.quiet(&j)
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	if j.decision.Verdict == floodmark.Confirm {
-		st.out.Reply.Line = st.line(&j)
+		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
 		st.ask(&j)
 		return // the turn stays open until the answer leaves or the session ends
 	}
 	if j.decision.Verdict == floodmark.Restrict {
-		st.out.Reply.Line = st.line(&j)
+		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
 	}
 	st.endTurn()
 }

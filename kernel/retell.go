@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // An Explanation is a decision in plain words, each list in the order to be
@@ -19,29 +20,24 @@ type Explanation struct {
 	Blamed                                         []floodmark.NodeID // the last of Sources, as nodes
 }
 
-// Retell explains a decision again from its fact. The state must be the one
+// Retell explains a decision again from its fact. The ledger must be as it was
 // just before that fact, so that sources are called what they were then.
-func Retell(s *State, f floodmark.ActionDecided) Explanation {
-	st := newStep(s, Rules{}, Input{})
-	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
-	if f.Basis != nil {
-		j.basis = *f.Basis
-	}
-	e := Explanation{Line: retoldLine(st, &j), Sources: loadNames(&j.basis)}
+func Retell(l *provenance.Ledger, f floodmark.ActionDecided) Explanation {
+	e := Explanation{Line: retoldLine(l, &f), Sources: loadNames(f.Basis)}
 	blame := f.Decision.Blame
 	if slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool {
 		return r.Code == floodmark.FlowSecret || r.Code == floodmark.Undescribed
 	}) {
-		blame = withSecrets(s, blame)
+		blame = withSecrets(l, blame)
 	}
 	for _, n := range blame {
-		if src, ok := s.Ledger.Source(n); ok {
+		if src, ok := l.Source(n); ok {
 			e.Blamed = append(e.Blamed, n)
-			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust)+holding(src.Secrets))
+			e.Sources = append(e.Sources, named(src, l.Effective(n).Trust)+holding(src.Secrets))
 		}
 	}
 	for i, a := range f.Action.Arguments {
-		e.Arguments = append(e.Arguments, st.whence(a)+because(&j.basis, i))
+		e.Arguments = append(e.Arguments, whence(l, a)+because(f.Basis, i))
 	}
 	e.Actions = []string{wanted(f)}
 	for _, r := range f.Decision.Reasons {
@@ -62,20 +58,21 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	return e
 }
 
-func retoldLine(st *step, j *judged) string {
-	if j.action.Kind == floodmark.CallTool && j.decision.Verdict < floodmark.Allow {
-		return st.line(j)
+func retoldLine(l *provenance.Ledger, f *floodmark.ActionDecided) string {
+	d := f.Decision
+	if f.Action.Kind == floodmark.CallTool && d.Verdict < floodmark.Allow {
+		return line(l, f)
 	}
-	what := title(j.action)
+	what := title(f.Action)
 	switch {
-	case waits(j.decision):
-		return what + ": waits for the verifiers " + visible(strings.Join(j.decision.Verifiers, ", "))
-	case j.decision.Contained():
+	case d.Verdict == floodmark.Allow && len(d.Verifiers) > 0:
+		return what + ": waits for the verifiers " + visible(strings.Join(d.Verifiers, ", "))
+	case d.Contained():
 		return what + ": allowed in a box"
-	case j.decision.Verdict == floodmark.Allow:
+	case d.Verdict == floodmark.Allow:
 		return what + ": allowed"
 	}
-	return reasonLine(what, j.decision)
+	return reasonLine(what, d)
 }
 
 // named is a source with what its owner needs to endorse it.
@@ -88,7 +85,7 @@ func named(src floodmark.Source, t floodmark.Trust) string {
 }
 
 // whence says where one argument came from.
-func (st *step) whence(a floodmark.Argument) string {
+func whence(l *provenance.Ledger, a floodmark.Argument) string {
 	name := visible(a.Path)
 	if a.Shown != "" {
 		name += " " + fmt.Sprintf("%q", visible(a.Shown))
@@ -99,8 +96,8 @@ func (st *step) whence(a floodmark.Argument) string {
 	case floodmark.Seen:
 		var places []string
 		for _, sp := range a.Spans {
-			if src, ok := st.s.Ledger.Source(sp.Node); ok {
-				places = append(places, fmt.Sprintf("%s at byte %d", meaning.Source(src, st.s.Ledger.Effective(sp.Node).Trust), sp.Offset))
+			if src, ok := l.Source(sp.Node); ok {
+				places = append(places, fmt.Sprintf("%s at byte %d", meaning.Source(src, l.Effective(sp.Node).Trust), sp.Offset))
 			}
 		}
 		return name + ": seen in " + cmp.Or(strings.Join(places, ", "), "content that was read")
@@ -126,4 +123,36 @@ func wanted(f floodmark.ActionDecided) string {
 	case floodmark.SpawnAgent:
 	}
 	return "begin sub-agent " + visible(string(a.Child))
+}
+
+// withSecrets adds the sources in which secrets were found.
+func withSecrets(l *provenance.Ledger, nodes []floodmark.NodeID) []floodmark.NodeID {
+	nodes = slices.Clone(nodes)
+	for _, n := range l.Secret() {
+		src, _ := l.Source(n)
+		if len(src.Secrets) > 0 && !slices.Contains(nodes, src.Node) {
+			nodes = append(nodes, src.Node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// maxHeld bounds the secrets of a source that are told.
+const maxHeld = 8
+
+// holding says which secrets a source holds and where, never what they are.
+func holding(list []floodmark.SecretSpan) string {
+	text := ""
+	for i, s := range list {
+		if i == maxHeld {
+			return text + ", …"
+		}
+		if s.End == 0 { // it is in what was read, wherever
+			text += fmt.Sprintf(", perhaps with a secret (%s)", s.Rule)
+			continue
+		}
+		text += fmt.Sprintf(", with a secret (%s) at %d-%d", s.Rule, s.Start, s.End)
+	}
+	return text
 }

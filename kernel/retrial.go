@@ -222,19 +222,6 @@ func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 // Title names the action in a few words.
 func (r Rejudged) Title() string { return title(r.Action) }
 
-func title(a floodmark.Action) string {
-	switch a.Kind {
-	case floodmark.CallModel:
-		return "model call"
-	case floodmark.SendReply:
-		return "answer to " + cmp.Or(a.Audience, "others")
-	case floodmark.SpawnAgent:
-		return "sub-agent " + visible(string(a.Child))
-	case floodmark.CallTool:
-	}
-	return visible(a.Tool.String())
-}
-
 // Difference is the change on one line: both answers, and what decides the new
 // one, or else the old one.
 func (r Rejudged) Difference() string {

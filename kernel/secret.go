@@ -217,35 +217,6 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 	return strings.Join(words, ", ")
 }
 
-// withSecrets adds the sources in which secrets were found.
-func withSecrets(s *State, nodes []floodmark.NodeID) []floodmark.NodeID {
-	nodes = slices.Clone(nodes)
-	for _, n := range s.Ledger.Secret() {
-		src, _ := s.Ledger.Source(n)
-		if len(src.Secrets) > 0 && !slices.Contains(nodes, src.Node) {
-			nodes = append(nodes, src.Node)
-		}
-	}
-	slices.Sort(nodes)
-	return nodes
-}
-
-// holding says which secrets a source holds and where, never what they are.
-func holding(list []floodmark.SecretSpan) string {
-	text := ""
-	for i, s := range list {
-		if i == maxNamed {
-			return text + ", …"
-		}
-		if s.End == 0 { // it is in what was read, wherever
-			text += fmt.Sprintf(", perhaps with a secret (%s)", s.Rule)
-			continue
-		}
-		text += fmt.Sprintf(", with a secret (%s) at %d-%d", s.Rule, s.Start, s.End)
-	}
-	return text
-}
-
 // home is the server that a call stays with: one of the owner's own, which shows
 // nobody else what it is told. A call that reaches others has none.
 func (st *step) home(j *judged) string {

@@ -56,13 +56,13 @@ func (st *step) finish(j *judged) {
 		st.out.Reply.Hosts = j.basis.Hosts
 		st.announce(j)
 	case floodmark.Confirm:
-		st.out.Reply.Line = st.line(j)
+		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
 		st.ask(j)
 	case floodmark.Audit:
 		c := st.auditCase(j)
 		st.out.Case = &c
 	case floodmark.Restrict:
-		st.out.Reply.Line = st.line(j)
+		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
 		st.out.Reply.BlockTurn = j.ruling.BlockTurn
 	}
 }

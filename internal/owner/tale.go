@@ -121,7 +121,7 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	case floodmark.ActionDecided:
 		one := told{seq: e.Seq, at: e.Time(), fact: f}
 		if explain != nil && explain(e.Seq, f) {
-			why := kernel.Retell(t.state, f)
+			why := kernel.Retell(&t.state.Ledger, f)
 			for i, n := range why.Blamed {
 				why.Sources[len(why.Sources)-len(why.Blamed)+i] += t.arrived(n)
 			}

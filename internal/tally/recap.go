@@ -113,7 +113,7 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 			last := f.Decision.Reasons[len(f.Decision.Reasons)-1]
 			d.Rule, d.Why = cmp.Or(last.Rule, string(last.Code)), last.Text
 		}
-		d.Behind, d.First = kernel.Retell(state, f).Sources, when
+		d.Behind, d.First = kernel.Retell(&state.Ledger, f).Sources, when
 		i = len(r.Deeds)
 		at[key], r.Deeds = i, append(r.Deeds, d)
 	}

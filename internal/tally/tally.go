@@ -233,7 +233,7 @@ func (r *reader) decided(at time.Time, f floodmark.ActionDecided, counts bool) {
 	if f.Decision.Verdict != floodmark.Confirm {
 		return
 	}
-	why := kernel.Retell(r.state, f)
+	why := kernel.Retell(&r.state.Ledger, f)
 	r.lastLen, r.behind = len([]rune(why.Line)), why.Sources
 	if _, waits := r.state.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, at); waits && counts {
 		r.Joined++
