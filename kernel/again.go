@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/report"
 )
 
 // ErrUndecided says that the decision that led to a question is not among those
@@ -83,7 +84,7 @@ func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (a
 	}
 	j.leaves, _ = keptLeaves(&j)
 	q := approval.Question{
-		Action: f.Action, Line: line(&st.s.Ledger, j.decided()), Sources: st.blamed(loadedFrom(&j.basis), f.Decision),
+		Action: f.Action, Line: report.Line(&st.s.Ledger, j.decided()), Sources: st.blamed(report.LoadedFrom(&j.basis), f.Decision),
 		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two, Whole: shown.Whole,
 	}
 	if !shown.Pick.IsZero() {

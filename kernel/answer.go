@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/lull"
 	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/report"
 )
 
 // Answer takes in an owner's command from a channel that has proved who
@@ -209,7 +210,7 @@ func (st *step) status() string {
 	if mark.Trust < floodmark.Owner {
 		for _, n := range st.s.Ledger.Blame(mark.Trust) {
 			src, _ := st.s.Ledger.Source(n)
-			lines = append(lines, "- "+named(src, st.s.Ledger.Effective(n).Trust))
+			lines = append(lines, "- "+report.Named(src, st.s.Ledger.Effective(n).Trust))
 		}
 	}
 	for _, src := range st.s.Offered {
@@ -222,7 +223,7 @@ func names(shown []floodmark.Shown) string {
 	var list []string
 	calls := map[string]int{}
 	for _, s := range shown {
-		name := visible(s.Tool.String())
+		name := report.Visible(s.Tool.String())
 		list, calls[name] = addNew(list, name), calls[name]+1
 	}
 	for i, name := range list {

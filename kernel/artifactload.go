@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 )
 
 // The limits of what is kept about what a call loads.
@@ -319,7 +320,7 @@ func loaded(b *floodmark.Basis) floodmark.Label {
 
 // below is a context with what a call would load.
 func (st *step) below(b *floodmark.Basis, ctx Context) Context {
-	st.loading = slices.ContainsFunc(loadedFrom(b), func(s floodmark.Source) bool { return !s.Digest.IsZero() })
+	st.loading = slices.ContainsFunc(report.LoadedFrom(b), func(s floodmark.Source) bool { return !s.Digest.IsZero() })
 	if len(b.Loads) == 0 {
 		return ctx
 	}

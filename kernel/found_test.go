@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 )
 
 // canary is a secret to try Floodmark with.
@@ -59,7 +60,7 @@ func TestFoundSecret(t *testing.T) {
 			if f.Decision.Verdict != floodmark.Restrict || !strings.Contains(f.Decision.Reasons[0].Text, place) || !strings.Contains(out.Reply.Line, place) {
 				t.Errorf("%s: %+v\nwant %s", out.Reply.Line, f.Decision.Reasons, place)
 			}
-			why := strings.Join(kernel.Retell(&d.state.Ledger, f).Sources, "\n")
+			why := strings.Join(report.Retell(&d.state.Ledger, f).Sources, "\n")
 			if want := fmt.Sprintf("with a secret (floodmark-canary) at 11-%d", 11+len(canary)); !strings.Contains(why, want) {
 				t.Errorf("why says %q, not %q", why, want)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/report"
 )
 
 // lockedFor is how long no code is looked at where too many wrong ones were
@@ -33,10 +34,10 @@ func (st *step) answeredBefore(c approval.Closed) {
 	st.out.Late = c.ID
 	by := ""
 	if c.By != "" {
-		by = " by " + visible(c.By)
+		by = " by " + report.Visible(c.By)
 	}
 	if c.Channel != "" {
-		by += " (" + visible(c.Channel) + ")"
+		by += " (" + report.Visible(c.Channel) + ")"
 	}
 	switch c.Verdict {
 	case floodmark.Allow:
@@ -44,7 +45,7 @@ func (st *step) answeredBefore(c approval.Closed) {
 	case floodmark.Restrict:
 		st.out.Reply.Notice = "That question was answered already: denied" + by + "."
 	case floodmark.Confirm, floodmark.Audit:
-		st.out.Reply.Notice = "That question has ended without an answer: " + visible(c.By) + "."
+		st.out.Reply.Notice = "That question has ended without an answer: " + report.Visible(c.By) + "."
 	}
 }
 

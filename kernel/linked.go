@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/inert"
 	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 )
 
 // follows notes that a call only reads a link which the owner asked to follow. Such a link is whole as somebody put
@@ -106,7 +107,7 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 		}
 		for host := range hostnames.In(leaf.Value) {
 			if host == hostnames.TooLong || st.foreignHost(tr, host) && (st.in.Disk == nil || !st.ownPackages(leaf.Value, host)) {
-				return visible(host)
+				return report.Visible(host)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/report"
 )
 
 // beforeModel takes the census of what the model would see, asks the rules,
@@ -28,7 +29,7 @@ func (st *step) beforeModel() {
 			}
 		}
 	} else {
-		st.out.Reply.Line = reasonLine("The model was not called", d)
+		st.out.Reply.Line = report.ReasonLine("The model was not called", d)
 	}
 	st.out.Reply.BlockTurn = ruling.BlockTurn
 	st.enforce(&d, nil)
@@ -101,7 +102,7 @@ func (st *step) iterationStart() {
 	if ruling.Verdict == floodmark.Allow {
 		return
 	}
-	st.out.Reply.Line = reasonLine("The turn was ended", d)
+	st.out.Reply.Line = report.ReasonLine("The turn was ended", d)
 	st.enforce(&d, nil)
 	st.out.Reply.BlockTurn = ruling.BlockTurn && d.Would == ""
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))

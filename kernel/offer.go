@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/report"
 )
 
 // How long the wider offers hold: the same call, the same sort of call, and what
@@ -41,7 +42,7 @@ func (st *step) offers(j *judged) (list []floodmark.Offer) {
 	if st.ev.Push.Reviewed() {
 		return list
 	}
-	tool := visible(j.action.Tool.String())
+	tool := report.Visible(j.action.Tool.String())
 	switch {
 	case st.settings().ToolWide && !approval.Flowed(j.codes()) && !j.use.Profile.Commits():
 		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
@@ -61,9 +62,9 @@ func patternOffer(j *judged, tool string) floodmark.Offer {
 	case slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}):
 		rest := strings.TrimPrefix(j.pattern, j.action.Tool.String()+" ")
 		if host, only := strings.CutPrefix(rest, "host="); only && !strings.Contains(host, " ") {
-			o.Words = "whatever " + tool + " reads at " + visible(host) + ", for 2 h"
+			o.Words = "whatever " + tool + " reads at " + report.Visible(host) + ", for 2 h"
 		} else {
-			o.Words = visible(rest) + ": whatever " + tool + " reads there, for 2 h"
+			o.Words = report.Visible(rest) + ": whatever " + tool + " reads there, for 2 h"
 		}
 	case slices.Contains(j.action.Effects, floodmark.Send):
 		o.Words, o.For = tool+" to "+goesTo(j)+" in this session, whatever it says (24 h at most)", offerSession
@@ -78,11 +79,11 @@ func goesTo(j *judged) string {
 	var list []string
 	for i, a := range j.action.Arguments {
 		if a.Role != floodmark.Content && a.Shown != "" && j.basis.Kind(i) != floodmark.NullValue && (len(j.basis.Destinations) == 0 || slices.Contains(j.basis.Destinations, i)) {
-			list = append(list, visible(a.Shown))
+			list = append(list, report.Visible(a.Shown))
 		}
 	}
 	if len(list) == 0 {
-		return visible(j.pattern)
+		return report.Visible(j.pattern)
 	}
 	return strings.Join(list, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 )
 
 // offerTools are a browser, files, and a service of the owner's.
@@ -154,7 +155,7 @@ func TestWhatTheOwnerOffered(t *testing.T) {
 				t.Fatalf("got %q, want %q: %+v\n%+v\n%+v", got, o.by, f.Decision, f.Basis, f.Action.Arguments)
 			}
 			sameAgain(t, kernel.Retrial{Now: d.rules}, recordedAt(d, d.facts), o.name)
-			told := strings.Join(kernel.Retell(&d.state.Ledger, f).Arguments, "\n")
+			told := strings.Join(report.Retell(&d.state.Ledger, f).Arguments, "\n")
 			vouched := 0
 			if o.by != "asked" {
 				vouched = len(f.Basis.Grounds)

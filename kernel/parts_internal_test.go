@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -14,32 +13,11 @@ import (
 // The limits people rely on, as numbers: changing one is a change they notice.
 func TestLimitsAsNumbers(t *testing.T) {
 	for name, l := range map[string][2]int{
-		"a name in a line": {maxVisible, 80}, "an argument": {maxShown, 120},
-		"tokens": {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {smallNumber, 4}, "a secret": {secretLength, 8},
+		"an argument": {maxShown, 120},
+		"tokens":      {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {smallNumber, 4}, "a secret": {secretLength, 8},
 	} {
 		if l[0] != l[1] {
 			t.Errorf("%s: %d, want %d", name, l[0], l[1])
-		}
-	}
-}
-
-// A foreign name is shown on one line, without tricks, and not for ever.
-func TestVisible(t *testing.T) {
-	long := strings.Repeat("é", 80)
-	for name, want := range map[string]string{
-		"plain name":              "plain name",
-		"two\nlines\tand\rmore":   "two lines and more",
-		"\x1b[2Jclear":            "·2Jclear",
-		"a\u202eb\u200bc\ufeffd":  "abcd",
-		"![p](https://x.example)": "!·p·(https://x.example)",
-		"<img src=x> `a` |b| *c*": "·img src=x· ·a· ·b· ·c·",
-		"\xff\xfe":                "",
-		"a\u2028b\u2029c":         "abc",
-		long:                      long,
-		long + "x":                long + "…",
-	} {
-		if got := visible(name); got != want {
-			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 )
 
 // A place that only others wrote of is easily nodded through: the card looks as
@@ -168,7 +169,7 @@ func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 			continue
 		}
 		if cmd.Picked == "" {
-			st.out.Reply.Notice = fmt.Sprintf("Not yet: say where it goes, too, as the question asks: «%s %s <code> =…».", approval.Approve, visible(s.Tool.String()))
+			st.out.Reply.Notice = fmt.Sprintf("Not yet: say where it goes, too, as the question asks: «%s %s <code> =…».", approval.Approve, report.Visible(s.Tool.String()))
 			return false
 		}
 		st.keep(floodmark.TicketRefused{Ticket: open.ID, Why: "another place was picked"})

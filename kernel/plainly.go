@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/report"
 )
 
 // worded fills in what a card says of a call besides the call itself. The words
@@ -48,7 +49,7 @@ const maxLooked = 4096
 // lowered the mark.
 func (st *step) led(j *judged) approval.Origin {
 	var c approval.Cause
-	if a, _ := culprit(j.action.Arguments); a.Whence == floodmark.Seen && approval.Telling(a.Shown) {
+	if a, _ := report.Culprit(j.action.Arguments); a.Whence == floodmark.Seen && approval.Telling(a.Shown) {
 		if o := st.seenIn(a); o != (approval.Origin{}) {
 			return o
 		}
@@ -64,7 +65,7 @@ func (st *step) led(j *judged) approval.Origin {
 		src, _ := st.s.Ledger.Source(n)
 		c.Take(src, least)
 	}
-	for _, src := range loadedFrom(&j.basis) {
+	for _, src := range report.LoadedFrom(&j.basis) {
 		c.Take(src, src.Label.Trust)
 	}
 	return c.Origin

@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/report"
 )
 
 // shelf is what sessions left behind, in the order they did.
@@ -105,18 +106,18 @@ func TestSpared(t *testing.T) {
 	}
 	all := &floodmark.Basis{Bound: true, Pushed: true, Tidies: true} // bound is of an older journal
 	for e, want := range map[floodmark.Effect]string{floodmark.Run: "", floodmark.Send: "push", floodmark.Change: "deletes", floodmark.Write: ""} {
-		got := Spared(decided(e, all, floodmark.Untrusted))
+		got := report.Spared(decided(e, all, floodmark.Untrusted))
 		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, ";") {
 			t.Errorf("%s: %q", e, got)
 		}
-		none, local := Spared(decided(e, &floodmark.Basis{}, floodmark.Untrusted)), Spared(decided(e, all, floodmark.Local))
+		none, local := report.Spared(decided(e, &floodmark.Basis{}, floodmark.Untrusted)), report.Spared(decided(e, all, floodmark.Local))
 		asked, granted := decided(e, all, floodmark.Untrusted), decided(e, all, floodmark.Untrusted)
 		asked.Decision.Verdict, granted.Decision.Reasons = floodmark.Confirm, []floodmark.Reason{{}}
-		if none+local+Spared(asked)+Spared(granted)+Spared(decided(e, nil, floodmark.Untrusted)) != "" {
+		if none+local+report.Spared(asked)+report.Spared(granted)+report.Spared(decided(e, nil, floodmark.Untrusted)) != "" {
 			t.Errorf("%s: a reason where there is none", e)
 		}
 	}
-	if e := Retell(&NewState().Ledger, decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
+	if e := report.Retell(&NewState().Ledger, decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
 		t.Errorf("retold: %q", e.Reasons)
 	}
 }

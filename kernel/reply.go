@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/lull"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 )
 
 // beforeReply is the last gate of a turn. To the owner alone the answer goes
@@ -44,12 +45,12 @@ func (st *step) beforeReply() {
 	st.quiet(&j)
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	if j.decision.Verdict == floodmark.Confirm {
-		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
+		st.out.Reply.Line = report.Line(&st.s.Ledger, j.decided())
 		st.ask(&j)
 		return // the turn stays open until the answer leaves or the session ends
 	}
 	if j.decision.Verdict == floodmark.Restrict {
-		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
+		st.out.Reply.Line = report.Line(&st.s.Ledger, j.decided())
 	}
 	st.endTurn()
 }
@@ -76,7 +77,7 @@ func (st *step) footer(d drawing) string {
 	}
 	var blocked []string
 	for _, r := range st.s.Refused {
-		blocked = append(blocked, visible(r.Tool.String()))
+		blocked = append(blocked, report.Visible(r.Tool.String()))
 	}
 	if slices.Sort(blocked); len(blocked) > 0 {
 		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", ")+", see «floodmark why»")
@@ -151,7 +152,7 @@ func (st *step) repeats(r provenance.Repeat) string {
 		verb = "names"
 	}
 	src, _ := st.s.Ledger.Source(r.Span.Node)
-	words := visible(strings.Join(strings.Fields(st.ev.Text[r.From:r.To]), " "))
+	words := report.Visible(strings.Join(strings.Fields(st.ev.Text[r.From:r.To]), " "))
 	return fmt.Sprintf("%s «%s» of the %s at %d", verb, words, approval.Noun(src.Origin), r.Span.Offset)
 }
 

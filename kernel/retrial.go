@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/report"
 )
 
 // A Retrial judges the recorded decisions of a session again: what would have
@@ -220,7 +221,7 @@ func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 }
 
 // Title names the action in a few words.
-func (r Rejudged) Title() string { return title(r.Action) }
+func (r Rejudged) Title() string { return report.Title(r.Action) }
 
 // Difference is the change on one line: both answers, and what decides the new
 // one, or else the old one.
@@ -244,10 +245,10 @@ func answerOf(d floodmark.Decision) string {
 		text += " for now, else " + d.Would
 	}
 	if len(d.Hidden) > 0 {
-		text += " hiding " + visible(strings.Join(d.Hidden, " "))
+		text += " hiding " + report.Visible(strings.Join(d.Hidden, " "))
 	}
 	if len(d.Verifiers) > 0 {
-		text += " if " + visible(strings.Join(d.Verifiers, ", ")) + " agrees"
+		text += " if " + report.Visible(strings.Join(d.Verifiers, ", ")) + " agrees"
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 )
 
 // secretLength is from how many characters a part of a value is looked up as a
@@ -302,11 +303,11 @@ func nameUndescribed(j *judged) {
 	reasons := slices.Clone(j.ruling.Reasons)
 	for i, r := range reasons {
 		if r.Code == floodmark.Undescribed {
-			reasons[i].Text += " (" + visible(strings.Join(j.question.Reach.Undescribed, ", ")) + ")"
+			reasons[i].Text += " (" + report.Visible(strings.Join(j.question.Reach.Undescribed, ", ")) + ")"
 		}
 	}
 	if j.basis.Undescribed && len(reasons) > 0 && reasons[0].Code == floodmark.TaintEscalation {
-		reasons[0].Text = visible(j.action.Tool.String()) + " is not described, so it counts as a program that may do anything, and " + reasons[0].Text
+		reasons[0].Text = report.Visible(j.action.Tool.String()) + " is not described, so it counts as a program that may do anything, and " + reasons[0].Text
 	}
 	j.ruling.Reasons = reasons
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/lull"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/report"
 )
 
 // A scheduled job runs when nobody sits before it. What its owner allowed it in
@@ -77,7 +78,7 @@ func stood(d *floodmark.Decision, s policy.Standing) *approval.Grant {
 	d.Verdict = floodmark.Allow
 	d.Reasons = append([]floodmark.Reason{{
 		Code: floodmark.Granted, Rule: name, Verdict: floodmark.Allow,
-		Text: "the owner allowed it in advance to what " + visible(s.Trigger) + " starts, until " + s.Until.Add(-time.Second).Format(time.DateOnly),
+		Text: "the owner allowed it in advance to what " + report.Visible(s.Trigger) + " starts, until " + s.Until.Add(-time.Second).Format(time.DateOnly),
 	}}, d.Reasons...)
 	return &approval.Grant{Ticket: floodmark.TicketID(name)}
 }

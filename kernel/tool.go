@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/hostnames"
+	"github.com/floodmark/floodmark/report"
 )
 
 // beforeTool decides one call. An allowed call lowers the mark at once by what
@@ -56,13 +57,13 @@ func (st *step) finish(j *judged) {
 		st.out.Reply.Hosts = j.basis.Hosts
 		st.announce(j)
 	case floodmark.Confirm:
-		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
+		st.out.Reply.Line = report.Line(&st.s.Ledger, j.decided())
 		st.ask(j)
 	case floodmark.Audit:
 		c := st.auditCase(j)
 		st.out.Case = &c
 	case floodmark.Restrict:
-		st.out.Reply.Line = line(&st.s.Ledger, j.decided())
+		st.out.Reply.Line = report.Line(&st.s.Ledger, j.decided())
 		st.out.Reply.BlockTurn = j.ruling.BlockTurn
 	}
 }
@@ -188,7 +189,7 @@ func (st *step) ask(j *judged) {
 		asked = false
 	}
 	q := approval.Question{
-		Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(loadedFrom(&j.basis), j.decision), Pattern: shown.Pattern,
+		Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(report.LoadedFrom(&j.basis), j.decision), Pattern: shown.Pattern,
 		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Remote: st.ev.Remote, Whole: shown.Whole,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)

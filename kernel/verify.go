@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -247,7 +248,7 @@ func personsRemedy(a floodmark.VerifierAnswered) string {
 
 // answerText is an answer in words. What a gate says is quoted: it is data.
 func answerText(a floodmark.VerifierAnswered) string {
-	name := "the verifier " + visible(a.Verifier)
+	name := "the verifier " + report.Visible(a.Verifier)
 	switch {
 	case a.Failure != "" && a.Verdict == floodmark.Allow:
 		return name + " gave no answer (" + a.Text + "), and failMode lets the call pass then"

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -49,7 +50,7 @@ func TestACallThatWaitsDoesNotRun(t *testing.T) {
 	if len(d.state.Refused) != 1 {
 		t.Errorf("refused so far: %v", d.state.Refused)
 	}
-	if line := kernel.Retell(&d.state.Ledger, decided(t, out)).Line; line != "look: waits for the verifiers webhook" {
+	if line := report.Retell(&d.state.Ledger, decided(t, out)).Line; line != "look: waits for the verifiers webhook" {
 		t.Error(line)
 	}
 	ran := d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", `{"q":"x"}`), Result: hook.Result{Text: "y"}})

@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -66,7 +67,7 @@ type told struct {
 	seq  uint64
 	at   time.Time
 	fact floodmark.ActionDecided
-	why  *kernel.Explanation
+	why  *report.Explanation
 	box  *floodmark.ContentArrived // the result that came from its box
 }
 
@@ -121,7 +122,7 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	case floodmark.ActionDecided:
 		one := told{seq: e.Seq, at: e.Time(), fact: f}
 		if explain != nil && explain(e.Seq, f) {
-			why := kernel.Retell(&t.state.Ledger, f)
+			why := report.Retell(&t.state.Ledger, f)
 			for i, n := range why.Blamed {
 				why.Sources[len(why.Sources)-len(why.Blamed)+i] += t.arrived(n)
 			}

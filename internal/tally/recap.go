@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 )
 
 // A Fate is what became of a call that was not simply allowed, or what would have become of it
@@ -113,7 +114,7 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 			last := f.Decision.Reasons[len(f.Decision.Reasons)-1]
 			d.Rule, d.Why = cmp.Or(last.Rule, string(last.Code)), last.Text
 		}
-		d.Behind, d.First = kernel.Retell(&state.Ledger, f).Sources, when
+		d.Behind, d.First = report.Retell(&state.Ledger, f).Sources, when
 		i = len(r.Deeds)
 		at[key], r.Deeds = i, append(r.Deeds, d)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/report"
 )
 
 // A Session is one session as its journal tells it.
@@ -233,7 +234,7 @@ func (r *reader) decided(at time.Time, f floodmark.ActionDecided, counts bool) {
 	if f.Decision.Verdict != floodmark.Confirm {
 		return
 	}
-	why := kernel.Retell(&r.state.Ledger, f)
+	why := report.Retell(&r.state.Ledger, f)
 	r.lastLen, r.behind = len([]rune(why.Line)), why.Sources
 	if _, waits := r.state.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, at); waits && counts {
 		r.Joined++

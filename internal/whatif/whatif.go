@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -167,7 +168,7 @@ func (h Hypothesis) Explain(rules kernel.Rules) (*Explanation, error) {
 	e := &Explanation{
 		Tool: tool, Context: h.Label, Owner: h.Owner,
 		Mark: d.Mark, Trust: d.Trust, Arguments: append([]floodmark.Argument{}, d.Action.Arguments...), // programs want a list
-		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: append([]floodmark.Reason{}, d.Decision.Reasons...), Remedy: d.Decision.Remedy, Spared: kernel.Spared(d),
+		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: append([]floodmark.Reason{}, d.Decision.Reasons...), Remedy: d.Decision.Remedy, Spared: report.Spared(d),
 		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), Leaves: leaves,
 	}
 	for _, name := range d.Decision.Verifiers {

@@ -1,4 +1,4 @@
-package kernel
+package report
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ func Retell(l *provenance.Ledger, f floodmark.ActionDecided) Explanation {
 	for _, n := range blame {
 		if src, ok := l.Source(n); ok {
 			e.Blamed = append(e.Blamed, n)
-			e.Sources = append(e.Sources, named(src, l.Effective(n).Trust)+holding(src.Secrets))
+			e.Sources = append(e.Sources, Named(src, l.Effective(n).Trust)+holding(src.Secrets))
 		}
 	}
 	for i, a := range f.Action.Arguments {
@@ -61,22 +61,22 @@ func Retell(l *provenance.Ledger, f floodmark.ActionDecided) Explanation {
 func retoldLine(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	d := f.Decision
 	if f.Action.Kind == floodmark.CallTool && d.Verdict < floodmark.Allow {
-		return line(l, f)
+		return Line(l, f)
 	}
-	what := title(f.Action)
+	what := Title(f.Action)
 	switch {
 	case d.Verdict == floodmark.Allow && len(d.Verifiers) > 0:
-		return what + ": waits for the verifiers " + visible(strings.Join(d.Verifiers, ", "))
+		return what + ": waits for the verifiers " + Visible(strings.Join(d.Verifiers, ", "))
 	case d.Contained():
 		return what + ": allowed in a box"
 	case d.Verdict == floodmark.Allow:
 		return what + ": allowed"
 	}
-	return reasonLine(what, d)
+	return ReasonLine(what, d)
 }
 
-// named is a source with what its owner needs to endorse it.
-func named(src floodmark.Source, t floodmark.Trust) string {
+// Named is a source with what its owner needs to endorse it.
+func Named(src floodmark.Source, t floodmark.Trust) string {
 	name := meaning.Source(src, t)
 	if !src.Digest.IsZero() {
 		name += ", digest " + src.Digest.Short()
@@ -86,9 +86,9 @@ func named(src floodmark.Source, t floodmark.Trust) string {
 
 // whence says where one argument came from.
 func whence(l *provenance.Ledger, a floodmark.Argument) string {
-	name := visible(a.Path)
+	name := Visible(a.Path)
 	if a.Shown != "" {
-		name += " " + fmt.Sprintf("%q", visible(a.Shown))
+		name += " " + fmt.Sprintf("%q", Visible(a.Shown))
 	}
 	switch a.Whence {
 	case floodmark.Stated:
@@ -115,14 +115,14 @@ func wanted(f floodmark.ActionDecided) string {
 		for i, e := range a.Effects {
 			words[i] = e.String()
 		}
-		return fmt.Sprintf("call %s (%s) at mark %s, judged as %s", visible(a.Tool.String()), cmp.Or(strings.Join(words, ", "), "unknown effect"), f.Mark, f.Trust)
+		return fmt.Sprintf("call %s (%s) at mark %s, judged as %s", Visible(a.Tool.String()), cmp.Or(strings.Join(words, ", "), "unknown effect"), f.Mark, f.Trust)
 	case floodmark.CallModel:
 		return fmt.Sprintf("call the model, round %d, at mark %s", a.Iteration, f.Mark)
 	case floodmark.SendReply:
 		return "answer " + cmp.Or(a.Audience, "others") + fmt.Sprintf(" at mark %s", f.Mark)
 	case floodmark.SpawnAgent:
 	}
-	return "begin sub-agent " + visible(string(a.Child))
+	return "begin sub-agent " + Visible(string(a.Child))
 }
 
 // withSecrets adds the sources in which secrets were found.

@@ -1,4 +1,7 @@
-package kernel
+// Package report holds what people are told of a decision: why it was made, where
+// its arguments came from and what they can do. It decides nothing, and shows no
+// foreign text but names, made harmless.
+package report
 
 import (
 	"cmp"
@@ -14,12 +17,12 @@ import (
 // usualLine is room for the line of an ordinary refusal, in bytes.
 const usualLine = 384
 
-// line explains a refusal in one line: source -> argument -> action -> what
+// Line explains a refusal in one line: source -> argument -> action -> what
 // you can do. It reaches the model, so it carries no code.
-func line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
+func Line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	var b strings.Builder
 	b.Grow(usualLine)
-	a, found := culprit(f.Action.Arguments)
+	a, found := Culprit(f.Action.Arguments)
 	if from := lineSources(l, f, a); from != "" {
 		b.WriteString(from + " -> ")
 	}
@@ -27,7 +30,7 @@ func line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 		b.WriteString(argumentName(a))
 		b.WriteString(" -> ")
 	}
-	b.WriteString(visible(f.Action.Tool.String()))
+	b.WriteString(Visible(f.Action.Tool.String()))
 	b.WriteString(": ")
 	b.WriteString(refusal(f.Decision.Verdict))
 	if len(f.Decision.Reasons) > 0 {
@@ -89,17 +92,17 @@ func refusal(v floodmark.Verdict) string {
 	return "refused"
 }
 
-// reasonLine is the line of a refusal that is not about a tool.
-func reasonLine(what string, d floodmark.Decision) string {
+// ReasonLine is the line of a refusal that is not about a tool.
+func ReasonLine(what string, d floodmark.Decision) string {
 	if len(d.Reasons) == 0 {
 		return what + "."
 	}
 	return what + ": " + d.Reasons[0].Text + ". " + d.Remedy.Person
 }
 
-// culprit is the argument a person should look at: the least believed one
+// Culprit is the argument a person should look at: the least believed one
 // that matters.
-func culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
+func Culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 	var worst floodmark.Argument
 	found := false
 	for _, a := range args {
@@ -116,16 +119,16 @@ func culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 func argumentName(a floodmark.Argument) string {
 	switch a.Whence {
 	case floodmark.Seen:
-		return visible(a.Path) + " " + strconv.Quote(visible(a.Shown)) + " (seen there)"
+		return Visible(a.Path) + " " + strconv.Quote(Visible(a.Shown)) + " (seen there)"
 	case floodmark.Nowhere:
-		return visible(a.Path) + " " + strconv.Quote(visible(a.Shown)) + " (composed by the model)"
+		return Visible(a.Path) + " " + strconv.Quote(Visible(a.Shown)) + " (composed by the model)"
 	case floodmark.Stated:
 	}
-	return visible(a.Path) + " " + strconv.Quote(visible(a.Shown))
+	return Visible(a.Path) + " " + strconv.Quote(Visible(a.Shown))
 }
 
-// loadedFrom are the sources of what a call would load.
-func loadedFrom(b *floodmark.Basis) []floodmark.Source {
+// LoadedFrom are the sources of what a call would load.
+func LoadedFrom(b *floodmark.Basis) []floodmark.Source {
 	if b == nil {
 		return nil
 	}
@@ -139,8 +142,8 @@ func loadedFrom(b *floodmark.Basis) []floodmark.Source {
 // maxVisible bounds a foreign name in a line or footer.
 const maxVisible = 80
 
-// visible is a foreign name as a person may safely be shown it.
-func visible(name string) string { return floodmark.Inert(name, maxVisible) }
+// Visible is a foreign name as a person may safely be shown it.
+func Visible(name string) string { return floodmark.Inert(name, maxVisible) }
 
 // because says why an argument that the owner did not type counts as his, or
 // nothing. Only a call that his words cover has such reasons.
@@ -214,7 +217,7 @@ func loadNames(b *floodmark.Basis) []string {
 	}
 	for _, l := range b.Loads {
 		if len(l.Sources) == 0 {
-			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
+			add(Visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
 		}
 		for _, s := range l.Sources {
 			add(meaning.Source(s, l.Label.Trust))
@@ -223,16 +226,16 @@ func loadNames(b *floodmark.Basis) []string {
 	return names
 }
 
-// title names an action in a few words.
-func title(a floodmark.Action) string {
+// Title names an action in a few words.
+func Title(a floodmark.Action) string {
 	switch a.Kind {
 	case floodmark.CallModel:
 		return "model call"
 	case floodmark.SendReply:
 		return "answer to " + cmp.Or(a.Audience, "others")
 	case floodmark.SpawnAgent:
-		return "sub-agent " + visible(string(a.Child))
+		return "sub-agent " + Visible(string(a.Child))
 	case floodmark.CallTool:
 	}
-	return visible(a.Tool.String())
+	return Visible(a.Tool.String())
 }
