@@ -24,8 +24,9 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	st.values(j)
-	b.Licensed = st.relaxes(j, tr, nil)
-	st.follows(j, tr)
+	owner, call := st.intent(), j.call()
+	b.Grounds, b.Licensed = owner.Covered(call, tr, nil)
+	b.Grounds = append(b.Grounds, owner.Follows(call, tr)...)
 	st.carries(j, tr)
 	b.Plants = st.plants(j, tr)
 }
@@ -125,7 +126,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
 		return false
 	}
-	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), []string{"push", "pushen", "pushe"}).wanted) == 0 {
+	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || !st.intent().Asks("push", "pushen", "pushe") {
 		return false
 	}
 	at := st.tree(st.s.Project)

@@ -19,8 +19,8 @@ func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, provenanc
 // name in it, and the call says nothing but who and where. A text or a file is
 // not sent to somebody of whom only a file speaks.
 func (l *licence) held(but int, leaf hook.Leaf) bool {
-	for i, other := range l.j.leaves {
-		about := argument(l.j.use, other)
+	for i, other := range l.call.Leaves {
+		about := l.call.About[i]
 		if i != but && other.Value != "" && (about.Role == floodmark.Content || !l.his(i, about)) {
 			return false
 		}
@@ -57,8 +57,8 @@ func (l *licence) titled() (int, bool) {
 		return l.known[at].Argument, true
 	}
 	found := -1
-	for i, leaf := range l.j.leaves {
-		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
+	for i, leaf := range l.call.Leaves {
+		if l.call.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
 			continue
 		}
 		his := provenance.Quotes(l.said, leaf.Value) && l.letterForLetter(leaf.Value)
@@ -93,7 +93,7 @@ func (l *licence) hasTitle() bool {
 func (l *licence) inHisWords() bool {
 	i, ok := l.titled()
 	if ok {
-		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(byWords)})
+		l.grounds = append(l.grounds, floodmark.Ground{Argument: i, By: string(byWords)})
 	}
 	return ok
 }
@@ -103,15 +103,15 @@ func (l *licence) inHisWords() bool {
 // which it was first seen. The owner must have spoken of such things where he
 // asked, and the call must do nothing but change what the service keeps.
 func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
-	a := l.j.action.Arguments[i]
+	a := l.call.Arguments[i]
 	if a.Whence != floodmark.Seen || a.Pieced || a.Trust < floodmark.Local || len(a.Spans) == 0 {
 		return false
 	}
 	if owner, short, _ := strings.Cut(leaf.Value, "/"); !l.ownRecord() && (about.Is != catalog.IsName || owner == "" || short == "" || !l.turn.Has(short, leaf.Kind, leaf.Top)) {
 		return false
 	}
-	src, ok := l.st.s.Ledger.Source(a.Spans[0].Node)
-	if !ok || l.j.action.Tool.Server == "" || !l.st.ownTool(src, l.j.action.Tool.Server) {
+	src, ok := l.s.Ledger.Source(a.Spans[0].Node)
+	if !ok || l.call.Tool.Server == "" || src.Origin.Server != l.call.Tool.Server || !ownTool(l.s.Catalog, l.s.Agent, src) {
 		return false
 	}
 	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return speaksOf(r, leaf.Top) })

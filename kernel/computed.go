@@ -25,7 +25,7 @@ func (l *licence) computed(value string) bool {
 	}
 	for _, x := range inverses(amount, l.turn.Numbers()) {
 		text := strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
-		for _, r := range l.own(l.tr.Records("amount", text)) {
+		for _, r := range l.s.own(l.tr.Records("amount", text)) {
 			if slices.Contains(about, r) {
 				return true
 			}
@@ -39,8 +39,8 @@ func (l *licence) computed(value string) bool {
 // gets something whom he did not name.
 func (l *licence) payees() []provenance.Record {
 	var about []provenance.Record
-	for i, leaf := range l.j.leaves {
-		arg := argument(l.j.use, leaf)
+	for i, leaf := range l.call.Leaves {
+		arg := l.call.About[i]
 		if arg.Is != catalog.IsDestination || leaf.Value == "" {
 			continue
 		}
@@ -48,11 +48,11 @@ func (l *licence) payees() []provenance.Record {
 			return nil
 		}
 		for _, field := range [...]string{"sender", "recipient", "from", "to", "account", "iban", "payee"} {
-			about = append(about, l.own(l.tr.Records(field, leaf.Value))...)
+			about = append(about, l.s.own(l.tr.Records(field, leaf.Value))...)
 		}
 	}
 	for _, name := range l.turn.Names() {
-		about = append(about, l.own(l.tr.RecordsWith(name))...)
+		about = append(about, l.s.own(l.tr.RecordsWith(name))...)
 	}
 	return about
 }

@@ -21,7 +21,7 @@ func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 	}
 	var have []provenance.Record
 	for _, field := range [...]string{"email", "mail", "address", "phone"} {
-		have = append(have, l.own(l.tr.Records(field, leaf.Value))...)
+		have = append(have, l.s.own(l.tr.Records(field, leaf.Value))...)
 	}
 	have = slices.DeleteFunc(have, func(r provenance.Record) bool { return l.tr.Ledger.Effective(r.Node).Trust < floodmark.Local })
 	if len(have) == 0 {
@@ -29,8 +29,8 @@ func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 	}
 	other := func(r provenance.Record) bool { return !slices.Contains(have, r) }
 	for _, text := range l.said {
-		for _, name := range l.st.r.words.Titles(text) {
-			called := l.own(l.tr.Records("name", name))
+		for _, name := range l.s.Words.Titles(text) {
+			called := l.s.own(l.tr.Records("name", name))
 			if len(called) > 0 && !slices.ContainsFunc(called, other) && l.gets(name, leaf.Top) {
 				return true
 			}
@@ -51,7 +51,7 @@ func (l *licence) gets(name, role string) bool {
 // name he called went to the same account. Somebody who sends him money can
 // write that name too, but not from the owner's account.
 func (l *licence) paid(account string) bool {
-	have := l.own(l.tr.Records("recipient", account))
+	have := l.s.own(l.tr.Records("recipient", account))
 	about := l.spent()
 	if len(have) == 0 || len(about) == 0 || !l.points() {
 		return false
@@ -63,10 +63,10 @@ func (l *licence) paid(account string) bool {
 func (l *licence) spent() []provenance.Record {
 	var out, about []provenance.Record
 	for _, who := range [...]string{"me", "you", "self"} {
-		out = append(out, l.own(l.tr.Records("sender", who))...)
+		out = append(out, l.s.own(l.tr.Records("sender", who))...)
 	}
 	for _, name := range l.turn.Names() {
-		for _, r := range l.own(l.tr.RecordsWith(name)) {
+		for _, r := range l.s.own(l.tr.RecordsWith(name)) {
 			if slices.Contains(out, r) {
 				about = append(about, r)
 			}
@@ -84,8 +84,8 @@ func (l *licence) points() bool {
 // before, and whom he means.
 func (l *licence) paysKnown() bool {
 	known := false
-	for _, leaf := range l.j.leaves {
-		if argument(l.j.use, leaf).Is != catalog.IsDestination || leaf.Value == "" {
+	for i, leaf := range l.call.Leaves {
+		if l.call.About[i].Is != catalog.IsDestination || leaf.Value == "" {
 			continue
 		}
 		if !l.paid(leaf.Value) {
@@ -110,7 +110,7 @@ func (l *licence) site(leaf hook.Leaf) bool {
 	}
 	spans := addressSpans(l.tr, leaf.Value)
 	return !openhost.Is(host) && len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
-		src, ok := l.st.s.Ledger.Source(sp.Node)
+		src, ok := l.s.Ledger.Source(sp.Node)
 		return !ok || src.Origin.Place != host
 	})
 }

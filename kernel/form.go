@@ -30,7 +30,7 @@ func (l *licence) vouchForm(i int, about catalog.Arg) bool {
 	if !l.fills(i, about) || !l.fillsIn() {
 		return false
 	}
-	l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(byForm)})
+	l.grounds = append(l.grounds, floodmark.Ground{Argument: i, By: string(byForm)})
 	return true
 }
 
@@ -42,7 +42,7 @@ func filled(b *floodmark.Basis, i int) bool {
 
 // fills reports whether the owner stands behind one part of a form.
 func (l *licence) fills(i int, about catalog.Arg) bool {
-	leaf := l.j.leaves[i]
+	leaf := l.call.Leaves[i]
 	switch {
 	case leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool:
 		return true
@@ -59,17 +59,19 @@ func (l *licence) typed(leaf hook.Leaf) bool { return l.turn.Has(leaf.Value, lea
 
 // fillsIn reports whether a form says something of the owner's at all.
 func (l *licence) fillsIn() bool {
-	return slices.ContainsFunc(l.j.leaves, func(leaf hook.Leaf) bool {
-		about := argument(l.j.use, leaf)
-		return about.Is == catalog.IsInput && leaf.Value != "" && !tiny(leaf.Value) && (l.typed(leaf) || l.offered(leaf, l.fieldOf(leaf)))
-	})
+	for i, leaf := range l.call.Leaves {
+		if l.call.About[i].Is == catalog.IsInput && leaf.Value != "" && !tiny(leaf.Value) && (l.typed(leaf) || l.offered(leaf, l.fieldOf(leaf))) {
+			return true
+		}
+	}
+	return false
 }
 
 // onPage reports whether a field is one that the page has which gets the form.
 func (l *licence) onPage(name string) bool {
-	for _, leaf := range l.j.leaves {
-		if argument(l.j.use, leaf).Is == catalog.IsURL {
-			return l.st.seenAt(provenance.URLHost(leaf.Value), l.tr.Whole(name))
+	for i, leaf := range l.call.Leaves {
+		if l.call.About[i].Is == catalog.IsURL {
+			return seenAt(l.s.Ledger, provenance.URLHost(leaf.Value), l.tr.Whole(name))
 		}
 	}
 	return false
@@ -81,9 +83,9 @@ func (l *licence) fieldOf(value hook.Leaf) string {
 	if !found {
 		return ""
 	}
-	for _, leaf := range l.j.leaves {
+	for i, leaf := range l.call.Leaves {
 		_, other, _ := strings.Cut(leaf.Path, "[")
-		if argument(l.j.use, leaf).Is == catalog.IsField && other == at {
+		if l.call.About[i].Is == catalog.IsField && other == at {
 			return leaf.Value
 		}
 	}
@@ -104,11 +106,11 @@ func (l *licence) offered(leaf hook.Leaf, field string) bool {
 // holds is about whom the owner said that the place of a source is. Only what
 // was read there counts, and nothing a page gave.
 func (l *licence) holds(n floodmark.NodeID) provenance.Whose {
-	src, ok := l.st.s.Ledger.Source(n)
+	src, ok := l.s.Ledger.Source(n)
 	if !ok || src.Origin.Kind != floodmark.FromTool || src.Origin.Place == "" {
 		return provenance.Nobodys
 	}
-	return l.st.r.words.Holds(l.said, src.Origin.Place)
+	return l.s.Words.Holds(l.said, src.Origin.Place)
 }
 
 // tiny reports whether a value can carry nothing worth having: a small number,

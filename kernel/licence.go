@@ -11,43 +11,47 @@ import (
 
 // A licence is what the owner's words of this turn allow a call to do.
 type licence struct {
-	st    *step
-	j     *judged
-	tr    *provenance.Tracer // nil for a recorded call, of which it is known what vouched
-	known []floodmark.Ground
-	said  []string
-	asked asked
-	turn  *provenance.Stated // what he stated in this turn
-	when  *provenance.When   // read when it is first needed
+	s       *ownersWords
+	call    *ownersCall
+	tr      *provenance.Tracer // nil for a recorded call, of which it is known what vouched
+	known   []floodmark.Ground
+	said    []string
+	asked   asked
+	turn    *provenance.Stated // what he stated in this turn
+	when    *provenance.When   // read when it is first needed
+	grounds []floodmark.Ground // found so far
 }
 
-// relaxes reports whether the owner's own words cover the call: he asked for
+// Covered reports whether the owner's own words cover the call: he asked for
 // such an effect, and everything that decides where it lands is his. A path
 // named for reading is not named for deleting, and what was asked last week is
-// not asked now.
-func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Ground) bool {
-	if j.use.Profile == nil || j.use.SelfProtected {
-		return false
+// not asked now. It returns what vouches for the arguments that he did not type,
+// as far as it looked. Without a tracer the call is a recorded one, of which it is
+// known what vouched.
+func (s *ownersWords) Covered(c *ownersCall, tr *provenance.Tracer, known []floodmark.Ground) ([]floodmark.Ground, bool) {
+	if c.Use.Profile == nil || c.Use.SelfProtected {
+		return nil, false
 	}
-	if !relaxable(j.action.Effects) {
-		return false
+	if !relaxable(c.Effects) {
+		return nil, false
 	}
-	for i, a := range j.action.Arguments {
-		about := argument(j.use, j.leaves[i])
-		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !vouchable(about) && !slices.Contains(j.use.Selectors, j.leaves[i].Top) {
-			return false // and nobody's words need to be read for that
+	for i, a := range c.Arguments {
+		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !vouchable(c.About[i]) && !slices.Contains(c.Use.Selectors, c.Leaves[i].Top) {
+			return nil, false // and nobody's words need to be read for that
 		}
 	}
-	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn(), turn: &provenance.Stated{}}
-	l.asked = st.asks(l.said, j.use.Licence)
-	if !slices.ContainsFunc(j.leaves, func(leaf hook.Leaf) bool { return argument(j.use, leaf).Is == catalog.IsWhen }) {
+	l := licence{s: s, call: c, tr: tr, known: known, said: s.thisTurn(), turn: &provenance.Stated{}}
+	l.asked = s.asks(l.said, c.Use.Licence)
+	if !c.has(catalog.IsWhen) {
 		l.asked.wanted = slices.DeleteFunc(l.asked.wanted, (*provenance.Request).Timed) // «on Friday» is not now
 	}
 	if len(l.asked.wanted) == 0 {
-		return l.answersSender()
+		covered := l.answersSender()
+		return l.grounds, covered
 	}
-	l.turn = st.statedIn(l.said)
-	return l.covers()
+	l.turn = s.statedIn(l.said)
+	covered := l.covers()
+	return l.grounds, covered
 }
 
 // relaxable reports whether words can allow these effects: those that write,
@@ -78,7 +82,7 @@ func (l *licence) whenAsked() *provenance.When {
 		r.AddTo(l.when)
 	}
 	if !l.when.Says() {
-		*l.when = l.st.r.words.ReadWhen(l.said...)
+		*l.when = l.s.Words.ReadWhen(l.said...)
 	}
 	return l.when
 }
@@ -87,16 +91,16 @@ func (l *licence) whenAsked() *provenance.When {
 // named vouches for it, and at least one was.
 func (l *licence) covers() bool {
 	named := 0
-	for i, a := range l.j.action.Arguments {
-		leaf := l.j.leaves[i]
-		about := argument(l.j.use, leaf)
+	for i, a := range l.call.Arguments {
+		leaf := l.call.Leaves[i]
+		about := l.call.About[i]
 		if isForm(about) {
 			if !l.vouchForm(i, about) {
 				return false
 			}
 			continue
 		}
-		if a.Role == floodmark.Content || slices.Contains(l.j.use.Selectors, leaf.Top) {
+		if a.Role == floodmark.Content || slices.Contains(l.call.Use.Selectors, leaf.Top) {
 			continue // the word only chose the effect, which the verb answers for
 		}
 		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, roleName(about, leaf)) }
@@ -117,7 +121,7 @@ func (l *licence) covers() bool {
 		if by.names() {
 			named++
 		}
-		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(by)})
+		l.grounds = append(l.grounds, floodmark.Ground{Argument: i, By: string(by)})
 	}
 	return named > 0 || l.inHisWords()
 }
@@ -125,7 +129,7 @@ func (l *licence) covers() bool {
 // his reports whether the owner typed an argument, and named it in this turn in
 // the part it plays.
 func (l *licence) his(i int, about catalog.Arg) bool {
-	return l.j.action.Arguments[i].Whence == floodmark.Stated && l.stated(about, l.j.leaves[i])
+	return l.call.Arguments[i].Whence == floodmark.Stated && l.stated(about, l.call.Leaves[i])
 }
 
 // stated reports whether the owner named a value in this turn, in the part it
@@ -139,7 +143,7 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	if !lands(about) {
 		return l.turn.Has(leaf.Value, leaf.Kind, roleName(about, leaf))
 	}
-	named := func(r *provenance.Request) bool { return namedAs(r, l.j.use, about, leaf) }
+	named := func(r *provenance.Request) bool { return namedAs(r, l.call.Use, about, leaf) }
 	if slices.ContainsFunc(l.asked.wanted, named) {
 		return true
 	}
@@ -155,7 +159,7 @@ func (l *licence) meant(value string) bool {
 }
 
 // namedAs reports whether a clause names a value as what the argument is.
-func namedAs(r *provenance.Request, use catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
+func namedAs(r *provenance.Request, use *catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
 	role := roleName(about, leaf)
 	switch {
 	case about.Is == catalog.IsAmount:
@@ -183,10 +187,10 @@ type asked struct{ wanted, ruledOut []*provenance.Request }
 // asks returns the clauses in which the owner used one of the verbs. «Don't
 // send it» takes back what he asked for before; if it names somebody, it is
 // about him alone.
-func (st *step) asks(said, verbs []string) asked {
+func (s *ownersWords) asks(said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
-		for _, r := range st.requests(text) {
+		for _, r := range s.requests(text) {
 			switch {
 			case r.Licenses(verbs):
 				a.wanted = append(a.wanted, r)
@@ -201,14 +205,19 @@ func (st *step) asks(said, verbs []string) asked {
 	return a
 }
 
+// Asks reports whether the owner asked for something in this turn, with one of the
+// verbs.
+func (s *ownersWords) Asks(verbs ...string) bool {
+	return len(s.asks(s.thisTurn(), verbs).wanted) > 0
+}
+
 // thisTurn is what the owner said in this turn, and in the one before if this
 // one only says yes. Where he said nothing he asked for nothing. A branch has
 // the words of the turn it was begun in.
-func (st *step) thisTurn() []string {
-	owner := st.s.Owner
-	now := owner[min(st.s.TurnBegan, len(owner)):]
-	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !st.assents(text) }) {
-		return owner[min(st.s.LastTurnBegan, len(owner)):]
+func (s *ownersWords) thisTurn() []string {
+	now := s.Said[min(s.Turn, len(s.Said)):]
+	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !s.assents(text) }) {
+		return s.Said[min(s.LastTurn, len(s.Said)):]
 	}
 	return now
 }
@@ -219,7 +228,7 @@ func (st *step) thisTurn() []string {
 // name nobody else, no amount and no file. The one address is his, and there is
 // a text for it.
 func (l *licence) answersSender() bool {
-	if l.money() || l.tr != nil && !l.saysSomething() || slices.ContainsFunc(l.j.action.Effects, func(e floodmark.Effect) bool { return e != floodmark.Send }) {
+	if l.money() || l.tr != nil && !l.saysSomething() || slices.ContainsFunc(l.call.Effects, func(e floodmark.Effect) bool { return e != floodmark.Send }) {
 		return false
 	}
 	senders := l.delegates()
@@ -227,17 +236,17 @@ func (l *licence) answersSender() bool {
 		return false
 	}
 	var grounds []floodmark.Ground
-	for i, a := range l.j.action.Arguments {
-		leaf := l.j.leaves[i]
+	for i, a := range l.call.Arguments {
+		leaf := l.call.Leaves[i]
 		if a.Role == floodmark.Content || leaf.Value == "" || leaf.Kind == hook.Null {
 			continue
 		}
-		if argument(l.j.use, leaf).Is != catalog.IsDestination || a.Whence != floodmark.Stated || !slices.Contains(senders, leaf.Value) || !l.knew(i, bySender) {
+		if l.call.About[i].Is != catalog.IsDestination || a.Whence != floodmark.Stated || !slices.Contains(senders, leaf.Value) || !l.knew(i, bySender) {
 			return false
 		}
 		grounds = append(grounds, floodmark.Ground{Argument: i, By: string(bySender)})
 	}
-	l.j.basis.Grounds = append(l.j.basis.Grounds, grounds...)
+	l.grounds = append(l.grounds, grounds...)
 	return len(grounds) > 0
 }
 
@@ -246,8 +255,8 @@ func (l *licence) answersSender() bool {
 func (l *licence) delegates() []string {
 	var senders []string
 	for _, text := range l.said {
-		for _, r := range l.st.requests(text) {
-			if r.Forbids(l.j.use.Licence) {
+		for _, r := range l.s.requests(text) {
+			if r.Forbids(l.call.Use.Licence) {
 				return nil
 			}
 			senders = append(senders, r.ActsFor()...)

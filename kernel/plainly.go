@@ -107,11 +107,15 @@ func (st *step) lastWords() string {
 	if len(st.s.Owner) == 0 {
 		return ""
 	}
-	r := st.reading(st.s.Owner[len(st.s.Owner)-1])
-	if !r.veiled {
-		r.shown, r.veiled = floodmark.Inert(strings.Join(strings.Fields(st.veiled(r.text)), " "), maxLastWords), true
+	text, rs := st.s.Owner[len(st.s.Owner)-1], st.in.Readings
+	if rs != nil && rs.shownBy == st.r.words && rs.shownOf == text {
+		return rs.shown
 	}
-	return r.shown
+	shown := floodmark.Inert(strings.Join(strings.Fields(st.veiled(text)), " "), maxLastWords)
+	if rs != nil && len(text) <= maxReadBytes {
+		rs.shown, rs.shownOf, rs.shownBy = shown, text, st.r.words
+	}
+	return shown
 }
 
 // remedy says what can be done instead, and blames the sources that count.

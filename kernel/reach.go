@@ -84,7 +84,7 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
 		switch {
 		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
-		case about.Is == catalog.IsURL && st.seenAt(host, addressSpans(tr, leaf.Value)):
+		case about.Is == catalog.IsURL && seenAt(&st.s.Ledger, host, addressSpans(tr, leaf.Value)):
 			n += cmp.Or(bits.Len(uint(seen)), uncounted)
 		case slices.Contains(j.use.Selectors, leaf.Top):
 			n += selectorBits
@@ -174,13 +174,13 @@ func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		return true
 	}
-	return st.seenAt(host, addressSpans(tr, raw))
+	return seenAt(&st.s.Ledger, host, addressSpans(tr, raw))
 }
 
 // seenAt reports whether one of the places is a result of a host.
-func (st *step) seenAt(host string, spans []floodmark.Span) bool {
+func seenAt(l *provenance.Ledger, host string, spans []floodmark.Span) bool {
 	return slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
-		src, ok := st.s.Ledger.Source(sp.Node)
+		src, ok := l.Source(sp.Node)
 		return ok && src.Origin.Place == host
 	})
 }
@@ -200,7 +200,7 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 		if i == at || small || args[i].Whence == floodmark.Stated {
 			continue
 		}
-		if !st.seenAt(host, tr.Whole(leaf.Value)) {
+		if !seenAt(&st.s.Ledger, host, tr.Whole(leaf.Value)) {
 			return false
 		}
 	}
@@ -227,7 +227,7 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 		if a.Whence == floodmark.Stated {
 			continue
 		}
-		active = active || acts && !st.pointedAt(tr, value, a, true)
+		active = active || acts && !st.intent().PointsAt(tr, value, a, true)
 		private = private || a.Whence == floodmark.Seen && st.guarded(a, floodmark.Private)
 	}
 	return active, private

@@ -3,21 +3,46 @@ package kernel
 import (
 	"slices"
 
-	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Readings remember how the owner's words were read and what rules said of sources, so
-// that neither is done again for every call. What they give is what doing it again would
-// give. They belong to one session and to whoever judges it; the zero Readings
-// have read nothing.
-type Readings struct {
+// ownersWords are what the owner said in a session, beside what was seen there.
+type ownersWords struct {
+	Agent   string
+	Catalog *catalog.Catalog
+	Words   *provenance.Lexicon // those with which owners ask; nil for none
+	Ledger  *provenance.Ledger
+	Read    *wordsRead // remembers how words were read; nil remembers nothing
+	// Said is all that the owner said. The last turn and this one began when he had
+	// said so much of it.
+	Said           []string
+	LastTurn, Turn int
+}
+
+// An ownersCall is one call as it is held against the owner's words.
+type ownersCall struct {
+	Tool      floodmark.ToolRef
+	Effects   []floodmark.Effect
+	Use       *catalog.Use
+	Arguments []floodmark.Argument
+	Leaves    []hook.Leaf   // the value of each argument
+	About     []catalog.Arg // and what the catalog says of it
+}
+
+// has reports whether an argument stands for something.
+func (c *ownersCall) has(is string) bool {
+	return slices.ContainsFunc(c.About, func(a catalog.Arg) bool { return a.Is == is })
+}
+
+// wordsRead remember how the owner's words were read, so that it is not done again
+// for every call. What they give is what reading again would give. They belong
+// to one session and to whoever judges it; the zero value has read nothing.
+type wordsRead struct {
 	words *provenance.Lexicon // by which they were read
 	texts []*reading          // the newest last
-
-	// counts are what rules over sources answered so far, by this policy.
-	counts provenance.Counts
-	policy *policy.Policy
 }
 
 // What is remembered: the messages of a turn, unless they are long.
@@ -34,11 +59,7 @@ const (
 )
 
 // Size is about what they take in memory.
-func (rs *Readings) Size() int64 {
-	if rs == nil {
-		return 0
-	}
-	n := rs.counts.Size()
+func (rs *wordsRead) Size() (n int64) {
 	for _, r := range rs.texts {
 		n += readingBytes + readFactor*int64(len(r.text))
 	}
@@ -54,61 +75,50 @@ type reading struct {
 	assents  bool
 	heard    bool // assents is known
 	stated   *provenance.Stated
-	shown    string
-	veiled   bool // shown is there
 }
 
 // reading returns what is known of a message. Under other rules nothing is.
-func (st *step) reading(text string) *reading {
-	rs := st.in.Readings
+func (s *ownersWords) reading(text string) *reading {
+	rs := s.Read
 	if rs == nil || len(text) > maxReadBytes {
 		return &reading{text: text}
 	}
-	if rs.words != st.r.words {
-		rs.words, rs.texts = st.r.words, nil
+	if rs.words != s.Words {
+		rs.words, rs.texts = s.Words, nil
 	}
 	if i := slices.IndexFunc(rs.texts, func(r *reading) bool { return r.text == text }); i >= 0 {
 		return rs.texts[i]
 	}
 	r := &reading{text: text}
-	rs.texts = last(append(rs.texts, r), maxReadings)
+	if len(rs.texts) == maxReadings {
+		rs.texts = slices.Delete(rs.texts, 0, 1)
+	}
+	rs.texts = append(rs.texts, r)
 	return r
 }
 
-// sources are the session's live sources, as rules see them.
-func (st *step) sources() policy.Sources {
-	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
-	if rs != nil {
-		if rs.policy != st.r.Policy {
-			rs.policy, rs.counts = st.r.Policy, provenance.Counts{}
-		}
-		s.Counts = &rs.counts
-	}
-	return s
-}
-
 // requests are the clauses of a message of the owner.
-func (st *step) requests(text string) []*provenance.Request {
-	r := st.reading(text)
+func (s *ownersWords) requests(text string) []*provenance.Request {
+	r := s.reading(text)
 	if !r.parted {
-		r.requests, r.parted = st.r.words.Requests(text), true
+		r.requests, r.parted = s.Words.Requests(text), true
 	}
 	return r.requests
 }
 
 // assents reports whether a message of the owner only says yes.
-func (st *step) assents(text string) bool {
-	r := st.reading(text)
+func (s *ownersWords) assents(text string) bool {
+	r := s.reading(text)
 	if !r.heard {
-		r.assents, r.heard = st.r.words.Assents(text), true
+		r.assents, r.heard = s.Words.Assents(text), true
 	}
 	return r.assents
 }
 
 // statedIn is what the owner stated in some messages. Nobody may add to it.
-func (st *step) statedIn(texts []string) *provenance.Stated {
+func (s *ownersWords) statedIn(texts []string) *provenance.Stated {
 	if len(texts) == 1 {
-		r := st.reading(texts[0])
+		r := s.reading(texts[0])
 		if r.stated == nil {
 			r.stated = &provenance.Stated{}
 			r.stated.Add(texts[0])

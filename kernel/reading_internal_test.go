@@ -9,17 +9,17 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-func readingStep(words *provenance.Lexicon, rs *Readings) *step {
-	return &step{s: NewState(), r: Rules{words: words}, in: Input{Readings: rs}}
+func readingBy(words *provenance.Lexicon, rs *wordsRead) *ownersWords {
+	return &ownersWords{Words: words, Read: rs}
 }
 
 // Whatever was read before, a message is understood as it is without memory.
 func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
-	words, rs := provenance.NewLexicon(), &Readings{}
+	words, rs := provenance.NewLexicon(), &wordsRead{}
 	verbs := []string{"send", "mail"}
 	for round := range 3 {
 		for i, text := range []string{"mail it to anna@firm.example", "don't send it", "yes", "", "send 7 coins to Bob", "mail it to eve@firm.example", "yes please"} {
-			with, without := readingStep(words, rs), readingStep(words, nil)
+			with, without := readingBy(words, rs), readingBy(words, nil)
 			if with.assents(text) != without.assents(text) || with.assents(text) != words.Assents(text) {
 				t.Errorf("round %d, %q: assents otherwise", round, text)
 			}
@@ -36,7 +36,7 @@ func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
 
 // Two messages state what both do, and the memory of one is not added to.
 func TestReadingsAreNotAddedTo(t *testing.T) {
-	st := readingStep(provenance.NewLexicon(), &Readings{})
+	st := readingBy(provenance.NewLexicon(), &wordsRead{})
 	one := st.statedIn([]string{"mail anna@firm.example"})
 	two := st.statedIn([]string{"mail anna@firm.example", "and bob@firm.example"})
 	if !two.Has("bob@firm.example", 0, "to") || !two.Has("anna@firm.example", 0, "to") {
@@ -48,8 +48,8 @@ func TestReadingsAreNotAddedTo(t *testing.T) {
 }
 
 func TestReadingsAreBounded(t *testing.T) {
-	words, rs := provenance.NewLexicon(), &Readings{}
-	st := readingStep(words, rs)
+	words, rs := provenance.NewLexicon(), &wordsRead{}
+	st := readingBy(words, rs)
 	for i := range 3 * maxReadings {
 		st.requests(fmt.Sprint("mail page ", i, " to anna@firm.example"))
 	}
@@ -65,7 +65,7 @@ func TestReadingsAreBounded(t *testing.T) {
 	if rs.Size() == before {
 		t.Error("a message as long as may be is not remembered")
 	}
-	readingStep(provenance.NewLexicon(), rs).requests("mail it")
+	readingBy(provenance.NewLexicon(), rs).requests("mail it")
 	if len(rs.texts) != 1 {
 		t.Errorf("under other words %d readings are left, want the new one", len(rs.texts))
 	}

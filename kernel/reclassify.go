@@ -186,7 +186,8 @@ func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
 			known, assumed = append(known, floodmark.Ground{Argument: i, By: string(byRecord)}), a.Path
 		}
 	}
-	licensed := g.st.relaxes(j, nil, known)
+	grounds, licensed := g.st.intent().Covered(j.call(), nil, known)
+	j.basis.Grounds = append(j.basis.Grounds, grounds...)
 	if licensed && assumed != "" {
 		j.basis.Grounds = old.Grounds
 		if same {

@@ -232,17 +232,16 @@ func (st *step) home(j *judged) string {
 func (st *step) toldBy(a floodmark.Argument, server string) bool {
 	return server != "" && len(a.Spans) > 0 && !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
 		src, ok := st.s.Ledger.Source(sp.Node)
-		return !ok || !st.ownTool(src, server)
+		return !ok || src.Origin.Server != server || !ownTool(st.r.Catalog, st.ev.Agent, src)
 	})
 }
 
-// ownTool reports whether content is what a tool of the owner's own service gave,
-// on one server.
-func (st *step) ownTool(src floodmark.Source, server string) bool {
-	if src.Origin.Kind != floodmark.FromTool || src.Origin.Server != server {
+// ownTool reports whether content is what a tool of the owner's own service gave.
+func ownTool(c *catalog.Catalog, agent string, src floodmark.Source) bool {
+	if src.Origin.Kind != floodmark.FromTool {
 		return false
 	}
-	p, ok := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
+	p, ok := c.Lookup(floodmark.ToolRef{Agent: agent, Server: src.Origin.Server, Name: src.Origin.Name})
 	return ok && p.Own()
 }
 

@@ -96,7 +96,7 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 
 // whoOrWhat returns what vouches for a name, an id, or who gets something.
 func (l *licence) whoOrWhat(i int, about catalog.Arg, leaf hook.Leaf) warrant {
-	a := l.j.action.Arguments[i]
+	a := l.call.Arguments[i]
 	switch {
 	case l.money() && about.Is == catalog.IsDestination && l.paid(leaf.Value):
 		return byPaid
@@ -128,8 +128,8 @@ func (l *licence) whoOrWhat(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 // targetStated reports whether the owner named another argument that decides
 // where the effect lands.
 func (l *licence) targetStated(but int) bool {
-	for i, leaf := range l.j.leaves {
-		about := argument(l.j.use, leaf)
+	for i, leaf := range l.call.Leaves {
+		about := l.call.About[i]
 		if i != but && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen && l.his(i, about) {
 			return true
 		}
@@ -143,7 +143,7 @@ func (l *licence) targetStated(but int) bool {
 // for it.
 func (l *licence) ownWords(but int) bool {
 	for text := range l.texts() {
-		if !provenance.Quotes(l.said, text) && !l.st.r.words.Retells(l.said, text) {
+		if !provenance.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
 			return false
 		}
 	}
@@ -155,7 +155,7 @@ func (l *licence) ownWords(but int) bool {
 func (l *licence) leavesOut(but int) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
 		return slices.ContainsFunc(r.Called(), func(name string) bool {
-			for i, leaf := range l.j.leaves {
+			for i, leaf := range l.call.Leaves {
 				if i != but && strings.Contains(leaf.Value, name) {
 					return false
 				}
@@ -171,12 +171,12 @@ func (l *licence) listed(value string) bool {
 	if provenance.Reaches(value) {
 		return false
 	}
-	fields := l.st.r.words.Listed()
+	fields := l.s.Words.Listed()
 	if l.saysSomething() {
-		fields = slices.Concat(fields, l.st.r.words.Writers()) // who wrote something may get the owner's words
+		fields = slices.Concat(fields, l.s.Words.Writers()) // who wrote something may get the owner's words
 	}
 	return slices.ContainsFunc(fields, func(field string) bool {
-		lists := l.own(l.tr.Records(field, value))
+		lists := l.s.own(l.tr.Records(field, value))
 		return len(lists) > 0 && !l.namesOther(field, value, lists)
 	})
 }
@@ -184,7 +184,7 @@ func (l *licence) listed(value string) bool {
 // begins reports whether the owner said how a value begins, and it is the only
 // one of its list, on a service of his own, that begins so.
 func (l *licence) begins(value string) bool {
-	lists := l.own(l.tr.Records("item", value))
+	lists := l.s.own(l.tr.Records("item", value))
 	if len(lists) == 0 || provenance.Reaches(value) {
 		return false
 	}
@@ -208,8 +208,8 @@ func (l *licence) saysSomething() bool {
 // texts are what the call says: its content that is not empty.
 func (l *licence) texts() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i, leaf := range l.j.leaves {
-			if l.j.action.Arguments[i].Role == floodmark.Content && leaf.Value != "" && !yield(leaf.Value) {
+		for i, leaf := range l.call.Leaves {
+			if l.call.Arguments[i].Role == floodmark.Content && leaf.Value != "" && !yield(leaf.Value) {
 				return
 			}
 		}
@@ -236,8 +236,8 @@ func (l *licence) namesOther(field, value string, lists []provenance.Record) boo
 // chosen reports whether a value identifies the record that a superlative of
 // the owner's picks out.
 func (l *licence) chosen(id string) bool {
-	have := l.own(l.tr.Records("id", id))
-	picked := l.own(l.tr.Extremes(l.st.r.words, l.turn))
+	have := l.s.own(l.tr.Records("id", id))
+	picked := l.s.own(l.tr.Extremes(l.s.Words, l.turn))
 	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
@@ -245,16 +245,16 @@ func (l *licence) chosen(id string) bool {
 // called by its name, in the field that he spoke of: «the same participants as
 // the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
-	if l.st.r.words.Small(strings.ToLower(leaf.Top)) {
+	if l.s.Words.Small(strings.ToLower(leaf.Top)) {
 		return false
 	}
 	if l.turn.HasWord(leaf.Top) {
-		return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
+		return l.calls(l.s.own(l.tr.Records(leaf.Top, leaf.Value)), true)
 	}
 	// «the collaborators of ada/paint» for an argument collaborator_email
 	word, _, parted := strings.Cut(strings.ToLower(leaf.Top), "_")
 	return parted && len(word) >= minFieldWord && slices.ContainsFunc(l.turn.WordsLike(word), func(field string) bool {
-		return l.calls(l.own(l.tr.Records(field, leaf.Value)), true)
+		return l.calls(l.s.own(l.tr.Records(field, leaf.Value)), true)
 	})
 }
 
@@ -275,13 +275,13 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 // Anna, her address is on this page». A page must not add somebody to those who
 // get a text or a file, nor choose who gets it.
 func (l *licence) onlySaysWho(but int) bool {
-	from, named := l.j.leaves[but], false
+	from, named := l.call.Leaves[but], false
 	reaches := provenance.Reaches(from.Value)
-	for i, leaf := range l.j.leaves {
+	for i, leaf := range l.call.Leaves {
 		if i == but || leaf.Value == "" {
 			continue
 		}
-		about := argument(l.j.use, leaf)
+		about := l.call.About[i]
 		who := about.Is == catalog.IsDestination || about.Is == catalog.IsName && !reaches
 		if !who || leaf.Top == from.Top || !l.his(i, about) {
 			return false
@@ -294,7 +294,7 @@ func (l *licence) onlySaysWho(but int) bool {
 // ownRecord reports whether the call does nothing but change what the owner's
 // own service keeps.
 func (l *licence) ownRecord() bool {
-	return l.j.use.Own && !slices.Contains(l.j.action.Effects, floodmark.Send)
+	return l.call.Use.Own && !slices.Contains(l.call.Effects, floodmark.Send)
 }
 
 // sourced reports whether a value was seen only in pages or files that the
@@ -304,7 +304,7 @@ func (l *licence) sourced(a floodmark.Argument) bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
-		src, ok := l.st.s.Ledger.Source(sp.Node)
+		src, ok := l.s.Ledger.Source(sp.Node)
 		place := src.Origin.Place
 		return !ok || place == "" || !l.turn.HasHost(place) && !l.turn.Has(place, hook.String, "")
 	})
@@ -312,14 +312,14 @@ func (l *licence) sourced(a floodmark.Argument) bool {
 
 // money reports whether the call says how much.
 func (l *licence) money() bool {
-	return slices.ContainsFunc(l.j.leaves, func(leaf hook.Leaf) bool { return argument(l.j.use, leaf).Is == catalog.IsAmount })
+	return l.call.has(catalog.IsAmount)
 }
 
 // named reports whether a value identifies the record that the owner called by
 // its name. If two records have that name, he may have meant the other one, and
 // somebody may have made it for that reason.
 func (l *licence) named(id string) bool {
-	return l.calls(l.own(l.tr.Records("id", id)), false)
+	return l.calls(l.s.own(l.tr.Records("id", id)), false)
 }
 
 // calls reports whether the owner called one of these records by its name, and
@@ -333,11 +333,11 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 	var names []string
 	found := false
 	for _, text := range l.said {
-		for _, title := range l.st.r.words.Titles(text) {
+		for _, title := range l.s.Words.Titles(text) {
 			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, title) }) {
 				continue
 			}
-			called := l.own(l.titledRecords(title))
+			called := l.s.own(l.titledRecords(title))
 			switch {
 			case len(called) == 0:
 				continue
@@ -354,13 +354,9 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 
 // own leaves the records that a service of the owner's gave: its program has
 // said which field is which.
-func (l *licence) own(records []provenance.Record) []provenance.Record {
+func (s *ownersWords) own(records []provenance.Record) []provenance.Record {
 	return slices.DeleteFunc(records, func(r provenance.Record) bool {
-		src, ok := l.st.s.Ledger.Source(r.Node)
-		if !ok || src.Origin.Kind != floodmark.FromTool {
-			return true
-		}
-		p, ok := l.st.r.Catalog.Lookup(l.st.ref(src.Origin.Server, src.Origin.Name))
-		return !ok || !p.Own()
+		src, ok := s.Ledger.Source(r.Node)
+		return !ok || !ownTool(s.Catalog, s.Agent, src)
 	})
 }

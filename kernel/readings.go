@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Readings remember how the owner's words were read and what rules said of sources, so
+// that neither is done again for every call. What they give is what doing it again would
+// give. They belong to one session and to whoever judges it; the zero Readings
+// have read nothing.
+type Readings struct {
+	said wordsRead
+
+	// counts are what rules over sources answered so far, by this policy.
+	counts provenance.Counts
+	policy *policy.Policy
+
+	// shown is what a card repeats of a message, by these words.
+	shown, shownOf string
+	shownBy        *provenance.Lexicon
+}
+
+// Size is about what they take in memory.
+func (rs *Readings) Size() int64 {
+	if rs == nil {
+		return 0
+	}
+	return rs.counts.Size() + rs.said.Size() + int64(len(rs.shown)+len(rs.shownOf))
+}
+
+// sources are the session's live sources, as rules see them.
+func (st *step) sources() policy.Sources {
+	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
+	if rs != nil {
+		if rs.policy != st.r.Policy {
+			rs.policy, rs.counts = st.r.Policy, provenance.Counts{}
+		}
+		s.Counts = &rs.counts
+	}
+	return s
+}
+
+// intent is what the owner asked for in this session.
+func (st *step) intent() *ownersWords {
+	s := &ownersWords{
+		Agent: st.ev.Agent, Catalog: st.r.Catalog, Words: st.r.words, Ledger: &st.s.Ledger,
+		Said: st.s.Owner, Turn: st.s.TurnBegan, LastTurn: st.s.LastTurnBegan,
+	}
+	if st.in.Readings != nil {
+		s.Read = &st.in.Readings.said
+	}
+	return s
+}
+
+// call is what the owner's words are held against.
+func (j *judged) call() *ownersCall {
+	c := &ownersCall{Tool: j.action.Tool, Effects: j.action.Effects, Arguments: j.action.Arguments, Use: &j.use, Leaves: j.leaves}
+	c.About = make([]catalog.Arg, len(j.leaves))
+	for i, leaf := range j.leaves {
+		c.About[i] = argument(j.use, leaf)
+	}
+	return c
+}
