@@ -83,16 +83,6 @@ func callID(c hook.Call) floodmark.CallID {
 	return floodmark.CallID("args:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+string(c.Args)).Short())
 }
 
-// roleName is the word an owner may use for an argument: what it is, or what
-// it is called.
-func roleName(a catalog.Arg, l hook.Leaf) string {
-	switch a.Is {
-	case "amount", "when", "id":
-		return a.Is + " " + l.Top
-	}
-	return l.Top
-}
-
 // maxShown bounds what is kept of an argument for a person to read, of which
 // maxShownTail is its end; maxHost how much more may be needed to show a host;
 // maxVeiled what is looked at for it at either end, so that a secret is not cut

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -155,7 +156,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	var inputs []floodmark.NodeID
 	for i, leaf := range leaves {
 		about := argument(use, leaf)
-		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
+		args[i] = tr.Trace(leaf, about.Role, intent.RoleName(about, leaf))
 		args[i].Shown = st.shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 && !once(about, leaf, args[i]) {
 			inputs = addNew(inputs, args[i].Spans[0].Node)
@@ -171,7 +172,7 @@ const maxCode = 8
 // once reports whether a value is a code that was sent for one use, and given
 // back as it was: the answer to it says nothing of whoever sent it.
 func once(about catalog.Arg, leaf hook.Leaf, a floodmark.Argument) bool {
-	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && digits(leaf.Value)
+	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && leaf.Value != "" && strings.Trim(leaf.Value, "0123456789") == ""
 }
 
 // urlOfCommand names an address inside a command line: it is looked at as an

@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestLimitsAsNumbers(t *testing.T) {
 	for name, l := range map[string][2]int{
 		"an argument": {maxShown, 120},
-		"tokens":      {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {smallNumber, 4}, "a secret": {secretLength, 8},
+		"tokens":      {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {intent.SmallNumber, 4}, "a secret": {secretLength, 8},
 	} {
 		if l[0] != l[1] {
 			t.Errorf("%s: %d, want %d", name, l[0], l[1])
@@ -61,16 +60,6 @@ func TestEffectsAtAnotherMark(t *testing.T) {
 	}
 }
 
-// An argument is called what it is, or else by its name.
-func TestRoleName(t *testing.T) {
-	leaf := hook.Leaf{Path: "a.b", Top: "a"}
-	for is, want := range map[string]string{catalog.IsAmount: "amount a", catalog.IsWhen: "when a", catalog.IsID: "id a", catalog.IsName: "a", "": "a"} {
-		if got := roleName(catalog.Arg{Is: is}, leaf); got != want {
-			t.Errorf("%q: %q, want %q", is, got, want)
-		}
-	}
-}
-
 // The reasons against a call are those that allow less.
 func TestCodesOfAJudgement(t *testing.T) {
 	j := judged{ruling: policy.Ruling{Reasons: []floodmark.Reason{
@@ -95,5 +84,12 @@ func TestLast(t *testing.T) {
 		if got := last(list, 3); len(got) != want || got[len(got)-1] != n-1 {
 			t.Errorf("the last 3 of %d: %v", n, got)
 		}
+	}
+}
+
+// Without readings nothing takes memory.
+func TestNoReadingsTakeNothing(t *testing.T) {
+	if (*Readings)(nil).Size() != 0 {
+		t.Error("nothing takes something")
 	}
 }

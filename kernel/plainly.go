@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -112,7 +113,7 @@ func (st *step) lastWords() string {
 		return rs.shown
 	}
 	shown := floodmark.Inert(strings.Join(strings.Fields(st.veiled(text)), " "), maxLastWords)
-	if rs != nil && len(text) <= maxReadBytes {
+	if rs != nil && len(text) <= intent.MaxRead {
 		rs.shown, rs.shownOf, rs.shownBy = shown, text, st.r.words
 	}
 	return shown

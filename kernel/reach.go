@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/inert"
 	"github.com/floodmark/floodmark/internal/openhost"
@@ -42,7 +43,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 			// even on the owner's own service.
 			b.Own = b.Own && (owners(b, args, i) || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 		}
-		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" && !filled(b, i) {
+		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" && !intent.Filled(b, i) {
 			b.FreeContent = true
 			active, private := st.active(tr, leaf.Value)
 			b.ActiveContent = b.ActiveContent || active
@@ -84,7 +85,7 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
 		switch {
 		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
-		case about.Is == catalog.IsURL && seenAt(&st.s.Ledger, host, addressSpans(tr, leaf.Value)):
+		case about.Is == catalog.IsURL && intent.SeenAt(&st.s.Ledger, host, intent.AddressSpans(tr, leaf.Value)):
 			n += cmp.Or(bits.Len(uint(seen)), uncounted)
 		case slices.Contains(j.use.Selectors, leaf.Top):
 			n += selectorBits
@@ -136,7 +137,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		return r
 	}
 	r.URLArg = b.URLs[0].Argument
-	r.PointedAt = len(b.URLs) == 1 && slices.Contains(b.Grounds, floodmark.Ground{Argument: r.URLArg, By: string(byLinked)})
+	r.PointedAt = len(b.URLs) == 1 && intent.PointedAt(b, r.URLArg)
 	r.HostStated, r.HostListed, r.HostNamed, r.RestFromHost, r.Site = true, true, true, true, true
 	for _, u := range b.URLs {
 		a := args[u.Argument]
@@ -174,19 +175,8 @@ func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		return true
 	}
-	return seenAt(&st.s.Ledger, host, addressSpans(tr, raw))
+	return intent.SeenAt(&st.s.Ledger, host, intent.AddressSpans(tr, raw))
 }
-
-// seenAt reports whether one of the places is a result of a host.
-func seenAt(l *provenance.Ledger, host string, spans []floodmark.Span) bool {
-	return slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
-		src, ok := l.Source(sp.Node)
-		return ok && src.Origin.Place == host
-	})
-}
-
-// smallNumber is the length of a number that can carry nothing worth having.
-const smallNumber = 4
 
 // restFromHost reports whether every value beside the URL was stated, came
 // from that host, or is too small to carry anything.
@@ -196,11 +186,11 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != urlOfCommand {
 			continue // where it is kept here is not told, nor a line that tells its addresses alone
 		}
-		small := usual(argument(j.use, leaf), leaf) || slices.Contains(j.use.Selectors, leaf.Top) || leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
+		small := usual(argument(j.use, leaf), leaf) || slices.Contains(j.use.Selectors, leaf.Top) || leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= intent.SmallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {
 			continue
 		}
-		if !seenAt(&st.s.Ledger, host, tr.Whole(leaf.Value)) {
+		if !intent.SeenAt(&st.s.Ledger, host, tr.Whole(leaf.Value)) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -11,7 +12,7 @@ import (
 // give. They belong to one session and to whoever judges it; the zero Readings
 // have read nothing.
 type Readings struct {
-	said wordsRead
+	said intent.Readings
 
 	// counts are what rules over sources answered so far, by this policy.
 	counts provenance.Counts
@@ -43,8 +44,8 @@ func (st *step) sources() policy.Sources {
 }
 
 // intent is what the owner asked for in this session.
-func (st *step) intent() *ownersWords {
-	s := &ownersWords{
+func (st *step) intent() *intent.Session {
+	s := &intent.Session{
 		Agent: st.ev.Agent, Catalog: st.r.Catalog, Words: st.r.words, Ledger: &st.s.Ledger,
 		Said: st.s.Owner, Turn: st.s.TurnBegan, LastTurn: st.s.LastTurnBegan,
 	}
@@ -55,8 +56,8 @@ func (st *step) intent() *ownersWords {
 }
 
 // call is what the owner's words are held against.
-func (j *judged) call() *ownersCall {
-	c := &ownersCall{Tool: j.action.Tool, Effects: j.action.Effects, Arguments: j.action.Arguments, Use: &j.use, Leaves: j.leaves}
+func (j *judged) call() *intent.Call {
+	c := &intent.Call{Tool: j.action.Tool, Effects: j.action.Effects, Arguments: j.action.Arguments, Use: &j.use, Leaves: j.leaves}
 	c.About = make([]catalog.Arg, len(j.leaves))
 	for i, leaf := range j.leaves {
 		c.About[i] = argument(j.use, leaf)

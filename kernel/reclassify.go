@@ -6,6 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -100,7 +101,7 @@ func (g *guess) restate(j *judged, i int, about catalog.Arg) {
 	if g.lacks(j, i) || about.Role == floodmark.Content {
 		return
 	}
-	stated := g.would.stated.Has(leaf.Value, leaf.Kind, roleName(about, leaf))
+	stated := g.would.stated.Has(leaf.Value, leaf.Kind, intent.RoleName(about, leaf))
 	switch {
 	case stated == (a.Whence == floodmark.Stated):
 	case stated:
@@ -182,8 +183,8 @@ func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
 			return g.doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
 		}
 		vouched := slices.ContainsFunc(known, func(v floodmark.Ground) bool { return v.Argument == i })
-		if !vouched && !old.Licensed && vouchable(argument(j.use, j.leaves[i])) {
-			known, assumed = append(known, floodmark.Ground{Argument: i, By: string(byRecord)}), a.Path
+		if !vouched && !old.Licensed && intent.Vouchable(argument(j.use, j.leaves[i])) {
+			known, assumed = append(known, intent.Assumed(i)), a.Path
 		}
 	}
 	grounds, licensed := g.st.intent().Covered(j.call(), nil, known)

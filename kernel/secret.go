@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/provenance"
@@ -232,17 +233,8 @@ func (st *step) home(j *judged) string {
 func (st *step) toldBy(a floodmark.Argument, server string) bool {
 	return server != "" && len(a.Spans) > 0 && !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
 		src, ok := st.s.Ledger.Source(sp.Node)
-		return !ok || src.Origin.Server != server || !ownTool(st.r.Catalog, st.ev.Agent, src)
+		return !ok || src.Origin.Server != server || !intent.OwnTool(st.r.Catalog, st.ev.Agent, src)
 	})
-}
-
-// ownTool reports whether content is what a tool of the owner's own service gave.
-func ownTool(c *catalog.Catalog, agent string, src floodmark.Source) bool {
-	if src.Origin.Kind != floodmark.FromTool {
-		return false
-	}
-	p, ok := c.Lookup(floodmark.ToolRef{Agent: agent, Server: src.Origin.Server, Name: src.Origin.Name})
-	return ok && p.Own()
 }
 
 // veiled returns text without the credentials in it.

@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 
 // A licence is what the owner's words of this turn allow a call to do.
 type licence struct {
-	s       *ownersWords
-	call    *ownersCall
+	s       *Session
+	call    *Call
 	tr      *provenance.Tracer // nil for a recorded call, of which it is known what vouched
 	known   []floodmark.Ground
 	said    []string
@@ -28,7 +28,7 @@ type licence struct {
 // not asked now. It returns what vouches for the arguments that he did not type,
 // as far as it looked. Without a tracer the call is a recorded one, of which it is
 // known what vouched.
-func (s *ownersWords) Covered(c *ownersCall, tr *provenance.Tracer, known []floodmark.Ground) ([]floodmark.Ground, bool) {
+func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Ground) ([]floodmark.Ground, bool) {
 	if c.Use.Profile == nil || c.Use.SelfProtected {
 		return nil, false
 	}
@@ -36,7 +36,7 @@ func (s *ownersWords) Covered(c *ownersCall, tr *provenance.Tracer, known []floo
 		return nil, false
 	}
 	for i, a := range c.Arguments {
-		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !vouchable(c.About[i]) && !slices.Contains(c.Use.Selectors, c.Leaves[i].Top) {
+		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !Vouchable(c.About[i]) && !slices.Contains(c.Use.Selectors, c.Leaves[i].Top) {
 			return nil, false // and nobody's words need to be read for that
 		}
 	}
@@ -103,7 +103,7 @@ func (l *licence) covers() bool {
 		if a.Role == floodmark.Content || slices.Contains(l.call.Use.Selectors, leaf.Top) {
 			continue // the word only chose the effect, which the verb answers for
 		}
-		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, roleName(about, leaf)) }
+		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, RoleName(about, leaf)) }
 		says := leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number)
 		if says && slices.ContainsFunc(l.asked.ruledOut, ruledOut) {
 			return false
@@ -141,7 +141,7 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 		return true
 	}
 	if !lands(about) {
-		return l.turn.Has(leaf.Value, leaf.Kind, roleName(about, leaf))
+		return l.turn.Has(leaf.Value, leaf.Kind, RoleName(about, leaf))
 	}
 	named := func(r *provenance.Request) bool { return namedAs(r, l.call.Use, about, leaf) }
 	if slices.ContainsFunc(l.asked.wanted, named) {
@@ -160,7 +160,7 @@ func (l *licence) meant(value string) bool {
 
 // namedAs reports whether a clause names a value as what the argument is.
 func namedAs(r *provenance.Request, use *catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
-	role := roleName(about, leaf)
+	role := RoleName(about, leaf)
 	switch {
 	case about.Is == catalog.IsAmount:
 		return r.HasAsAmount(leaf.Value, leaf.Kind, role)
@@ -187,7 +187,7 @@ type asked struct{ wanted, ruledOut []*provenance.Request }
 // asks returns the clauses in which the owner used one of the verbs. «Don't
 // send it» takes back what he asked for before; if it names somebody, it is
 // about him alone.
-func (s *ownersWords) asks(said, verbs []string) asked {
+func (s *Session) asks(said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
 		for _, r := range s.requests(text) {
@@ -207,14 +207,14 @@ func (s *ownersWords) asks(said, verbs []string) asked {
 
 // Asks reports whether the owner asked for something in this turn, with one of the
 // verbs.
-func (s *ownersWords) Asks(verbs ...string) bool {
+func (s *Session) Asks(verbs ...string) bool {
 	return len(s.asks(s.thisTurn(), verbs).wanted) > 0
 }
 
 // thisTurn is what the owner said in this turn, and in the one before if this
 // one only says yes. Where he said nothing he asked for nothing. A branch has
 // the words of the turn it was begun in.
-func (s *ownersWords) thisTurn() []string {
+func (s *Session) thisTurn() []string {
 	now := s.Said[min(s.Turn, len(s.Said)):]
 	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !s.assents(text) }) {
 		return s.Said[min(s.LastTurn, len(s.Said)):]
@@ -269,4 +269,14 @@ func (l *licence) delegates() []string {
 // so when a recorded one was judged.
 func (l *licence) knew(i int, by warrant) bool {
 	return l.tr != nil || slices.Contains(l.known, floodmark.Ground{Argument: i, By: string(by)})
+}
+
+// RoleName is the word an owner may use for an argument: what it is, or what
+// it is called.
+func RoleName(a catalog.Arg, l hook.Leaf) string {
+	switch a.Is {
+	case "amount", "when", "id":
+		return a.Is + " " + l.Top
+	}
+	return l.Top
 }

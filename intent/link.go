@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // it there, before the agent knew anything, so that it carries nothing away but that it was followed; what comes
 // back is believed as little as any page. With private data in the context it is asked about all the same: which of
 // several links is followed can tell something.
-func (s *ownersWords) Follows(c *ownersCall, tr *provenance.Tracer) []floodmark.Ground {
+func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	if !slices.Equal(c.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *ownersWords) Follows(c *ownersCall, tr *provenance.Tracer) []floodmark.
 // of a service of his own that has every name he called it by. If he spoke of one link and there are two, nobody
 // can tell which he meant, and somebody may have put the other one there. With one set only a link of which he
 // spoke as one counts: «all the links posted here» asks to read what anybody put there, not to pass it on.
-func (s *ownersWords) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
+func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
 	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
 		return false
 	}
@@ -57,7 +57,7 @@ func (s *ownersWords) PointsAt(tr *provenance.Tracer, url string, a floodmark.Ar
 
 // linksTo reports whether a reading is about a URL that was seen at these places. The first of them must be a link
 // it speaks of: whoever brought it in earlier, elsewhere, must not have it read by posting it again.
-func (s *ownersWords) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
+func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
 	links := s.linksOf(tr, reading.Names)
 	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {
 		return false
@@ -67,7 +67,7 @@ func (s *ownersWords) linksTo(tr *provenance.Tracer, spans []floodmark.Span, rea
 
 // linksOf returns the links in records of the owner's services that have all of
 // these names, of which there must be one.
-func (s *ownersWords) linksOf(tr *provenance.Tracer, names []string) []provenance.Link {
+func (s *Session) linksOf(tr *provenance.Tracer, names []string) []provenance.Link {
 	links := tr.Links()
 	named := false
 	for _, name := range names {
@@ -85,4 +85,9 @@ func (s *ownersWords) linksOf(tr *provenance.Tracer, names []string) []provenanc
 		return nil
 	}
 	return links
+}
+
+// PointedAt reports whether an argument is a link that the owner asked to read.
+func PointedAt(b *floodmark.Basis, argument int) bool {
+	return slices.Contains(b.Grounds, floodmark.Ground{Argument: argument, By: string(byLinked)})
 }

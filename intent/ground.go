@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"iter"
@@ -43,9 +43,9 @@ const (
 // call needs at least once.
 func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed && v != bySelf }
 
-// vouchable reports whether anything could vouch for an argument of this sort:
+// Vouchable reports whether anything could vouch for an argument of this sort:
 // never for a path, a command, or what nobody described.
-func vouchable(about catalog.Arg) bool {
+func Vouchable(about catalog.Arg) bool {
 	switch about.Is {
 	case catalog.IsWhen, catalog.IsFlag, catalog.IsAmount, catalog.IsID, catalog.IsName, catalog.IsDestination,
 		catalog.IsURL, catalog.IsSecret:
@@ -354,9 +354,24 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 
 // own leaves the records that a service of the owner's gave: its program has
 // said which field is which.
-func (s *ownersWords) own(records []provenance.Record) []provenance.Record {
+func (s *Session) own(records []provenance.Record) []provenance.Record {
 	return slices.DeleteFunc(records, func(r provenance.Record) bool {
 		src, ok := s.Ledger.Source(r.Node)
-		return !ok || !ownTool(s.Catalog, s.Agent, src)
+		return !ok || !OwnTool(s.Catalog, s.Agent, src)
 	})
+}
+
+// OwnTool reports whether content is what a tool of the owner's own service gave.
+func OwnTool(c *catalog.Catalog, agent string, src floodmark.Source) bool {
+	if src.Origin.Kind != floodmark.FromTool {
+		return false
+	}
+	p, ok := c.Lookup(floodmark.ToolRef{Agent: agent, Server: src.Origin.Server, Name: src.Origin.Name})
+	return ok && p.Own()
+}
+
+// Assumed is the ground of an argument of which it was not kept whether anything
+// vouched for it.
+func Assumed(argument int) floodmark.Ground {
+	return floodmark.Ground{Argument: argument, By: string(byRecord)}
 }

@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"slices"
@@ -108,20 +108,28 @@ func (l *licence) site(leaf hook.Leaf) bool {
 	if address.OnlyHost(leaf.Value, host) {
 		return true
 	}
-	spans := addressSpans(l.tr, leaf.Value)
+	spans := AddressSpans(l.tr, leaf.Value)
 	return !openhost.Is(host) && len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
 		src, ok := l.s.Ledger.Source(sp.Node)
 		return !ok || src.Origin.Place != host
 	})
 }
 
-// addressSpans returns where an address was seen as a whole, with its scheme or
+// AddressSpans returns where an address was seen as a whole, with its scheme or
 // without it.
-func addressSpans(tr *provenance.Tracer, raw string) []floodmark.Span {
+func AddressSpans(tr *provenance.Tracer, raw string) []floodmark.Span {
 	for _, form := range address.Forms(raw) {
 		if spans := tr.Whole(form); len(spans) > 0 {
 			return spans
 		}
 	}
 	return nil
+}
+
+// SeenAt reports whether one of the places is a result of a host.
+func SeenAt(l *provenance.Ledger, host string, spans []floodmark.Span) bool {
+	return slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
+		src, ok := l.Source(sp.Node)
+		return ok && src.Origin.Place == host
+	})
 }

@@ -1,55 +1,24 @@
-package kernel
+package intent
 
 import (
 	"slices"
 
-	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// ownersWords are what the owner said in a session, beside what was seen there.
-type ownersWords struct {
-	Agent   string
-	Catalog *catalog.Catalog
-	Words   *provenance.Lexicon // those with which owners ask; nil for none
-	Ledger  *provenance.Ledger
-	Read    *wordsRead // remembers how words were read; nil remembers nothing
-	// Said is all that the owner said. The last turn and this one began when he had
-	// said so much of it.
-	Said           []string
-	LastTurn, Turn int
-}
-
-// An ownersCall is one call as it is held against the owner's words.
-type ownersCall struct {
-	Tool      floodmark.ToolRef
-	Effects   []floodmark.Effect
-	Use       *catalog.Use
-	Arguments []floodmark.Argument
-	Leaves    []hook.Leaf   // the value of each argument
-	About     []catalog.Arg // and what the catalog says of it
-}
-
-// has reports whether an argument stands for something.
-func (c *ownersCall) has(is string) bool {
-	return slices.ContainsFunc(c.About, func(a catalog.Arg) bool { return a.Is == is })
-}
-
-// wordsRead remember how the owner's words were read, so that it is not done again
+// Readings remember how the owner's words were read, so that it is not done again
 // for every call. What they give is what reading again would give. They belong
 // to one session and to whoever judges it; the zero value has read nothing.
-type wordsRead struct {
+type Readings struct {
 	words *provenance.Lexicon // by which they were read
 	texts []*reading          // the newest last
 }
 
-// What is remembered: the messages of a turn, unless they are long.
-const (
-	maxReadings  = 4
-	maxReadBytes = 4096
-)
+// maxReadings bounds how many messages are remembered: those of a turn.
+const maxReadings = 4
+
+// MaxRead is the length of the longest message that is remembered, in bytes.
+const MaxRead = 4096
 
 // What a reading takes in memory, measured and rounded up: by itself, and for
 // each byte that was read.
@@ -59,7 +28,7 @@ const (
 )
 
 // Size is about what they take in memory.
-func (rs *wordsRead) Size() (n int64) {
+func (rs *Readings) Size() (n int64) {
 	for _, r := range rs.texts {
 		n += readingBytes + readFactor*int64(len(r.text))
 	}
@@ -78,9 +47,9 @@ type reading struct {
 }
 
 // reading returns what is known of a message. Under other rules nothing is.
-func (s *ownersWords) reading(text string) *reading {
+func (s *Session) reading(text string) *reading {
 	rs := s.Read
-	if rs == nil || len(text) > maxReadBytes {
+	if rs == nil || len(text) > MaxRead {
 		return &reading{text: text}
 	}
 	if rs.words != s.Words {
@@ -98,7 +67,7 @@ func (s *ownersWords) reading(text string) *reading {
 }
 
 // requests are the clauses of a message of the owner.
-func (s *ownersWords) requests(text string) []*provenance.Request {
+func (s *Session) requests(text string) []*provenance.Request {
 	r := s.reading(text)
 	if !r.parted {
 		r.requests, r.parted = s.Words.Requests(text), true
@@ -107,7 +76,7 @@ func (s *ownersWords) requests(text string) []*provenance.Request {
 }
 
 // assents reports whether a message of the owner only says yes.
-func (s *ownersWords) assents(text string) bool {
+func (s *Session) assents(text string) bool {
 	r := s.reading(text)
 	if !r.heard {
 		r.assents, r.heard = s.Words.Assents(text), true
@@ -116,7 +85,7 @@ func (s *ownersWords) assents(text string) bool {
 }
 
 // statedIn is what the owner stated in some messages. Nobody may add to it.
-func (s *ownersWords) statedIn(texts []string) *provenance.Stated {
+func (s *Session) statedIn(texts []string) *provenance.Stated {
 	if len(texts) == 1 {
 		r := s.reading(texts[0])
 		if r.stated == nil {

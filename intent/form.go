@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"slices"
@@ -34,9 +34,9 @@ func (l *licence) vouchForm(i int, about catalog.Arg) bool {
 	return true
 }
 
-// filled reports whether an argument is a part of a form that the owner stands
+// Filled reports whether an argument is a part of a form that the owner stands
 // behind: then its text is no free one.
-func filled(b *floodmark.Basis, i int) bool {
+func Filled(b *floodmark.Basis, i int) bool {
 	return b.Licensed && slices.Contains(b.Grounds, floodmark.Ground{Argument: i, By: string(byForm)})
 }
 
@@ -71,7 +71,7 @@ func (l *licence) fillsIn() bool {
 func (l *licence) onPage(name string) bool {
 	for i, leaf := range l.call.Leaves {
 		if l.call.About[i].Is == catalog.IsURL {
-			return seenAt(l.s.Ledger, provenance.URLHost(leaf.Value), l.tr.Whole(name))
+			return SeenAt(l.s.Ledger, provenance.URLHost(leaf.Value), l.tr.Whole(name))
 		}
 	}
 	return false
@@ -113,6 +113,9 @@ func (l *licence) holds(n floodmark.NodeID) provenance.Whose {
 	return l.s.Words.Holds(l.said, src.Origin.Place)
 }
 
+// SmallNumber is the length of a number that can carry nothing worth having.
+const SmallNumber = 4
+
 // tiny reports whether a value can carry nothing worth having: a small number,
 // an hour, a day, or both.
 func tiny(value string) bool {
@@ -125,7 +128,7 @@ func tiny(value string) bool {
 	if hour, minute, ok := strings.Cut(value, ":"); ok && len(hour) <= 2 && len(minute) == 2 {
 		value = hour + minute
 	}
-	return len(value) <= smallNumber && digits(value)
+	return len(value) <= SmallNumber && digits(value)
 }
 
 func digits(value string) bool { return value != "" && strings.Trim(value, "0123456789") == "" }

@@ -1,4 +1,4 @@
-package kernel
+package intent
 
 import (
 	"slices"
@@ -111,7 +111,7 @@ func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
 		return false
 	}
 	src, ok := l.s.Ledger.Source(a.Spans[0].Node)
-	if !ok || l.call.Tool.Server == "" || src.Origin.Server != l.call.Tool.Server || !ownTool(l.s.Catalog, l.s.Agent, src) {
+	if !ok || l.call.Tool.Server == "" || src.Origin.Server != l.call.Tool.Server || !OwnTool(l.s.Catalog, l.s.Agent, src) {
 		return false
 	}
 	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return speaksOf(r, leaf.Top) })
