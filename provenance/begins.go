@@ -36,15 +36,3 @@ func (t *Tracer) Beginning(node floodmark.NodeID, start string) int {
 	}
 	return n
 }
-
-// Beginnings returns with what a clause says that the name of something begins:
-// «the channel starting with Garden».
-func (r *Request) Beginnings() []string {
-	var starts []string
-	for i := 0; i+2 < len(r.items); i++ {
-		if next := r.items[i+2]; r.g.BeginsWith.has(wordOf(r.items[i])) && wordOf(r.items[i+1]) == "with" && !r.items[i+1].apart && (next.kind == Quoted || next.clean && !next.apart) {
-			starts = append(starts, next.raw)
-		}
-	}
-	return starts
-}

@@ -81,20 +81,13 @@ func (h *hasher) extremeHash(name string, most bool) Hash {
 	return h.bytes(h.in)
 }
 
-// A superlative is a word with which people choose one of many, and the fields
-// it is about.
-type superlative struct {
-	Words, Fields []string
-	Most          bool
-}
-
 // Extremes returns the records that a word of the owner chooses: «largest».
 func (t *Tracer) Extremes(l *Lexicon, s *Stated) []Record {
 	if t.Index == nil {
 		return nil
 	}
 	var out []Record
-	for _, sup := range l.grammar().Superlatives {
+	for _, sup := range l.Superlatives() {
 		if !slices.ContainsFunc(sup.Words, s.HasWord) {
 			continue
 		}

@@ -8,19 +8,19 @@ import "strings"
 // there anyway.
 func (r *fieldReader) addListed(name, value string, at int) bool {
 	for _, e := range listed(value) {
-		if !r.add(name, value[e.from:e.to], at+e.from) {
+		if !r.add(name, value[e[0]:e[1]], at+e[0]) {
 			return false
 		}
 	}
 	return true
 }
 
-// listed returns where the elements of a printed list of strings stand.
-func listed(value string) []span {
+// listed returns from where to where the elements of a printed list of strings stand.
+func listed(value string) [][2]int {
 	if len(value) < 2 || value[0] != '[' || value[len(value)-1] != ']' {
 		return nil
 	}
-	var list []span
+	var list [][2]int
 	for at, end := 1, len(value)-1; at < end; {
 		quote := value[at]
 		if quote != '"' && quote != '\'' {
@@ -30,7 +30,7 @@ func listed(value string) []span {
 		if n < 0 || strings.IndexByte(value[at+1:at+1+n], '\\') >= 0 {
 			return nil
 		}
-		list = append(list, span{at + 1, at + 1 + n})
+		list = append(list, [2]int{at + 1, at + 1 + n})
 		if at += n + 2; at == end {
 			return list
 		}

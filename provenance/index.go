@@ -217,25 +217,6 @@ func yieldURLParts(token string, yield func(string) bool) {
 	}
 }
 
-// URLHost returns the host of a URL in lower case, without user and port; "" if it has none, or readers disagree.
-func URLHost(url string) string {
-	_, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		rest = url
-	}
-	end := strings.IndexAny(rest+"/", "/?#")
-	if rest = rest[:end]; strings.ContainsRune(rest, '\\') { // some readers end the host there, others take it for a login
-		return ""
-	}
-	rest = rest[strings.LastIndexByte(rest, '@')+1:]
-	if strings.HasPrefix(rest, "[") { // IPv6
-		host, _, _ := strings.Cut(rest[1:], "]")
-		return strings.ToLower(host)
-	}
-	host, _, _ := strings.Cut(rest, ":")
-	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
 func asciiLen(s string) int {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

@@ -123,17 +123,6 @@ func TestKeysDiffer(t *testing.T) {
 	}
 }
 
-func TestURLHost(t *testing.T) {
-	for url, want := range map[string]string{
-		"https://Example.com/x": "example.com", "http://a@b.com:80/": "b.com", "https://good.com@evil.com": "evil.com",
-		"http://[::1]:80/x": "::1", "www.x.com?y": "www.x.com", "https://evil.com\\@good.com": "", "x://a.": "a", "": "",
-	} {
-		if got := URLHost(url); got != want {
-			t.Errorf("host of %q is %q, want %q", url, got, want)
-		}
-	}
-}
-
 func TestPostingsCode(t *testing.T) {
 	for _, text := range []string{"", "alpha", sampleText(20000)} {
 		p := testKey().Postings(text)

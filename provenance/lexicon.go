@@ -139,7 +139,7 @@ type grammar struct {
 	Determiners, Small                                 set
 	Months                                             months
 	DayEndings                                         []string `yaml:"dayEndings"`
-	Superlatives                                       []superlative
+	Superlatives                                       []Superlative
 	Listed, Writers                                    []string
 	Doing, Deeds, Messages, Retells                    set
 	BeginsWith                                         set `yaml:"beginsWith"`
@@ -173,3 +173,13 @@ func (s set) has(word string) bool {
 	_, ok := s[word]
 	return ok
 }
+
+// A Superlative is a word with which people choose one of many, and the fields
+// it is about.
+type Superlative struct {
+	Words, Fields []string
+	Most          bool
+}
+
+// Superlatives returns the words with which people choose one of many.
+func (l *Lexicon) Superlatives() []Superlative { return l.grammar().Superlatives }

@@ -2,7 +2,6 @@ package provenance
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/floodmark/floodmark"
 )
@@ -62,38 +61,4 @@ func (t *Tracer) Links() []Link {
 		links = append(links, Link{Record: t.recordsAt([]floodmark.Span{s})[0], At: s})
 	}
 	return links
-}
-
-// A Reading is what a clause says about links to follow: those that somebody
-// posted, or that were posted somewhere.
-type Reading struct {
-	Names []string // whom or what it calls by name behind «article», «website»
-	One   bool     // it speaks of one
-}
-
-// Reads returns which links the clause asks to read: «summarise the article that
-// Ann posted in "garden"». There is none if it does not say that somebody put it
-// where the agent finds it.
-func (r *Request) Reads() (Reading, bool) {
-	if !r.Licenses(r.g.Reading) {
-		return Reading{}, false
-	}
-	for i, it := range r.items {
-		word := wordOf(it)
-		one := r.g.LinkNouns.has(word)
-		if !one && !r.g.LinkNouns.has(strings.TrimSuffix(word, "s")) {
-			continue
-		}
-		for k := i + 1; k < len(r.items) && !r.items[k].sentence; k++ {
-			if r.g.Posted.has(wordOf(r.items[k])) {
-				return Reading{Names: r.calledFrom(i + 1), One: one && !r.each(i)}, true
-			}
-		}
-	}
-	return Reading{}, false
-}
-
-// each reports whether what stands at an item is said to be more than one.
-func (r *Request) each(i int) bool {
-	return i > 0 && (wordOf(r.items[i-1]) == "every" || wordOf(r.items[i-1]) == "each" || wordOf(r.items[i-1]) == "any")
 }

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -284,4 +285,35 @@ func checksOut(iban string) bool {
 		}
 	}
 	return rest == 1
+}
+
+// asNumber returns the plain form of a value that is a number and nothing else.
+func asNumber(value string) (string, bool) {
+	n, _ := numberLen(value)
+	if n != len(value) {
+		return "", false
+	}
+	plain, _, ok := plainNumber(value)
+	return plain, ok
+}
+
+// readTime reads a value as a date, an hour or both, as programs write them.
+func readTime(value string) (at time.Time, hasDay, hasClock bool) {
+	value = strings.TrimSpace(value)
+	if len(value) < len("3:04") || len(value) > len("2006-01-02T15:04:05.000000000+07:00") || value[0] < '0' || value[0] > '9' {
+		return at, false, false
+	}
+	for _, layout := range [...]string{
+		"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", time.RFC3339,
+	} {
+		if at, err := time.Parse(layout, value); err == nil {
+			return at, true, len(layout) > len("2006-01-02")
+		}
+	}
+	for _, layout := range [...]string{"15:04", "15:04:05"} {
+		if at, err := time.Parse(layout, value); err == nil {
+			return at, false, true
+		}
+	}
+	return at, false, false
 }

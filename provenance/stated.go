@@ -260,16 +260,6 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// wholePiece returns the one token that value consists of.
-func wholePiece(value string) (piece, bool) {
-	var first piece
-	scanText(value, func(p piece) bool {
-		first = p
-		return false
-	})
-	return first, first.start == 0 && first.end == len(value)
-}
-
 // readItems returns the tokens of a message with what surrounds them.
 func readItems(text string) []item {
 	var items []item

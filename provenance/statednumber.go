@@ -119,16 +119,6 @@ func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string)
 	return ok && kind == hook.String
 }
 
-// asNumber returns the plain form of a value that is a number and nothing else.
-func asNumber(value string) (string, bool) {
-	n, _ := numberLen(value)
-	if n != len(value) {
-		return "", false
-	}
-	plain, _, ok := plainNumber(value)
-	return plain, ok
-}
-
 // roleWords returns the words of an argument's name that say what it is:
 // «invoice» for «invoice_id» and «invoiceId».
 func roleWords(role string) []string {

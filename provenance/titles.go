@@ -10,20 +10,20 @@ import (
 const (
 	maxTitleWords = 6
 	maxTitles     = 256
+	maxTitle      = 128 // as long as a field of a record may be
 )
 
 // Titles returns all that a message may call something by: what it has in
 // quotes, and every run of up to six words that neither begins nor ends with a
 // common one and has something of a name: plain words are in every message, and
-// somebody could call a record by them. Longer runs come before the shorter
-// ones inside them.
+// somebody could call a record by them. Longer runs come before the shorter ones inside them.
 func (l *Lexicon) Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
 	capitals := !l.notEnglish(items)
 	var titles []string
 	add := func(title string) {
-		if len(titles) < maxTitles && title != "" && len(title) <= maxFieldValue {
+		if len(titles) < maxTitles && title != "" && len(title) <= maxTitle {
 			titles = append(titles, title)
 		}
 	}
@@ -108,8 +108,7 @@ func Words(text string) (words []string, all bool) {
 // minWordLike is the length from which the beginning of a word is enough.
 const minWordLike = 4
 
-// WordsLike returns the words of the owner's that are a word, or begin with it if
-// it is not short.
+// WordsLike returns the words of the owner's that are a word, or begin with it if it is not short.
 func (s *Stated) WordsLike(word string) []string {
 	var list []string
 	for _, have := range slices.Sorted(maps.Keys(s.words)) {
@@ -124,4 +123,50 @@ func (s *Stated) WordsLike(word string) []string {
 // that begins with it: «repositories» for «repo».
 func (s *Stated) HasWordLike(word string) bool {
 	return len(s.WordsLike(word)) > 0 || s.HasWord(word+"s")
+}
+
+// Beginnings returns with what a clause says that the name of something begins:
+// «the channel starting with Garden».
+func (r *Request) Beginnings() []string {
+	var starts []string
+	for i := 0; i+2 < len(r.items); i++ {
+		if next := r.items[i+2]; r.g.BeginsWith.has(wordOf(r.items[i])) && wordOf(r.items[i+1]) == "with" && !r.items[i+1].apart && (next.kind == Quoted || next.clean && !next.apart) {
+			starts = append(starts, next.raw)
+		}
+	}
+	return starts
+}
+
+// A Reading is what a clause says about links to follow: those that somebody
+// posted, or that were posted somewhere.
+type Reading struct {
+	Names []string // whom or what it calls by name behind «article», «website»
+	One   bool     // it speaks of one
+}
+
+// Reads returns which links the clause asks to read: «summarise the article that
+// Ann posted in "garden"». There is none if it does not say that somebody put it
+// where the agent finds it.
+func (r *Request) Reads() (Reading, bool) {
+	if !r.Licenses(r.g.Reading) {
+		return Reading{}, false
+	}
+	for i, it := range r.items {
+		word := wordOf(it)
+		one := r.g.LinkNouns.has(word)
+		if !one && !r.g.LinkNouns.has(strings.TrimSuffix(word, "s")) {
+			continue
+		}
+		for k := i + 1; k < len(r.items) && !r.items[k].sentence; k++ {
+			if r.g.Posted.has(wordOf(r.items[k])) {
+				return Reading{Names: r.calledFrom(i + 1), One: one && !r.each(i)}, true
+			}
+		}
+	}
+	return Reading{}, false
+}
+
+// each reports whether what stands at an item is said to be more than one.
+func (r *Request) each(i int) bool {
+	return i > 0 && (wordOf(r.items[i-1]) == "every" || wordOf(r.items[i-1]) == "each" || wordOf(r.items[i-1]) == "any")
 }

@@ -242,3 +242,13 @@ func isASCII(s string) bool {
 	}
 	return true
 }
+
+// wholePiece returns the one token that value consists of.
+func wholePiece(value string) (piece, bool) {
+	var first piece
+	scanText(value, func(p piece) bool {
+		first = p
+		return false
+	})
+	return first, first.start == 0 && first.end == len(value)
+}

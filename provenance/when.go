@@ -75,27 +75,6 @@ func (w *When) hasDay(at time.Time) bool {
 	return false
 }
 
-// readTime reads a value as a date, an hour or both, as programs write them.
-func readTime(value string) (at time.Time, hasDay, hasClock bool) {
-	value = strings.TrimSpace(value)
-	if len(value) < len("3:04") || len(value) > len("2006-01-02T15:04:05.000000000+07:00") || value[0] < '0' || value[0] > '9' {
-		return at, false, false
-	}
-	for _, layout := range [...]string{
-		"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", time.RFC3339,
-	} {
-		if at, err := time.Parse(layout, value); err == nil {
-			return at, true, len(layout) > len("2006-01-02")
-		}
-	}
-	for _, layout := range [...]string{"15:04", "15:04:05"} {
-		if at, err := time.Parse(layout, value); err == nil {
-			return at, false, true
-		}
-	}
-	return at, false, false
-}
-
 // timeWords are the words of a message in lower case, without what is quoted.
 func timeWords(items []item) []string {
 	var words []string
