@@ -24,8 +24,8 @@ type frozen struct {
 	filter []uint64
 }
 
-// The sizes of what is frozen. A filter of eight bits for a place passes one in forty of the
-// hashes that are not there.
+// The sizes of what is frozen. A filter of eight bits for a hash passes one in forty of the
+// hashes that are not there. A token that stands in many contents is one hash.
 const (
 	placeBytes  = 16
 	blockPlaces = 256
@@ -36,8 +36,8 @@ const (
 
 // freeze writes so many places, which come in order, into a file.
 func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
-	f := &frozen{file: file, n: n, filter: make([]uint64, n*filterBits/64+1), begins: make([]place, 0, n/blockPlaces+1)}
-	buf, at := make([]byte, 0, writePlaces*placeBytes), 0
+	f := &frozen{file: file, n: n, begins: make([]place, 0, n/blockPlaces+1)}
+	buf, at, hashes, last := make([]byte, 0, writePlaces*placeBytes), 0, 0, Hash(0)
 	for p, err := range places {
 		if err != nil {
 			return nil, err
@@ -45,12 +45,11 @@ func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
 		if at++; at%blockPlaces == 1 {
 			f.begins = append(f.begins, p)
 		}
+		if at == 1 || p.hash != last {
+			hashes, last = hashes+1, p.hash
+		}
 		buf = binary.BigEndian.AppendUint64(buf, uint64(p.hash))
 		buf = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(buf, p.node), p.offset)
-		for i := range uint64(filterTries) {
-			word, bit := f.bit(p.hash, i)
-			f.filter[word] |= bit
-		}
 		if len(buf) == cap(buf) || at == n {
 			if _, err := file.Write(buf); err != nil {
 				return nil, err
@@ -58,7 +57,22 @@ func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
 			buf = buf[:0]
 		}
 	}
-	return f, nil
+	return f, f.sift(hashes)
+}
+
+// sift makes the filter for so many hashes, which are known only when all is written.
+func (f *frozen) sift(hashes int) error {
+	f.filter = make([]uint64, hashes*filterBits/64+1)
+	for r := (reading{f: f}); r.at < f.n; {
+		if err := r.read(); err != nil {
+			return err
+		}
+		for i := range uint64(filterTries) {
+			word, bit := f.bit(r.hash, i)
+			f.filter[word] |= bit
+		}
+	}
+	return nil
 }
 
 // inMemory are the places of a run.

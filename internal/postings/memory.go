@@ -71,12 +71,16 @@ func (ix *Memory) AddAll(list []Placed) {
 	if n == 0 {
 		return
 	}
-	run := sortedRun(list, n)
-	for last := len(ix.runs) - 1; last >= 0 && len(ix.runs[last]) < 2*len(run); last-- {
-		run = mergeRuns(ix.runs[last], run)
-		ix.runs = ix.runs[:last]
+	first := len(ix.runs) // of those that become one with what is new
+	all := n
+	for ; first > 0 && len(ix.runs[first-1]) < 2*all; first-- {
+		all += len(ix.runs[first-1])
 	}
-	ix.runs = append(ix.runs, run)
+	ix.runs = append(ix.runs, sortedRun(list, n))
+	if all > n {
+		run := mergeRuns(ix.runs[first:], all)
+		ix.runs = append(slices.Delete(ix.runs, first, len(ix.runs)), run)
+	}
 	if ix.open != nil && len(ix.runs[0]) > ix.most {
 		ix.spill()
 	}
@@ -236,18 +240,23 @@ func comparePlaces(a, b place) int {
 	}
 }
 
-func mergeRuns(a, b []place) []place {
-	merged := make([]place, len(a)+len(b))
-	n := 0
-	for len(a) > 0 && len(b) > 0 {
-		if a[0].hash < b[0].hash || a[0].hash == b[0].hash && comparePlaces(a[0], b[0]) <= 0 {
-			merged[n], a = a[0], a[1:]
-		} else {
-			merged[n], b = b[0], b[1:]
+// mergeRuns makes one run of n places of several, the last of which are the smallest. What is
+// merged already stands at the end of the one, so that there is memory for one only.
+func mergeRuns(runs [][]place, n int) []place {
+	merged := make([]place, n)
+	done := n
+	for _, a := range slices.Backward(runs) {
+		b := merged[done:]
+		done -= len(a)
+		at := done
+		for ; len(a) > 0 && len(b) > 0; at++ {
+			if a[0].hash < b[0].hash || a[0].hash == b[0].hash && comparePlaces(a[0], b[0]) <= 0 {
+				merged[at], a = a[0], a[1:]
+			} else {
+				merged[at], b = b[0], b[1:]
+			}
 		}
-		n++
+		copy(merged[at:], a)
 	}
-	copy(merged[n:], a)
-	copy(merged[n+len(a):], b)
 	return merged
 }
