@@ -43,18 +43,18 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 			continue
 		}
 		e := &l.entries[i]
-		own := l.own(&e.source).Trust
-		if own <= limit {
-			roots.Add(floodmark.NodeID(i), own)
+		if e.own <= limit {
+			roots.Add(floodmark.NodeID(i), e.own)
 		}
-		if own == e.effective.Trust { // nothing it was made from is worse
+		if e.own == e.effective.Trust { // nothing it was made from is worse
 			continue
 		}
-		everything = everything || e.source.Whole
-		if asked == nil && len(e.source.Inputs) > 0 {
+		s := l.packed.Gist(floodmark.NodeID(i))
+		everything = everything || s.Whole
+		if asked == nil && len(s.Inputs) > 0 {
 			asked = make([]bool, len(l.entries))
 		}
-		for _, in := range e.source.Inputs {
+		for _, in := range s.Inputs {
 			asked[in] = true
 		}
 	}
@@ -64,7 +64,7 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 // NewBelow reports whether a source believed less than limit is live now that
 // was not when from was the next node: a newer one, or one that came back.
 func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
-	since := func(n floodmark.NodeID) floodmark.NodeID { return l.entries[n].since }
+	since := func(n floodmark.NodeID) floodmark.NodeID { return floodmark.NodeID(l.entries[n].since) }
 	return l.live.Newer(from, limit, since, but)
 }
 
@@ -89,7 +89,7 @@ func (l *Ledger) Export() []floodmark.Source {
 		if !needed[i] {
 			continue
 		}
-		s := l.entries[i].source
+		s := l.packed.At(floodmark.NodeID(i))
 		inputs := make([]floodmark.NodeID, 0, len(s.Inputs))
 		for _, in := range s.Inputs {
 			inputs = append(inputs, moved[in])
@@ -112,13 +112,13 @@ func (l *Ledger) needed(before floodmark.NodeID) []bool {
 	needed := make([]bool, len(l.entries))
 	everything := false
 	for i := min(int(before), len(l.entries)) - 1; i >= 0; i-- {
-		e := &l.entries[i]
-		if e.dead && !needed[i] && !everything {
+		if l.entries[i].dead && !needed[i] && !everything {
 			continue
 		}
 		needed[i] = true
-		everything = everything || e.source.Whole
-		for _, in := range e.source.Inputs {
+		s := l.packed.Gist(floodmark.NodeID(i))
+		everything = everything || s.Whole
+		for _, in := range s.Inputs {
 			needed[in] = true
 		}
 	}

@@ -42,9 +42,14 @@ func (l *Ledger) Count(c *Counts, key any, holds func(*floodmark.Source, floodma
 			continue
 		}
 		for i := from; i < to; i++ {
-			if e := &l.entries[i]; known != nil {
-				known.look(i, l.stands[i], func() bool { return !e.dead && holds(&e.source, e.effective.Trust) })
-			} else if !e.dead && holds(&e.source, e.effective.Trust) {
+			stands := l.stands[i]
+			held := func() bool {
+				s := l.packed.At(floodmark.NodeID(i))
+				return holds(&s, floodmark.Trust(stands))
+			}
+			if live := stands&deadBit == 0; known != nil {
+				known.look(i, stands, func() bool { return live && held() })
+			} else if live && held() {
 				n++
 			}
 		}

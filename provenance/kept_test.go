@@ -14,7 +14,7 @@ import (
 // definitions and nothing else.
 func walkedBelow(l *Ledger, from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
 	for n := range floodmark.NodeID(l.Len()) {
-		if l.Live(n) && l.Effective(n).Trust < limit && (n >= from || l.entries[n].since > from) && (but == nil || !but(n)) {
+		if l.Live(n) && l.Effective(n).Trust < limit && (n >= from || floodmark.NodeID(l.entries[n].since) > from) && (but == nil || !but(n)) {
 			return true
 		}
 	}
@@ -31,7 +31,7 @@ func walkedWithin(l *Ledger, mark floodmark.Label) bool {
 }
 
 func walkedBlame(l *Ledger, limit floodmark.Trust) (roots []floodmark.NodeID) {
-	own := func(n floodmark.NodeID) floodmark.Trust { return l.own(&l.entries[n].source).Trust }
+	own := func(n floodmark.NodeID) floodmark.Trust { s := l.packed.Gist(n); return l.own(&s).Trust }
 	asked := make([]bool, l.Len())
 	for n := floodmark.NodeID(l.Len() - 1); n >= 0; n-- {
 		if asked[n] = asked[n] || l.Live(n); !asked[n] || l.Effective(n).Trust > limit {

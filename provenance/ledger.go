@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/believed"
+	"github.com/floodmark/floodmark/internal/packed"
 )
 
 // MaxSources bounds the sources of one session. A loop that runs day and night
@@ -28,7 +29,8 @@ var ErrSources = errors.New("session has too many sources")
 // kept beside them and brought up to date by every change, so that reading is
 // cheap and two ledgers with the same history are deeply equal.
 type Ledger struct {
-	entries  []entry
+	packed   packed.Sources
+	entries  []entry              // one for each source
 	endorsed []floodmark.Endorsed // at most one for a digest, in order of the last word on it
 	digests  map[floodmark.Digest]floodmark.NodeID
 	pending  []floodmark.NodeID // oldest first
@@ -37,16 +39,16 @@ type Ledger struct {
 	live     believed.Book
 }
 
-// An entry is one source and the state of the session after it.
+// An entry is what follows from one source, and the state of the session after it. There are many.
 type entry struct {
-	source floodmark.Source
+	upTo
+	// since is the node that was next when it came back to life; 0 if it never did.
+	since int32
 	// dead means that a person emptied the context after it.
 	dead bool
-	// since is the node that was next when it came back to life; 0 if it never did.
-	since floodmark.NodeID
 
+	own       floodmark.Trust // by itself, see [Ledger.own]
 	effective floodmark.Label
-	upTo
 }
 
 // upTo is what follows from the sources up to one.
@@ -77,10 +79,8 @@ func (l *Ledger) Add(s floodmark.Source) error {
 		return err
 	}
 	s.Inputs = mergeInputs(nil, s.Inputs)
-	if n == 0 {
-		l.entries = make([]entry, 0, usualSources)
-	}
-	l.entries = append(l.entries, entry{source: s})
+	l.packed.Add(s)
+	l.entries = append(l.entries, entry{})
 	if s.Call != "" {
 		l.pending = append(l.pending, s.Node)
 	}
@@ -118,19 +118,21 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	}
 	e := &l.entries[f.Node]
 	was := e.effective.Trust
+	s := l.packed.At(f.Node)
 	if !f.Digest.IsZero() {
-		e.source.Digest = f.Digest
+		s.Digest = f.Digest
 	}
-	e.source.Label = e.source.Label.Join(f.Label)
-	e.source.Inputs = mergeInputs(e.source.Inputs, f.Inputs)
-	e.source.Call, e.source.Links = "", f.Links
-	e.source.Secrets = append(e.source.Secrets, f.Secrets...)
+	s.Label = s.Label.Join(f.Label)
+	s.Inputs = mergeInputs(s.Inputs, f.Inputs)
+	s.Call, s.Links = "", f.Links
+	s.Secrets = append(s.Secrets, f.Secrets...)
+	l.packed.Put(f.Node, s)
 	l.pending = orNil(slices.Delete(l.pending, at, at+1))
-	l.learn(f.Node, e.source.Digest)
+	l.learn(f.Node, s.Digest)
 	l.revive(e)
 	l.settle(f.Node)
 	if e.effective.Trust < was {
-		e.since = floodmark.NodeID(len(l.entries)) // it is new to whoever was shown something better
+		e.since = int32(len(l.entries)) // it is new to whoever was shown something better
 		l.settle(f.Node)
 	}
 	return nil
@@ -179,11 +181,11 @@ func (l *Ledger) Levels() Levels { return l.before(len(l.entries)).levels }
 func (l *Ledger) Len() int { return len(l.entries) }
 
 // Source returns the source of node n. Its inputs belong to the ledger.
-func (l *Ledger) Source(n floodmark.NodeID) (floodmark.Source, bool) {
-	if !l.has(n) {
-		return floodmark.Source{}, false
+func (l *Ledger) Source(n floodmark.NodeID) (s floodmark.Source, known bool) {
+	if known = l.has(n); known {
+		s = l.packed.At(n)
 	}
-	return l.entries[n].source, true
+	return s, known
 }
 
 // Live reports whether node n counts for the mark.
@@ -192,11 +194,11 @@ func (l *Ledger) Live(n floodmark.NodeID) bool { return l.has(n) && !l.entries[n
 // Effective returns the label of node n: its own, raised by an endorsement of
 // its content, joined with those of its inputs. An unknown node has the zero
 // label.
-func (l *Ledger) Effective(n floodmark.NodeID) floodmark.Label {
-	if !l.has(n) {
-		return floodmark.Label{}
+func (l *Ledger) Effective(n floodmark.NodeID) (e floodmark.Label) {
+	if l.has(n) {
+		e = l.entries[n].effective
 	}
-	return l.entries[n].effective
+	return e
 }
 
 // Find returns the oldest node with this content.
@@ -209,7 +211,7 @@ func (l *Ledger) Find(d floodmark.Digest) (floodmark.NodeID, bool) {
 // arrived.
 func (l *Ledger) Pending(c floodmark.CallID) (floodmark.NodeID, bool) {
 	for _, n := range slices.Backward(l.pending) {
-		if l.entries[n].source.Call == c {
+		if l.packed.At(n).Call == c {
 			return n, true
 		}
 	}
@@ -222,10 +224,18 @@ func (l *Ledger) Endorsements() []floodmark.Endorsed { return slices.Clone(l.end
 // Same returns the oldest source that is the same as s.
 func (l *Ledger) Same(s *floodmark.Source) (floodmark.NodeID, bool) {
 	n, ok := l.Find(s.Digest)
-	if ok && SameSource(&l.entries[n].source, s) || !ok && !s.Digest.IsZero() {
+	if ok && l.same(n, s) || !ok && !s.Digest.IsZero() {
 		return n, ok
 	}
-	return l.live.Twin(func(n floodmark.NodeID) bool { return SameSource(&l.entries[n].source, s) })
+	return l.live.Twin(func(n floodmark.NodeID) bool { return l.same(n, s) })
+}
+
+func (l *Ledger) same(n floodmark.NodeID, s *floodmark.Source) bool {
+	if g := l.packed.Gist(n); g.Digest != s.Digest || g.Label != s.Label {
+		return false
+	}
+	have := l.packed.At(n)
+	return SameSource(&have, s)
 }
 
 // Links returns how many links are in all sources.
@@ -235,21 +245,13 @@ func (l *Ledger) Links() int { return l.before(len(l.entries)).links }
 func (l *Ledger) Secret() []floodmark.NodeID { return slices.Clone(l.live.Secret) }
 
 // Sources returns all sources, oldest first, live or not.
-func (l *Ledger) Sources() iter.Seq[floodmark.Source] {
-	return func(yield func(floodmark.Source) bool) {
-		for i := range l.entries {
-			if !yield(l.entries[i].source) {
-				return
-			}
-		}
-	}
-}
+func (l *Ledger) Sources() iter.Seq[floodmark.Source] { return l.packed.All() }
 
 func (l *Ledger) has(n floodmark.NodeID) bool { return n >= 0 && int(n) < len(l.entries) }
 
 func (l *Ledger) revive(e *entry) {
 	if e.dead {
-		e.dead, e.since = false, floodmark.NodeID(len(l.entries))
+		e.dead, e.since = false, int32(len(l.entries))
 	}
 }
 
@@ -268,16 +270,17 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 	l.apart, l.stands = orNil(l.apart[:at.apart]), orNil(l.stands[:n])
 	l.live.Cut(n)
 	for i := int(n); i < len(l.entries); i++ {
-		e := &l.entries[i]
-		own, id := l.own(&e.source), floodmark.NodeID(i)
-		l.live.Note(id, e.source.Own().Secrecy == floodmark.Secret, e.source.Digest.IsZero() || l.digests[e.source.Digest] != id)
-		at.links += e.source.Links
-		heir := e.source.Whole && at.cleared
-		e.effective = own
-		if e.source.Whole {
+		e, id := &l.entries[i], floodmark.NodeID(i)
+		s := l.packed.Gist(id)
+		own := l.own(&s)
+		l.live.Note(id, own.Secrecy == floodmark.Secret, s.Digest.IsZero() || l.digests[s.Digest] != id)
+		at.links += s.Links
+		heir := s.Whole && at.cleared
+		e.own, e.effective = own.Trust, own
+		if s.Whole {
 			e.effective = e.effective.Join(at.all)
 		}
-		for _, in := range e.source.Inputs {
+		for _, in := range s.Inputs {
 			e.effective = e.effective.Join(l.entries[in].effective)
 			heir = heir || l.entries[in].dead
 		}
@@ -286,12 +289,12 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 			at.mark = at.mark.Join(e.effective)
 			at.levels |= level(e.effective.Trust)
 			at.heirs = at.heirs || heir && e.effective.Trust < own.Trust
-			l.live.Add(id, e.since, own.Trust, e.effective)
-			if e.source.Call == "" {
+			l.live.Add(id, floodmark.NodeID(e.since), own.Trust, e.effective)
+			if !s.Waits {
 				at.here = at.here.Join(e.effective)
 			}
 		}
-		at.rest = l.part(&e.source, at.rest)
+		at.rest = l.part(id, &s, at.rest)
 		at.apart = uint8(len(l.apart))
 		e.upTo, l.stands = at, append(l.stands, e.standing())
 	}
@@ -299,9 +302,9 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 
 // own returns a source's own label, raised if the owner vouched for exactly
 // this content. What has not arrived cannot be vouched for.
-func (l *Ledger) own(s *floodmark.Source) floodmark.Label {
+func (l *Ledger) own(s *packed.Gist) floodmark.Label {
 	label := s.Own()
-	if len(l.endorsed) == 0 || s.Call != "" || s.Digest.IsZero() {
+	if len(l.endorsed) == 0 || s.Waits || s.Digest.IsZero() {
 		return label
 	}
 	for i := range l.endorsed {
@@ -331,11 +334,13 @@ func (l *Ledger) forget(d floodmark.Digest) {
 
 // cut drops the sources from node n on, which nothing refers to yet.
 func (l *Ledger) cut(n int) {
-	for _, e := range l.entries[n:] {
-		if at, ok := l.digests[e.source.Digest]; ok && at == e.source.Node {
-			delete(l.digests, e.source.Digest)
+	for i := n; i < len(l.entries); i++ {
+		d := l.packed.Gist(floodmark.NodeID(i)).Digest
+		if at, ok := l.digests[d]; ok && int(at) == i {
+			delete(l.digests, d)
 		}
 	}
+	l.packed.Cut(floodmark.NodeID(n))
 	if len(l.digests) == 0 {
 		l.digests = nil
 	}

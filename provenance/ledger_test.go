@@ -108,10 +108,10 @@ func TestAddRefuses(t *testing.T) {
 }
 
 func TestSourcesAreLimited(t *testing.T) {
-	l := &Ledger{entries: make([]entry, MaxSources-1), stands: make([]byte, MaxSources-1)}
-	s := floodmark.Source{Node: MaxSources - 1}
-	mustAdd(t, l, s)
-	s.Node++
+	l, s := &Ledger{}, floodmark.Source{}
+	for ; s.Node < MaxSources; s.Node++ {
+		mustAdd(t, l, s)
+	}
 	if err := l.Add(s); !errors.Is(err, ErrSources) {
 		t.Errorf("got %v, want %v", err, ErrSources)
 	}

@@ -32,41 +32,29 @@ type comeback struct {
 // value would otherwise be written as nothing, which reads as clean.
 func (l Ledger) MarshalJSON() ([]byte, error) {
 	state := l.state()
-	state.Sources = l.sources()
+	state.Sources = l.packed.List()
 	return json.Marshal(state)
 }
 
 // state is what a ledger holds besides its sources.
 func (l *Ledger) state() ledgerState {
 	state := ledgerState{Endorsed: l.endorsed}
-	for i := range l.entries {
-		e := &l.entries[i]
+	for i, e := range l.entries {
 		if e.dead {
-			state.Dead = append(state.Dead, e.source.Node)
+			state.Dead = append(state.Dead, floodmark.NodeID(i))
 		}
 		if e.since != 0 {
-			state.Back = append(state.Back, comeback{Node: e.source.Node, Since: e.since})
+			state.Back = append(state.Back, comeback{Node: floodmark.NodeID(i), Since: floodmark.NodeID(e.since)})
 		}
 	}
 	return state
-}
-
-func (l *Ledger) sources() []floodmark.Source {
-	if len(l.entries) == 0 {
-		return nil
-	}
-	all := make([]floodmark.Source, len(l.entries))
-	for i := range l.entries {
-		all[i] = l.entries[i].source
-	}
-	return all
 }
 
 // Split takes a snapshot in two parts: the sources, for whoever has a better
 // way to write them, and the rest. [JoinLedger] puts them together again.
 func (l *Ledger) Split() (sources []floodmark.Source, rest []byte, err error) {
 	rest, err = json.Marshal(l.state())
-	return l.sources(), rest, err
+	return l.packed.List(), rest, err
 }
 
 // JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses
@@ -131,7 +119,7 @@ func (state ledgerState) ledger() (*Ledger, error) {
 		if !l.Live(b.Node) || b.Since <= b.Node || int(b.Since) > l.Len() {
 			return nil, fmt.Errorf("source %d cannot have come back at %d", b.Node, b.Since)
 		}
-		l.entries[b.Node].since = b.Since
+		l.entries[b.Node].since = int32(b.Since)
 	}
 	for _, f := range state.Endorsed {
 		before := len(l.endorsed)

@@ -182,7 +182,11 @@ func TestFullSetFollowsItsDefinition(t *testing.T) {
 
 func TestSnapshotsAreTheSame(t *testing.T) {
 	for seed := range uint64(25) {
-		history(t, seed, 40, func(l *Ledger, _ []bool) {
+		steps := 40
+		if seed%5 == 0 {
+			steps = 240 // some sources are packed, and some of those arrive
+		}
+		history(t, seed, steps, func(l *Ledger, _ []bool) {
 			if back := again(t, l); !reflect.DeepEqual(back, l) {
 				t.Fatalf("seed %d: snapshot differs:\n%+v\n%+v", seed, back, l)
 			}
@@ -217,7 +221,7 @@ func TestBlameAgreesWithTheMark(t *testing.T) {
 				}
 				if len(blamed) > 0 {
 					s, _ := l.Source(blamed[0])
-					if l.own(&s).Trust != l.Mark().Trust {
+					if g := l.packed.Gist(s.Node); l.own(&g).Trust != l.Mark().Trust {
 						t.Fatalf("seed %d: the first one blamed is %v, the mark %v", seed, s.Label, l.Mark())
 					}
 				}

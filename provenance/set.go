@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/packed"
 )
 
 // MaxSet bounds the sources of a source set that are kept apart. What is over
@@ -25,13 +26,14 @@ func (l *Ledger) Set(before floodmark.NodeID) []floodmark.Source {
 	if e := &l.entries[before-1]; !e.cleared { // it is known: see [Ledger.part]
 		m.rest = e.rest
 		for _, n := range l.apart[:e.apart] {
-			m.out = append(m.out, flat(l.entries[n].source))
+			m.out = append(m.out, flat(l.packed.At(n)))
 		}
 		return m.set()
 	}
 	for i, needed := range l.needed(before) {
 		if needed {
-			m.add(&l.entries[i].source)
+			s := l.packed.At(floodmark.NodeID(i))
+			m.add(&s)
 		}
 	}
 	return m.set()
@@ -66,14 +68,17 @@ func (m *merger) add(s *floodmark.Source) {
 }
 
 // part does for the ledger's own sources what [merger.add] does, and returns what the rest is joined to.
-func (l *Ledger) part(s *floodmark.Source, rest floodmark.Label) floodmark.Label {
-	same := func(n floodmark.NodeID) bool { return SameSource(&l.entries[n].source, s) }
+func (l *Ledger) part(id floodmark.NodeID, s *packed.Gist, rest floodmark.Label) floodmark.Label {
+	has := func() bool {
+		full := l.packed.At(id)
+		return slices.ContainsFunc(l.apart, func(n floodmark.NodeID) bool { return l.same(n, &full) })
+	}
 	switch {
-	case s.Label.Trust < floodmark.Local && l.digests[s.Digest] != s.Node && slices.ContainsFunc(l.apart, same):
+	case s.Label.Trust < floodmark.Local && l.digests[s.Digest] != id && has():
 	case s.Label.Trust >= floodmark.Local || len(l.apart) == MaxSet:
 		return rest.Join(s.Label)
 	default:
-		l.apart = append(l.apart, s.Node)
+		l.apart = append(l.apart, id)
 	}
 	return rest
 }
