@@ -25,17 +25,59 @@ const absentBytes = 200
 // this and caches nothing.
 type remembered struct {
 	mu         sync.Mutex // guards all below
-	young, old map[leftKey][]journal.Artifact
-	bytes      int    // in young, about
-	writes     uint64 // how often something was forgotten
+	young, old half
+	tenants    map[string]uint32 // those that asked, by number
+	bytes      int               // in young, about
+	writes     uint64            // how often something was forgotten
+}
+
+// A half has no room for words under the keys under which nothing lies: those are nearly all.
+type half struct {
+	none map[leftKey]struct{}
+	left map[leftKey][]journal.Artifact
+}
+
+func newHalf() half {
+	return half{none: map[leftKey]struct{}{}, left: map[leftKey][]journal.Artifact{}}
+}
+
+func (h half) get(name leftKey) (words []journal.Artifact, known bool) {
+	if _, none := h.none[name]; none {
+		return nil, true
+	}
+	words, known = h.left[name]
+	return words, known
+}
+
+func (h half) put(name leftKey, words []journal.Artifact) {
+	if h.drop(name); len(words) > 0 {
+		h.left[name] = words
+		return
+	}
+	h.none[name] = struct{}{}
+}
+
+func (h half) drop(name leftKey) {
+	delete(h.none, name)
+	delete(h.left, name)
 }
 
 type leftKey struct {
-	tenant string
+	tenant uint32
 	key    floodmark.Digest
 }
 
-func newRemembered() *remembered { return &remembered{young: map[leftKey][]journal.Artifact{}} }
+func newRemembered() *remembered { return &remembered{young: newHalf(), tenants: map[string]uint32{}} }
+
+// name is what a key of a tenant is remembered by.
+func (m *remembered) name(tenant string, k floodmark.Digest) leftKey {
+	n, ok := m.tenants[tenant]
+	if !ok {
+		n = uint32(len(m.tenants))
+		m.tenants[tenant] = n
+	}
+	return leftKey{n, k}
+}
 
 // find returns what is cached under keys, and the keys that are not cached. The caller reads those
 // from the store and passes the result to learn, with the number returned here.
@@ -43,10 +85,10 @@ func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journ
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range keys {
-		name := leftKey{tenant, k}
-		words, ok := m.young[name]
+		name := m.name(tenant, k)
+		words, ok := m.young.get(name)
 		if !ok {
-			if words, ok = m.old[name]; ok {
+			if words, ok = m.old.get(name); ok {
 				m.put(name, words)
 			}
 		}
@@ -76,15 +118,15 @@ func (m *remembered) learn(tenant string, keys []floodmark.Digest, found []journ
 				words = append(words, w)
 			}
 		}
-		m.put(leftKey{tenant, k}, words)
+		m.put(m.name(tenant, k), words)
 	}
 }
 
 func (m *remembered) put(name leftKey, words []journal.Artifact) {
 	if m.bytes > rememberedBytes {
-		m.old, m.young, m.bytes = m.young, map[leftKey][]journal.Artifact{}, 0
+		m.old, m.young, m.bytes = m.young, newHalf(), 0
 	}
-	m.young[name] = words
+	m.young.put(name, words)
 	m.bytes += absentBytes
 	for _, w := range words {
 		m.bytes += absentBytes + len(w.Body)
@@ -97,9 +139,9 @@ func (m *remembered) forget(group []*request) {
 	defer m.mu.Unlock()
 	for _, r := range group {
 		for _, a := range r.batch.Artifacts {
-			name := leftKey{a.Tenant, a.Key}
-			delete(m.young, name)
-			delete(m.old, name)
+			name := m.name(a.Tenant, a.Key)
+			m.young.drop(name)
+			m.old.drop(name)
 			m.writes++
 		}
 	}
