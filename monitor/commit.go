@@ -103,7 +103,7 @@ func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, ou
 		if stale, err = m.erasedSince(ctx, s); err != nil {
 			return batch, nil, false, err
 		}
-		if !stale {
+		if !stale && !s.large {
 			batch.Records[0].Snapshot = s.snapshot(key.own.Key, last)
 		}
 		s.since, s.kept = -len(facts), s.state.Ledger.Len()
@@ -137,6 +137,7 @@ func (s *seat) apply(facts []floodmark.Fact, entries []journal.Entry) error {
 func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
 	data, err := s.state.Snapshot()
 	if err != nil || len(data) > maxSnapshotBytes {
+		s.large = s.state.Ledger.Len() >= largeSession
 		return nil
 	}
 	return sealSnapshot(key, s.session, link, data)

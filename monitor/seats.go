@@ -40,8 +40,9 @@ type memory struct {
 	state *kernel.State
 	link  journal.Link
 	stone *journal.Tombstone
-	since int // facts after the newest snapshot
-	kept  int // sources in the newest snapshot
+	since int  // facts after the newest snapshot
+	kept  int  // sources in the newest snapshot
+	large bool // for a snapshot: it only grows, and each try takes memory for all of it
 	// seen are incidents of reading it, to be written with its next facts.
 	seen []floodmark.IncidentSeen
 	// basis is how many flushes of the seat had failed when it was read: after one more it may hold

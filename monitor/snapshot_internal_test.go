@@ -2,9 +2,12 @@ package monitor
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -48,4 +51,24 @@ func FuzzOpenSnapshot(f *testing.F) {
 			t.Errorf("%q opened as %q", data, state)
 		}
 	})
+}
+
+// A session that is too large for a snapshot is not written down for nothing again.
+func TestASessionTooLargeForASnapshot(t *testing.T) {
+	s := &seat{memory: memory{state: kernel.NewState()}}
+	if s.snapshot(provenance.Key{}, journal.Link{}) == nil || s.large {
+		t.Fatal("a small one is not written")
+	}
+	for n := range largeSession {
+		src := floodmark.Source{Node: floodmark.NodeID(n), Kind: floodmark.NodeInput, Label: floodmark.Clean(), Said: strings.Repeat("x", floodmark.MaxFactBytes/largeSession)}
+		if err := s.state.Ledger.Add(src); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.snapshot(provenance.Key{}, journal.Link{}) != nil || !s.large {
+		t.Error("a large one is written")
+	}
+	if s.drop(); s.large {
+		t.Error("a session that is read again is still too large")
+	}
 }
