@@ -46,6 +46,7 @@ type Journal struct {
 	reads    *sql.DB // lists and checks
 	sessions *readerPool
 	left     *remembered
+	missing  *missing
 	queue    chan *request
 	done     chan struct{} // closed when the writer has ended
 	stats    counters

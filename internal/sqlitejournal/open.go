@@ -51,7 +51,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{path: path, lock: lock, left: newRemembered(), queue: make(chan *request, queueLength), done: make(chan struct{})}
+	j := &Journal{path: path, lock: lock, left: newRemembered(), missing: newMissing(), queue: make(chan *request, queueLength), done: make(chan struct{})}
 	if err := j.open(ctx, opts); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), wholefile.Unlock(lock))
 	}
@@ -82,7 +82,7 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 	j.reads = sql.OpenDB(connector)
 	j.reads.SetMaxOpenConns(readers)
 	j.reads.SetMaxIdleConns(readers)
-	w.stats, w.left = &j.stats, j.left
+	w.stats, w.left, w.missing = &j.stats, j.left, j.missing
 	if opts.LogBytes > 0 {
 		w.most = opts.LogBytes
 	}

@@ -22,9 +22,15 @@ const (
 func (j *Journal) Begin(ctx context.Context, s journal.Session) (journal.Start, error) {
 	var start journal.Start
 	err := j.read(ctx, func(r *reader) error {
+		is, writes := j.missing.has(s)
+		if is {
+			return nil
+		}
 		row, err := r.begin.row(values(s.Tenant, string(s.ID))...)
 		if err == nil && row != nil {
 			start, err = startOf(s, row)
+		} else if err == nil {
+			j.missing.learn(s, writes)
 		}
 		return err
 	})
@@ -111,6 +117,9 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 	var wrong error // with what was read; it names the session itself
 	count, size := 0, 0
 	err = j.read(ctx, func(r *reader) error {
+		if is, _ := j.missing.has(at.session); is {
+			return nil
+		}
 		return r.page.each(func(row []driver.Value) (bool, error) {
 			var e journal.Entry
 			var whole bool

@@ -32,13 +32,14 @@ const (
 
 // A writer is the only goroutine that writes. It shares nothing.
 type writer struct {
-	c     *conn
-	fault func(string)
-	stats *counters
-	heads *heads
-	left  *remembered
-	mark  int64 // of the last row of facts
-	sid   int64 // of the last session
+	c       *conn
+	fault   func(string)
+	stats   *counters
+	heads   *heads
+	left    *remembered
+	missing *missing
+	mark    int64 // of the last row of facts
+	sid     int64 // of the last session
 
 	begin, commit, rollback *stmt
 	addFact, addSession     *stmt
@@ -173,7 +174,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	if err := w.begin.run(); err != nil {
 		return false, reading("begin to write", err)
 	}
-	defer w.left.forget(group) // also of a failed one: its outcome may be unknown
+	defer w.forget(group) // also of a failed one: its outcome may be unknown
 	mark, sid := w.mark, w.sid
 	size, entries, batches := 0, 0, 0
 	for _, r := range group {
@@ -202,6 +203,12 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	w.stats.flushes.Add(1)
 	w.logged += commitBytes + size
 	return false, nil
+}
+
+// forget makes readers ask again for what a group has written.
+func (w *writer) forget(group []*request) {
+	w.left.forget(group)
+	w.missing.forget(group)
 }
 
 // undo rolls back an uncommitted group.
