@@ -9,7 +9,7 @@ import (
 // clauses returns the pieces of a message that each ask for one thing.
 func clauses(l *Lexicon, text string) (list []string) {
 	text = typed(text)
-	for _, parts := range together(l.readParts(text)) {
+	for _, parts := range together(l.readParts(text, readItems(text))) {
 		list = append(list, text[parts[0].start:parts[len(parts)-1].end])
 	}
 	return list

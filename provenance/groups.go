@@ -37,19 +37,17 @@ func common(word string) bool {
 
 // inGroup reports whether a word in lower case is one of a group.
 func inGroup(group, word string) bool {
-	for w := range groupWords(group) {
-		if w == word {
-			return true
-		}
-	}
-	return false
+	line, word := groupLine(group), " "+word
+	return strings.LastIndexByte(word, ' ') == 0 && len(word) > 1 && (strings.Contains(line, word+" ") || strings.HasSuffix(line, word))
 }
 
 // groupWords returns the words of a group; there is none of a group that is not.
-func groupWords(group string) iter.Seq[string] {
+func groupWords(group string) iter.Seq[string] { return strings.FieldsSeq(groupLine(group)) }
+
+func groupLine(group string) string {
 	_, rest, _ := strings.Cut(wordGroups, "\n"+group+":")
 	line, _, _ := strings.Cut(rest, "\n")
-	return strings.FieldsSeq(line)
+	return line
 }
 
 // connects reports whether a word holds a name together, as in «Bank of

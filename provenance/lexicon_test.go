@@ -45,3 +45,18 @@ func TestLexiconIsFull(t *testing.T) {
 		}
 	}
 }
+
+// A phrase is passed over by how it begins, so each is written with single blanks.
+func TestPhrasesAreWrittenPlainly(t *testing.T) {
+	g := NewLexicon().grammar()
+	for _, list := range [][]string{g.Openers, g.Waits, g.Defers, g.Assents, g.AssentsWith} {
+		if len(list) == 0 {
+			t.Error("a list is empty")
+		}
+		for _, words := range list {
+			if strings.Join(strings.Fields(words), " ") != words {
+				t.Errorf("%q", words)
+			}
+		}
+	}
+}

@@ -36,9 +36,10 @@ func (g *grammar) opening(items []item, goesOn bool) (at int, gerund bool) {
 // opener returns how many items begin a request that goes on with a verb, and
 // whether that ends in «ing».
 func (g *grammar) opener(items []item) (n int, gerund bool) {
+	word := wordOf(items[0])
 	for _, words := range g.Openers {
-		if n := g.matches(items, words); n > 0 {
-			return n, g.GerundOpeners.has(words)
+		if first, _, _ := strings.Cut(words, " "); same(word, first) && g.matches(items, words) > 0 {
+			return g.matches(items, words), g.GerundOpeners.has(words)
 		}
 	}
 	return 0, false
@@ -101,14 +102,11 @@ func (g *grammar) verbAt(items []item, i int) bool {
 	return g.BeforeVerb.has(word) || strings.HasSuffix(word, "n't") || items[i-1].kind == Address
 }
 
-// defers reports whether a phrase has the agent wait for the owner.
-func (p *part) defers() bool {
+// waits reports whether a phrase has the agent wait for the owner.
+func (p *part) waits() bool {
 	at, _ := p.g.opening(p.items, true)
-	says := func(i int, list []string) bool {
-		return slices.ContainsFunc(list, func(words string) bool { return plainMatch(p.items[i:], words) > 0 })
-	}
 	for i := range p.items {
-		if says(i, p.g.Waits) || (i == 0 || i == at) && says(i, p.g.Defers) {
+		if plainMatch(p.items[i:], p.g.Waits) > 0 || (i == 0 || i == at) && plainMatch(p.items[i:], p.g.Defers) > 0 {
 			return true
 		}
 	}
@@ -363,20 +361,24 @@ func (l *Lexicon) Assents(text string) bool {
 
 // assent returns how many items say yes, and whether they do so by themselves.
 func (g *grammar) assent(items []item) (n int, strong bool) {
-	for _, words := range g.Assents {
-		if n := plainMatch(items, words); n > 0 {
-			return n, true
-		}
+	if n := plainMatch(items, g.Assents); n > 0 {
+		return n, true
 	}
-	for _, words := range g.AssentsWith {
-		if n := plainMatch(items, words); n > 0 {
-			return n, false
-		}
-	}
-	return 0, false
+	return plainMatch(items, g.AssentsWith), false
 }
 
-func plainMatch(items []item, words string) int {
+// plainMatch returns how many items spell the first of these that they spell.
+func plainMatch(items []item, list []string) int {
+	word := wordOf(items[0])
+	for _, words := range list {
+		if strings.HasPrefix(words, word) && spell(items, words) > 0 {
+			return spell(items, words)
+		}
+	}
+	return 0
+}
+
+func spell(items []item, words string) int {
 	n := 0
 	for w := range strings.FieldsSeq(words) {
 		if n >= len(items) || wordOf(items[n]) != w || n > 0 && items[n].apart {

@@ -57,8 +57,8 @@ func quoteInner(text string, items []item) []item {
 // plainOrders returns the orders of a message that is in a language other than
 // English. One sentence is read in one language. If two could be meant, or one
 // sentence is not understood, there are none: it may be a condition.
-func (l *Lexicon) plainOrders(text string) []*Request {
-	items := quoteInner(text, readItems(text))
+func (l *Lexicon) plainOrders(text string, items []item) []*Request {
+	items = quoteInner(text, items)
 	strong, weak := l.denied(items)
 	if strong || weak || strings.ContainsAny(text, "「」『』《》〈〉") {
 		if strong {

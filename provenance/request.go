@@ -34,18 +34,19 @@ func (l *Lexicon) Requests(text string) []*Request {
 	var list []*Request
 	g := l.grammar()
 	text = typed(text)
-	for _, parts := range together(l.readParts(text)) {
+	items := readItems(text)
+	for _, parts := range together(l.readParts(text, items)) {
 		r := &Request{words: l, g: g, text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
 		for _, p := range parts {
-			r.negated, r.timed, r.denies = r.negated || p.negated, r.timed || p.timed, r.denies || p.defers()
+			r.negated, r.timed, r.denies = r.negated || p.negated, r.timed || p.timed, r.denies || p.defers
 			for _, v := range p.verbs {
 				r.verbs = append(r.verbs, p.first-parts[0].first+v)
 			}
 		}
 		list = append(list, r)
 	}
-	return append(list, l.plainOrders(text)...)
+	return append(list, l.plainOrders(text, items)...)
 }
 
 // Licenses reports whether the clause asks for one of these things.
@@ -156,12 +157,12 @@ type part struct {
 	negated bool
 	aside   bool
 	timed   bool // it says when
+	defers  bool // it has the agent wait for the owner
 }
 
 // readParts reads the phrases of a message, each in the light of those before.
-func (l *Lexicon) readParts(text string) []part {
+func (l *Lexicon) readParts(text string, all []item) []part {
 	g := l.grammar()
-	all := readItems(text)
 	var parts []part
 	forbidden, list := false, false
 	at := 0
@@ -198,7 +199,7 @@ func (l *Lexicon) dropDoubtful(parts []part) {
 			to++
 		}
 		switch s := parts[from:to]; {
-		case slices.ContainsFunc(s, func(p part) bool { return p.defers() }):
+		case slices.ContainsFunc(s, func(p part) bool { return p.defers }):
 			dropVerbs(parts)
 			return
 		case l.notEnglish(itemsOf(s)) || !understood(s):
@@ -249,6 +250,7 @@ func (p *part) read() {
 		p.acts = p.acts || p.g.Asks.has(wordOf(it)) && p.g.verbAt(p.items, i)
 	}
 	p.negated = p.g.negated(p.items, p.verbs)
+	p.defers = p.waits()
 }
 
 // addVerb takes in the verb an order begins with, and one that goes with it:

@@ -186,7 +186,7 @@ func FuzzPlainOrders(f *testing.F) {
 				t.Errorf("%q is not stated in %q", value, text)
 			}
 		}
-		for _, r := range words.plainOrders(text + " nicht.") {
+		for _, r := range words.plainOrders(text+" nicht.", readItems(text+" nicht.")) {
 			if r.Licenses(effectVerbs()) && !strings.ContainsAny(text, "\"'`“„«»‘’‚‹›′″´¨") {
 				t.Errorf("%q and no", text)
 			}
