@@ -24,6 +24,7 @@ func (w *writer) artifacts(list []journal.Artifact) error {
 		if a.Gone() {
 			err = w.takeBack.run(values(a.Tenant, a.Key[:], string(a.Session), int64(a.Seq))...)
 		} else {
+			w.left.keys.add(a.Key)
 			err = w.leave.run(values(a.Tenant, a.Key[:], string(a.Session), int64(a.Seq), a.Body)...)
 		}
 		if err != nil {

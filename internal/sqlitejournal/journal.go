@@ -47,6 +47,7 @@ type Journal struct {
 	sessions *readerPool
 	left     *remembered
 	missing  *missing
+	stop     context.CancelFunc // of what goes on by itself
 	queue    chan *request
 	done     chan struct{} // closed when the writer has ended
 	stats    counters
@@ -133,6 +134,7 @@ func (j *Journal) Close() error {
 	}
 	j.closed = true
 	j.mu.Unlock()
+	j.stop()
 	j.active.Wait()
 	err := errors.Join(j.reads.Close(), j.sessions.close())
 	close(j.queue)

@@ -29,6 +29,7 @@ type remembered struct {
 	tenants    map[string]uint32 // those that asked, by number
 	bytes      int               // in young, about
 	writes     uint64            // how often something was forgotten
+	keys       keyFilter
 }
 
 // A half has no room for words under the keys under which nothing lies: those are nearly all.
@@ -79,8 +80,9 @@ func (m *remembered) name(tenant string, k floodmark.Digest) leftKey {
 	return leftKey{n, k}
 }
 
-// find returns what is cached under keys, and the keys that are not cached. The caller reads those
-// from the store and passes the result to learn, with the number returned here.
+// find returns what is cached under keys, and the keys of which nothing is known: they are not
+// cached, and the filter does not say that they are absent. The caller reads those from the store
+// and passes the result to learn, with the number returned here.
 func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journal.Artifact, unknown []floodmark.Digest, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +94,7 @@ func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journ
 				m.put(name, words)
 			}
 		}
-		if !ok {
+		if !ok && !m.keys.lacks(k) {
 			unknown = append(unknown, k)
 		}
 		for _, w := range words {
