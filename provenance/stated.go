@@ -262,7 +262,7 @@ func lowerASCII(s string) string {
 
 // readItems returns the tokens of a message with what surrounds them.
 func readItems(text string) []item {
-	var items []item
+	items := make([]item, 0, min(len(text)/4, 64))
 	var quoteEnd, quote, inside int
 	scanText(text, func(p piece) bool {
 		if p.kind == Quoted && quoteEnd > 0 && p.start > quoteEnd && utf8.RuneCountInString(text[quoteEnd:p.start]) == 1 {

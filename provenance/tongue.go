@@ -125,7 +125,7 @@ func (l *Lexicon) denied(items []item) (strong, weak bool) {
 // segment joins characters that are written without blanks into known words,
 // each as long as it can be. What is not known stays a character.
 func (t *tongue) segment(items []item) []item {
-	if t.longest == 0 {
+	if t.longest == 0 || !slices.ContainsFunc(items, isHan) {
 		return items
 	}
 	known := func(word string) bool {
