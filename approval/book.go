@@ -365,7 +365,14 @@ func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 // Follows records that a call was allowed which changes nothing by itself. For another command of
 // the same shell it may change the folder.
 func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmark.Digest) {
-	if slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Shown.Tool == t }) || slices.ContainsFunc(b.Tickets, func(o Open) bool { return slices.Contains(o.Tools(), t) }) {
+	changes := false // each call that is let through comes here, so nothing is copied
+	for i := range b.Grants {
+		changes = changes || b.Grants[i].Shown.Tool == t
+	}
+	for i := range b.Tickets {
+		changes = changes || b.Tickets[i].about(t)
+	}
+	if changes {
 		b.Changed(by, args)
 	}
 }

@@ -128,6 +128,16 @@ func (o Open) Tools() []floodmark.ToolRef {
 	return tools
 }
 
+// about reports whether a tool is among [Open.Tools].
+func (o *Open) about(t floodmark.ToolRef) bool {
+	for i := range o.Shown {
+		if o.Shown[i].Tool == t {
+			return o.Vouch().IsZero()
+		}
+	}
+	return false
+}
+
 // Two reports whether it takes two people to approve it.
 func (o Open) Two() bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return s.Two })
