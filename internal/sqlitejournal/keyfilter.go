@@ -10,25 +10,24 @@ import (
 )
 
 const (
-	// keyFilterBits is one megabyte: of 100,000 keys that are not there, one is taken
-	// for one that may be, of a million a fortieth.
+	// keyFilterBits is one megabyte. With 100,000 keys in it, it passes one in 100,000 absent keys,
+	// with a million one in forty.
 	keyFilterBits = 1 << 23
 	keyFilterMost = 1 << 20
 	keyFilterPage = 1 << 12 // keys read at once; between two pages nothing is held
 	keysSQL       = "SELECT tenant, key FROM artifacts WHERE (tenant, key) > (?, ?) ORDER BY tenant, key LIMIT ?"
 )
 
-// A keyFilter knows most of the keys under which no session left anything, without
-// asking the store: nearly every call names a file that is new to it. It is filled
-// beside everything else when the store was opened, and says nothing until then.
-// What is written meanwhile or later is added before it is committed, by the one
-// writer there is, so that no key is missing that anybody was told of.
+// A keyFilter is a Bloom filter of the keys that artifacts lie under: nearly every call names a new
+// file, and each would be looked up in the store. A goroutine fills it after the store was opened;
+// until then it decides nothing. The one writer adds each key before its commit, also meanwhile, so
+// that no acknowledged key is missing.
 type keyFilter struct {
 	bits  [keyFilterBits / 64]atomic.Uint64
 	ready atomic.Bool
 }
 
-// add takes in a key. Keys are keyed hashes: their own bits are as good as any.
+// add adds a key. Keys are HMACs, so their own bits serve as hashes.
 func (f *keyFilter) add(key floodmark.Digest) {
 	for i := range 4 {
 		at := binary.BigEndian.Uint32(key[4*i:]) % keyFilterBits
@@ -36,7 +35,7 @@ func (f *keyFilter) add(key floodmark.Digest) {
 	}
 }
 
-// lacks reports whether nothing lies under a key for certain.
+// lacks reports whether a key is certainly absent.
 func (f *keyFilter) lacks(key floodmark.Digest) bool {
 	if !f.ready.Load() {
 		return false
@@ -50,8 +49,7 @@ func (f *keyFilter) lacks(key floodmark.Digest) bool {
 	return false
 }
 
-// fill takes in what is in the store. If that cannot be read, or is too much, the
-// filter stays as it is and says nothing.
+// fill adds the keys of the store. If it cannot be read or has too many, the filter is never ready.
 func (f *keyFilter) fill(ctx context.Context, from *readerPool) {
 	tenant, last, n := "", floodmark.Digest{}, 0
 	for whole := true; whole && n < keyFilterMost; {
@@ -71,7 +69,7 @@ func (f *keyFilter) fill(ctx context.Context, from *readerPool) {
 			}, values(tenant, last[:], int64(keyFilterPage))...)
 		})
 		if err != nil {
-			return // the store is asked for each key, as before
+			return // each key is looked up in the store
 		}
 		n += page
 		whole = page == keyFilterPage

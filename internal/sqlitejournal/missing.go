@@ -6,12 +6,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// missingSessions bounds how many sessions are remembered that are not there.
+// missingSessions is the most absent sessions that are cached.
 const missingSessions = 1 << 10
 
-// missing are sessions that were asked for and are not there: where an owner never
-// paused anything, each decision asks for the session that pauses are kept in. It
-// hides no write, for the reason that [remembered] gives.
+// missing caches sessions that were requested and are absent: where an owner never paused anything,
+// decisions look up the session of pauses again and again. It hides no write, for the reason that
+// [remembered] gives.
 type missing struct {
 	mu     sync.Mutex // guards all below
 	names  map[journal.Session]struct{}
@@ -20,8 +20,8 @@ type missing struct {
 
 func newMissing() *missing { return &missing{names: map[journal.Session]struct{}{}} }
 
-// has reports whether a session is known not to be there. If it is not, the store
-// is asked, and what it said given to learn with the number returned here.
+// has reports whether a session is known to be absent. If it is not known, the caller reads the
+// store and passes the result to learn, with the number returned here.
 func (m *missing) has(s journal.Session) (is bool, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,8 +29,7 @@ func (m *missing) has(s journal.Session) (is bool, writes uint64) {
 	return is, m.writes
 }
 
-// learn remembers that the store has no such session, unless somebody has written
-// since it was asked.
+// learn caches that the store has no such session, unless something was written since it was read.
 func (m *missing) learn(s journal.Session, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +42,7 @@ func (m *missing) learn(s journal.Session, writes uint64) {
 	m.names[s] = struct{}{}
 }
 
-// forget drops the sessions that a group has written to.
+// forget drops the sessions that a group wrote to.
 func (m *missing) forget(group []*request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

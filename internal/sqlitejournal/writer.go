@@ -205,7 +205,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	return false, nil
 }
 
-// forget makes readers ask again for what a group has written.
+// forget drops what is cached of a group.
 func (w *writer) forget(group []*request) {
 	w.left.forget(group)
 	w.missing.forget(group)
