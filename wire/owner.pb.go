@@ -1595,7 +1595,7 @@ type GraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session, or the beginning of its name if that is enough.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// `turngraph`, `prov-json`, `mermaid`, `dot` or `svg`.
+	// `turngraph`, `prov-json` or `svg`.
 	Format        string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -9,7 +9,7 @@ import (
 )
 
 // graphForms are the forms a graph can be drawn in.
-func graphForms() []string { return []string{"turngraph", "prov-json", "mermaid", "dot", "svg"} }
+func graphForms() []string { return []string{"turngraph", "prov-json", "svg"} }
 
 func newGraph(c *console) *cobra.Command {
 	var p place
@@ -24,15 +24,12 @@ decisions followed. The forms are
 
   turngraph   JSON, one graph for each turn
   prov-json   W3C PROV, for tools that read provenance
-  mermaid     text that many editors and code hosts draw
-  dot         for Graphviz
   svg         a picture for a report
 
 The graph goes to standard output, or with --file to a file. With --output json
 it comes within an object that also says what it is.`,
 		Example: `  floodmark journal graph codex:0199 --format svg --file session.svg
-  floodmark journal graph codex:0199 --format dot | dot -Tpng > session.png
-  floodmark journal graph codex:0199 --format mermaid`,
+  floodmark journal graph codex:0199 --format prov-json`,
 		Annotations: exits("it is drawn", "no monitor runs"),
 		Args:        needs("SESSION"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {

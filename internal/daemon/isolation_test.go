@@ -214,7 +214,7 @@ func aimed(t *testing.T, m protoreflect.MethodDescriptor, at target) [][]byte {
 
 func fill(msg protoreflect.Message, at target, verb string) {
 	words := map[protoreflect.Name]string{
-		"ticket": at.ticket, "digest": at.digest, "verb": verb, "of": at.session, "format": "dot", "code": "", "agent": "", "tool": "", "picked": "",
+		"ticket": at.ticket, "digest": at.digest, "verb": verb, "of": at.session, "format": "svg", "code": "", "agent": "", "tool": "", "picked": "",
 		"machine": at.machine, "point": string(hook.BeforeToolCall), "kind": "unmediated-call", "cause": "", "trust": "", "audience": "", "child": "",
 	}
 	fields := msg.Descriptor().Fields()

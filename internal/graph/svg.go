@@ -17,7 +17,7 @@ const (
 	margin     = 24
 	headHeight = 58
 	turnHead   = 30
-	maxBoxes   = 400 // more cannot be looked at; the other forms have them all
+	maxBoxes   = 400 // more cannot be looked at; turngraph has them all
 	boxRunes   = 34  // letters that fit into a box
 	boxLines   = 5
 )

@@ -122,7 +122,7 @@ func TestACopyTellsWhatItsSessionTells(t *testing.T) {
 	if one, err := s.Why(t.Context(), me(), &wire.WhyRequest{Of: why.GetExplanations()[0].GetDecision()}); err != nil || len(one.GetExplanations()) != 1 {
 		t.Errorf("%v, %v", one, err)
 	}
-	if g, err := s.Graph(t.Context(), me(), &wire.GraphRequest{Session: "laptop/m1/s1", Format: "dot"}); err != nil || len(g.GetData()) == 0 {
+	if g, err := s.Graph(t.Context(), me(), &wire.GraphRequest{Session: "laptop/m1/s1", Format: "svg"}); err != nil || len(g.GetData()) == 0 {
 		t.Error(err)
 	}
 	for _, word := range []string{"m1", "anna's"} {

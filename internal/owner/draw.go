@@ -18,12 +18,8 @@ func draw(g *graph.Graph, format string) (*wire.GraphResponse, error) {
 	case "prov-json":
 		data, err := g.PROV()
 		return &wire.GraphResponse{MediaType: "application/json", Data: data}, err
-	case "mermaid":
-		return &wire.GraphResponse{MediaType: "text/vnd.mermaid", Data: []byte(g.Mermaid())}, nil
-	case "dot":
-		return &wire.GraphResponse{MediaType: "text/vnd.graphviz", Data: []byte(g.DOT())}, nil
 	case "svg":
 		return &wire.GraphResponse{MediaType: "image/svg+xml", Data: []byte(g.SVG())}, nil
 	}
-	return nil, fmt.Errorf("%w: format: want turngraph, prov-json, mermaid, dot or svg", httpapi.ErrInvalid)
+	return nil, fmt.Errorf("%w: format: want turngraph, prov-json or svg", httpapi.ErrInvalid)
 }
