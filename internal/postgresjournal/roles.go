@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 //go:embed roles.sql
@@ -70,13 +69,4 @@ func (s *shard) grant(ctx context.Context, c *pgx.Conn) error {
 		return fmt.Errorf("make the roles (connect as somebody with CREATEROLE who owns the tables, or run the text of «floodmark journal init --print»): %w", err)
 	}
 	return fmt.Errorf("make the roles: %w", err)
-}
-
-// Login returns the user name of a DSN.
-func Login(dsn string) (string, error) {
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return "", hideSecret(err)
-	}
-	return config.ConnConfig.User, nil
 }
