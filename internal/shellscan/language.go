@@ -44,16 +44,18 @@ func (s *scanner) language(j *job, o operand) {
 	case Jq:
 		s.jq(j, w.text)
 	default: // statements for a database
-		if j.name == "sqlite3" && plainSelect(w.text) && j.onlyShows() && o.opt == "" {
-			s.asks(j)
-			return
-		}
 		j.ran = true
 		j.part.Operands = append(j.part.Operands, w.text)
 		if low := strings.ToLower(w.text); strings.Contains(low, `\!`) || strings.Contains(low, "program") || strings.Contains(low, ".sh") || strings.Contains(low, ".sy") || strings.Contains(low, "load") {
 			s.doubt("a statement that may run a program")
 		}
 		s.add(Effect{Kind: Execute})
+		for _, e := range s.r.Effects { // a view in the file may call any function of the program
+			if e.Kind == Write && e.Command == j.name {
+				e.Kind = Execute
+				s.add(e)
+			}
+		}
 	}
 }
 

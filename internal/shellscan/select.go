@@ -4,27 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/floodmark/floodmark"
 )
-
-// asks makes a command that would change a database one that reads it. Its input may still run
-// code: a view can call any function of the program, and some start others. So the file counts as
-// loaded.
-func (s *scanner) asks(j *job) {
-	j.ran = true
-	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Change || e == floodmark.Write })
-	for i := range s.r.Effects {
-		if e := &s.r.Effects[i]; e.Kind == Write && e.Command == j.name {
-			e.Kind = Execute
-		}
-	}
-}
-
-// onlyShows reports that all options only format the answer.
-func (j *job) onlyShows() bool {
-	return !slices.ContainsFunc(j.p.opts, func(o string) bool { return !of("sqlite", strings.TrimLeft(o, "-")) })
-}
 
 // showsKeys reports a kubectl that may print a file, or objects that may hold keys.
 func (j *job) showsKeys() bool {
@@ -42,44 +22,8 @@ func (j *job) showsKeys() bool {
 	})
 }
 
-// plainSelect reports a single query: nothing in it can write, load or name another file. Every
-// bracket is examined, also in strings, so that no quote can hide one.
-func plainSelect(text string) bool {
-	text = strings.ToLower(strings.TrimSuffix(strings.Trim(text, blanks), ";"))
-	if !strings.HasPrefix(text, "select ") || strings.ContainsAny(text, ";\x00") || strings.Contains(text, "--") || strings.Contains(text, "/*") {
-		return false
-	}
-	for {
-		before, rest, more := strings.Cut(text, "(")
-		if !more {
-			return true
-		}
-		if !mayOpen(strings.TrimRight(before, blanks)) {
-			return false
-		}
-		text = rest
-	}
-}
-
-// blanks are SQLite's white space.
+// blanks are what stands between two words of a program.
 const blanks = " \t\n\f\r"
-
-// mayOpen reports what may precede a bracket: an operator, another bracket, a keyword, or a pure
-// function. A quoted name counts as any other name.
-func mayOpen(before string) bool {
-	word := before[strings.LastIndexFunc(before, notOfName)+1:]
-	if word != "" {
-		return harmlessFunction(word)
-	}
-	return before == "" || strings.IndexByte("(,=<>+-*/%|&!~", before[len(before)-1]) >= 0
-}
-
-// harmlessFunction reports a keyword or a pure function.
-func harmlessFunction(name string) bool { return of("sql", name) }
-
-func notOfName(c rune) bool {
-	return !(c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
-}
 
 // hooks adds the files a command runs by itself if they exist: in its folder, or in one above up to
 // where the line began. If this very line may create one, it runs code.
