@@ -187,12 +187,7 @@ func splitAt(run string) int {
 
 // isFile reports whether s ends like a file that people name with a line.
 func isFile(s string) bool {
-	switch s[strings.LastIndexByte(s, '.')+1:] {
-	case "go", "py", "js", "ts", "jsx", "tsx", "rs", "c", "h", "cc", "cpp", "hpp", "java", "kt", "rb", "php", "sh",
-		"md", "txt", "json", "yaml", "yml", "toml", "xml", "html", "css", "sql", "csv", "log", "mjs", "swift", "cs":
-		return true
-	}
-	return false
+	return inGroup("file-ending", s[strings.LastIndexByte(s, '.')+1:])
 }
 
 // schemeStart returns where the scheme at the end of s begins.

@@ -34,15 +34,7 @@ func BareHost(word string) bool {
 
 // commonEnding reports whether names of hosts often end so and names of files
 // do not.
-func commonEnding(label string) bool {
-	switch label {
-	case "com", "net", "org", "info", "biz", "edu", "gov", "dev", "app", "xyz", "top", "site", "online", "shop", "club", "link", "click", "live",
-		"cloud", "tech", "store", "page", "website", "eu", "uk", "us", "de", "fr", "nl", "ru", "cn", "jp", "br", "ch", "at", "it", "es", "pl", "io",
-		"ai", "co", "me", "tv", "cc", "to", "example", "test", "invalid", "onion", "local":
-		return true
-	}
-	return false
-}
+func commonEnding(label string) bool { return inGroup("host-ending", label) }
 
 // URLHost returns the host of a URL in lower case, without user and port; "" if it has none, or readers disagree.
 func URLHost(url string) string {
