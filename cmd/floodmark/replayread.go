@@ -58,7 +58,7 @@ func (c *console) replayFile(r *replay, name string) error {
 		in = f
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), 3*floodmark.MaxFactBytes+128<<10) // a fact in base64, with names around it
+	lines.Buffer(make([]byte, 64<<10), 3*factjson.MaxBytes+128<<10) // a fact in base64, with names around it
 	for n := 1; lines.Scan(); n++ {
 		if len(strings.TrimSpace(lines.Text())) == 0 {
 			continue
