@@ -11,12 +11,14 @@ import (
 // A monitor holds the states of its sessions, which change little. A node with many
 // thousands of them would spend a third of its time on going through them as often as Go
 // does by itself; on a laptop, with some long ones, that is little, and the memory is its
-// owner's. So how often depends on how much is live. Near the bound, Go collects as
-// often as it must.
+// owner's: there the garbage is bounded, too. So how often depends on how much is live.
+// Near the bound, Go collects as often as it must.
 const (
-	monitorLeast = 100       // per cent of what is live, before it is gone through again,
+	monitorUsual = 100       // per cent of what is live, before it is gone through again,
+	monitorLeast = 40        // in a long session,
 	monitorMost  = 300       // and where there is much of it
-	monitorFew   = 64 << 20  // live bytes up to which it is the least,
+	monitorRoom  = 24 << 20  // bytes of garbage in a long session
+	monitorFew   = 64 << 20  // live bytes from which on there are more sessions than one or two,
 	monitorMany  = 256 << 20 // and from which on it is the most
 	monitorBound = 3 << 30   // bytes
 )
@@ -39,9 +41,9 @@ const (
 // GOMEMLIMIT), and gives memory back to the system when there is nothing to do. The
 // program calls it once.
 func TuneMonitor(getenv func(string) string) {
-	tune(getenv, monitorLeast, monitorBound)
+	tune(getenv, monitorUsual, monitorBound)
 	if getenv("GOGC") == "" {
-		(&keeper{percent: monitorLeast}).watch()
+		(&keeper{percent: monitorUsual}).watch()
 	}
 }
 
@@ -105,7 +107,10 @@ const percentStep = 10
 
 // growth is by how many per cent of what is live a monitor's heap may grow.
 func growth(live uint64) int {
-	over := min(max(live, monitorFew), monitorMany) - monitorFew
+	if live <= monitorFew {
+		return min(max(monitorLeast, int(monitorRoom*100/max(1, live))), monitorUsual)
+	}
+	over := min(live, monitorMany) - monitorFew
 	return monitorLeast + int(over*(monitorMost-monitorLeast)/(monitorMany-monitorFew))
 }
 

@@ -7,11 +7,14 @@ import (
 )
 
 func TestGrowthFollowsWhatIsLive(t *testing.T) {
-	last := 0
+	last := monitorUsual
 	for live := uint64(0); live <= 2*monitorMany; live += 1 << 20 {
 		now := growth(live)
-		if now < last || live <= monitorFew && now != monitorLeast || live >= monitorMany && now != monitorMost {
+		if few := live <= monitorFew; few && now > last || !few && now < last || live <= monitorRoom && now != monitorUsual || live >= monitorMany && now != monitorMost {
 			t.Fatalf("%d bytes: %d after %d", live, now, last)
+		}
+		if now < monitorLeast || live <= monitorFew && live*uint64(now)/100 > max(monitorRoom, live*monitorLeast/100) {
+			t.Fatalf("%d bytes: %d", live, now)
 		}
 		last = now
 	}
@@ -19,7 +22,7 @@ func TestGrowthFollowsWhatIsLive(t *testing.T) {
 
 // Memory is given back once after work, and again only after more work.
 func TestMemoryIsGivenBackAfterWork(t *testing.T) {
-	k, taken := keeper{percent: monitorLeast}, uint64(0)
+	k, taken := keeper{percent: monitorUsual}, uint64(0)
 	look := func(more uint64) bool {
 		taken += more
 		_, rest := k.look(heap{live: 50 << 20, goal: 100 << 20, taken: taken})
@@ -39,7 +42,7 @@ func TestMemoryIsGivenBackAfterWork(t *testing.T) {
 // A change too small to stop the program for is not made.
 func TestGrowthChangesInSteps(t *testing.T) {
 	k := keeper{percent: monitorLeast}
-	for live, want := range map[uint64]int{monitorFew: monitorLeast, monitorFew + 4<<20: monitorLeast, monitorMany: monitorMost} {
+	for live, want := range map[uint64]int{monitorFew: monitorLeast, monitorFew + 4<<20: monitorLeast, monitorRoom: monitorUsual, monitorMany: monitorMost} {
 		if got, _ := k.look(heap{live: live}); got != want {
 			t.Errorf("%d bytes: %d, want %d", live, got, want)
 		}
