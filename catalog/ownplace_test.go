@@ -54,7 +54,7 @@ func TestOwnPlaceIsAClosedList(t *testing.T) {
 	}
 }
 
-func TestOwnPlaceOfNobody(t *testing.T) {
+func TestOwnPlaceNeedsAnOwner(t *testing.T) {
 	for _, text := range []string{strings.Replace(eventTool, "own: true, ", "", 1), strings.Replace(eventTool, "only: [title, cal=mine, start.day], ", "", 1)} {
 		if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "no place of the owner") {
 			t.Errorf("%s: %v", text, err)

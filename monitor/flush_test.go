@@ -185,7 +185,7 @@ func TestAConflictIsJudgedAgainByAll(t *testing.T) {
 }
 
 // An event whose caller gives up waiting is still written by another goroutine.
-func TestWhatSomebodyLeftIsWritten(t *testing.T) {
+func TestAnAbandonedEventIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newSlowly()
 		d, first, _ := crowd(t, j, nil)

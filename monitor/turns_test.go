@@ -108,7 +108,7 @@ func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
 }
 
 // A job that must be written alone keeps the session during another write, and counts as a waiter.
-func TestWhoeverGoesAloneIsCounted(t *testing.T) {
+func TestAJobWrittenAloneIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
 		defer wg.Wait()

@@ -91,7 +91,7 @@ func TestOpenclawSaysNoInTheChat(t *testing.T) {
 }
 
 // A timeout is no denial: the question can be answered elsewhere, and is asked again.
-func TestOpenclawNobodyAnswersInTheChat(t *testing.T) {
+func TestOpenclawQuestionInTheChatTimesOut(t *testing.T) {
 	for _, decision := range []string{"timeout", "cancelled", ""} {
 		d := openclawDesk(t)
 		d.runs(outward, "c2")

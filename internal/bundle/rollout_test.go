@@ -71,7 +71,7 @@ func TestSharesOnlyGrow(t *testing.T) {
 
 // For all rollouts: the same answer twice, one of two versions or none, and never
 // one that is revoked.
-func TestNobodyHasWhatIsRevoked(t *testing.T) {
+func TestRevokedVersionsAreNotGivenOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		r := rolled(uint64(random.IntN(4)), uint64(random.IntN(4)), random.IntN(14_000)-2000)

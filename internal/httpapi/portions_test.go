@@ -35,7 +35,7 @@ func byHeader(h http.Handler) http.Handler {
 
 // A machine with many large, unfinished uploads does not delay others, and its bytes are given
 // back.
-func TestSlowMachinesHoldUpNobody(t *testing.T) {
+func TestSlowMachinesDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := serveInMemory(t, byHeader(httpapi.NewMachineHandler(uploads{}, httpapi.Options{MaxBody: time.Minute})))
 		var slow sync.WaitGroup

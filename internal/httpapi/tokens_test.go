@@ -78,7 +78,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestTokensNobodyHas(t *testing.T) {
+func TestUnknownTokens(t *testing.T) {
 	tokens := openTokens(t, tokenPath(t))
 	text, _ := create(t, tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})
 	over, _ := create(t, tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "old", Expires: soon()})

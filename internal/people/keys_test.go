@@ -167,7 +167,7 @@ func TestAFloodKeepsNoWithdrawnKeyAlive(t *testing.T) {
 }
 
 // A request that is cancelled during the first query to the provider does not keep others out.
-func TestWhoHangsUpKeepsNobodyOut(t *testing.T) {
+func TestACancelledRequestKeepsNoOthersOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
 		good := h.Sign(h.good(nil))

@@ -131,7 +131,7 @@ func TestAPersonIsFound(t *testing.T) {
 }
 
 // What the claims of a well signed token must not be.
-func TestClaimsThatProveNobody(t *testing.T) {
+func TestClaimsThatProveNoIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
 		many := make([]string, people.MaxGroups+1)
@@ -203,7 +203,7 @@ func TestClaimsThatStandTwice(t *testing.T) {
 }
 
 // Invalid signatures, each over valid claims.
-func TestSignaturesThatProveNobody(t *testing.T) {
+func TestSignaturesThatProveNoIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
 		claims, err := json.Marshal(h.good(nil))

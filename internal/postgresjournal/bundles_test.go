@@ -36,7 +36,7 @@ func TestBundlesWithRoles(t *testing.T) {
 
 // A database login cannot change what was published, skip a number, or see or add rows of another
 // tenant.
-func TestNobodyChangesBundles(t *testing.T) {
+func TestBundlesCannotBeChanged(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	store := open(t, g.writer, Options{Schema: g.schema}).Bundles()
 	for _, tenant := range []string{"acme", "beta"} {

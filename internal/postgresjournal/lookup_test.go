@@ -53,7 +53,7 @@ func TestThoseWhoAskAtOnceShareAStatement(t *testing.T) {
 
 // A second statement starts beside one that hangs, a third does not, and lookups that arrive during
 // a quick one wait for it.
-func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
+func TestAHangingStatementBlocksNoLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		may := make(chan struct{})
 		var begun atomic.Int64

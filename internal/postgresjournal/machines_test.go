@@ -87,7 +87,7 @@ func copyLength(t *testing.T, b machines.Book) (n int) {
 }
 
 // Machines' entries cannot be changed, and tenants do not see each other's.
-func TestNobodyChangesMachines(t *testing.T) {
+func TestMachinesCannotBeChanged(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	b := open(t, g.writer, Options{Schema: g.schema}).Machines()
 	machinestest.Enrolled(t, b, "acme", "m1")

@@ -96,7 +96,7 @@ func TestSessionsLieInTheMonthTheyBeganIn(t *testing.T) {
 
 // Facts that retention hides stay until their month is dropped. A session that goes on behind its
 // tombstone starts in a new month. A month is dropped only when no live session is in it.
-func TestMonthGoesWhenNobodyLivesInIt(t *testing.T) {
+func TestMonthIsDroppedWithoutLiveSessions(t *testing.T) {
 	dsn := testDSN(t)
 	g := newGuarded(t, newSchema(t))
 	j, other := open(t, g.eraser, Options{Schema: g.schema}), open(t, g.writer, Options{Schema: g.schema})
@@ -319,7 +319,7 @@ func TestOlderProgramBesideMonths(t *testing.T) {
 }
 
 // Without a table for the month, sessions begin in the table from before months.
-func TestNoMonthRefusesNobody(t *testing.T) {
+func TestMissingMonthRefusesNoAppend(t *testing.T) {
 	j := open(t, testDSN(t), Options{})
 	all, err := j.shards[0].look(t.Context())
 	if err != nil {
@@ -361,7 +361,7 @@ func TestBirthInTwoMonths(t *testing.T) {
 }
 
 // Months are dropped while nodes append: no append is refused.
-func TestDropHoldsUpNobody(t *testing.T) {
+func TestDropBlocksNoAppend(t *testing.T) {
 	dsn := testDSN(t)
 	schema := testSchema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})

@@ -91,7 +91,7 @@ func TestJournalWithRoles(t *testing.T) {
 	})
 }
 
-func TestNobodyChangesFacts(t *testing.T) {
+func TestFactsCannotBeChanged(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.eraser, Options{Schema: g.schema})
 	s := session("s")

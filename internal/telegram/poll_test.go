@@ -151,7 +151,7 @@ func i(m bottest.Message) int { return int(m.ID % 2) }
 
 // Updates for a monitor that never comes back do not stay for ever, and a flood of them hides
 // nothing.
-func TestWhatIsNobodys(t *testing.T) {
+func TestUpdatesWithoutAnOwnerAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
 		for range 150 {
@@ -314,7 +314,7 @@ func TestChangedNotes(t *testing.T) {
 
 // A card of an earlier run that is not asked again says that it is over, long before its time; if
 // its question is asked later, that has a new card.
-func TestACardThatNobodyAsksAgain(t *testing.T) {
+func TestACardThatIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram")
 		d := newDesk(t, setup{file: file})
