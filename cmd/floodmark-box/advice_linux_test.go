@@ -79,7 +79,7 @@ func TestArguments(t *testing.T) {
 
 // Who finds the program and asks what it is reads five lines.
 func TestHelp(t *testing.T) {
-	if n := strings.Count(help, "\n"); n != 5 || !strings.Contains(help, "Nobody calls it by hand") {
+	if n := strings.Count(help, "\n"); n != 5 || !strings.Contains(help, "It is not called by hand") {
 		t.Errorf("%d lines:\n%s", n, help)
 	}
 	for line := range strings.Lines(help) {

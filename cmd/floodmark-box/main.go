@@ -46,7 +46,7 @@ func main() {
 
 const help = `floodmark-box runs one command in a box: it sees the system and one project, has no
 network and none of your secrets, and writes to a copy of that project.
-Nobody calls it by hand. Floodmark's monitor lets an agent run it in place of a command,
+It is not called by hand: Floodmark's monitor lets an agent run it in place of a command,
 with a ticket that is valid once: floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]
 «floodmark prove --box» tries whether boxes hold on this machine; docs/guide/box.md says more.
 `

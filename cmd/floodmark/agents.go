@@ -114,7 +114,7 @@ func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error,
 	case last == nil:
 		return "it was never proved here; " + again + " tries it"
 	case last.At.Before(since):
-		return "it was protected anew since it was proved; " + again + " tries it again"
+		return "it was protected again since it was proved; " + again + " tries it again"
 	case last.Version == "" && f.Version != "":
 		return "its version was not known when it was proved; " + again + " tries it again"
 	case last.Version != f.Version && f.Version != "":
@@ -205,7 +205,7 @@ func checkWords(check, starts string, words []string) *finding {
 		var f finding
 		switch {
 		case !filepath.IsAbs(word):
-			f = wrong(check, "write its full path, or let «floodmark protect» do it", "%s «%s», which is found by PATH: whoever sets it chooses the program", starts, word)
+			f = wrong(check, "write its full path, or let «floodmark protect» do it", "%s «%s», which is found by PATH: an agent that sets PATH chooses the program", starts, word)
 		case err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0:
 			f = wrong(check, "install it there, or let «floodmark protect» write where it is", "%s %s, which is no program: everything is refused", starts, word)
 		case info.Mode().Perm()&0o022 != 0:

@@ -26,7 +26,7 @@ func (c *console) approveTicket(ctx context.Context, p place, r *wire.AnswerRequ
 	}
 	if !cardscreen.Worded(q) {
 		return &failure{
-			code: exitNo, text: "it is not said what " + q.GetTicket() + " is about, and nobody should approve what is not shown",
+			code: exitNo, text: "this node has no words for " + q.GetTicket() + ", and a question that is not shown is not approved",
 			hint: "try again when all nodes have the same version, or wait until the agent asks again; you can deny it",
 		}
 	}

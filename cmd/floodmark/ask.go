@@ -111,7 +111,7 @@ func (d *desk) unanswered(err error) error {
 // notRunning says that no monitor answers, and how to start one.
 func (d *desk) notRunning() error {
 	return &failure{
-		code: exitNo, text: "no monitor runs here: nobody answers on " + d.socket,
+		code: exitNo, text: "no monitor runs here: nothing answers on " + d.socket,
 		hint: "start it with " + starts(d.place),
 	}
 }

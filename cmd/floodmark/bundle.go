@@ -38,8 +38,8 @@ func newBundleKey(c *console) *cobra.Command {
 		Use:   "key FILE",
 		Short: "Make an author's key",
 		Long: `Make an author's key. The private half is written to FILE, which must not exist and
-which nobody but you can read; keep it where no agent and no node gets at it. The
-public half is shown: it goes into service.yaml of those who are to believe you.`,
+which only you can read; keep it where no agent and no node can reach it. The public
+half is shown: it goes into service.yaml of the monitors that are to trust you.`,
 		Example:     `  floodmark fleet bundle key ann.key`,
 		Annotations: exits("it is made", ""),
 		Args:        needs("FILE"),
@@ -141,8 +141,8 @@ func newBundleRollout(c *console) *cobra.Command {
 		Use:   "rollout VERSION",
 		Short: "Give a version to a share of the sessions, or to all",
 		Long: `Give a version to a share of the sessions; the others keep the version that all had
-before. A larger share takes it from nobody. All nodes follow within seconds. A
-session that is under way has the new rules from its next event on.`,
+before. A larger share keeps it for all who have it. All nodes follow within seconds.
+A session that is under way has the new rules from its next event on.`,
 		Example:     "  floodmark fleet bundle rollout 2 --share 10%\n  floodmark fleet bundle rollout 2",
 		Annotations: exits("it is rolled out", "no monitor runs"),
 		Args:        needs("VERSION"),
@@ -173,9 +173,9 @@ func newBundleRollback(c *console) *cobra.Command {
 	var p place
 	cmd := &cobra.Command{
 		Use:   "rollback",
-		Short: "Take the newest version back from everybody",
-		Long: `Take the version that was rolled out last back from everybody: all have the one
-before it again, and nobody is ever given the newer one any more.`,
+		Short: "Roll the newest version back for all sessions",
+		Long: `Roll the last version back: all sessions have the one before it again, and the newer
+one is never given to a session again.`,
 		Example:     "  floodmark fleet bundle rollback",
 		Annotations: exits("it is taken back", "no monitor runs"),
 		Args:        cobra.NoArgs,

@@ -118,7 +118,7 @@ func newBundlePublish(c *console) *cobra.Command {
 		Short: "Bring a version of the rules to the monitor",
 		Long: `Bring a version of the rules to the monitor. FILE is a policy, which is checked and
 signed with --key as the next version of your tenant, or what «floodmark fleet bundle
-make» wrote. A policy with errors is refused, with line and column. Nobody has the
+make» wrote. A policy with errors is refused, with line and column. No session has the
 new version yet: «floodmark fleet bundle rollout» gives it to a share, or to all.`,
 		Example:     "  floodmark fleet bundle publish policy.yaml --key ann.key --note \"mail is asked about\"\n  floodmark fleet bundle publish acme-3.bundle",
 		Annotations: exits("it is published", "it is wrong, or no monitor runs"),

@@ -21,12 +21,12 @@ func newClean(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean [PATH]",
 		Short: "Remove files that sessions of little trust left in a project",
-		Long: `List what sessions that had read something of a stranger left below PATH, or below
-the folder you are in, and that git does not keep: build results, caches, new files.
-As long as they lie there, whatever runs in the project runs in a box or is asked
-about. You say which are removed; what was changed since stays, and so does all that
-git keeps, for which there is «floodmark trust --diff». You must say it at a
-terminal. Linux only.`,
+		Long: `List the files below PATH, or below the current folder, that sessions left after they
+had read a stranger's text, and that git does not track: build results, caches, new
+files. While they exist, every command of the project runs in a box or is asked about.
+You choose which to remove. Files that were changed since stay, and so do tracked
+files, for which there is «floodmark trust --diff». You must confirm at a terminal.
+Linux only.`,
 		Example: `  floodmark undo clean --dry-run
   floodmark undo clean ~/src/app`,
 		Annotations: exits("nothing is left that can be removed", "something was not removed, or nothing was confirmed"),
@@ -164,20 +164,20 @@ func (c *console) endorseFiles(cmd *cobra.Command, p place, paths []string) erro
 		rows = append(rows, shownFile(f)...)
 	}
 	if len(rows) == 0 {
-		c.say("there is no file here to vouch for")
+		c.say("there is no file here to trust")
 		return errNo
 	}
 	c.say("%s to look at, %d rows", count(len(l.GetFiles()), "file", "files"), len(rows))
 	for i, row := range rows {
 		if i > 0 && i%pageRows == 0 {
 			if answer, err := c.typed(fmt.Sprintf("%d rows to go; Enter for more, q to end: ", len(rows)-i)); err != nil || answer != "" {
-				return &failure{code: exitNo, text: "nothing was endorsed"}
+				return &failure{code: exitNo, text: "nothing was trusted"}
 			}
 		}
 		fmt.Fprintln(c.stdout, row)
 	}
-	if answer, err := c.typed("Type yes to vouch for exactly this: "); err != nil || answer != "yes" {
-		return &failure{code: exitNo, text: "nothing was endorsed"}
+	if answer, err := c.typed("Type yes to trust exactly this: "); err != nil || answer != "yes" {
+		return &failure{code: exitNo, text: "nothing was trusted"}
 	}
 	a, err := ask(cmd.Context(), c, p, (*desk).Endorse, &wire.EndorseRequest{List: l.GetList()})
 	if err != nil {

@@ -240,7 +240,7 @@ func coverageText(st style, r transcript.Summary) string {
 	case len(r.Agents) == 0:
 		p.title("No agent has written a transcript here.")
 	case r.Unseen > 0:
-		p.title(count(r.Unseen, "call", "calls") + " ran that nobody allowed.")
+		p.title(count(r.Unseen, "call", "calls") + " ran that were not allowed.")
 	default:
 		p.title("All that ran since floodmark watches was judged.")
 	}

@@ -24,8 +24,8 @@ func newDoctor(c *console) *cobra.Command {
 settings and policy, both sockets, the hooks of the agents on this machine, whether a
 box can be made, its keys, the clock, and room on the disk. Each line says ok, note or
 problem, and for a problem what to do. Nothing is changed and nothing is written to
-the journal: hook.sock is sent something that must be refused, which proves that
-somebody answers.`,
+the journal: hook.sock is sent a message that must be refused, which proves that a
+monitor answers.`,
 		Example: `  floodmark doctor
   floodmark doctor --system
   floodmark doctor --output json | jq '.checks[] | select(.state == "problem")'`,

@@ -24,9 +24,9 @@ func TestDoctorAuditor(t *testing.T) {
 		code      int
 		want      []string
 	}{
-		"sensible":  {"allow", "block: nobody asked", exitOK, []string{"ok      a call the user asked for: allow, in ", `ok      a call nobody asked for: block, in `, `("nobody asked")`, "note    auditor: there is one, and the policy asks none"}},
+		"sensible":  {"allow", "block: nobody asked", exitOK, []string{"ok      a call the user asked for: allow, in ", `ok      a call that was not asked for: block, in `, `("nobody asked")`, "note    auditor: there is one, and the policy asks none"}},
 		"anxious":   {"unsure", "block: no", exitOK, []string{"note    a call the user asked for: unsure", "as often as without"}},
-		"credulous": {"allow", "allow", exitNo, []string{"problem a call nobody asked for: allow", "do not use this model"}},
+		"credulous": {"allow", "allow", exitNo, []string{"problem a call that was not asked for: allow", "do not use this model"}},
 		"talkative": {"I think that", "block: no", exitOK, []string{"its answer was none of allow, block and unsure"}},
 	} {
 		m := &testmodel.Model{Say: func(turn testmodel.Turn) testmodel.Step {

@@ -130,7 +130,7 @@ func checkKeys(p config.Paths) []finding {
 		}
 	}
 	if len(list) == 0 {
-		return []finding{ok("secrets", "nobody else can read keys, journal and tokens")}
+		return []finding{ok("secrets", "no other user can read keys, journal and tokens")}
 	}
 	return list
 }
@@ -175,7 +175,7 @@ func checkHookSocket(ctx context.Context, p config.Paths, where place, needed bo
 		return nil // said already
 	}
 	if err != nil {
-		return []finding{wrong("hook.sock", "start the monitor: "+starts(where), "nobody answers on %s: agents with hooks are refused everything", p.HookSocket)}
+		return []finding{wrong("hook.sock", "start the monitor: "+starts(where), "nothing answers on %s: agents with hooks are refused everything", p.HookSocket)}
 	}
 	defer conn.Close()
 	body := []byte(`{"v":0}`)

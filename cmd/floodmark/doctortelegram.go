@@ -34,7 +34,7 @@ what a running monitor says about it. Nothing is sent, unless --send asks for a
 message that needs no answer.
 
 --who is for setting a bot up, before service.yaml names it: it waits half a minute
-for somebody to write to the bot and shows their number, for chatId and
+for a message to the bot and shows the sender's number, for chatId and
 allowedUserIds. The token is read from a variable, so that it stands in no history.`,
 		Example: `  floodmark doctor telegram
   floodmark doctor telegram --send
@@ -92,7 +92,7 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []finding {
 	}
 	list := []finding{ok("bot", "it is @%s", me.Username)}
 	if strings.HasPrefix(t.Server, "http:") {
-		list = append(list, note("server", "use https where agents run as your own user", "whoever can listen at %s reads the token and can answer for you", hostOf(t.Server)))
+		list = append(list, note("server", "use https where agents run as your own user", "a program that listens at %s reads the token and can answer for you", hostOf(t.Server)))
 	}
 	switch hook, err := bot.Webhook(ctx); {
 	case err != nil:
@@ -121,7 +121,7 @@ func checkChat(ctx context.Context, bot *telegram.Client, t config.Telegram) fin
 	case chat.Type == "private":
 		return ok("chat", "you are asked in your own chat with the bot; %s may answer", count(len(t.AllowedUserIDs), "person", "people"))
 	case chat.Type == "channel":
-		return wrong("chat", "use your own chat with the bot, or a group", "it is a channel: whoever follows it reads every question")
+		return wrong("chat", "use your own chat with the bot, or a group", "it is a channel: every follower reads every question")
 	}
 	return note("chat", "", "it is a group: all members read what your agents ask; %s may answer", count(len(t.AllowedUserIDs), "person", "people"))
 }
@@ -144,7 +144,7 @@ func (c *console) checkListening(ctx context.Context, p place) []finding {
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
 	if err != nil {
-		return []finding{note("monitor", "start it: nobody is asked while it does not run", "no monitor answers here")}
+		return []finding{note("monitor", "start it: no question is asked while it does not run", "no monitor answers here")}
 	}
 	var list []finding
 	fails := false
@@ -193,7 +193,7 @@ func (c *console) whoWrites(ctx context.Context, f telegramFlags) []finding {
 		list = append(list, ok("who", "user %d calls themselves %q%s", u.Wrote.From.ID, u.Wrote.From.Name, where))
 	}
 	if len(list) == 0 {
-		return []finding{wrong("who", "write something to @"+me.Username+" and try again", "nobody wrote to the bot")}
+		return []finding{wrong("who", "write something to @"+me.Username+" and try again", "no message came to the bot")}
 	}
 	return list
 }

@@ -23,11 +23,11 @@ func newDoctorWebhook(c *console) *cobra.Command {
 		Long: `Send a test to every webhook that service.yaml names under «verifier», signed like
 a real request, and say what came back: the connection, the status, the decision
 and its reason. The test is about a tool «floodmark_test» that does not exist, so
-that nothing can run whatever is answered. Nothing is written to the journal.
+that no answer can make anything run. Nothing is written to the journal.
 
 The variables that service.yaml names must be set where this command runs, as they
-are where the monitor runs. A policy that names a verifier nobody can reach is
-found as well.`,
+are where the monitor runs. A policy that names a verifier without an address is
+reported as well.`,
 		Example: `  floodmark doctor webhook
   VERIFIER_HMAC_SECRET=… floodmark doctor webhook --output json`,
 		Annotations: exits("every webhook gave an answer", "a problem was found"),
@@ -99,7 +99,7 @@ func (c *console) checkWebhook(ctx context.Context, name string, rules kernel.Ru
 	list = append(list, ok(name+" answer", "%s", said))
 	if r.TLS == "" {
 		list = append(list, note(name+" receiver", "let it run as another user, or give it a certificate and write https (with «ca:» for one of your own)",
-			"whatever runs as your user could listen there while it does not run, and answer yes: only TLS proves who answers"))
+			"any program of your user could listen there while it does not run, and answer yes: only TLS proves who answers"))
 	}
 	return list
 }

@@ -19,20 +19,19 @@ func newTrust(c *console) *cobra.Command {
 branch of its remote «origin», as the monitor fetches it, then is shared and runs as
 your own work does. Without an argument those repositories are listed.
 
-With a SESSION and a SOURCE, vouch for content that came in there. SOURCE is its number
+With a SESSION and a SOURCE, trust content that came in there. SOURCE is its number
 in «floodmark journal show SESSION», or at least the first 8 digits of its digest. Its
 trust rises to local at most, and the session's mark is made again from what is left.
 Content that differs in one byte is not covered.
 
 With --diff you see what sessions of little trust changed in files below the folder
-you are in, or in PATH, and vouch for all of that at once. It is compared with the
+you are in, or in PATH, and trust all of that at once. It is compared with the
 commit at which the first such session began, as git has it, or shown whole. A file
 that is changed later is not covered. Linux only.
 
-With --withdraw you take back that you vouch for content. The content, and all that was
-made from it, sinks to the trust it came with, and so does the session's mark. The
-SESSION of files is floodmark/files. You must say all of this at a terminal: a script
-cannot vouch.`,
+With --withdraw you withdraw that trust. The content, and all that was made from it,
+sinks to the trust it came with, and so does the session's mark. The SESSION of files
+is floodmark/files. You must say all of this at a terminal: a script cannot.`,
 		Example: `  floodmark trust .
   floodmark trust --end .
   floodmark trust codex:0199 3
@@ -61,8 +60,8 @@ cannot vouch.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	cmd.Flags().BoolVar(&end, "end", false, "the repository is your team's no longer")
-	cmd.Flags().BoolVar(&back, "withdraw", false, "take back that you vouch for content")
-	cmd.Flags().BoolVar(&diff, "diff", false, "look at files that sessions left, and vouch for them")
+	cmd.Flags().BoolVar(&back, "withdraw", false, "withdraw your trust in content")
+	cmd.Flags().BoolVar(&diff, "diff", false, "look at files that sessions left, and trust them")
 	cmd.MarkFlagsMutuallyExclusive("diff", "withdraw", "end")
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
@@ -72,7 +71,7 @@ cannot vouch.`,
 // endorse trusts content.
 func (c *console) endorse(cmd *cobra.Command, p place, args []string) error {
 	if p.fleet != "" && !c.stdinTerminal { // the local monitor checks by itself
-		return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
+		return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot trust content")
 	}
 	a, err := ask(cmd.Context(), c, p, (*desk).Endorse, &wire.EndorseRequest{Session: args[0], Digest: args[1]})
 	if err != nil {

@@ -53,7 +53,7 @@ func (c *console) printTool(e *explanation, st style) {
 	t := e.Tool
 	about := t.About
 	if !t.Known {
-		about = "nobody described this tool, so the strictest is assumed"
+		about = "this tool has no description, so the strictest is assumed"
 	}
 	fmt.Fprintf(c.stdout, "%s: %s\n", st.bold(printable(toolTitle(t.ToolRef))), printable(about))
 	for _, e := range t.Effects {
@@ -225,7 +225,7 @@ func (e *explanation) advice() []string {
 		if row.Trust > e.Context.Trust && row.Verdicts[e.Context.Secrecy.String()] == floodmark.Allow.String() {
 			way := "begin a new session for it."
 			if row.Trust <= floodmark.Local { // the highest that trusting content raises it to
-				way = "trust what you vouch for («floodmark trust»), or begin a new session for it."
+				way = "trust the content («floodmark trust»), or begin a new session for it."
 			}
 			list = append(list, fmt.Sprintf("It would be allowed with nothing below %s in the context: %s", row.Trust, way))
 			break

@@ -142,7 +142,7 @@ func (d *desk) unreached(err error) error {
 	case outward.Distrust(err) != "":
 		return &failure{code: exitNo, text: d.fleet.URL + " was not asked: " + outward.Distrust(err), hint: "if its certificate is new, log in again with «" + d.again() + " --ca FILE»"}
 	case absent(err):
-		return &failure{code: exitNo, text: "nobody answers at " + d.fleet.URL, hint: "check the address and your network"}
+		return &failure{code: exitNo, text: "nothing answers at " + d.fleet.URL, hint: "check the address and your network"}
 	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err) && d.fleet.Given != nil:
 		return &failure{code: exitNo, text: d.fleet.Name + " does not let you in: it does not know the token; it has ended, was revoked, or is another fleet's", hint: hint}
 	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err):

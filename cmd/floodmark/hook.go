@@ -18,8 +18,8 @@ func newHook(c *console) *cobra.Command {
 floodmark-hook does when the agent starts it: to see what an agent is told. The
 message is read from standard input. It counts like any other: what it says is
 written down, the session it names is real, and the shell you run it in counts as
-that agent from then on, so that nobody answers questions or looks at sessions
-there. Use a monitor of its own («floodmark serve --dir try»), or a shell you close.
+that agent from then on, so that questions cannot be answered and sessions not be
+read there. Use a monitor of its own («floodmark serve --dir try»), or a shell you close.
 
 The exit status is what the agent takes for the answer. Without an answer it is a
 refusal, in the way that agent obeys.`,

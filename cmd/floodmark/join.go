@@ -41,8 +41,8 @@ then on it
     by then is judged by the profile strict, and «floodmark status» says so.
 
 You log in at the fleet's identity provider with a code that is shown here, or
-show a token that whoever runs the fleet gave you (--token). What you show is not
-kept; the laptop gets a token of its own, in a file that is yours alone.
+show a token that the fleet's operator gave you (--token). What you show is not
+stored; the laptop gets a token of its own, in a file that only you can read.
 «floodmark fleet leave» undoes all of it. No agent can join or leave.`,
 		Example: `  floodmark fleet join https://floodmark.firm.example:7443
   floodmark fleet join https://floodmark.firm.example:7443 --token enrol.token
@@ -54,7 +54,7 @@ kept; the laptop gets a token of its own, in a file that is yours alone.
 	addPlace(cmd, &f.place)
 	cmd.Flags().StringVar(&f.token, "token", "", "the `FILE` with a token to enrol (- for standard input), instead of logging in")
 	cmd.Flags().BoolVar(&f.noAsking, "no-asking", false, "do not show this laptop's questions to people of the fleet")
-	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs the fleet's certificate, if this machine does not trust it")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with the authority that signed the fleet's certificate, if this machine does not trust it")
 	cmd.Flags().StringVar(&f.name, "name", "", "what people call this machine there: a `NAME` instead of the host's")
 	return cmd
 }
@@ -144,7 +144,7 @@ func newLeave(c *console) *cobra.Command {
 		Short: "Take this laptop out of the fleet it joined",
 		Long: `Leave the fleet: nothing is uploaded or fetched any more, your own policy holds
 again, and what the fleet gave this laptop is removed. The fleet is told; if it
-cannot be reached, the laptop leaves all the same, and whoever runs the fleet can
+cannot be reached, the laptop leaves all the same, and the fleet's operator can
 revoke the machine. What was uploaded stays there.`,
 		Example:     `  floodmark fleet leave`,
 		Annotations: exits("it left", "it had joined none"),
@@ -160,7 +160,7 @@ revoke the machine. What was uploaded stays there.`,
 			out := &sheet{st: c.outStyle()}
 			out.line(0, "This laptop left the fleet; your own policy holds again. What was uploaded stays there.")
 			if a.GetUntold() != "" {
-				out.painted(0, "The fleet was not told ("+plain(a.GetUntold())+"): ask whoever runs it to revoke "+machineWord(a.GetMachine())+".", out.st.yellow)
+				out.painted(0, "The fleet was not told ("+plain(a.GetUntold())+"): ask its operator to revoke "+machineWord(a.GetMachine())+".", out.st.yellow)
 			}
 			fmt.Fprint(c.stdout, out)
 			return nil

@@ -74,7 +74,7 @@ func newJournalExport(c *console) *cobra.Command {
 		Short: "Take the journal out, one JSON object a line",
 		Long: `Write the entries of one session, or of all, as one JSON object a line: session by
 session, in order, each with its hash and that of the entry before it, so that
-anybody can check the chain. Where entries were erased, the signed tombstone that
+every reader can check the chain. Where entries were erased, the signed tombstone that
 stands there comes first. The bodies are as they were hashed.`,
 		Example: `  floodmark journal export > journal.jsonl
   floodmark journal export codex:0199 --file session.jsonl`,

@@ -35,9 +35,9 @@ also erase sessions, floodmark_reader reads. None of them can log in: grant them
 those that can. A monitor that is only a writer cannot change or delete a fact,
 and does not bring tables up to date: run this command before a new version.
 
-Connect as somebody who may make schemas and, with --roles, roles: name them with
---user. Passwords come from PGPASSWORD or ~/.pgpass. With --print nothing is done:
-the SQL for the roles is printed, for whoever may run it.`,
+Connect as a database user who may create schemas and, with --roles, roles: name it
+with --user. Passwords come from PGPASSWORD or ~/.pgpass. With --print nothing is done:
+the SQL for the roles is printed, for a user who may run it.`,
 		Example: `  floodmark journal init --journal postgres://postgres@db.example/floodmark --roles
   floodmark journal init --user postgres --roles
   floodmark journal init --print`,
@@ -65,7 +65,7 @@ func (c *console) journalInit(ctx context.Context, f initFlags, json bool) error
 		return err
 	}
 	if err := postgresjournal.Init(ctx, ranges, postgresjournal.Options{}, f.roles); err != nil {
-		return unprepared(err, "connect as somebody who may make schemas and roles: --user")
+		return unprepared(err, "connect as a user who may create schemas and roles: --user")
 	}
 	if json {
 		return c.json(map[string]any{"databases": len(ranges), "roles": f.roles})

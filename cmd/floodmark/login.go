@@ -34,16 +34,16 @@ prints an address and a code: open the address in a browser, on any machine, see
 that it is your provider and that the code is the same, and say yes there.
 
 From then on the commands that take --fleet ask that fleet, as you: what you may do
-there follows from your groups. What the provider gave is kept in a file that is
-yours alone, shown to that fleet and to nobody else, and renewed when it ends, if
-the provider allows it (scope offline_access).
+there follows from your groups. The provider's tokens are stored in a file that only
+you can read, sent only to that fleet, and renewed when they expire, if the provider
+allows it (scope offline_access).
 
-Where there is no provider, --token logs in with a token of the kind owner that
-whoever runs the fleet made («floodmark fleet token create NAME --kind owner --tenant
-TENANT --may view,approve»): what you may do is what it was made with. The file must
-be yours alone (chmod 600); it is not needed any more afterwards.
+Without a provider, --token logs in with a token of the kind owner from the fleet's
+operator («floodmark fleet token create NAME --kind owner --tenant TENANT --may
+view,approve»): you may do what --may says. Only you may be able to read the file
+(chmod 600); it is not needed any more afterwards.
 
-Log in only at fleets you know: whoever runs one sees what you show it.`,
+Log in only at fleets you know: the operator of one sees the token you show it.`,
 		Example: `  floodmark fleet login https://floodmark.firm.example:7443
   floodmark fleet login https://10.0.0.7:7443 --name test --ca firm-ca.crt
   floodmark fleet login https://floodmark.firm.example:7443 --token ann.token
@@ -66,7 +66,7 @@ Log in only at fleets you know: whoever runs one sees what you show it.`,
 	}
 	addPlace(cmd, &f.place)
 	cmd.Flags().StringVar(&f.name, "name", "", "what to call it here instead of by its host's `NAME`")
-	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs its certificate, if this machine does not trust it")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with the authority that signed its certificate, if this machine does not trust it")
 	cmd.Flags().StringVar(&f.token, "token", "", "the `FILE` with a token (- for standard input), instead of asking an identity provider")
 	cmd.Flags().BoolVar(&f.list, "list", false, "list where you are logged in")
 	cmd.MarkFlagsMutuallyExclusive("list", "name")
@@ -158,7 +158,7 @@ func (c *console) keepLogin(ctx context.Context, p place, book *people.Book, fle
 	if err := book.Keep(ctx, fleet); err != nil {
 		return refuse("", "%s", err)
 	}
-	who := cmp.Or(fleet.Who(), "somebody")
+	who := cmp.Or(fleet.Who(), "a person without a name")
 	if s.GetTenant() != "" {
 		who += ", of " + s.GetTenant()
 	}
@@ -190,7 +190,7 @@ func tryLogin(ctx context.Context, p place, fleet people.Fleet) (*wire.StatusRes
 		if !ok {
 			return nil, err
 		}
-		return nil, &failure{code: exitNo, text: "not logged in: " + f.text, hint: "nothing was kept; ask whoever runs the fleet"}
+		return nil, &failure{code: exitNo, text: "not logged in: " + f.text, hint: "nothing was stored; ask the fleet's operator"}
 	}
 	return s, nil
 }

@@ -62,7 +62,7 @@ func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
 	if said := unmet(*fleet, err); said != nil {
 		return said
 	}
-	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + plain(err.Error()), hint: "show a token, if you were given one (--token), or ask whoever runs it"}
+	return &failure{code: exitNo, text: "people cannot log in at " + fleet.URL + ": " + plain(err.Error()), hint: "show a token, if you were given one (--token), or ask its operator"}
 }
 
 // unmet says why a fleet was not even asked; nil if it was.
@@ -72,7 +72,7 @@ func unmet(fleet people.Fleet, err error) error {
 	case outward.Distrust(err) == outward.SignedByNobody && fleet.Authority != "":
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByOthers, hint: "name the file of who does with --ca"}
 	case outward.Distrust(err) == outward.SignedByNobody:
-		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of who signs it with --ca"}
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of its authority with --ca"}
 	case outward.Distrust(err) != "":
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.Distrust(err)}
 	case errors.As(err, &asked), absent(err):
@@ -91,13 +91,13 @@ func apart(book *people.Book, fleet people.Fleet) error {
 	for _, other := range list {
 		if other.URL != fleet.URL && fleet.SameToken(other) {
 			return &failure{
-				code: exitNo, text: "this is the token you show at " + other.Name + " (" + other.URL + "), so whoever runs " + fleet.URL + " could act as you there",
+				code: exitNo, text: "this is the token you show at " + other.Name + " (" + other.URL + "), so the operator of " + fleet.URL + " could act as you there",
 				hint: "use one that was made at that fleet; if it is the same fleet at a new address, first run «floodmark fleet logout " + shellWord(other.Name) + "»",
 			}
 		}
 		if other.URL != fleet.URL && (other.Login.Same(fleet.Login) || fleet.Pass.Counts(other.Login)) {
 			return &failure{
-				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
+				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so its operator could act as you there",
 				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark fleet logout " + shellWord(other.Name) + "»",
 			}
 		}
@@ -116,7 +116,7 @@ func (c *console) logIn(ctx context.Context, fleet *people.Fleet, tell io.Writer
 	}
 	flow, err := fleet.Login.Begin(ctx, roots)
 	if err != nil {
-		return &failure{code: exitNo, text: fmt.Sprintf("%s: %s: %s", not, fleet.Login.Issuer, plain(err.Error())), hint: "try again, or ask whoever runs the fleet"}
+		return &failure{code: exitNo, text: fmt.Sprintf("%s: %s: %s", not, fleet.Login.Issuer, plain(err.Error())), hint: "try again, or ask the fleet's operator"}
 	}
 	defer flow.Close()
 	page := flow.Page

@@ -65,7 +65,7 @@ func inputName(name string) string {
 func (c *console) ownBytes(name string) ([]byte, error) {
 	if name == stdinName {
 		if c.stdinTerminal {
-			return nil, refuse("name a file, or send it: «floodmark fleet login URL --token - < FILE»", "a token that is typed here is seen by whoever looks on")
+			return nil, refuse("name a file, or send it: «floodmark fleet login URL --token - < FILE»", "a token that is typed here is shown on the screen")
 		}
 		data, err := io.ReadAll(io.LimitReader(c.stdin, maxTokenFile))
 		if err != nil {
@@ -75,7 +75,7 @@ func (c *console) ownBytes(name string) ([]byte, error) {
 	}
 	data, err := wholefile.ReadOwn(c.path(name), maxTokenFile)
 	if _, shown := errors.AsType[*wholefile.ShownError](err); shown {
-		return nil, refuse("make it yours alone (chmod 600), or another one if somebody may have read it", "%s: it is no plain file that you alone can read", name)
+		return nil, refuse("run chmod 600 on it, or have a new token made if it may have been read", "%s: it is no plain file that you alone can read", name)
 	}
 	if err != nil {
 		return nil, unreadable(name, err)

@@ -30,7 +30,7 @@ admin.`,
 		Example: `  floodmark fleet machines --fleet floodmark.firm.example
   floodmark fleet machines --fleet floodmark.firm.example --all --output json
   floodmark fleet machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
-		Annotations: exits("they are listed, if there are any", "you may not see them, or nobody answers"),
+		Annotations: exits("they are listed, if there are any", "you may not see them, or the fleet does not answer"),
 		Args:        groupArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
 			a, err := c.allMachines(cmd.Context(), p, q, format(cmd) == asJSON)
@@ -84,7 +84,7 @@ func (c *console) pages(ctx context.Context, d *desk, q *wire.ListMachinesReques
 			return nil, d.unanswered(err)
 		case page.GetNext() != "" && page.GetNext() <= q.GetAfter():
 			c.sofar("")
-			return nil, &failure{code: exitNo, text: "the fleet lists laptops without end", hint: "ask whoever runs it"}
+			return nil, &failure{code: exitNo, text: "the fleet lists laptops without end", hint: "ask its operator"}
 		}
 		for _, m := range page.GetMachines() {
 			if !whole {

@@ -96,7 +96,7 @@ func TestAllPagesOfMachines(t *testing.T) {
 func TestALaptopsQuestionHasNoCode(t *testing.T) {
 	p := &sheet{}
 	questionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, place{dir: "n1"}, time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC))
-	if text := p.String(); strings.Contains(text, "shown at a terminal") || !strings.Contains(text, "yes: on that laptop, or by somebody who is logged in") {
+	if text := p.String(); strings.Contains(text, "shown at a terminal") || !strings.Contains(text, "yes: on that laptop, or by a person who is logged in") {
 		t.Error(text)
 	}
 }

@@ -61,7 +61,7 @@ func (c *console) mayAt(ctx context.Context, p place, socket string) error {
 	case connect.CodePermissionDenied:
 		return d.unanswered(err)
 	case connect.CodeDeadlineExceeded:
-		return &failure{code: exitNo, text: "the monitor at " + socket + " does not answer, so nobody knows whether an agent started this", hint: "look with «floodmark status», then try again"}
+		return &failure{code: exitNo, text: "the monitor at " + socket + " does not answer, so it cannot tell whether an agent started this", hint: "look with «floodmark status», then try again"}
 	default:
 		return nil
 	}

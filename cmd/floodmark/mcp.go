@@ -7,13 +7,13 @@ func newMCP(c *console) *cobra.Command {
 		Use:   "mcp",
 		Short: "Stand between MCP clients and servers",
 		Long: `Put the monitor between a client and its MCP servers. Every tool call is decided
-before it reaches the server, and whatever a server says is a source, as with
+before it reaches the server, and all that a server says is a source, as with
 hooks. It is for clients without hooks, and a second line behind hooks.
 
 MCP servers give agents tools, prompts and instructions, and all of them are texts
-that somebody else wrote. What a server says of itself is remembered when it is
-seen first; what changed since, imitates another tool or hides something is held
-until you look.`,
+that others wrote. The descriptions of a server are recorded when they are first
+seen; one that changed since, imitates another tool or hides characters is held
+until you review it.`,
 		Example: `  floodmark mcp wrap --server notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   floodmark mcp review`,
 	}

@@ -49,7 +49,7 @@ this machine or in a closed network you name yourself, in gateway.yaml:
 
 There, too, stand client_id and client_secret if floodmark was registered by hand,
 and scopes. With grant: client-credentials the gateway logs in by these alone, and
-nobody runs this command.
+this command is not needed.
 
 You must say this at a terminal that no agent was started from, and the monitor
 must run.`,
@@ -165,7 +165,7 @@ func (c *console) loginAt(f mcpLoginFlags, name string) (*mcplogin.Book, mcplogi
 	}
 	at, ok := mcpservice.LoginAt(gateway.Servers[i])
 	if !ok {
-		return nil, mcplogin.Server{}, refuse("", "nobody logs in at %s: it is a command, or has a header Authorization already", name)
+		return nil, mcplogin.Server{}, refuse("", "%s takes no login: it is a command, or has a header Authorization already", name)
 	}
 	return mcplogin.Open(paths.Logins, c.clock), at, nil
 }

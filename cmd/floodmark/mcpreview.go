@@ -27,7 +27,7 @@ func newMCPReview(c *console) *cobra.Command {
 		Use:   "review [SERVER or SERVER/TOOL]",
 		Short: "Look at what MCP servers say of themselves",
 		Long: `Show what is held of MCP servers and why, with what changed, and what was seen
-first and you did not look at yet. Whatever a reader would not see stands as
+first and you did not review yet. An invisible character is shown as
 \u{200b}. With the name of a server, all of it; with that of a tool, the whole of
 its definition.
 

@@ -65,8 +65,8 @@ env says.
 With «shared: true» a server is one for all clients. What it says then carries the
 marks of all sessions that wrote to it.
 
-A server that ends takes nobody with it: its open calls are answered with an
-error, its tools vanish, and the next call to one of them starts it again.`,
+A server that ends does not affect the others: its open calls are answered with an
+error, its tools vanish, and the next call to one of them restarts it.`,
 		Example: `  floodmark mcp serve
   floodmark mcp serve --config ./gateway.yaml --listen 127.0.0.1:9000`,
 		Args:        cobra.NoArgs,

@@ -49,14 +49,14 @@ where these say to run a command, let them run «floodmark mcp wrap -- COMMAND»
 A tool call reaches the server only after the monitor has allowed it. A refused
 one comes back as the tool's error, with a line that the model reads: what was
 refused, why, and what to do instead. If you have to be asked and «floodmark watch»
-runs, the call waits half a minute for your answer; then, or if nobody watches, it
+runs, the call waits half a minute for your answer; then, or if it does not run, it
 is refused for now: approve it and the same call passes. What the server says
 (results, resources, prompts, its descriptions of tools, its instructions, its
 errors) is a source at the label of that server and tool, and is written down
-before the client sees it. Requests that nobody knows are judged like a tool that
-nobody described. Everything else passes as it is.
+before the client sees it. Unknown requests are judged like a tool without a
+description. Everything else passes as it is.
 
-Tools that could not be called at the session's mark, whatever their arguments,
+Tools that could not be called at the session's mark, with any arguments,
 are not shown. A tool whose description changed since you saw it, or that hides
 characters, is held.
 
@@ -64,7 +64,7 @@ NAME is your name for the server. The catalog knows tools by it («floodmark
 policy catalog show»), so use the usual one. Without it, it is made from the command:
 the package or program, without scope, version and «server-».
 
-The monitor is started if nobody listens at its usual place. While it does not
+The monitor is started if none listens at its default place. While it does not
 answer, no call is made and no tool is shown, and the connection stays.
 
 What the server writes to standard error goes to standard error, in plain lines

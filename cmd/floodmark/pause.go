@@ -27,9 +27,9 @@ pause ends by itself, after 8 hours at the latest, also if the monitor is killed
 meanwhile. Then «floodmark status» says once what it let through.
 
 Some things no pause lifts: what changes an agent, its instructions or this
-monitor (admin), secrets on their way out, shells whose commands nobody would
-see, calls that cannot be read, and what you refused. Code that runs during a
-pause can do whatever your user can do.
+monitor (admin), secrets on their way out, shells whose commands would go unseen,
+calls that cannot be read, and what you refused. Code that runs during a pause can
+do all that your user can do.
 
 With --observe you look before you trust, for 14 days at most: nothing is held and
 nothing runs in a box, also no secret on its way out. Everything is noted and
@@ -38,8 +38,8 @@ stopped, contained and asked. Only what would switch this monitor off, or start 
 agent without it, is held: its files, the agents' own settings, the start files of
 your shell. What you approve meanwhile holds no longer than you observe.
 
-You must say it at a terminal that no agent was started from: neither a script
-nor an agent, nor anybody on the network, can pause, nor can the rules of a project.
+You must say it at a terminal that no agent was started from: no script, no agent, no
+caller on the network and no project's rules can pause.
 
 With --end all pauses end, or that of one session, and you see what they let
 through. A session that is paused together with all others goes on being paused
@@ -84,7 +84,7 @@ func (c *console) pause(cmd *cobra.Command, p place, session, text string, obser
 		return refuse("write 15m, 2h or 90s; 8h is the longest", "%q is no time to pause for", shorten(text))
 	}
 	if p.fleet != "" {
-		return refuse("only --end takes --fleet", "nobody on the network can pause")
+		return refuse("only --end takes --fleet", "a pause cannot be set over the network")
 	}
 	if observe && !c.observes(text) {
 		c.say("nothing was changed")
@@ -125,7 +125,7 @@ func (c *console) observes(text string) bool {
 	if !c.stdinTerminal {
 		return false
 	}
-	c.say("For %s nothing will be held or boxed: whatever your agents run, runs with your rights, and secrets can leave this machine.", text)
+	c.say("For %s nothing will be held or boxed: all that your agents run has your rights, and secrets can leave this machine.", text)
 	fmt.Fprint(c.stderr, "Only observe? [y/N] ")
 	answer, err := bufio.NewReader(io.LimitReader(c.stdin, 64)).ReadString('\n')
 	if err != nil {

@@ -58,7 +58,7 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		name := shellWord(q.GetTicket()) + where.flags()
 		approve := "floodmark approve " + name + " shows all of it and asks you"
 		if strings.HasPrefix(q.GetSession(), "laptop/") && where.fleet == "" {
-			approve = "on that laptop, or by somebody who is logged in here with --fleet"
+			approve = "on that laptop, or by a person who is logged in here with --fleet"
 		}
 		if cardscreen.Picks(q) {
 			approve = "floodmark approve " + name + " --to ADDRESS"
@@ -77,7 +77,7 @@ func cardText(p *sheet, q *wire.Question, now time.Time) {
 	}
 	p.painted(2, head, p.st.yellow)
 	if h := q.GetHeld(); h != nil {
-		p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
+		p.line(4, "it is quiet: you are told of this only at "+stamp(h)+"; you can answer it all the same")
 	}
 	if q.GetTwo() {
 		p.line(4, cardscreen.Two(q))

@@ -49,7 +49,7 @@ the arguments are taken from the folder you are in, which counts as the project.
       --args '{"to":"bob@firm.example","message":"I am late"}' \
       --owner "tell bob@firm.example that I am late"
   floodmark policy explain github/create_issue --policy floodmark.yaml -o json`,
-		Annotations: exits("the call would be allowed", "it would not go through by itself: somebody is asked, or it is refused"),
+		Annotations: exits("the call would be allowed", "it would not go through by itself: a person is asked, or it is refused"),
 		Args:        needs("TOOL"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			return c.explain(opt, args[0], format(cmd))

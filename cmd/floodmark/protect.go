@@ -51,7 +51,7 @@ those below --project are changed, and they then name the floodmark of this mach
   floodmark protect --mcp
   floodmark protect --mcp cursor vscode --project ~/work/site
   sudo floodmark protect codex --system`,
-		Annotations:       exits("the agents are protected, or were already", "nothing was changed: you said no, or nobody could be asked"),
+		Annotations:       exits("the agents are protected, or were already", "nothing was changed: you said no, or could not be asked"),
 		ValidArgsFunction: offerAgents,
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			f.form = format(cmd)
@@ -79,7 +79,7 @@ only these: hooks stay.`,
   floodmark unprotect codex --yes
   floodmark unprotect --mcp
   floodmark unprotect --dry-run`,
-		Annotations:       exits("nothing of ours is left in the settings", "nothing was changed: you said no, or nobody could be asked"),
+		Annotations:       exits("nothing of ours is left in the settings", "nothing was changed: you said no, or could not be asked"),
 		ValidArgsFunction: offerAgents,
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			f.form = format(cmd)

@@ -123,7 +123,7 @@ func (c *console) sayNoServers(f protectFlags, plan *protect.Plan) {
 		c.say("nothing to do: no client was found here that names MCP servers and that we know (%s)", strings.Join(names, ", "))
 	default:
 		fmt.Fprint(c.stdout, uncoveredText(c.outStyle(), plan))
-		c.say("nothing to do: whatever of %s can go through the gateway does", titles(plan))
+		c.say("nothing to do: all of %s that can go through the gateway does", titles(plan))
 	}
 }
 

@@ -26,7 +26,7 @@ HOST VERIFIED     the agent itself was started, asked us, and obeyed
 ADAPTER VERIFIED  the hook in its settings, or its plugin, brings the monitor's no
                   in that agent's own words; the agent itself was not started
 FAILED            something was tried and did not hold
-NOT COVERED       a known hole, whatever was proved
+NOT COVERED       a known hole, which no proof closes
 
 All but Claude Code and Cursor are started, if they are on PATH: against a scripted
 model, in an empty home with our settings alone. Your settings, your agents' sessions
@@ -115,7 +115,7 @@ func (c *console) boxProgram(p place) (string, error) {
 
 // untried says that the box was never tried here, and proveBox what to do then.
 const (
-	untried  = "nobody tried whether this floodmark-box holds on this kernel"
+	untried  = "this floodmark-box was not tried yet on this kernel"
 	proveBox = "floodmark prove --box"
 )
 

@@ -56,8 +56,8 @@ what was decided under it.`,
 	f.StringVar(&opt.from, "from", "", "read this `FILE`, written by «floodmark journal export», instead of asking the monitor")
 	f.StringVar(&opt.session, "session", "", "only this `SESSION`")
 	f.StringVar(&opt.since, "since", "", "only what was decided in this `TIME`, such as 7d or 12h")
-	f.StringArrayVar(&opt.endorse, "endorse", nil, "as if you had endorsed this content, as `SESSION:DIGEST`; may be given more than once")
-	f.StringArrayVar(&opt.withdraw, "withdraw", nil, "as if you had never endorsed this content, as `SESSION:DIGEST`; may be given more than once")
+	f.StringArrayVar(&opt.endorse, "endorse", nil, "as if you had trusted this content, as `SESSION:DIGEST`; may be given more than once")
+	f.StringArrayVar(&opt.withdraw, "withdraw", nil, "as if you had never trusted this content, as `SESSION:DIGEST`; may be given more than once")
 	f.IntVar(&opt.limit, "limit", 50, "show at most so many decisions; 0 shows all")
 	return cmd
 }

@@ -239,7 +239,7 @@ func (c *console) removeFile(f launch.File, force bool) error {
 		c.say("%s is not there", f.Path)
 		return nil
 	case state == launch.Changed && !force:
-		return refuse("look at it, or remove it with --force", "%s was changed by somebody", f.Path)
+		return refuse("look at it, or remove it with --force", "%s was edited", f.Path)
 	}
 	if err := os.Remove(f.Path); err != nil {
 		return refuse("check that you may write there", "remove %s: %s", f.Path, reason(err))

@@ -18,9 +18,9 @@ func newSessions(c *console) *cobra.Command {
 		Short: "List the sessions of your agents",
 		Long: `List the conversations of your agents that the monitor knows, the last one written
 to first. The mark is the lowest trust and secrecy a session has ever seen: it
-decides what the agent may still do. ASKED counts what a person was asked about,
-REFUSED what nobody was, and BOXED the commands that ran in a box. Names are shortened:
-every command takes the beginning of one if it says which is meant.
+decides what the agent may still do. ASKED counts the calls that a person was asked
+about, REFUSED those refused without a question, and BOXED the commands that ran in a
+box. Names are shortened: every command takes the beginning of one if it is unique.
 
 At a fleet, --machine lists the copies of one laptop's sessions instead, as it
 uploaded them: «show», «why» and «graph» take the names they have there.`,

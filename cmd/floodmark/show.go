@@ -199,7 +199,7 @@ func reasonCode(d *wire.Decision) string {
 // restText shows the parts that most sessions do not have.
 func restText(p *sheet, a *wire.ShowResponse, where place) {
 	if len(a.GetEndorsements()) > 0 {
-		p.title("What you vouch for")
+		p.title("What you trust")
 		for _, e := range a.GetEndorsements() {
 			p.line(2, short(e.GetDigest())+" as "+e.GetTrust()+", by "+e.GetBy())
 		}

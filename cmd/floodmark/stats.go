@@ -48,15 +48,15 @@ func newStats(c *console) *cobra.Command {
 		Short: "Say what asking cost you, and what would spare questions",
 		Long: `Count what the journal says of the last week: tasks, questions for each, calls that
 came again, who resolved what needed an answer, how fast you answered, how often
-faster than anybody reads, and which tools an auditor refused. Then the five rules
-behind most questions, each with the one endorsement, approval or line of your policy
+faster than people read, and which tools an auditor refused. Then the five rules
+behind most questions, each with the one trusted source, approval or policy line
 that would have spared most of them, judged by the recorded sessions; nothing is changed.
 
 With --policy it says what that policy would have cost in the same time, as
 «floodmark policy replay» does.
 
 A task is a turn in which something was decided. A question is a call put before
-a person: while it waits there, the same call is no second one. Nobody reads more
+a person: while it is open, the same call is not counted again. No person reads more
 than 50 letters a second; an answer that came faster, for the length of the line
 shown, counts as not read.`,
 		Example: `  floodmark journal stats

@@ -75,7 +75,7 @@ func (c *console) statsText(r *statsReport) error {
 		cells("questions", fmt.Sprintf("%d, %.2f for each task", r.Questions, r.QuestionsPerTask)),
 		cells("again", fmt.Sprintf("%d about a call that was asked about before, %d while it still was", r.Repeats.Asked, r.Repeats.Joined)),
 		cells("in a box", fmt.Sprintf("%s without a question, %d failed there", count(r.Boxed, "command ran", "commands ran"), r.BoxFailed)),
-		cells("refused", count(r.Refused, "call", "calls")+" that nobody was asked about"),
+		cells("refused", count(r.Refused, "call", "calls")+" without a question"),
 		cells("in a pause", fmt.Sprintf("%s let through that needed a yes", count(r.Paused, "call was", "calls were"))),
 		cells("answers", answersText(r)),
 		cells("not read", fmt.Sprintf("%d, faster than 50 letters a second", r.Answers.Unread)),

@@ -157,7 +157,7 @@ func statusLines(p *sheet, s *wire.StatusResponse, report statusReport, where pl
 		}
 	}
 	if report.Box == untried && len(held) > 0 {
-		look = append(look, "no command runs in the sandbox yet, so you are asked instead: «"+proveBox+"» tries whether it holds here")
+		look = append(look, "no command runs in a box yet, so you are asked instead: «"+proveBox+"» tries whether it holds here")
 	}
 	if s.GetPolicy().GetDryRun() {
 		look = append(look, "the policy decides and enforces nothing")

@@ -26,7 +26,7 @@ questions, each with the evidence, as a patch. Nothing is changed: read it, take
 out what you do not want, and apply it yourself with «patch» or «git apply».
 
 A line needs three calls that you read and approved, in two sessions; the same
-call in one session counts once, and an answer that came faster than anybody reads
+call in one session counts once, and an answer that came faster than people read
 counts for nothing. One no to anything the line concerns, whenever you said it,
 and it is not proposed; nor is it if text of others had steered one of the calls.
 
@@ -244,7 +244,7 @@ func suggestText(st style, r *suggestReport) string {
 		p.line(2, "in the last 7 days it would have let through: "+tally.Few(s.Lets))
 		whose := strings.Join(s.Behind, "; ")
 		if whose == "" {
-			whose = "nobody else's"
+			whose = "no one else's"
 		}
 		p.line(2, "whose text stood in the context: "+whose)
 	}

@@ -62,7 +62,7 @@ func newTokenCreate(c *console) *cobra.Command {
 		Use:   "create NAME",
 		Short: "Make a token",
 		Long: `Make a token and print it. It is shown this once: only its hash is kept. NAME is
-what the journal calls whoever uses it.
+the name of its user in the journal.
 
 An agent's token sends events and nothing else. An owner's token may do what --may
 says: view, approve, policy, admin. With --kind enrol it lets laptops join the
@@ -200,7 +200,7 @@ func newTokenList(c *console) *cobra.Command {
 					Tokens []httpapi.Token `json:"tokens"`
 				}{append([]httpapi.Token{}, list...)})
 			case len(list) == 0:
-				c.say("nobody is let in over the network")
+				c.say("no caller is admitted over the network")
 				return nil
 			}
 			fmt.Fprint(c.stdout, tokensText(c.outStyle(), list, c.clock()))

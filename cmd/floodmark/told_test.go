@@ -175,7 +175,7 @@ func TestStatusIsOneLine(t *testing.T) {
 	}
 	page := &sheet{}
 	statusLines(page, &wire.StatusResponse{}, statusReport{Agents: held, Box: untried}, place{})
-	if !strings.Contains(page.String(), "\nno command runs in the sandbox yet, ") {
-		t.Errorf("a sandbox that nobody tried: %q", page.String())
+	if !strings.Contains(page.String(), "\nno command runs in a box yet, ") {
+		t.Errorf("a box that was not tried: %q", page.String())
 	}
 }

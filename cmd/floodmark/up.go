@@ -175,7 +175,7 @@ func (c *console) tryAgents(ctx context.Context, p place, m protect.Machine, pla
 	}
 	if why, todo := c.noBox(ctx, p); why != "" && todo == proveBox {
 		if program, err := c.boxProgram(p); err == nil {
-			made := steps.Count("Trying to get out of the sandbox")
+			made := steps.Count("Trying to get out of the box")
 			_, _ = prove.Box(ctx, paths.Proofs, program, c.clock().UTC(), made) // «floodmark status --all» shows the result
 		}
 	}
@@ -281,7 +281,7 @@ func (c *console) sayYes(f protectFlags, plan *protect.Plan, rules *rulesChange)
 	case f.yes:
 		return true, nil
 	case !c.stdinTerminal || f.form == asJSON:
-		c.say("nothing was changed: nobody can be asked here. Run it at a terminal, or with --yes")
+		c.say("nothing was changed: this is no terminal, so you cannot be asked. Run it at a terminal, or with --yes")
 		return false, nil
 	}
 	in := bufio.NewReader(c.stdin)

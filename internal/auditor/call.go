@@ -54,7 +54,7 @@ func address(endpoint string, k Kind) (string, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return "", errors.New("the auditor's endpoint must not hold a password, a query or a fragment (a key belongs under key)")
 	case u.Scheme == "http" && !Local(endpoint):
-		return "", errors.New("the auditor's endpoint must be https: whoever is on the way could answer instead (http is for this machine only)")
+		return "", errors.New("the auditor's endpoint must be https: otherwise another host on the way could answer instead (http is for this machine only)")
 	}
 	base := strings.TrimRight(u.Path, "/")
 	tail := "/chat/completions"

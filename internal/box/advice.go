@@ -29,7 +29,7 @@ func advise(said string, setting func(string) string) string {
 		return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
 	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
 		return "let AppArmor give floodmark-box user namespaces (a profile with «userns,»), or sysctl kernel.apparmor_restrict_unprivileged_userns=0"
-	case strings.Contains(said, "lets nobody make a box"):
+	case strings.Contains(said, "does not let you make a box"):
 		return "a container or another sandbox around this shell forbids namespaces: run it outside of it, or allow them there"
 	}
 	return "until then commands that would be boxed are asked about"

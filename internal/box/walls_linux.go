@@ -103,7 +103,7 @@ func (g *group) begin(cmd *exec.Cmd) error {
 	}
 	err := cmd.Start()
 	if err != nil {
-		err = fmt.Errorf("this machine lets nobody make a box: %w", err)
+		err = fmt.Errorf("this machine does not let you make a box: %w", err)
 	}
 	if left := g.leave(); left != nil && err == nil {
 		_ = cmd.Process.Kill()

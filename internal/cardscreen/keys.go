@@ -139,7 +139,7 @@ func (s *Screen) unfit(q *wire.Question, c Choice) string {
 	case len(one.GetCard()) == 0:
 		return "It is not said what this question is about: deny it, or let the agent ask again."
 	case one.GetLost() > 0:
-		return fmt.Sprintf("%d characters of it are shown nowhere, so nobody can say yes to it here.", one.GetLost())
+		return fmt.Sprintf("%d characters of it are shown nowhere, so it cannot be approved here.", one.GetLost())
 	case !s.Fleet && q.GetCode() == "":
 		return "This monitor cannot take a yes here; let the agent ask again."
 	case (one.GetMore() || !s.fits(one) || c.Offer > 1) && !s.read[name(q)]:
@@ -189,5 +189,5 @@ func (s *Screen) keys(q *wire.Question) []string {
 			list = append(list, c.Key+": "+map[string]string{"approve": "yes to ", "deny": "no: "}[c.Verb]+c.Effect)
 		}
 	}
-	return append(list, "up, down: another question", "q: end. Nobody is answered by that")
+	return append(list, "up, down: another question", "q: end. That answers no question")
 }

@@ -32,7 +32,7 @@ func Picks(q *wire.Question) bool {
 // Two says how many of the two people have approved a question that needs both.
 func Two(q *wire.Question) string {
 	if q.GetApprovedBy() == "" {
-		return "it takes two people; nobody has approved it yet"
+		return "it takes two people; neither has approved it yet"
 	}
 	return "one of two: " + q.GetApprovedBy() + " has approved it, and another person has to"
 }

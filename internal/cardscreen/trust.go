@@ -56,7 +56,7 @@ func (s *Screen) choices(q *wire.Question) []Choice {
 	if s.trusts(q) == nil {
 		return list
 	}
-	t := Choice{Key: "t", Label: "trust this source", Effect: "you vouch for what was read, for good; you are shown what, and asked again"}
+	t := Choice{Key: "t", Label: "trust this source", Effect: "you trust what was read, for good; you are shown what, and asked again"}
 	return append(list[:details:details], append([]Choice{t}, list[details:]...)...)
 }
 
@@ -107,5 +107,5 @@ func (s *Screen) Vouched(a *wire.EndorseResponse) {
 	if m := a.GetMark(); m != nil {
 		s.Notice += fmt.Sprintf(" The session's mark is %s, %s.", m.GetTrust(), m.GetSecrecy())
 	}
-	s.Notice += " Answer this question with y or n; the next call is judged anew."
+	s.Notice += " Answer this question with y or n; the next call is judged again."
 }

@@ -238,7 +238,7 @@ func TestTheKeysAreShown(t *testing.T) {
 	d.draws(80, 24)
 	d.press(t, "?")
 	got := d.draws(80, 24)
-	for _, want := range []string{"y: yes to this call, once", "n: no: it is refused", "t: you vouch", "d: all of the call", "2: yes to the same for 30 min", "up, down:"} {
+	for _, want := range []string{"y: yes to this call, once", "n: no: it is refused", "t: you trust", "d: all of the call", "2: yes to the same for 30 min", "up, down:"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}

@@ -199,10 +199,10 @@ func (l *looker) thing(t leftover.Thing) error {
 	case !below || strings.Contains("/"+rest+"/", "/.git/") || strings.Contains(rest, "\x00"):
 		return nil // git's own, and what was committed
 	case t.Unnamed:
-		l.list.stay(rest, "more was left in it than is kept by name: vouch for what it was made of ("+leftover.Words(t.Source)+")")
+		l.list.stay(rest, "more was left in it than is kept by name: trust what it was made of ("+leftover.Words(t.Source)+")")
 		return nil
 	case t.Tree && !workspace.Filled("/"+rest):
-		l.list.stay(rest, "anything in it may have been changed: vouch for what it was made of ("+leftover.Words(t.Source)+")")
+		l.list.stay(rest, "anything in it may have been changed: trust what it was made of ("+leftover.Words(t.Source)+")")
 		return nil
 	}
 	names, err := l.ground.spellings(rest)

@@ -94,7 +94,7 @@ func wanted(p string, paths []string) bool {
 // show reads one file, or says why it cannot be shown.
 func show(g *ground, root, rest string, t leftover.Thing, history *workspace.History, commit string) (s Shown, why string) {
 	if t.Tree {
-		return s, "it is a folder with all that is in it: «floodmark undo clean» removes what tools made, else vouch for what it was made of (" + leftover.Words(t.Source) + ")"
+		return s, "it is a folder with all that is in it: «floodmark undo clean» removes what tools made, else trust what it was made of (" + leftover.Words(t.Source) + ")"
 	}
 	names, err := g.spellings(rest)
 	switch {
@@ -221,7 +221,7 @@ func (c *Cleaner) Endorse(ctx context.Context, tenant, token, by string) ([]Show
 		data, _, err := g.read(s.Path)
 		name := catalog.FoldPath(filepath.ToSlash(filepath.Join(l.Root, s.Path)))
 		if err != nil || floodmark.FileVouch(name, floodmark.DigestOf(string(data))) != s.Digest {
-			return nil, fmt.Errorf("%w: %s was changed since it was shown, so nothing is endorsed", ErrList, floodmark.Visible(s.Path))
+			return nil, fmt.Errorf("%w: %s was changed since it was shown, so nothing is trusted", ErrList, floodmark.Visible(s.Path))
 		}
 		digests = append(digests, s.Digest)
 	}

@@ -30,7 +30,7 @@ func (s Service) checkAnswers() error {
 	for i, a := range s.Answers {
 		switch {
 		case len(a.Groups) == 0 || len(a.Groups) > maxRoleGroups || slices.Contains(a.Groups, ""):
-			return fmt.Errorf("answers[%d].groups: name 1 to %d groups, or nobody could ever answer", i, maxRoleGroups)
+			return fmt.Errorf("answers[%d].groups: name 1 to %d groups, or no one could ever answer", i, maxRoleGroups)
 		case !s.HasTenant(a.Tenant):
 			return fmt.Errorf("answers[%d].tenant: %.100q is not under tenants", i, a.Tenant)
 		case len(a.Tools) > maxScope || slices.Contains(a.Tools, ""):

@@ -58,7 +58,7 @@ func (s Service) checkPeople() error {
 	groups := slices.Concat(p.Roles.Viewer, p.Roles.Approver, p.Roles.PolicyAuthor, p.Roles.Admin, p.Roles.Laptop)
 	switch {
 	case len(s.Listen) == 0:
-		return errors.New("people: nobody can come in: name a network door under listen")
+		return errors.New("people: name a network door under listen (there is none)")
 	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopbackHost(u.Hostname())):
 		return fmt.Errorf("people.issuer: %.200q is no https:// address", p.Issuer)
 	case p.ClientID == "":

@@ -183,7 +183,7 @@ func (s Service) checkVerifiers(root *yaml.Node) error {
 			return err
 		}
 		if s.Verifier.isOn() && len(s.Verifier.asked()) == 0 {
-			return at(root, errors.New("there is nobody to ask (write webhook: or telegram: below it, or enabled: false)"), "verifier")
+			return at(root, errors.New("no verifier is named (write webhook: or telegram: below it, or enabled: false)"), "verifier")
 		}
 	}
 	for _, name := range s.agentNames() {
@@ -195,7 +195,7 @@ func (s Service) checkVerifiers(root *yaml.Node) error {
 			return at(root, errors.New("an agent cannot be taken out: what is said of one agent only tightens (leave it out)"), "agents", name, "verifier", "enabled")
 		}
 		if v.isOn() && len(v.asked()) == 0 && len(s.Verifier.asked()) == 0 {
-			return at(root, errors.New("there is nobody to ask (write webhook: or telegram: here or in «verifier:» for all)"), "agents", name, "verifier")
+			return at(root, errors.New("no verifier is named (write webhook: or telegram: here or in «verifier:» for all)"), "agents", name, "verifier")
 		}
 		if err := v.check(root, "agents", name, "verifier"); err != nil {
 			return err
@@ -238,7 +238,7 @@ func (v *Verifier) check(root *yaml.Node, path ...string) error {
 		case t.ChatID == 0:
 			return wrong(errors.New("there is none (write the number of the chat the bot asks in)"), "telegram", "chatId")
 		case len(t.AllowedUserIDs) == 0:
-			return wrong(errors.New("name who may answer: without it anybody in the chat could"), "telegram", "allowedUserIds")
+			return wrong(errors.New("name who may answer: without it every member of the chat could"), "telegram", "allowedUserIds")
 		}
 		if err := t.Bot().check(); err != nil {
 			return wrong(err, "telegram")

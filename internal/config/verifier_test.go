@@ -239,8 +239,8 @@ func TestVerifierMistakes(t *testing.T) {
 	const hook = "verifier:\n  webhook:\n    url: https://a.example\n"
 	for text, want := range map[string]string{
 		"verifier:\n  webhok: {}\n":                                         "line 2: there is no key webhok here",
-		"verifier:\n  enabled: true\n":                                      "line 1: verifier: there is nobody to ask",
-		"verifier:\n  telegram: {enabled: false}\n":                         "line 1: verifier: there is nobody to ask",
+		"verifier:\n  enabled: true\n":                                      "line 1: verifier: no verifier is named",
+		"verifier:\n  telegram: {enabled: false}\n":                         "line 1: verifier: no verifier is named",
 		"verifier:\n  webhook:\n    timeout: 5\n":                           "line 2: verifier.webhook.url: there is no address",
 		"verifier:\n  webhook:\n    url: http://a.example/\n":               "line 3: verifier.webhook.url: http goes only to this machine",
 		"verifier:\n  webhook:\n    url: ftp://a.example/\n":                `"ftp" is neither https nor http`,
@@ -263,7 +263,7 @@ func TestVerifierMistakes(t *testing.T) {
 		hook + "  scope:\n    include: []\n":                                "line 5: verifier.scope.include: the list is empty",
 		hook + "agents:\n  codex:\n    verifier:\n      enabled: false\n":   "line 7: agents.codex.verifier.enabled: an agent cannot be taken out",
 		hook + "agents:\n  codex:\n    verifier:\n      failMode: no\n":     `line 7: agents.codex.verifier.failMode: "no" is not known`,
-		"agents:\n  codex:\n    verifier:\n      failMode: deny\n":          "line 3: agents.codex.verifier: there is nobody to ask",
+		"agents:\n  codex:\n    verifier:\n      failMode: deny\n":          "line 3: agents.codex.verifier: no verifier is named",
 		"verifier:\n  telegram:\n    botToken: x\n    chatId: 1\n":          "line 2: verifier.telegram.allowedUserIds: name who may answer",
 		"verifier:\n  telegram:\n    botToken: x\n":                         "line 2: verifier.telegram.chatId: there is none",
 		"verifier:\n  telegram:\n    chatId: 1\n":                           "line 2: verifier.telegram.botToken: there is none",

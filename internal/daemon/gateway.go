@@ -25,7 +25,7 @@ import (
 const crowdedLine = "Floodmark refuses this because it was not judged: too many programs started gateways. Restart the monitor: floodmark serve."
 
 // strangerLine is what the client reads if the process it named as its own has ended.
-const strangerLine = "Floodmark refuses this because it was not judged: the program that calls is not there any more. Start the client anew."
+const strangerLine = "Floodmark refuses this because it was not judged: the program that calls is not there any more. Restart the client."
 
 // A shared is the session of all gateways that one process started.
 type shared struct {

@@ -49,7 +49,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	case errors.Is(err, bundle.ErrExpired):
 		return fmt.Sprintf("STRICT: bundle %d ended at %s; %s", b.Version, b.ValidUntil.Local().Format(time.DateTime), next)
 	case j.given() == 0:
-		return "STRICT: the fleet has no rules for this machine; ask whoever runs it to roll a bundle out, or «floodmark fleet leave»"
+		return "STRICT: the fleet has no rules for this machine; ask its operator to roll a bundle out, or «floodmark fleet leave»"
 	}
 	return fmt.Sprintf("STRICT: the rules of the fleet that lie here cannot be used (%v); %s", err, next)
 }

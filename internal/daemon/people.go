@@ -65,7 +65,7 @@ func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, e
 	case errors.Is(err, people.ErrNobody):
 		return httpapi.Identity{Why: err.Error()}, fmt.Errorf("%w: %w", httpapi.ErrNoToken, err)
 	case errors.Is(err, people.ErrUnreached):
-		return httpapi.Identity{Why: people.ErrUnreached.Error() + "; try again, or ask whoever runs this monitor"}, err
+		return httpapi.Identity{Why: people.ErrUnreached.Error() + "; try again, or ask the operator of this monitor"}, err
 	case err != nil:
 		return httpapi.Identity{}, err
 	}

@@ -45,7 +45,7 @@ func (d *Daemon) enter(ctx context.Context, tenant string, ev hook.Event) (leave
 	d.notes.add(tenant, "over-quota", err.Error(), d.opts.Now())
 	d.notes.add("", "over-quota", "tenant "+tenant+": "+err.Error(), d.opts.Now())
 	return nil, &monitor.Refusal{
-		Reason: "your tenant is " + err.Error(), Hint: "Try again in a moment; whoever runs this monitor can raise the quota under tenants in service.yaml.", Err: err,
+		Reason: "your tenant is " + err.Error(), Hint: "Try again in a moment; the operator of this monitor can raise the quota under tenants in service.yaml.", Err: err,
 	}
 }
 

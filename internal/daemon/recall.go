@@ -87,6 +87,6 @@ func (j *joined) recall(ctx context.Context) error {
 	if wrong == "" {
 		return nil
 	}
-	j.d.incident(ctx, "fleet-changed", wrong+"; strict rules hold until somebody says «floodmark fleet leave»")
+	j.d.incident(ctx, "fleet-changed", wrong+"; strict rules hold until you run «floodmark fleet leave»")
 	return j.d.live.Join(j.fleetRules())
 }

@@ -223,7 +223,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 func (d *Daemon) refused(who httpapi.Identity, method, remote string) {
 	name := who.Name
 	if name == "" {
-		name = "nobody known"
+		name = "an unknown caller"
 	}
 	d.incident(context.Background(), "not-permitted", fmt.Sprintf("%s (%s, %s) tried %s", name, who.Channel, remote, method))
 }
@@ -242,7 +242,7 @@ func (d *Daemon) presence() presence.Presence {
 
 // inWindow applies what the owner answered in an agent's own window.
 func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.TicketID, v floodmark.Verdict, channel string) error {
-	cmd := approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: t, By: "nobody there", Channel: channel}
+	cmd := approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: t, By: "no one there", Channel: channel}
 	if v == floodmark.Allow {
 		cmd.Verb, cmd.By = approval.Approve, "owner"
 	}

@@ -48,10 +48,10 @@ func checkFolder(dir string) error {
 		return fmt.Errorf("look at the folder of the socket: %w", err)
 	}
 	if ofSomebodyElse(info) {
-		return fmt.Errorf("the folder %s belongs to another user: a socket there could be anybody's (remove it, or set XDG_RUNTIME_DIR)", dir)
+		return fmt.Errorf("the folder %s belongs to another user: a socket there could be another program's (remove it, or set XDG_RUNTIME_DIR)", dir)
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others may write to the folder %s: a socket there could be anybody's (chmod go-w %s)", dir, dir)
+		return fmt.Errorf("others may write to the folder %s: a socket there could be another program's (chmod go-w %s)", dir, dir)
 	}
 	return nil
 }

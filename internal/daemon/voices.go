@@ -66,7 +66,7 @@ func newVoices(t peer.Table, ticks func() uint64) *voices {
 // Why the words of a hook are not taken for the owner's. Each error says what a person who did type
 // them can do.
 var (
-	errNotItsAgent = errors.New("they do not come from the process that began this session (if you typed them, start the session anew)")
+	errNotItsAgent = errors.New("they do not come from the process that began this session (if you typed them, restart the session)")
 	errBusy        = errors.New("a call of this agent is still running and could have said them (if you typed them: they count as the owner's again when the agent has finished its turn)")
 	errLeftBehind  = errors.New("they come from a process that an earlier call may have left behind (if you typed them, repeat them)")
 )

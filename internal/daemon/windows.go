@@ -187,7 +187,7 @@ func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
 const notShownLine = "Floodmark refuses this because what was answered belongs to no question that is open in this client's window."
 
 // waitsLine is what the agent reads while the question is open.
-const waitsLine = "Floodmark holds this back: nobody has answered the question yet. It stays open; the same call passes once the owner has approved it."
+const waitsLine = "Floodmark holds this back: the question has no answer yet. It stays open; the same call passes once the owner has approved it."
 
 // answered takes an answer from a client's window, or waits until the question is answered
 // elsewhere, and judges the call again.
@@ -196,7 +196,7 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	seen, ok := h.d.windows.shown(s, ev, client, said)
 	if !ok {
 		if said.Answer != "" {
-			h.d.incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where nobody was asked", said.Ticket, s.Line()))
+			h.d.incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where no question was shown", said.Ticket, s.Line()))
 		}
 		return hook.Reply{Line: notShownLine}, nil
 	}

@@ -179,7 +179,7 @@ func (d Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 		return nil, true, err
 	}
 	if !first {
-		return &wire.AnswerResponse{Notice: "Somebody else answered it a moment ago."}, true, nil
+		return &wire.AnswerResponse{Notice: "Another person answered it a moment ago."}, true, nil
 	}
 	verb := "denied"
 	if r.GetVerb() == "approve" {

@@ -109,7 +109,7 @@ func (d Desk) use(ctx context.Context, who httpapi.Identity, name string) error 
 	}
 	said := d.written(ctx, who.Tenant, "machine-refused", fmt.Sprintf("%q was not enrolled: the token %s has enrolled as many laptops as it may", name, who.Name))
 	return errors.Join(connect.NewError(connect.CodeFailedPrecondition,
-		errors.New("this token has enrolled as many laptops as it may; whoever runs the fleet makes one for more: «floodmark fleet token create NAME --kind enrol --uses N»")), said)
+		errors.New("this token has enrolled as many laptops as it may; the fleet's operator makes one for more: «floodmark fleet token create NAME --kind enrol --uses N»")), said)
 }
 
 // ReportMachine implements [httpapi.Machines].

@@ -129,7 +129,7 @@ func (c *Caller) whyNot(err error, named bool) string {
 	case outward.Distrust(err) == outward.SignedByNobody && named:
 		return c.Base + " was not asked: " + outward.SignedByOthers + "; name the file of who does with --ca"
 	case outward.Distrust(err) == outward.SignedByNobody:
-		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file of who signs it with --ca"
+		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file of its authority with --ca"
 	}
 	return c.Why(err)
 }

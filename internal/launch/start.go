@@ -123,7 +123,7 @@ func (s Starter) LogCommand(lines int, follow bool) []string {
 }
 
 // ErrChanged means that a file of ours was edited.
-var ErrChanged = errors.New("was changed by somebody")
+var ErrChanged = errors.New("was edited")
 
 // Write writes the file. An edited one is replaced only with force.
 func (f File) Write(force bool) error {

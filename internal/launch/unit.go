@@ -46,7 +46,7 @@ const (
 // Words are a state for people.
 func (s State) Words() string {
 	return map[State]string{
-		Absent: "not there yet", Same: "there already", Older: "there, as another version wrote it", Changed: "there, and changed by somebody",
+		Absent: "not there yet", Same: "there already", Older: "there, as another version wrote it", Changed: "there, and edited",
 	}[s]
 }
 

@@ -17,5 +17,5 @@ type Pins interface {
 type noPins struct{}
 
 func (noPins) See(context.Context, string, string, []mcppins.Definition) ([]mcppins.Verdict, error) {
-	return nil, errors.New("nobody knows what the owner has seen")
+	return nil, errors.New("it is unknown what the owner has seen")
 }

@@ -232,7 +232,7 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 		}
 		q := r.take(r.wanted, m.ID)
 		if q == nil || q.withdrawn {
-			r.o.Note("the client answered a question that nobody asked; it was left out")
+			r.o.Note("the client answered a question that was not asked; it was left out")
 			return nil
 		}
 		return r.answered(ctx, q, m)
@@ -339,7 +339,7 @@ func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 		r.mu.Unlock()
 		switch {
 		case q == nil:
-			r.o.Note("the server answered a question that nobody asked; it was left out")
+			r.o.Note("the server answered a question that was not asked; it was left out")
 		case q.answer != nil:
 			q.answer <- m
 		default:

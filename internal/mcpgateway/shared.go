@@ -65,7 +65,7 @@ func tells(m *jsonrpc.Request) bool {
 func (r *relay) goneLine() string {
 	name := floodmark.OneLine(r.o.Server, maxQuoted)
 	if r.o.Restarts {
-		return "floodmark: the server " + name + " ended before it answered. Nobody knows whether it did what was asked: look, then call again; the next call starts it anew."
+		return "floodmark: the server " + name + " ended before it answered. It may or may not have done what was asked: check, then call again; the next call restarts it."
 	}
 	return "floodmark: the server " + name + " is gone. Go on without it, or ask the owner to start it again."
 }

@@ -98,12 +98,12 @@ func (b *Book) read() (*file, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
 	case shown:
-		return nil, fmt.Errorf("read the logins: %w: run chmod 600 on it, and log in anew where that matters", err)
+		return nil, fmt.Errorf("read the logins: %w: run chmod 600 on it, and log in again where that matters", err)
 	case err != nil:
 		return nil, fmt.Errorf("read the logins: %w", err)
 	}
 	if err := json.Unmarshal(data, f); err != nil || f.Version != 1 {
-		return nil, fmt.Errorf("read the logins: %s cannot be read: move it away, and log in anew", b.path)
+		return nil, fmt.Errorf("read the logins: %s cannot be read: move it away, and log in again", b.path)
 	}
 	if f.Logins == nil {
 		f.Logins = map[string]login{}

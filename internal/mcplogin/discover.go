@@ -117,7 +117,7 @@ func (s Server) metadata(ctx context.Context, c *http.Client, challenges []oauth
 			continue
 		}
 		if len(known.AuthorizationServers) == 0 {
-			return nil, errors.New("it names nobody who could log you in")
+			return nil, errors.New("it names no issuer that could log you in")
 		}
 		return known, nil
 	}

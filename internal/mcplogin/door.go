@@ -75,7 +75,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != d.path || "http://"+r.Host+d.path != d.address || !d.awaited(q.Get("state")) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte("Nobody waits for this here. If you are logging in, use the address that the terminal shows.\n")) // for a person
+		_, _ = w.Write([]byte("No login waits for this address. If you are logging in, use the one that the terminal shows.\n")) // for a person
 		return
 	}
 	_, _ = w.Write([]byte("You can close this page. The terminal says whether you are logged in.\n")) // for a person
@@ -108,7 +108,7 @@ func (d *door) wait(ctx context.Context) (answer, error) {
 	case got := <-d.came:
 		return got, nil
 	case <-ctx.Done():
-		return answer{}, errors.New("nobody came back from the login page")
+		return answer{}, errors.New("the browser did not come back from the login page")
 	}
 }
 

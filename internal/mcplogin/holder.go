@@ -65,7 +65,7 @@ func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	case err != nil:
 		return "", err
 	case !ok:
-		return "", errors.Join(h.server.wanted("nobody has logged in"), h.book.wants(ctx, h.server))
+		return "", errors.Join(h.server.wanted("no one has logged in"), h.book.wants(ctx, h.server))
 	}
 	free, err := wholefile.Lock(wait, h.book.path+"."+h.server.Name+".lock")
 	if err != nil {

@@ -62,14 +62,14 @@ func hostileServers() map[string]harm {
 		"a cloud's own address": {func(w *world, _ string) {
 			w.at.Issuer = ""
 			w.server.Meta = func(m map[string]any) { m["authorization_servers"] = []string{"https://169.254.169.254/latest"} }
-		}, "nobody who could log you in|does not say how to log in|closed network|metadata"},
+		}, "no issuer that could log you in|does not say how to log in|closed network|metadata"},
 		"it is described as another": {func(w *world, _ string) {
 			w.at.Issuer = ""
 			w.server.Meta = func(m map[string]any) { m["resource"] = "https://bank.example/mcp" }
 		}, "does not say how to log in"},
 		"no issuer": {func(w *world, _ string) {
 			w.server.Meta = func(m map[string]any) { m["authorization_servers"] = []string{} }
-		}, "names nobody"},
+		}, "names no issuer"},
 	}
 }
 

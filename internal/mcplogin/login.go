@@ -91,7 +91,7 @@ func (s Server) register(ctx context.Context, c *http.Client, p place, back stri
 		return l, nil
 	}
 	if p.meta.RegistrationEndpoint == "" {
-		return login{}, fmt.Errorf("%s registers nobody; register floodmark there by hand, with http://127.0.0.1/callback to come back to, and write oauth: {client_id: …} in gateway.yaml", shown(p.meta.Issuer))
+		return login{}, fmt.Errorf("%s registers no clients; register floodmark there by hand, with http://127.0.0.1/callback to come back to, and write oauth: {client_id: …} in gateway.yaml", shown(p.meta.Issuer))
 	}
 	got, err := oauthex.RegisterClient(ctx, p.meta.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{back}, ClientName: "Floodmark", GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},

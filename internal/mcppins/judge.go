@@ -287,7 +287,7 @@ func (j *judge) shadows(c *candidate) string {
 	}
 	known, err := j.builtins()
 	if err != nil {
-		return "nobody can say of which: " + err.Error()
+		return "it is unknown of which: " + err.Error()
 	}
 	if known.expected(j.server, c.Name) {
 		return ""

@@ -38,7 +38,7 @@ type Entry struct {
 var (
 	ErrUnknown   = errors.New("nothing of this name was seen")
 	ErrAmbiguous = errors.New("several things have this name")
-	ErrNobody    = errors.New("nobody can read it, so nobody can accept it")
+	ErrNobody    = errors.New("it cannot be read, so it cannot be accepted")
 	ErrMoved     = errors.New("it is another version now")
 	ErrVersion   = errors.New("another command waits under this name, so its version must be said")
 )

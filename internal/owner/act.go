@@ -226,7 +226,7 @@ func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.Withd
 
 func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
 	if who.Channel == "owner.sock" && !atTerminal(ctx) {
-		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot vouch for content", httpapi.ErrInvalid)
+		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot trust content", httpapi.ErrInvalid)
 	}
 	s, err := d.named(ctx, who.Tenant, session)
 	if err == nil {

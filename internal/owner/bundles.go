@@ -158,17 +158,17 @@ func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
 	case b.Tenant != who.Tenant:
-		return nil, fmt.Errorf("%w: it was made for tenant %q, and you are of %q; somebody of that tenant who may do this publishes it, with --fleet or with a token of theirs", httpapi.ErrInvalid, b.Tenant, who.Tenant)
+		return nil, fmt.Errorf("%w: it was made for tenant %q, and you are of %q; a person of that tenant who may do this publishes it, with --fleet or with a token of theirs", httpapi.ErrInvalid, b.Tenant, who.Tenant)
 	}
 	last, err := d.Signed.Store.Last(ctx, who.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	if b.Version != last+1 {
-		return nil, fmt.Errorf("%w: it is version %d, and the next is %d; make it anew", httpapi.ErrInvalid, b.Version, last+1)
+		return nil, fmt.Errorf("%w: it is version %d, and the next is %d; make it again", httpapi.ErrInvalid, b.Version, last+1)
 	}
 	if err := b.Usable(who.Tenant, b.Version, 0, d.Now()); err != nil {
-		return nil, fmt.Errorf("%w: %w; make it anew", httpapi.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w; make it again", httpapi.ErrInvalid, err)
 	}
 	rules, err := d.Signed.Compile(who.Tenant, b.Policy)
 	if err != nil {

@@ -246,7 +246,7 @@ func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 		r.t = &tale{session: r.t.session, link: stone.Link, state: kernel.Forgotten(stone.Mark), erased: &stone, written: time.Unix(0, stone.At), problem: r.t.problem}
 		r.dumb = false
 	case e.Kind == machines.StoneKind, e.Kind == machines.GoneKind:
-		r.wrong("it was changed: the tombstone at entry %d is not signed by whoever erases; what follows is not shown", e.Seq)
+		r.wrong("it was changed: the tombstone at entry %d is not signed by the eraser's key; what follows is not shown", e.Seq)
 		return false
 	case journal.Check(journal.Session{ID: r.Session}, r.t.link, e) != nil:
 		r.wrong("it was changed: entry %d is not what the laptop wrote; what follows is not shown", r.t.link.Seq+1)

@@ -15,7 +15,7 @@ import (
 func (d *Desk) atHome(who httpapi.Identity) error {
 	if who.Channel != httpapi.OwnerSocket || d.Fleet == nil {
 		return connect.NewError(connect.CodeFailedPrecondition,
-			errors.New("a laptop joins and leaves a fleet by its own owner, at its own socket; nobody on the network can ask for it"))
+			errors.New("a laptop joins and leaves a fleet by its own owner, at its own socket; it cannot be asked for over the network"))
 	}
 	return nil
 }

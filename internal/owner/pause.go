@@ -21,7 +21,7 @@ import (
 // socket: no script and no caller on the network may.
 func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
 	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
-		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nobody else can pause", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nothing else can pause", httpapi.ErrInvalid)
 	}
 	wanted := floodmark.Pause{Observe: r.GetObserve()}
 	if r.GetSeconds() <= 0 || r.GetSeconds() > int64(wanted.Most()/time.Second) {

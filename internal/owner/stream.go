@@ -139,7 +139,7 @@ func (d *Desk) awaitCode(ctx context.Context, s journal.Session, t floodmark.Tic
 }
 
 // logProblem is what a tenant is told of damage outside its own sessions.
-const logProblem = "the log of signed heads, or the store, is damaged: whoever runs this monitor must look"
+const logProblem = "the log of signed heads, or the store, is damaged: the operator of this monitor must look"
 
 // evidence returns what to check: all sessions for the operator, a tenant's own for its people, or
 // one session.

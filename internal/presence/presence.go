@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNobody says that no person is there to answer.
-var ErrNobody = errors.New("nobody is there to answer")
+var ErrNobody = errors.New("no person is there to answer")
 
 // A Presence knows where people are asked. All its fields are required.
 type Presence struct {

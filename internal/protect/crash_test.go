@@ -175,7 +175,7 @@ func TestOneAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(); err == nil || !strings.Contains(err.Error(), "somebody else") {
+	if err := p.Apply(); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("got %v", err)
 	}
 	if err := unlock(); err != nil {

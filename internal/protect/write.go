@@ -80,7 +80,7 @@ func lock(dir string) (unlock func() error, err error) {
 		return nil, err
 	}
 	if err := lockFile(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("somebody else is changing settings right now: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("another process is changing settings right now: %w", err), f.Close())
 	}
 	return func() error { return wholefile.Unlock(f) }, nil
 }

@@ -217,7 +217,7 @@ func without(err error) *hook.Push {
 	case errors.Is(err, pushreview.ErrNotForward):
 		return &hook.Push{Refuse: pushreview.ErrNotForward.Error() + ". Fetch, and put your commits on top of what is there"}
 	case errors.Is(err, pushreview.ErrMalformed):
-		return &hook.Push{Refuse: "nobody can be shown what it sends: its history holds objects that are damaged or that git would not write"}
+		return &hook.Push{Refuse: "what it sends cannot be shown: its history holds objects that are damaged or that git would not write"}
 	}
 	for _, known := range []error{pushreview.ErrTooMuch, gitpush.ErrRemote, gitpush.ErrNotFetched, gitpush.ErrBranchOnly, gitpush.ErrAddress} {
 		if errors.Is(err, known) {

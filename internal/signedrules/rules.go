@@ -85,4 +85,4 @@ func (h *held) stale(now time.Time) error {
 
 // ErrUnasked says that it is unknown which version holds, so strict rules do. It leaves out the
 // cause, because tenants see it; the log has that.
-var ErrUnasked = errors.New("which version holds is not known, because the store of bundles does not answer (whoever runs the monitor finds the reason in its log)")
+var ErrUnasked = errors.New("which version holds is not known, because the store of bundles does not answer (the operator finds the reason in the monitor's log)")

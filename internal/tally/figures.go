@@ -74,7 +74,7 @@ func (a *Account) Figures() Figures {
 		QuestionsPerTask: ratio(len(a.Questions), a.Tasks), Auditor: a.auditor(),
 	}
 	f.Repeats.Joined = a.Joined
-	f.Answers.Assumption = "nobody reads more than 50 letters a second; the length is that of the line that says what is asked"
+	f.Answers.Assumption = "no person reads more than 50 letters a second; the length is that of the line that says what is asked"
 	by := map[Outcome]int{}
 	var took []time.Duration
 	for _, q := range a.Questions {

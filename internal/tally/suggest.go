@@ -49,7 +49,7 @@ func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggest
 		case len(s.Sessions) < LeastSessions:
 			why = "all of it happened in one session"
 		case 2*s.Unread >= s.Asked:
-			why = "most answers came faster than anybody can read"
+			why = "most answers came faster than people can read"
 		}
 		if why != "" {
 			not = append(not, Dismissed{Line: l, Why: why})

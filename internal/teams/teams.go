@@ -34,7 +34,7 @@ const (
 var (
 	ErrAddress = errors.New("nothing can be fetched from this address")
 	ErrOther   = errors.New("another repository lies at this address now")
-	ErrUnknown = errors.New("nobody said that this is a team's repository")
+	ErrUnknown = errors.New("this was not said to be a team's repository")
 	errFull    = errors.New("there are too many repositories of teams: end one first")
 )
 

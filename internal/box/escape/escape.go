@@ -44,7 +44,7 @@ func parse(data []byte) ([]Attempt, error) {
 		}
 		a.Worked = strings.Fields(first)
 		if n, known := words(a.Worked[0]); !known || len(a.Worked) != n+1 {
-			errs = append(errs, fmt.Errorf("%s: nobody knows how to see whether it worked: %q", f.Name, first))
+			errs = append(errs, fmt.Errorf("%s: unknown way to see whether it worked: %q", f.Name, first))
 		}
 		list = append(list, a)
 	}

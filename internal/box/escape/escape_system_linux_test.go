@@ -71,7 +71,7 @@ func here(t *testing.T) {
 	if err := os.WriteFile(around, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if why, hint := escape.Here(t.Context(), around); !strings.Contains(why, "no box works here: this machine lets nobody make a box") || hint == "" {
+	if why, hint := escape.Here(t.Context(), around); !strings.Contains(why, "no box works here: this machine does not let you make a box") || hint == "" {
 		t.Errorf("%s: %s", why, hint)
 	}
 	if why, hint := escape.Here(t.Context(), "/no/such/program"); !strings.Contains(why, "no such file") || hint == "" {

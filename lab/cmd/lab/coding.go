@@ -34,7 +34,7 @@ this program.
 The policies are: none (no monitor), A (every command that does something asks once
 text of others was seen), B (so, unless each of its words was seen in trusted text)
 and floodmark (the shipped rules). Rules are written without looking into the sets
-coding-test and coding-third; whoever wrote the third had read no rule.
+coding-test and coding-third; the author of the third had read no rule.
 
 Repositories with commits by others are asked about once; that was answered with yes
 before this day began, unless it is the first.`,
@@ -49,7 +49,7 @@ before this day began, unless it is the first.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&opt.policies, "policy", policyNames(), "these `POLICIES`, with commas between them")
 	f.StringVar(&opt.profile, "profile", codingProfile, "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
-	f.BoolVar(&opt.firstDay, "first-day", false, "the owner has not vouched yet for repositories with commits by others")
+	f.BoolVar(&opt.firstDay, "first-day", false, "the owner does not trust repositories with commits by others yet")
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and what was asked about, held-out tasks aside (text only)")
 	complete(cmd, "policy", policyNames())
 	complete(cmd, "profile", profiles())

@@ -84,7 +84,7 @@ func brokenSpeech() []hostile {
 }
 
 // left is what the owner reads of an answer to nothing.
-const left = "the server answered a question that nobody asked; it was left out"
+const left = "the server answered a question that was not asked; it was left out"
 
 // brokenOrder are servers that answer what nobody asked, or not what was asked.
 func brokenOrder() []hostile {
