@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
@@ -60,7 +61,7 @@ func TestASessionTooLargeForASnapshot(t *testing.T) {
 		t.Fatal("a small one is not written")
 	}
 	for n := range largeSession {
-		src := floodmark.Source{Node: floodmark.NodeID(n), Kind: floodmark.NodeInput, Label: floodmark.Clean(), Said: strings.Repeat("x", floodmark.MaxFactBytes/largeSession)}
+		src := floodmark.Source{Node: floodmark.NodeID(n), Kind: floodmark.NodeInput, Label: floodmark.Clean(), Said: strings.Repeat("x", factjson.MaxBytes/largeSession)}
 		if err := s.state.Ledger.Add(src); err != nil {
 			t.Fatal(err)
 		}

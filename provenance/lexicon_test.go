@@ -3,6 +3,7 @@ package provenance
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
