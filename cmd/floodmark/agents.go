@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // An agentReport is one agent on this machine, for programs. Fields are only added.
@@ -216,4 +217,33 @@ func checkWords(check, starts string, words []string) *finding {
 		return &f
 	}
 	return nil
+}
+
+// fleetAgents returns the agents here as a fleet is told of them. The monitor runs no program for
+// its version: an agent may have put it there, and as the monitor's child it would not be taken for
+// an agent's.
+func (c *console) fleetAgents(p place) func(context.Context) []*wire.MachineAgent {
+	if p.system {
+		return nil // they belong to other users
+	}
+	return func(ctx context.Context) []*wire.MachineAgent {
+		m, err := c.machine(p)
+		if err != nil {
+			return nil // unreadable agents are not reported
+		}
+		m.Still = true
+		found, err := c.agentsOn(ctx, m, p)
+		if err != nil {
+			return nil // as above
+		}
+		var list []*wire.MachineAgent
+		for _, a := range found {
+			one := &wire.MachineAgent{Name: a.Name, Version: plain(shorten(a.Version)), State: a.State}
+			for _, h := range a.Holes {
+				one.Uncovered = append(one.Uncovered, h.Text)
+			}
+			list = append(list, one)
+		}
+		return list
+	}
 }

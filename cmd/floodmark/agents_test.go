@@ -69,7 +69,7 @@ func TestWhyAProofDoesNotCount(t *testing.T) {
 		since time.Time
 	}{
 		"it was never proved here; ":                     {nil, then},
-		"it was protected again since it was proved; ":    {&prove.Proof{Version: "1", Grade: prove.HostVerified, At: then}, then.Add(1)},
+		"it was protected again since it was proved; ":   {&prove.Proof{Version: "1", Grade: prove.HostVerified, At: then}, then.Add(1)},
 		"its version was not known when it was proved; ": {&prove.Proof{Grade: prove.HostVerified, At: then}, then},
 		"it was updated since it was proved; ":           {&prove.Proof{Version: "1", Grade: prove.HostVerified, At: then}, then},
 		"its last proof failed; ":                        {&prove.Proof{Version: "2", Grade: prove.Failed, At: then}, then},

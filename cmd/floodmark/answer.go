@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,27 +155,6 @@ func whatFollows(q *wire.AnswerRequest, answered bool) string {
 		return ""
 	}
 	return " Nothing has run yet: it does when the agent tries the call again, so tell it to go on if it has ended. «floodmark policy grants» says how long it may."
-}
-
-// outcome reports how an order was taken. The notice is the answer, so it goes to standard output;
-// an order that was not followed ends with exit code 1.
-func (c *console) outcome(form string, done bool, notice string, asMessage func() error) error {
-	st := c.outStyle()
-	paint := st.green
-	if !done {
-		paint = st.yellow
-	}
-	if form == asJSON {
-		if err := asMessage(); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintln(c.stdout, paint(plain(strings.TrimSpace(notice))))
-	}
-	if !done {
-		return errNo
-	}
-	return nil
 }
 
 // offerTickets completes the tickets of open questions.

@@ -229,3 +229,6 @@ func (c *console) completeSession(cmd *cobra.Command, p *place) {
 		return offer(cmd, nil, begun)
 	})
 }
+
+// answerTime bounds one answer of a local monitor.
+const answerTime = 5 * time.Second

@@ -135,9 +135,6 @@ func checkKeys(p config.Paths) []finding {
 	return list
 }
 
-// answerTime bounds one answer of a local monitor.
-const answerTime = 5 * time.Second
-
 // checkOwnerSocket asks the monitor for its status.
 func checkOwnerSocket(ctx context.Context, d *desk, b build, needed bool) []finding {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

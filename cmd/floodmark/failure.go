@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,3 +101,8 @@ func either(words []string) string {
 	}
 	return strings.Join(words, "")
 }
+
+// A status ends a command with that exit code, after all of its output.
+type status int
+
+func (s status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -77,37 +77,3 @@ func newGrantsEnd(c *console) *cobra.Command {
 	c.addFleet(cmd, &p)
 	return cmd
 }
-
-// standingText words what the policy allows a job in advance.
-func standingText(g *wire.Grant) string {
-	job := g.GetTrigger() + " of " + g.GetAgent()
-	if g.GetJob() != "" {
-		job = g.GetJob() + " (" + job + ")"
-	}
-	return fmt.Sprintf("%s, for %s, until %s: %s; it stands in your policy", g.GetTicket(), job, stamp(g.GetUntil()), g.GetPattern())
-}
-
-// grantsText lists what approvals allow.
-func grantsText(p *sheet, list []*wire.Grant) {
-	for _, g := range list {
-		what := toolText(g.GetTool()) + ", with exactly the arguments shown (" + short(g.GetArgsDigest()) + ")"
-		if g.GetPattern() != "" && g.GetScope() == "pattern" {
-			what = g.GetPattern()
-		}
-		switch g.GetScope() {
-		case "here":
-			what = "always " + plain(g.GetPattern()) + ", in every session of this repository"
-		case "hosts":
-			what += ": its box reaches " + g.GetPattern() + ", in every session of this project"
-		}
-		if g.GetScope() == "standing" {
-			p.line(2, standingText(g))
-			continue
-		}
-		until := "until the turn ends"
-		if g.GetUntil() != nil {
-			until = "until " + stamp(g.GetUntil())
-		}
-		p.line(2, fmt.Sprintf("%s, session %s, %s: %s", g.GetTicket(), g.GetSession(), until, what))
-	}
-}

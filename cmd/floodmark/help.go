@@ -45,32 +45,6 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// helpWidth is where help wraps: the width every terminal has.
-const helpWidth = 80
-
-// exitKey is the annotation with what a command's exit codes mean there.
-const exitKey = "exit"
-
-// exits notes what the codes 0 and 1 mean for a command. 2 and 3 mean the same
-// everywhere.
-func exits(ok, no string) map[string]string {
-	text := "0  " + ok + "\n"
-	if no != "" {
-		text += "1  " + no + "\n"
-	}
-	return map[string]string{exitKey: text + commonExits}
-}
-
-// bothKey is the annotation of a command that both runs and has commands of its own.
-const bothKey = "both"
-
-func both(notes map[string]string) map[string]string {
-	notes[bothKey] = "yes"
-	return notes
-}
-
-const commonExits = "2  wrong usage, or a file that cannot be read or written\n3  an internal error"
-
 const allExits = "0  it worked\n1  the answer is no, a story failed, a problem was found, or no monitor runs\n" + commonExits
 
 // exitText is what a command's help says about exit codes.
@@ -164,16 +138,6 @@ func outdent(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(strings.TrimPrefix(line, "  "), " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-func indent(text, by string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = by + line
-		}
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/hookrun"
@@ -45,8 +43,3 @@ refusal, in the way that agent obeys.`,
 	cmd.Flags().StringVar(&deadline, "deadline", "", "wait this `TIME` at most, such as 10s")
 	return cmd
 }
-
-// A status ends a command with that exit code, after all of its output.
-type status int
-
-func (s status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -177,32 +177,3 @@ func machineWord(id string) string {
 	}
 	return "machine " + plain(id)
 }
-
-// fleetAgents returns the agents here as a fleet is told of them. The monitor runs no program for
-// its version: an agent may have put it there, and as the monitor's child it would not be taken for
-// an agent's.
-func (c *console) fleetAgents(p place) func(context.Context) []*wire.MachineAgent {
-	if p.system {
-		return nil // they belong to other users
-	}
-	return func(ctx context.Context) []*wire.MachineAgent {
-		m, err := c.machine(p)
-		if err != nil {
-			return nil // unreadable agents are not reported
-		}
-		m.Still = true
-		found, err := c.agentsOn(ctx, m, p)
-		if err != nil {
-			return nil // as above
-		}
-		var list []*wire.MachineAgent
-		for _, a := range found {
-			one := &wire.MachineAgent{Name: a.Name, Version: plain(shorten(a.Version)), State: a.State}
-			for _, h := range a.Holes {
-				one.Uncovered = append(one.Uncovered, h.Text)
-			}
-			list = append(list, one)
-		}
-		return list
-	}
-}

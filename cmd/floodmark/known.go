@@ -139,3 +139,53 @@ func ownerNames(list known) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// near3 returns up to three names similar to an unknown one.
+func (k known) near3(name, agent, server string) []string {
+	const most = 3
+	if server != "" {
+		agent = "" // the server says whose tool it is
+	}
+	full := floodmark.ToolRef{Server: server, Name: name}.String()
+	near := spelling.Nearest(full, k.chosen(agent, server).names(), most)
+	if len(near) == 0 { // another owner may have it
+		near = spelling.Nearest(full, slices.Concat(k.names(), k.owners(false), k.owners(true)), most)
+	}
+	if len(near) > 0 {
+		return near
+	}
+	var bare []string // it may be the tool of a server
+	for _, o := range k {
+		bare = append(bare, o.tools()...)
+	}
+	slices.Sort(bare)
+	for _, tool := range spelling.Nearest(name, slices.Compact(bare), most) {
+		for _, o := range k.offering(tool) {
+			near = append(near, o.ref(tool).String())
+		}
+	}
+	return near[:min(most, len(near))]
+}
+
+// chosen returns the owners that a question is about.
+func (k known) chosen(agent, server string) known {
+	if agent == "" && server == "" {
+		return k
+	}
+	if o, ok := k.named(server != "", agent+server); ok {
+		return known{o}
+	}
+	return nil
+}
+
+// names returns the tools as people write them: a server's with the server.
+func (k known) names() []string {
+	var words []string
+	for _, o := range k {
+		for _, tool := range o.tools() {
+			words = append(words, o.ref(tool).String())
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -79,4 +82,48 @@ func (c *console) steps(form string) *linetext.Steps {
 		return &linetext.Steps{}
 	}
 	return &linetext.Steps{To: c.stderr, InPlace: c.stderrTerminal && c.getenv("TERM") != "dumb"}
+}
+
+// create writes a new file, and replaces an old one only with force.
+func (c *console) create(name string, data []byte, force bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(c.path(name), flags, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return refuse("choose another name, or replace it with --force", "write %s: it exists already", name)
+	}
+	if err != nil {
+		return refuse("check that you may write there", "write %s: %s", name, reason(err))
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return refuse("check that there is room", "write %s: %s", name, reason(err))
+	}
+	c.say("wrote %s", name)
+	return nil
+}
+
+// outcome reports how an order was taken. The notice is the answer, so it goes to standard output;
+// an order that was not followed ends with exit code 1.
+func (c *console) outcome(form string, done bool, notice string, asMessage func() error) error {
+	st := c.outStyle()
+	paint := st.green
+	if !done {
+		paint = st.yellow
+	}
+	if form == asJSON {
+		if err := asMessage(); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(c.stdout, paint(plain(strings.TrimSpace(notice))))
+	}
+	if !done {
+		return errNo
+	}
+	return nil
 }

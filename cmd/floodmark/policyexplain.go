@@ -164,13 +164,3 @@ func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Cata
 	}
 	return h, nil
 }
-
-// maxEcho is how much of a wrong input an error repeats.
-const maxEcho = 40
-
-func shorten(text string) string {
-	if r := []rune(text); len(r) > maxEcho {
-		return string(r[:maxEcho]) + "…"
-	}
-	return text
-}

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -74,27 +72,4 @@ func notePlace(name string, n oldconfig.Note) string {
 		return name + ": note:"
 	}
 	return fmt.Sprintf("%s:%d:%d: note:", name, n.Line, n.Column)
-}
-
-// create writes a new file, and replaces an old one only with force.
-func (c *console) create(name string, data []byte, force bool) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := os.OpenFile(c.path(name), flags, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return refuse("choose another name, or replace it with --force", "write %s: it exists already", name)
-	}
-	if err != nil {
-		return refuse("check that you may write there", "write %s: %s", name, reason(err))
-	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return refuse("check that there is room", "write %s: %s", name, reason(err))
-	}
-	c.say("wrote %s", name)
-	return nil
 }

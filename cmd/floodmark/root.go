@@ -202,39 +202,6 @@ func completionUse(shell string) string {
 	return "source <(floodmark dev completion bash)"
 }
 
-// groupArgs refuses a word that is neither one of the group's commands nor "help".
-func groupArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args) == 1 && args[0] == "help" {
-		return nil
-	}
-	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if guesses := cmd.SuggestionsFor(args[0]); len(guesses) > 0 {
-		text += "; did you mean " + either(guesses) + "?"
-	}
-	return errors.New(text)
-}
-
-// one puts an article before a word.
-func one(what string) string {
-	if strings.ContainsRune("AEIO", rune(what[0])) {
-		return "an " + what
-	}
-	return "a " + what
-}
-
-// needs accepts exactly one argument, called what.
-func needs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) == 0:
-			return fmt.Errorf("%s needs %s", cmd.CommandPath(), one(what))
-		case len(args) > 1:
-			return fmt.Errorf("%s takes one %s; %q is too many", cmd.CommandPath(), what, args[1])
-		}
-		return nil
-	}
-}
-
 // flagError adds the nearest flag to cobra's message for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

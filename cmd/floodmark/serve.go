@@ -46,39 +46,10 @@ file and nothing listens on the network.`,
 	return cmd
 }
 
-// A place says which installation a command is about.
-type place struct {
-	dir    string
-	system bool
-	// fleet is asked instead of the monitor here; see addFleet.
-	fleet string
-}
-
-// addPlace gives a command the flags that choose an installation.
-func addPlace(cmd *cobra.Command, p *place) {
-	cmd.Flags().StringVar(&p.dir, "dir", "", "keep everything below this `FOLDER` instead of the usual places")
-	cmd.Flags().BoolVar(&p.system, "system", false, "the machine's own installation, whose monitor has a user of its own")
-}
-
 type serveFlags struct {
 	place
 	policy, journal string
 	verbose         bool
-}
-
-// paths finds the files of an installation.
-func (c *console) paths(p place) (config.Paths, error) {
-	switch {
-	case p.dir != "":
-		return config.DirPaths(c.path(p.dir)), nil
-	case p.system:
-		return config.SystemPaths(), nil
-	}
-	paths, err := config.UserPaths(c.getenv, c.getenv("HOME"))
-	if err != nil {
-		return config.Paths{}, refuse("", "%s", err)
-	}
-	return paths, nil
 }
 
 func (c *console) serve(ctx context.Context, f serveFlags) error {

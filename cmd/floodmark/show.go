@@ -160,9 +160,6 @@ func verdictCell(st style, d *wire.Decision) cell {
 	return cell{text, func(s string) string { return verdictStyle(st, s) }}
 }
 
-// inBox stands for allow where a call runs in a box.
-const inBox = "in a box"
-
 // decidedText names what an agent tried; for a command in a box, the command.
 func decidedText(d *wire.Decided) string {
 	if b := d.GetBox(); b.GetCommand() != "" {
@@ -236,4 +233,38 @@ func incidentsTitle(a *wire.ShowResponse) string {
 // entryText is one entry of a journal on a line.
 func entryText(e *wire.Entry) string {
 	return fmt.Sprintf("#%d %s %s %s %s", e.GetSeq(), time.Unix(0, e.GetAt()).Format("2006-01-02 15:04:05"), short(e.GetHash()), e.GetKind(), e.GetBody())
+}
+
+// grantsText lists what approvals allow.
+func grantsText(p *sheet, list []*wire.Grant) {
+	for _, g := range list {
+		what := toolText(g.GetTool()) + ", with exactly the arguments shown (" + short(g.GetArgsDigest()) + ")"
+		if g.GetPattern() != "" && g.GetScope() == "pattern" {
+			what = g.GetPattern()
+		}
+		switch g.GetScope() {
+		case "here":
+			what = "always " + plain(g.GetPattern()) + ", in every session of this repository"
+		case "hosts":
+			what += ": its box reaches " + g.GetPattern() + ", in every session of this project"
+		}
+		if g.GetScope() == "standing" {
+			p.line(2, standingText(g))
+			continue
+		}
+		until := "until the turn ends"
+		if g.GetUntil() != nil {
+			until = "until " + stamp(g.GetUntil())
+		}
+		p.line(2, fmt.Sprintf("%s, session %s, %s: %s", g.GetTicket(), g.GetSession(), until, what))
+	}
+}
+
+// standingText words what the policy allows a job in advance.
+func standingText(g *wire.Grant) string {
+	job := g.GetTrigger() + " of " + g.GetAgent()
+	if g.GetJob() != "" {
+		job = g.GetJob() + " (" + job + ")"
+	}
+	return fmt.Sprintf("%s, for %s, until %s: %s; it stands in your policy", g.GetTicket(), job, stamp(g.GetUntil()), g.GetPattern())
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
@@ -284,40 +283,4 @@ func modeText(mode string) string {
 		return "system: it has a user of its own"
 	}
 	return mode + ": it runs as your own user"
-}
-
-func policyText(s *wire.PolicyStatus) string {
-	text := "profile " + s.GetProfile()
-	if len(s.GetFiles()) > 0 {
-		text += " and " + strings.Join(s.GetFiles(), ", ")
-	}
-	if s.GetBundle() != "" {
-		text += ", by bundle: " + s.GetBundle()
-	}
-	if s.GetDryRun() {
-		text += "; it decides and enforces nothing"
-	}
-	return text + " (" + short(s.GetDigest()) + ")"
-}
-
-// problemsText says what is wrong with the policy file on disk.
-func problemsText(p *sheet, s *wire.PolicyStatus) {
-	refused := false
-	for _, one := range s.GetProblems() {
-		refused = refused || one.GetSeverity() != string(floodmark.Warning)
-	}
-	switch {
-	case len(s.GetProblems()) == 0:
-		return
-	case refused:
-		p.title("The policy file is wrong and refused; the rules named above stay")
-	default:
-		p.title("The policy file holds, with warnings")
-	}
-	for _, one := range s.GetProblems() {
-		p.line(2, fmt.Sprintf("%s:%d:%d: %s: %s", one.GetFile(), one.GetLine(), one.GetColumn(), one.GetSeverity(), one.GetText()))
-		if one.GetHint() != "" {
-			p.line(6, "hint: "+one.GetHint())
-		}
-	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -221,12 +220,4 @@ func inArchive(file string, err error, data []byte) error {
 		}
 	}
 	return problems
-}
-
-// reason returns the end of an error's chain: what happened, without the context.
-func reason(err error) string {
-	for errors.Unwrap(err) != nil {
-		err = errors.Unwrap(err)
-	}
-	return fmt.Sprint(err)
 }

@@ -134,14 +134,6 @@ func (c *console) printDiff(p played, st style) {
 	}
 }
 
-// count is a number with its word.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // part is the text of one file of a story.
 func part(data []byte, name string) string {
 	for _, f := range txtar.Parse(data).Files {
