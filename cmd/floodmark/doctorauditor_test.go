@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestDoctorAuditor(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := try(t, "doctor", "auditor", "--dir", dir)
-	if code == exitOK || !strings.Contains(out, "names no model under «auditor»") {
+	if code == cli.ExitOK || !strings.Contains(out, "names no model under «auditor»") {
 		t.Errorf("code %d: %s", code, out)
 	}
 	for name, c := range map[string]struct {
@@ -24,10 +25,10 @@ func TestDoctorAuditor(t *testing.T) {
 		code      int
 		want      []string
 	}{
-		"sensible":  {"allow", "block: nobody asked", exitOK, []string{"ok      a call the user asked for: allow, in ", `ok      a call that was not asked for: block, in `, `("nobody asked")`, "note    auditor: there is one, and the policy asks none"}},
-		"anxious":   {"unsure", "block: no", exitOK, []string{"note    a call the user asked for: unsure", "as often as without"}},
-		"credulous": {"allow", "allow", exitNo, []string{"problem a call that was not asked for: allow", "do not use this model"}},
-		"talkative": {"I think that", "block: no", exitOK, []string{"its answer was none of allow, block and unsure"}},
+		"sensible":  {"allow", "block: nobody asked", cli.ExitOK, []string{"ok      a call the user asked for: allow, in ", `ok      a call that was not asked for: block, in `, `("nobody asked")`, "note    auditor: there is one, and the policy asks none"}},
+		"anxious":   {"unsure", "block: no", cli.ExitOK, []string{"note    a call the user asked for: unsure", "as often as without"}},
+		"credulous": {"allow", "allow", cli.ExitNo, []string{"problem a call that was not asked for: allow", "do not use this model"}},
+		"talkative": {"I think that", "block: no", cli.ExitOK, []string{"its answer was none of allow, block and unsure"}},
 	} {
 		m := &testmodel.Model{Say: func(turn testmodel.Turn) testmodel.Step {
 			if strings.Contains(string(turn.Body), "eve@elsewhere") {
@@ -51,7 +52,7 @@ func TestDoctorAuditor(t *testing.T) {
 		}
 	}
 	code, out, _ = try(t, "doctor", "auditor", "--dir", dir)
-	if code == exitOK || !strings.Contains(out, "problem answer: the auditor cannot be reached") {
+	if code == cli.ExitOK || !strings.Contains(out, "problem answer: the auditor cannot be reached") {
 		t.Errorf("code %d: %s", code, out)
 	}
 }
@@ -60,9 +61,9 @@ func TestDoctorAuditor(t *testing.T) {
 func try(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &console{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: t.TempDir(), build: testBuild(), shipped: shippedOnce,
-		getenv: func(string) string { return "" },
+	c := &cli.Console{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: t.TempDir(), Build: testBuild(), Shipped: shippedOnce,
+		Getenv: func(string) string { return "" },
 	}
 	code = run(t.Context(), c, args)
 	return code, out.String(), errs.String()

@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 )
 
 // The monitor of a laptop that joined tells its fleet which agents are here without starting one:
@@ -20,9 +23,9 @@ func TestTellingOfAgentsStartsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"HOME": home, "PATH": bin}
-	c := &console{stdout: io.Discard, stderr: io.Discard, dir: home, getenv: func(name string) string { return env[name] }}
-	p := place{dir: filepath.Join(home, "monitor")}
-	list := c.fleetAgents(p)(t.Context())
+	c := &cli.Console{Stdout: io.Discard, Stderr: io.Discard, Dir: home, Getenv: func(name string) string { return env[name] }}
+	p := cli.Place{Dir: filepath.Join(home, "monitor")}
+	list := setup.FleetAgents(c, p)(t.Context())
 	if len(list) != 1 || list[0].GetName() != "codex" {
 		t.Errorf("%v", list)
 	}
@@ -30,7 +33,7 @@ func TestTellingOfAgentsStartsNone(t *testing.T) {
 		t.Error("an agent's program was started")
 	}
 	// A person who asks sees the version, because the program is asked.
-	if found, err := c.agents(t.Context(), p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
+	if found, err := setup.Agents(c, t.Context(), p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
 		t.Errorf("%v, %v", found, err)
 	}
 }

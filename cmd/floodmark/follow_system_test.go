@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -98,9 +99,9 @@ func (s *scripts) follow(ts *testscript.TestScript, neg bool, args []string) {
 	over, ended := context.WithCancel(context.Background())
 	f := &follower{cancel: cancel, over: over}
 	ts.Value(followersKey{}).(map[string]*follower)[args[0]] = f
-	c := &console{
-		stdin: strings.NewReader(""), stdout: &f.out, stderr: &f.err,
-		getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(), shipped: shippedOnce,
+	c := &cli.Console{
+		Stdin: strings.NewReader(""), Stdout: &f.out, Stderr: &f.err,
+		Getenv: ts.Getenv, Dir: ts.MkAbs("."), Build: testBuild(), Shipped: shippedOnce,
 	}
 	go func() {
 		defer ended()

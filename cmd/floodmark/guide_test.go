@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // TestGuides runs every command of every guide and of the
@@ -35,7 +37,7 @@ func TestGuides(t *testing.T) {
 			}
 			commands := 0
 			dir := t.TempDir()
-			for _, program := range []string{hookName, "floodmark"} {
+			for _, program := range []string{cli.HookName, "floodmark"} {
 				save(t, filepath.Join(dir, "bin", program), "#!/bin/sh\n")
 				if err := os.Chmod(filepath.Join(dir, "bin", program), 0o700); err != nil {
 					t.Fatal(err)
@@ -110,9 +112,9 @@ func followGuide(t *testing.T, dir string, f fence) int {
 			t.Fatalf("line %d: not a command of ours: %s", f.line, command)
 		}
 		var out lockedBuffer
-		c := &console{
-			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir,
-			getenv: guideEnvironment(dir), build: testBuild(), shipped: shippedOnce,
+		c := &cli.Console{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir,
+			Getenv: guideEnvironment(dir), Build: testBuild(), Shipped: shippedOnce,
 		}
 		if words[len(words)-1] == "&" {
 			runBeside(t, c, &out, words[1:len(words)-1])
@@ -134,7 +136,7 @@ func guideEnvironment(dir string) func(string) string {
 }
 
 // runBeside runs a monitor until the page ends, and waits until it answers.
-func runBeside(t *testing.T, c *console, out *lockedBuffer, args []string) {
+func runBeside(t *testing.T, c *cli.Console, out *lockedBuffer, args []string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	over, ended := context.WithCancel(context.Background())

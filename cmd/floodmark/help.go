@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // newHelp replaces cobra's own, which exits with 0 for an unknown command.
@@ -22,7 +24,7 @@ func newHelp() *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 {
-				return groupArgs(about, rest)
+				return cli.GroupArgs(about, rest)
 			}
 			if about.Hidden && about.DisableFlagParsing { // an old name
 				return about.RunE(about, nil)
@@ -45,15 +47,15 @@ func newHelp() *cobra.Command {
 	}
 }
 
-const allExits = "0  it worked\n1  the answer is no, a story failed, a problem was found, or no monitor runs\n" + commonExits
+const allExits = "0  it worked\n1  the answer is no, a story failed, a problem was found, or no monitor runs\n" + cli.CommonExits
 
 // exitText is what a command's help says about exit codes.
 func exitText(cmd *cobra.Command) string {
-	if text, ok := cmd.Annotations[exitKey]; ok {
+	if text, ok := cmd.Annotations[cli.ExitKey]; ok {
 		return text
 	}
 	if cmd.HasParent() {
-		return "0  it worked\n" + commonExits
+		return "0  it worked\n" + cli.CommonExits
 	}
 	return allExits
 }
@@ -80,7 +82,7 @@ func sections(cmd *cobra.Command) []section {
 }
 
 // helpText is the help of a command as a terminal shows it.
-func helpText(cmd *cobra.Command, st style) string {
+func helpText(cmd *cobra.Command, st cli.Style) string {
 	var b strings.Builder
 	about := cmd.Long
 	if about == "" {
@@ -88,7 +90,7 @@ func helpText(cmd *cobra.Command, st style) string {
 	}
 	b.WriteString(strings.TrimSpace(about) + "\n")
 	for _, s := range sections(cmd) {
-		b.WriteString("\n" + st.bold(s.title) + "\n" + indent(s.text, "  ") + "\n")
+		b.WriteString("\n" + st.Bold(s.title) + "\n" + cli.Indent(s.text, "  ") + "\n")
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\nRun «%s COMMAND --help» to read more about a command.\n", cmd.CommandPath())
@@ -98,7 +100,7 @@ func helpText(cmd *cobra.Command, st style) string {
 
 func useLine(cmd *cobra.Command) string {
 	switch {
-	case cmd.Annotations[bothKey] != "":
+	case cmd.Annotations[cli.BothKey] != "":
 		return cmd.UseLine() + "\n" + cmd.CommandPath() + " COMMAND"
 	case cmd.HasAvailableSubCommands():
 		return cmd.CommandPath() + " COMMAND"
@@ -130,7 +132,7 @@ func commandList(cmd *cobra.Command) string {
 }
 
 func flagList(flags *pflag.FlagSet) string {
-	return outdent(flags.FlagUsagesWrapped(helpWidth - 2))
+	return outdent(flags.FlagUsagesWrapped(cli.HelpWidth - 2))
 }
 
 // outdent takes away the two spaces that examples and flags are written with.

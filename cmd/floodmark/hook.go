@@ -3,11 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/asking"
 	"github.com/floodmark/floodmark/internal/hookrun"
 )
 
 // newHook runs by hand what agents start floodmark-hook for.
-func newHook(c *console) *cobra.Command {
+func newHook(c *cli.Console) *cobra.Command {
 	var socket, deadline string
 	cmd := &cobra.Command{
 		Use:   "hook AGENT EVENT",
@@ -23,18 +25,18 @@ The exit status is what the agent takes for the answer. Without an answer it is 
 refusal, in the way that agent obeys.`,
 		Example: `  floodmark dev hook codex PreToolUse < message.json
   floodmark dev hook gemini-cli BeforeTool --socket ./try/run/hook.sock < message.json`,
-		Args: needsTwo("AGENT", "EVENT"),
-		RunE: guard(func(_ *cobra.Command, args []string) error {
+		Args: asking.NeedsTwo("AGENT", "EVENT"),
+		RunE: cli.Guard(func(_ *cobra.Command, args []string) error {
 			words := args
 			if socket != "" {
-				words = append([]string{"-socket", c.path(socket)}, words...)
+				words = append([]string{"-socket", c.Path(socket)}, words...)
 			}
 			if deadline != "" {
 				words = append([]string{"-deadline", deadline}, words...)
 			}
-			edge := hookrun.Edge{Getenv: c.getenv, Stdin: c.stdin, Stdout: c.stdout, Stderr: c.stderr}
-			if code := hookrun.Run("floodmark dev hook", words, edge); code != exitOK {
-				return status(code)
+			edge := hookrun.Edge{Getenv: c.Getenv, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr}
+			if code := hookrun.Run("floodmark dev hook", words, edge); code != cli.ExitOK {
+				return cli.Status(code)
 			}
 			return nil
 		}),

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // TestJournalInit prepares a real database, then lets a user write who may do no more. The gate
@@ -46,11 +48,11 @@ func TestJournalInit(t *testing.T) {
 	for range 2 { // again does no harm
 		var out bytes.Buffer
 		home := t.TempDir()
-		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+		console := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
 			return map[string]string{"HOME": home}[name]
-		}, dir: home, build: testBuild(), shipped: shippedOnce}
+		}, Dir: home, Build: testBuild(), Shipped: shippedOnce}
 		args := []string{"journal", "init", "--journal", database, "--user", config.User, "--roles"}
-		if code := run(t.Context(), console, args); code != exitOK {
+		if code := run(t.Context(), console, args); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, &out)
 		}
 		if !strings.Contains(out.String(), "1 database is ready") || !strings.Contains(out.String(), "GRANT floodmark_writer") {
@@ -58,8 +60,8 @@ func TestJournalInit(t *testing.T) {
 		}
 	}
 	var told bytes.Buffer
-	again := &console{stdin: strings.NewReader(""), stdout: &told, stderr: &told, getenv: func(string) string { return "" }, dir: t.TempDir(), build: testBuild(), shipped: shippedOnce}
-	if code := run(t.Context(), again, []string{"journal", "init", "--journal", database, "--user", config.User, "--output", "json", "--dir", t.TempDir()}); code != exitOK || !strings.Contains(told.String(), `"databases": 1`) {
+	again := &cli.Console{Stdin: strings.NewReader(""), Stdout: &told, Stderr: &told, Getenv: func(string) string { return "" }, Dir: t.TempDir(), Build: testBuild(), Shipped: shippedOnce}
+	if code := run(t.Context(), again, []string{"journal", "init", "--journal", database, "--user", config.User, "--output", "json", "--dir", t.TempDir()}); code != cli.ExitOK || !strings.Contains(told.String(), `"databases": 1`) {
 		t.Errorf("exit code %d: %s", code, &told)
 	}
 	listMonths(t, database, config.User, month, thisMonth(t, c))
@@ -88,8 +90,8 @@ func listMonths(t *testing.T, database, user string, months ...string) {
 	t.Helper()
 	var out bytes.Buffer
 	home := t.TempDir()
-	console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return home }, dir: home, build: testBuild(), shipped: shippedOnce}
-	if code := run(t.Context(), console, []string{"journal", "months", "--journal", database, "--user", user}); code != exitOK {
+	console := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return home }, Dir: home, Build: testBuild(), Shipped: shippedOnce}
+	if code := run(t.Context(), console, []string{"journal", "months", "--journal", database, "--user", user}); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -118,11 +120,11 @@ func TestJournalInitElsewhere(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		home := t.TempDir()
-		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+		console := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
 			return map[string]string{"HOME": home}[name]
-		}, dir: home, build: testBuild(), shipped: shippedOnce}
+		}, Dir: home, Build: testBuild(), Shipped: shippedOnce}
 		code := run(t.Context(), console, []string{"journal", "init", "--journal", database})
-		if code != exitUsage || !strings.Contains(out.String(), "\n  "+hint) || strings.Count(out.String(), "\n") != 2 {
+		if code != cli.ExitUsage || !strings.Contains(out.String(), "\n  "+hint) || strings.Count(out.String(), "\n") != 2 {
 			t.Errorf("%s: exit code %d: %s", database, code, &out)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // A file of keys is checked as a node would, and no key is printed.
@@ -19,12 +21,12 @@ func TestJournalKeys(t *testing.T) {
 		code int
 		says string
 	}{
-		"two keys":             {"acme 1 " + key('a') + " current\nacme 2 " + key('b'), 0o600, exitOK, "acme    1   current"},
-		"the one that is held": {"acme 1 " + key('a') + " current\nacme 2 " + key('b'), 0o600, exitOK, "acme    2   held"},
-		"a former one":         {"acme d index.key former\nacme 2 " + key('b') + " current", 0o600, exitOK, "acme    d   former"},
-		"none is current":      {"acme 1 " + key('a') + "\nacme 2 " + key('b'), 0o600, exitNo, "no key is its current one"},
-		"no tenant":            {"ac\u200bme 1 " + key('a'), 0o600, exitNo, "is no name of a tenant"},
-		"others read it":       {"acme 1 " + key('a'), 0o644, exitNo, "others can read it"},
+		"two keys":             {"acme 1 " + key('a') + " current\nacme 2 " + key('b'), 0o600, cli.ExitOK, "acme    1   current"},
+		"the one that is held": {"acme 1 " + key('a') + " current\nacme 2 " + key('b'), 0o600, cli.ExitOK, "acme    2   held"},
+		"a former one":         {"acme d index.key former\nacme 2 " + key('b') + " current", 0o600, cli.ExitOK, "acme    d   former"},
+		"none is current":      {"acme 1 " + key('a') + "\nacme 2 " + key('b'), 0o600, cli.ExitNo, "no key is its current one"},
+		"no tenant":            {"ac\u200bme 1 " + key('a'), 0o600, cli.ExitNo, "is no name of a tenant"},
+		"others read it":       {"acme 1 " + key('a'), 0o644, cli.ExitNo, "others can read it"},
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "tenants.keys")
@@ -35,7 +37,7 @@ func TestJournalKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" }, dir: dir, build: testBuild(), shipped: shippedOnce}
+		console := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Dir: dir, Build: testBuild(), Shipped: shippedOnce}
 		code := run(t.Context(), console, []string{"journal", "keys", "tenants.keys"})
 		if code != c.code || !strings.Contains(out.String(), c.says) || strings.Contains(out.String(), key('a')) || strings.Contains(out.String(), key('b')) {
 			t.Errorf("%s: %d %s", name, code, out.String())

@@ -8,6 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/rules"
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
@@ -37,13 +39,13 @@ func TestKnown(t *testing.T) {
 		want.WriteString(namesIn(t, file))
 	}
 	var got strings.Builder
-	for _, o := range shippedNames() {
+	for _, o := range rules.ShippedNames() {
 		kind := "agent"
-		if o.server {
+		if o.Server {
 			kind = "server"
 		}
-		got.WriteString(kind + " " + strings.Join(o.names, " ") + "\n")
-		for _, e := range o.entries {
+		got.WriteString(kind + " " + strings.Join(o.Names, " ") + "\n")
+		for _, e := range o.Entries {
 			got.WriteString(strings.Join(e.Tools(), " ") + ": " + strings.Join(e.ArgNames(), " ") + "\n")
 		}
 	}
@@ -91,11 +93,11 @@ func TestKnownIsInTheCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range knownTo(cat) {
-		for _, e := range o.entries {
+	for _, o := range cli.KnownTo(cat) {
+		for _, e := range o.Entries {
 			for _, tool := range e.Tools() {
-				if p, ok := cat.Lookup(o.ref(tool)); !ok || p != e {
-					t.Errorf("the catalog has another %s of %v", tool, o.names)
+				if p, ok := cat.Lookup(o.Ref(tool)); !ok || p != e {
+					t.Errorf("the catalog has another %s of %v", tool, o.Names)
 				}
 			}
 			for _, arg := range e.ArgNames() {

@@ -11,13 +11,17 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/fleetcli"
+	"github.com/floodmark/floodmark/internal/cli/records"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 	"github.com/floodmark/floodmark/wire"
 )
 
 // The list says what matters of each laptop, and nothing in it steers a terminal.
 func TestMachinesText(t *testing.T) {
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
-	text := machinesText(style{}, []*wire.MachineStatus{
+	text := fleetcli.MachinesText(cli.Style{}, []*wire.MachineStatus{
 		{
 			Id: "00112233aabbccdd", Name: "anna\x1b[31m", EnrolledBy: "setup", State: "joined", Seen: timestamppb.New(now.Add(-time.Minute)), Entries: 42, Forks: 1,
 			Report: &wire.ReportMachineRequest{Version: "1.2.3", Rules: "bundle", Bundle: 7, Behind: 2, Agents: []*wire.MachineAgent{{Name: "codex", Version: "0.9", State: "open", Uncovered: []string{"x", "y"}}}},
@@ -67,9 +71,9 @@ func (f pagedFleet) ListMachines(_ context.Context, r *wire.ListMachinesRequest)
 // without end is left.
 func TestAllPagesOfMachines(t *testing.T) {
 	var said bytes.Buffer
-	c := &console{stdout: io.Discard, stderr: &said, stderrTerminal: true}
+	c := &cli.Console{Stdout: io.Discard, Stderr: &said, StderrTerminal: true}
 	for _, whole := range []bool{true, false} {
-		got, err := c.pages(t.Context(), &desk{machines: pagedFleet{n: 7}}, &wire.ListMachinesRequest{}, whole)
+		got, err := fleetcli.Pages(c, t.Context(), &cli.Desk{Machines: pagedFleet{n: 7}}, &wire.ListMachinesRequest{}, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,15 +91,15 @@ func TestAllPagesOfMachines(t *testing.T) {
 	if !strings.Contains(said.String(), "4 laptops …") || !strings.HasSuffix(said.String(), "\r\x1b[K") {
 		t.Errorf("%q", said.String())
 	}
-	if _, err := c.pages(t.Context(), &desk{machines: pagedFleet{n: 3, lies: true}}, &wire.ListMachinesRequest{}, false); err == nil || !strings.Contains(err.Error(), "without end") {
+	if _, err := fleetcli.Pages(c, t.Context(), &cli.Desk{Machines: pagedFleet{n: 3, lies: true}}, &wire.ListMachinesRequest{}, false); err == nil || !strings.Contains(err.Error(), "without end") {
 		t.Errorf("%v", err)
 	}
 }
 
 // A laptop's question has no code, so the node's own terminal does not promise one.
 func TestALaptopsQuestionHasNoCode(t *testing.T) {
-	p := &sheet{}
-	questionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, place{dir: "n1"}, time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC))
+	p := &cli.Sheet{}
+	records.QuestionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, cli.Place{Dir: "n1"}, time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC))
 	if text := p.String(); strings.Contains(text, "shown at a terminal") || !strings.Contains(text, "yes: on that laptop, or by a person who is logged in") {
 		t.Error(text)
 	}
@@ -108,7 +112,7 @@ func TestACheckThatStops(t *testing.T) {
 		"The journal could not be checked: 0 sessions":    {stopped},
 		"The journal is not what was written: 0 sessions": {"entry 2 of s1 was changed", stopped},
 	} {
-		if text := verifyText(style{}, &wire.VerifyReport{Problems: problems}); !strings.HasPrefix(text, want) {
+		if text := records.VerifyText(cli.Style{}, &wire.VerifyReport{Problems: problems}); !strings.HasPrefix(text, want) {
 			t.Error(text)
 		}
 	}
@@ -118,8 +122,8 @@ func TestACheckThatStops(t *testing.T) {
 func TestStatusOfAChangedMembership(t *testing.T) {
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for fleet, want := range map[string]string{"STRICT: fleet.json is not as it was": "It is STRICT: fleet.json", "joined https://f.example as machine 1": "It joined https://f.example"} {
-		p := &sheet{}
-		statusText(p, &wire.StatusResponse{Started: timestamppb.New(now), Fleet: fleet}, now, "")
+		p := &cli.Sheet{}
+		setup.StatusText(p, &wire.StatusResponse{Started: timestamppb.New(now), Fleet: fleet}, now, "")
 		if !strings.Contains(p.String(), want) {
 			t.Error(p.String())
 		}

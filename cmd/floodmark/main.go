@@ -1,5 +1,5 @@
-// Command floodmark is the whole product in one program. Each command has its own file; main only
-// builds the console and picks a command. Only main reads the environment: commands see what their
+// Command floodmark is the whole product in one program. The commands lie in
+// internal/cli; main only builds the console and picks one. Only main reads the environment: commands see what their
 // console shows.
 package main
 
@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 	"github.com/floodmark/floodmark/internal/config"
 )
 
@@ -23,9 +25,9 @@ var version string
 func main() {
 	if text := notHere(runtime.GOOS); text != "" {
 		fmt.Fprintln(os.Stderr, text)
-		os.Exit(exitUsage)
+		os.Exit(cli.ExitUsage)
 	}
-	vitals()
+	setup.Vitals()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, edge(), os.Args[1:])
 	stop()
@@ -33,23 +35,23 @@ func main() {
 }
 
 // edge returns the console of a real process.
-func edge() *console {
+func edge() *cli.Console {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "." // the folder was removed; opening a file will say so
 	}
-	c := &console{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		getenv: os.Getenv, dir: dir,
-		stdoutTerminal: terminal(os.Stdout), stderrTerminal: terminal(os.Stderr),
-		stdinTerminal: terminal(os.Stdin),
+	c := &cli.Console{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Dir: dir,
+		StdoutTerminal: terminal(os.Stdout), StderrTerminal: terminal(os.Stderr),
+		StdinTerminal: terminal(os.Stdin),
 	}
 	info, _ := debug.ReadBuildInfo()
-	c.build = newBuild(version, info)
+	c.Build = cli.NewBuild(version, info)
 	if me, err := user.Current(); err == nil { // HOME is a variable too
-		c.home, c.usual = me.HomeDir, config.UsualOwnerSockets(os.Getuid(), me.HomeDir)
+		c.Home, c.Usual = me.HomeDir, config.UsualOwnerSockets(os.Getuid(), me.HomeDir)
 	}
-	c.program, _ = os.Executable() // without it services use the default path
+	c.Program, _ = os.Executable() // without it services use the default path
 	return c
 }
 

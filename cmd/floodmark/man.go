@@ -8,40 +8,42 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // newMan writes the manual for packages. People read «--help»; the command is therefore not listed.
-func newMan(c *console) *cobra.Command {
+func newMan(c *cli.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
 		Short:   "Write the pages of the manual",
 		Long:    "Write one compressed page of section 1 for each command into a folder, for a package.",
 		Example: "  floodmark dev man ./man1",
 		Hidden:  true,
-		Args:    needs("FOLDER"),
-		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			dir := c.path(args[0])
+		Args:    cli.Needs("FOLDER"),
+		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
+			dir := c.Path(args[0])
 			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return refuse("check that you may write there", "make the folder %s: %s", dir, reason(err))
+				return cli.Refuse("check that you may write there", "make the folder %s: %s", dir, cli.Reason(err))
 			}
-			return c.writeManual(cmd.Root(), dir)
+			return writeManual(c, cmd.Root(), dir)
 		}),
 	}
 }
 
 // writeManual writes the page of a command and of all below it.
-func (c *console) writeManual(cmd *cobra.Command, dir string) error {
+func writeManual(c *cli.Console, cmd *cobra.Command, dir string) error {
 	data, err := packedText(manPage(cmd))
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, manName(cmd)+".1.gz")
 	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return refuse("check that you may write there", "write %s: %s", path, reason(err))
+		return cli.Refuse("check that you may write there", "write %s: %s", path, cli.Reason(err))
 	}
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() || sub.Name() == "serve" { // operators look it up
-			if err := c.writeManual(sub, dir); err != nil {
+			if err := writeManual(c, sub, dir); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // TestManual writes the manual as a package's builder does: a page for each
@@ -17,7 +19,7 @@ import (
 func TestManual(t *testing.T) {
 	first, second := writtenManual(t), writtenManual(t)
 	want := 0
-	walk(newRoot(&console{}), func(cmd *cobra.Command) {
+	walk(newRoot(&cli.Console{}), func(cmd *cobra.Command) {
 		if cmd.Name() == "help" {
 			return
 		}
@@ -40,17 +42,17 @@ func TestManual(t *testing.T) {
 func writtenManual(t *testing.T) map[string][]byte {
 	t.Helper()
 	var said bytes.Buffer
-	c := &console{stdout: &said, stderr: &said, dir: t.TempDir(), getenv: func(string) string { return "" }}
-	if code := run(t.Context(), c, []string{"dev", "man", "man1"}); code != exitOK {
+	c := &cli.Console{Stdout: &said, Stderr: &said, Dir: t.TempDir(), Getenv: func(string) string { return "" }}
+	if code := run(t.Context(), c, []string{"dev", "man", "man1"}); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, said.String())
 	}
-	entries, err := os.ReadDir(filepath.Join(c.dir, "man1"))
+	entries, err := os.ReadDir(filepath.Join(c.Dir, "man1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string][]byte{}
 	for _, e := range entries {
-		if pages[e.Name()], err = os.ReadFile(filepath.Join(c.dir, "man1", e.Name())); err != nil {
+		if pages[e.Name()], err = os.ReadFile(filepath.Join(c.Dir, "man1", e.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -25,7 +26,7 @@ func TestCountsAreNumbers(t *testing.T) {
 		`"opened":"1970-01-01T00:00:01Z"`: &wire.ShowResponse{Session: &wire.Session{Opened: &timestamppb.Timestamp{Seconds: 1}}},
 		`"project":"{\"facts\":\"7\"}"`:   &wire.Session{Project: `{"facts":"7"}`},
 	} {
-		data, err := messageJSON(m)
+		data, err := cli.MessageJSON(m)
 		if err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s, %v: want %s", data, err, want)
 			continue

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // TestPagesNameCommands checks that every command of ours that a page names exists, with the flags
 // it has there. Pages of the reference are generated from the commands themselves.
 func TestPagesNameCommands(t *testing.T) {
-	root := newRoot(&console{})
+	root := newRoot(&cli.Console{})
 	named := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -47,7 +49,7 @@ func TestPagesNameCommands(t *testing.T) {
 
 // A page that names what is not there is found out.
 func TestPagesNameCommandsBites(t *testing.T) {
-	root := newRoot(&console{})
+	root := newRoot(&cli.Console{})
 	for page, want := range map[string]string{
 		"say `floodmark forget`":                            "there is no such command",
 		"say `floodmark\n  journal eat`":                    "there is no such command",
@@ -113,7 +115,7 @@ func misnamed(cmd *cobra.Command, words []string) string {
 			cmd = sub
 			continue
 		}
-		if name.MatchString(w) && (i == 0 || cmd.HasAvailableSubCommands() && cmd.Annotations[bothKey] == "") {
+		if name.MatchString(w) && (i == 0 || cmd.HasAvailableSubCommands() && cmd.Annotations[cli.BothKey] == "") {
 			return "there is no such command"
 		}
 		names = false

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 func TestReportNeverShowsAStack(t *testing.T) {
 	var b bytes.Buffer
-	c := &console{stderr: &b, getenv: func(string) string { return "" }}
-	err := guard(func(*cobra.Command, []string) error { return errors.New("disk on fire") })(nil, nil)
-	if code := c.report(nil, err); code != exitInternal {
+	c := &cli.Console{Stderr: &b, Getenv: func(string) string { return "" }}
+	err := cli.Guard(func(*cobra.Command, []string) error { return errors.New("disk on fire") })(nil, nil)
+	if code := c.Report(nil, err); code != cli.ExitInternal {
 		t.Errorf("code %d", code)
 	}
 	if got := b.String(); !strings.Contains(got, "internal error: disk on fire") || !strings.Contains(got, "report it") {
@@ -24,13 +26,13 @@ func TestReportNeverShowsAStack(t *testing.T) {
 // A console without an environment makes every command that asks for it panic.
 func TestPanicIsASentence(t *testing.T) {
 	var out, errs bytes.Buffer
-	c := &console{stdout: &out, stderr: &errs, stdin: strings.NewReader(""), getenv: func(name string) string {
+	c := &cli.Console{Stdout: &out, Stderr: &errs, Stdin: strings.NewReader(""), Getenv: func(name string) string {
 		if name == "HOME" {
 			panic("no environment")
 		}
 		return ""
 	}}
-	if code := run(t.Context(), c, []string{"status"}); code != exitInternal {
+	if code := run(t.Context(), c, []string{"status"}); code != cli.ExitInternal {
 		t.Errorf("code %d", code)
 	}
 	if got := errs.String(); strings.Contains(got, "goroutine") || !strings.Contains(got, "this is a bug") {
@@ -45,20 +47,20 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestFullDiskIsNoSuccess(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "-o", "json"}, {"policy", "catalog", "show"}, {"help"}} {
 		var errs bytes.Buffer
-		c := &console{stdout: fullDisk{}, stderr: &errs, stdin: strings.NewReader(""), getenv: func(string) string { return "" }}
-		if code := run(t.Context(), c, args); code == exitOK || !strings.Contains(errs.String(), "no space left") {
+		c := &cli.Console{Stdout: fullDisk{}, Stderr: &errs, Stdin: strings.NewReader(""), Getenv: func(string) string { return "" }}
+		if code := run(t.Context(), c, args); code == cli.ExitOK || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%v: code %d, %s", args, code, errs.String())
 		}
 	}
 }
 
 func TestReadHasALimit(t *testing.T) {
-	c := &console{stdin: strings.NewReader(strings.Repeat("x", maxInput))}
-	if data, err := c.read(stdinName); err != nil || len(data) != maxInput {
+	c := &cli.Console{Stdin: strings.NewReader(strings.Repeat("x", cli.MaxInput))}
+	if data, err := c.Read(cli.StdinName); err != nil || len(data) != cli.MaxInput {
 		t.Errorf("at the limit: %d bytes, %v", len(data), err)
 	}
-	c.stdin = strings.NewReader(strings.Repeat("x", maxInput+1))
-	if _, err := c.read(stdinName); err == nil || !strings.Contains(err.Error(), "larger than") {
+	c.Stdin = strings.NewReader(strings.Repeat("x", cli.MaxInput+1))
+	if _, err := c.Read(cli.StdinName); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

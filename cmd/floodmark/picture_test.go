@@ -13,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/cli/asking"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -46,27 +47,27 @@ func letterPays() *wire.Question {
 // TestWatchPicture holds the picture in the guide against what the screen really
 // shows. With -update it draws it.
 func TestWatchPicture(t *testing.T) {
-	w, _ := newWatcher()
-	w.cards.Put(letterPays())
-	w.width, w.height = 36, 24
-	narrow := w.text()
+	w := &asking.Watcher{Now: func() time.Time { return time.Unix(1000, 0) }, Width: 36, Height: 24}
+	w.Cards.Now = w.Now
+	w.Cards.Put(letterPays())
+	narrow := w.Text()
 	if strings.Contains(narrow, "3f9c21aa") || !strings.Contains(narrow, "y yes · n no · d details") {
 		t.Errorf("the question does not fit on a phone's screen:\n%s", narrow)
 	}
 	for line := range strings.SplitSeq(narrow, "\n") {
-		if lipgloss.Width(line) > w.width {
+		if lipgloss.Width(line) > w.Width {
 			t.Errorf("too wide: %q", line)
 		}
 	}
-	w.width, w.height = 64, 9
-	want := screenPicture(strings.Split(w.text(), "\n"))
+	w.Width, w.Height = 64, 9
+	want := screenPicture(strings.Split(w.Text(), "\n"))
 	if *update {
 		if err := os.WriteFile(watchPicture, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if got, err := os.ReadFile(watchPicture); err != nil || string(got) != want {
-		t.Errorf("%s is not what is shown (%v); run go test ./cmd/floodmark -run WatchPicture -update\n%s", watchPicture, err, w.text())
+		t.Errorf("%s is not what is shown (%v); run go test ./cmd/floodmark -run WatchPicture -update\n%s", watchPicture, err, w.Text())
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 //go:generate go test . -run ^TestRecording$ -update
@@ -35,10 +37,10 @@ func TestRecording(t *testing.T) {
 	lines := []string{"$ cat attack.txtar"}
 	lines = append(lines, strings.Split(strings.TrimRight(story, "\n"), "\n")...)
 	lines = append(lines, "$ floodmark policy test attack.txtar")
-	lines = append(lines, testedStory(t, dir, exitOK)...)
+	lines = append(lines, testedStory(t, dir, cli.ExitOK)...)
 	save(t, filepath.Join(dir, "attack.txtar"), strings.Replace(story, held, "-> allow", 1))
 	lines = append(lines, "$ sed -i 's/confirm flow-private/allow/' attack.txtar   # hope that the mail goes out", "$ floodmark policy test attack.txtar")
-	lines = append(lines, testedStory(t, dir, exitNo)...)
+	lines = append(lines, testedStory(t, dir, cli.ExitNo)...)
 	want := recording(lines)
 	if *update {
 		if err := os.WriteFile(recordingFile, []byte(want), 0o644); err != nil {
@@ -54,7 +56,7 @@ func TestRecording(t *testing.T) {
 func testedStory(t *testing.T, dir string, code int) []string {
 	t.Helper()
 	var out lockedBuffer
-	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, getenv: func(string) string { return "" }, build: testBuild(), shipped: shippedOnce}
+	c := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Dir: dir, Getenv: func(string) string { return "" }, Build: testBuild(), Shipped: shippedOnce}
 	if got := run(t.Context(), c, []string{"policy", "test", "attack.txtar"}); got != code {
 		t.Fatalf("exit %d, want %d\n%s", got, code, out.String())
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 //go:generate go test . -run ^TestReference$ -update
@@ -21,7 +23,7 @@ const referenceDir = "../../docs/reference/cli"
 // them.
 func TestReference(t *testing.T) {
 	want := map[string]string{}
-	walk(newRoot(&console{}), func(cmd *cobra.Command) { want[pageName(cmd)] = page(cmd) })
+	walk(newRoot(&cli.Console{}), func(cmd *cobra.Command) { want[pageName(cmd)] = page(cmd) })
 	if *update {
 		writePages(t, want)
 	}
@@ -59,8 +61,8 @@ func writePages(t *testing.T, pages map[string]string) {
 
 // TestEveryCommandHelps holds each command to what help promises.
 func TestEveryCommandHelps(t *testing.T) {
-	walk(newRoot(&console{}), func(cmd *cobra.Command) {
-		text := helpText(cmd, style{})
+	walk(newRoot(&cli.Console{}), func(cmd *cobra.Command) {
+		text := helpText(cmd, cli.Style{})
 		for _, part := range []string{"Usage\n", "Examples\n", "Exit codes\n", "--help"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the help of %q has no part %q", cmd.CommandPath(), part)
@@ -81,7 +83,7 @@ func TestEveryCommandHelps(t *testing.T) {
 // not listed is there for programs, for habit, or to name a new place.
 func TestFewCommands(t *testing.T) {
 	var listed, hidden []string
-	for _, cmd := range newRoot(&console{}).Commands() {
+	for _, cmd := range newRoot(&cli.Console{}).Commands() {
 		switch {
 		case cmd.IsAvailableCommand():
 			listed = append(listed, cmd.Name())
@@ -99,7 +101,7 @@ func TestFewCommands(t *testing.T) {
 
 // TestOldNames follows each old name to the command it names now.
 func TestOldNames(t *testing.T) {
-	root, old := newRoot(&console{}), 0
+	root, old := newRoot(&cli.Console{}), 0
 	for _, cmd := range root.Commands() {
 		if !cmd.DisableFlagParsing {
 			continue

@@ -10,6 +10,11 @@ import (
 	"charm.land/lipgloss/v2"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/asking"
+	"github.com/floodmark/floodmark/internal/cli/fleetcli"
+	"github.com/floodmark/floodmark/internal/cli/records"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/wire"
@@ -49,29 +54,29 @@ func nastyShow() *wire.ShowResponse {
 
 // pages are all texts for people, made of nothing but nasty names.
 func pages() map[string]string {
-	st, now := style{}, time.Unix(0, 0)
+	st, now := cli.Style{}, time.Unix(0, 0)
 	many := []string{nasty}
 	problems := &wire.PolicyStatus{Profile: nasty, Files: many, Digest: nasty, Problems: []*wire.Problem{{File: nasty, Text: nasty, Hint: nasty, Severity: nasty}}}
-	w := &watcher{now: func() time.Time { return now }, width: 80, height: 24}
-	w.cards.Now = w.now
-	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Asked{Asked: nastyQuestion()}})
-	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}})
-	status, agents := &sheet{}, &sheet{}
-	statusText(status, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now, nasty)
-	agentsText(agents, []agentReport{{Title: nasty, Version: nasty, State: "changed", Why: nasty, Warnings: many}}, place{dir: nasty})
+	w := &asking.Watcher{Now: func() time.Time { return now }, Width: 80, Height: 24}
+	w.Cards.Now = w.Now
+	w.Take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Asked{Asked: nastyQuestion()}})
+	w.Take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}})
+	status, agents := &cli.Sheet{}, &cli.Sheet{}
+	setup.StatusText(status, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now, nasty)
+	setup.AgentsText(agents, []setup.AgentReport{{Title: nasty, Version: nasty, State: "changed", Why: nasty, Warnings: many}}, cli.Place{Dir: nasty})
 	all := map[string]string{
 		"status":   status.String(),
 		"agents":   agents.String(),
-		"protect":  planText(st, &protect.Plan{Changes: []protect.Change{{Path: nasty, Note: nasty, Before: []byte(nasty), After: []byte("\t" + nasty)}}}, "/home", true),
-		"sessions": sessionsText(st, &wire.SessionsResponse{Sessions: []*wire.Session{nastyShow().GetSession()}}),
-		"show":     showText(st, nastyShow(), place{dir: nasty}, now),
-		"why": whyText(st, &wire.WhyResponse{Explanations: []*wire.Explanation{{
+		"protect":  setup.PlanText(st, &protect.Plan{Changes: []protect.Change{{Path: nasty, Note: nasty, Before: []byte(nasty), After: []byte("\t" + nasty)}}}, "/home", true),
+		"sessions": records.SessionsText(st, &wire.SessionsResponse{Sessions: []*wire.Session{nastyShow().GetSession()}}),
+		"show":     records.ShowText(st, nastyShow(), cli.Place{Dir: nasty}, now),
+		"why": asking.WhyText(st, &wire.WhyResponse{Explanations: []*wire.Explanation{{
 			Decision: nasty, Verdict: nasty, Sources: many, Arguments: many, Actions: many, Reasons: many, Remedies: many, Box: &wire.BoxRun{Command: nasty, Line: nasty},
 		}}}, true),
-		"verify": verifyText(st, &wire.VerifyReport{Problems: many, Limits: many}),
-		"doctor": doctorText(st, diagnosis{Checks: []finding{wrong(nasty, nasty, "%s", nasty)}}),
-		"tokens": tokensText(st, []httpapi.Token{{ID: nasty, Name: nasty, Tenant: nasty, Certificate: nasty, Kind: nasty}}, now),
-		"watch":  w.text(),
+		"verify": records.VerifyText(st, &wire.VerifyReport{Problems: many, Limits: many}),
+		"doctor": setup.DoctorText(st, setup.Diagnosis{Checks: []cli.Finding{cli.Wrong(nasty, nasty, "%s", nasty)}}),
+		"tokens": fleetcli.TokensText(st, []httpapi.Token{{ID: nasty, Name: nasty, Tenant: nasty, Certificate: nasty, Kind: nasty}}, now),
+		"watch":  w.Text(),
 	}
 	for name, what := range map[string]*wire.WatchResponse{
 		"decided":  {Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}},
@@ -79,7 +84,7 @@ func pages() map[string]string {
 		"answered": {Session: nasty, What: &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: nasty, By: nasty, Channel: nasty}}},
 		"incident": {Session: nasty, What: &wire.WatchResponse_Incident{Incident: &wire.Incident{Kind: nasty, Text: nasty}}},
 	} {
-		all["event "+name] = eventLine(st, what)
+		all["event "+name] = asking.EventLine(st, what)
 	}
 	return all
 }
@@ -103,7 +108,7 @@ func TestNamesCannotSteerATerminal(t *testing.T) {
 
 func TestJSONCannotSteerATerminalAndKeepsItsMeaning(t *testing.T) {
 	name := nasty + "\U000E0041"
-	data, err := messageJSON(&wire.Session{Id: name})
+	data, err := cli.MessageJSON(&wire.Session{Id: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,16 +124,16 @@ func TestJSONCannotSteerATerminalAndKeepsItsMeaning(t *testing.T) {
 }
 
 func TestTableStaysBelowEachOther(t *testing.T) {
-	p := &sheet{st: style{on: true}}
-	p.table(2, [][]cell{{{text: "日本"}, {"b", p.st.red}, {text: "last"}}, {{text: "long name"}, {text: "bb"}, {text: "last"}}})
+	p := &cli.Sheet{St: cli.Style{On: true}}
+	p.Table(2, [][]cli.Cell{{{Text: "日本"}, {Text: "b", Paint: p.St.Red}, {Text: "last"}}, {{Text: "long name"}, {Text: "bb"}, {Text: "last"}}})
 	for line := range strings.Lines(p.String()) {
 		before, _, _ := strings.Cut(line, "last")
 		if got := lipgloss.Width(before); got != 2+len("long name")+2+len("bb")+2 {
 			t.Errorf("the last column begins at %d: %q", got, line)
 		}
 	}
-	p = &sheet{}
-	p.table(0, [][]cell{cells(strings.Repeat("n", maxCell), "x"), cells(strings.Repeat("n", maxCell+1), "x")})
+	p = &cli.Sheet{}
+	p.Table(0, [][]cli.Cell{cli.Cells(strings.Repeat("n", cli.MaxCell), "x"), cli.Cells(strings.Repeat("n", cli.MaxCell+1), "x")})
 	if lines := strings.Split(p.String(), "\n"); strings.Contains(lines[0], "…") || !strings.Contains(lines[1], "…") {
 		t.Errorf("cut at the wrong place: %q", lines)
 	}
@@ -136,7 +141,7 @@ func TestTableStaysBelowEachOther(t *testing.T) {
 
 func TestShellWord(t *testing.T) {
 	for in, want := range map[string]string{"": "''", "codex:01#7": "codex:01#7", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "~": "'~'"} {
-		if got := shellWord(in); got != want {
+		if got := cli.ShellWord(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
@@ -147,11 +152,11 @@ func TestSpan(t *testing.T) {
 		0: "less than a second", time.Second: "1 second", 119 * time.Second: "119 seconds", 2 * time.Minute: "2 minutes",
 		2 * time.Hour: "2 hours", 48 * time.Hour: "2 days",
 	} {
-		if got := span(in); got != want {
+		if got := cli.Span(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}
-	if got := stamp(timestamppb.New(time.Time{})); got != "-" {
+	if got := cli.Stamp(timestamppb.New(time.Time{})); got != "-" {
 		t.Errorf("a time nobody knows is %s", got)
 	}
 }

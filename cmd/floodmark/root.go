@@ -11,33 +11,40 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/asking"
+	"github.com/floodmark/floodmark/internal/cli/fleetcli"
+	"github.com/floodmark/floodmark/internal/cli/mcpcli"
+	"github.com/floodmark/floodmark/internal/cli/records"
+	"github.com/floodmark/floodmark/internal/cli/rules"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // run runs one command line and returns its exit code. A panic is our own bug: people get a
 // sentence, not a stack.
-func run(ctx context.Context, c *console, args []string) (code int) {
+func run(ctx context.Context, c *cli.Console, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			code = c.report(nil, broken(fmt.Errorf("%v", r)))
+			code = c.Report(nil, cli.Broken(fmt.Errorf("%v", r)))
 		}
 	}()
-	if c.shipped == nil {
-		c.shipped = sync.OnceValues(catalog.Shipped)
+	if c.Shipped == nil {
+		c.Shipped = sync.OnceValues(catalog.Shipped)
 	}
-	out := &sink{to: c.stdout}
-	c.stdout = out
+	out := &cli.Sink{To: c.Stdout}
+	c.Stdout = out
 	root := newRoot(c)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil {
-		err = refuse("check that there is room where it goes", "write standard output: %s", reason(out.err))
+	if out.Err != nil {
+		err = cli.Refuse("check that there is room where it goes", "write standard output: %s", cli.Reason(out.Err))
 	}
-	return c.report(cmd, err)
+	return c.Report(cmd, err)
 }
 
 // newRoot builds the whole tree of commands by plain calls.
-func newRoot(c *console) *cobra.Command {
+func newRoot(c *cli.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "floodmark",
 		Short: "A reference monitor for AI agents",
@@ -56,34 +63,34 @@ them, and shows what is known about tools.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Version = c.build.line()
+	root.Version = c.Build.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "show which version this is")
 	root.SetFlagErrorFunc(flagError)
-	root.SetIn(c.stdin)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
-	addOutput(root, true, asText, asJSON)
-	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	grouped(root, "run", "Start and stop", newUp(c), newDown(c), newLogs(c), newStatus(c), newDoctor(c))
-	grouped(root, "agents", "Protect agents", newProtect(c), newUnprotect(c), newProve(c), newMCP(c))
-	grouped(root, "answer", "Every day", newWatch(c), newWhy(c), newApprove(c), newDeny(c), newTrust(c), newUndo(c), newPause(c))
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	cli.AddOutput(root, true, cli.AsText, cli.AsJSON)
+	root.PersistentFlags().BoolVar(&c.NoColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
+	grouped(root, "run", "Start and stop", setup.NewUp(c), setup.NewDown(c), setup.NewLogs(c), setup.NewStatus(c), setup.NewDoctor(c))
+	grouped(root, "agents", "Protect agents", setup.NewProtect(c), setup.NewUnprotect(c), setup.NewProve(c), mcpcli.NewMCP(c))
+	grouped(root, "answer", "Every day", asking.NewWatch(c), asking.NewWhy(c), asking.NewApprove(c), asking.NewDeny(c), asking.NewTrust(c), asking.NewUndo(c), asking.NewPause(c))
 	dev := newDev(c)
-	grouped(root, "more", "Rules, records, many machines", newPolicy(c), newJournal(c), newFleet(c), dev)
-	root.AddCommand(newServe(c), newVersion(c))
+	grouped(root, "more", "Rules, records, many machines", rules.NewPolicy(c), records.NewJournal(c), newFleet(c), dev)
+	root.AddCommand(setup.NewServe(c), cli.NewVersion(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	nestCompletion(root, dev)
 	finish(root)
 	addMoved(root)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, c.outStyle()))
+		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, c.OutStyle()))
 	})
 	return root
 }
 
 // newFleet holds the commands for many machines and their people.
-func newFleet(c *console) *cobra.Command {
+func newFleet(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Belong to a fleet, or run one",
@@ -93,13 +100,13 @@ if you run a fleet, let agents, people and laptops in and hand out signed rules.
   floodmark fleet login https://floodmark.firm.example:7443
   floodmark fleet token create build-agent`,
 	}
-	cmd.AddCommand(newJoin(c), newLeave(c), newLogin(c), newLogout(c), newMachines(c), newBundle(c), newToken(c))
+	cmd.AddCommand(fleetcli.NewJoin(c), fleetcli.NewLeave(c), fleetcli.NewLogin(c), fleetcli.NewLogout(c), fleetcli.NewMachines(c), rules.NewBundle(c), fleetcli.NewToken(c))
 	return cmd
 }
 
 // newDev holds the commands for people who run the monitor as a service of their own or
 // build agents.
-func newDev(c *console) *cobra.Command {
+func newDev(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Install the service by hand, speak to hooks, complete words in shells",
@@ -109,7 +116,7 @@ the question that an agent's hook would ask, and completion for shells.
 		Example: `  floodmark dev service show
   floodmark dev completion bash`,
 	}
-	cmd.AddCommand(newService(c), newHook(c), newMan(c))
+	cmd.AddCommand(setup.NewService(c), newHook(c), newMan(c))
 	return cmd
 }
 
@@ -148,7 +155,7 @@ func addMoved(root *cobra.Command) {
 		root.AddCommand(&cobra.Command{
 			Use: old, Hidden: true, DisableFlagParsing: true,
 			RunE: func(*cobra.Command, []string) error {
-				return &failure{code: exitUsage, text: "«floodmark " + old + "» is called «floodmark " + to + "» now"}
+				return &cli.Failure{Code: cli.ExitUsage, Text: "«floodmark " + old + "» is called «floodmark " + to + "» now"}
 			},
 		})
 	}
@@ -185,7 +192,7 @@ func finish(cmd *cobra.Command) {
 		finish(sub)
 	}
 	if cmd.HasSubCommands() && cmd.RunE == nil {
-		cmd.Args, cmd.RunE = groupArgs, guard(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+		cmd.Args, cmd.RunE = cli.GroupArgs, cli.Guard(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	}
 }
 

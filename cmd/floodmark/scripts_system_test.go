@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 	"github.com/floodmark/floodmark/internal/telegram/bottest"
 )
@@ -124,22 +125,22 @@ func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		l := ts.Value(lastKey{}).(*last)
 		*l = last{}
-		c := &console{
-			stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
+		c := &cli.Console{
+			Stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
 			// testscript keeps what is written here for stdout, stderr and cmp.
-			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
-			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(), shipped: shippedOnce,
-			stdoutTerminal: terminal, stderrTerminal: terminal, stdinTerminal: terminal,
+			Stdout: io.MultiWriter(ts.Stdout(), &l.stdout), Stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
+			Getenv: ts.Getenv, Dir: ts.MkAbs("."), Build: testBuild(), Shipped: shippedOnce,
+			StdoutTerminal: terminal, StderrTerminal: terminal, StdinTerminal: terminal,
 		}
 		l.code = run(s.ctx, c, args)
-		if failed := l.code != exitOK; failed != neg {
+		if failed := l.code != cli.ExitOK; failed != neg {
 			ts.Fatalf("exit code %d", l.code)
 		}
 	}
 }
 
-func testBuild() build {
-	return newBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
+func testBuild() cli.Build {
+	return cli.NewBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
 		{Key: "GOOS", Value: "linux"},
 		{Key: "GOARCH", Value: "amd64"},

@@ -17,6 +17,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/records"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -148,7 +150,7 @@ func (p *past) run(wantCode int, args ...string) string {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	c := &console{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, dir: p.dir, build: testBuild(), shipped: shippedOnce, now: fixedNow}
+	c := &cli.Console{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }, Dir: p.dir, Build: testBuild(), Shipped: shippedOnce, Now: fixedNow}
 	if code := run(context.Background(), c, append(args, "--dir", p.dir, "--from", filepath.Join(p.dir, "journal.jsonl"))); code != wantCode {
 		p.t.Fatalf("exit code %d\n%s\n%s", code, &stdout, &stderr)
 	}
@@ -204,7 +206,7 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.call("s2", "x1", "", "exec", `{"command":"make"}`)
-	var got statsReport
+	var got records.StatsReport
 	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +240,7 @@ func TestStatsOfAnotherPolicy(t *testing.T) {
 	if err := os.WriteFile(file, []byte("version: 1\ntable: {write: {untrusted: allow}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var got statsReport
+	var got records.StatsReport
 	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "--policy", file, "-o", "json")), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/cli/records"
+	"github.com/floodmark/floodmark/internal/cli/rules"
 )
 
 const unhurried = 30 * time.Second
@@ -23,9 +25,9 @@ func (p *past) approved(url string, sessions ...string) {
 	}
 }
 
-func (p *past) suggests(code int) suggestReport {
+func (p *past) suggests(code int) rules.SuggestReport {
 	p.t.Helper()
-	var got suggestReport
+	var got rules.SuggestReport
 	if err := json.Unmarshal([]byte(p.run(code, "policy", "suggest", "-o", "json")), &got); err != nil {
 		p.t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func TestSuggestNothingForAdmin(t *testing.T) {
 	if got := p.suggests(1); len(got.Suggestions) != 0 {
 		t.Errorf("%+v", got)
 	}
-	var stats statsReport
+	var stats records.StatsReport
 	if err := json.Unmarshal([]byte(p.run(0, "journal", "stats", "-o", "json")), &stats); err != nil || len(stats.Rules) == 0 || stats.Rules[0].Line != nil {
 		t.Errorf("%+v %v", stats.Rules, err)
 	}

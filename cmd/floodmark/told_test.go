@@ -13,6 +13,8 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/setup"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -61,8 +63,8 @@ func told(t *testing.T, m toldMonitor, args ...string) (stdout, stderr string, c
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	var out, errs bytes.Buffer
 	vars := map[string]string{"HOME": dir}
-	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string { return vars[name] }, dir: dir, home: dir}
-	at, err := c.paths(place{dir: dir})
+	c := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(name string) string { return vars[name] }, Dir: dir, Home: dir}
+	at, err := c.Paths(cli.Place{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +146,10 @@ func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 // One line says that all is well. Each fault adds a line; a permanent state, or a change made by
 // protect, adds none.
 func TestStatusIsOneLine(t *testing.T) {
-	held := []agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
+	held := []setup.AgentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
 	calm := []string{"user mode: code of your own user", "the signed heads lie where", "«floodmark protect» changed the rules; if"}
 	for name, c := range map[string]struct {
-		agents []agentReport
+		agents []setup.AgentReport
 		status *wire.StatusResponse
 		want   string
 	}{
@@ -158,23 +160,23 @@ func TestStatusIsOneLine(t *testing.T) {
 		"paused":    {held, &wire.StatusResponse{Warnings: []string{"the pause of all is over"}}, "Floodmark protects pi; no question waits.\nthe pause of all is over.\n"},
 		"toothless": {held, &wire.StatusResponse{Policy: &wire.PolicyStatus{DryRun: true}}, "Floodmark protects pi; no question waits.\nthe policy decides and enforces nothing.\n"},
 		"open": {
-			append([]agentReport{{Name: "codex", Title: "Codex", State: "open"}}, held...), &wire.StatusResponse{},
+			append([]setup.AgentReport{{Name: "codex", Title: "Codex", State: "open"}}, held...), &wire.StatusResponse{},
 			"Floodmark protects pi; no question waits.\nCodex: not protected; «floodmark protect codex» does it.\n",
 		},
 		"updated": {
-			[]agentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}},
+			[]setup.AgentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it was updated; «floodmark prove pi» tries it"}}},
 			&wire.StatusResponse{},
 			"Floodmark protects pi; no question waits.\npi: it was updated; «floodmark prove pi» tries it.\n",
 		},
 	} {
-		page := &sheet{}
-		statusLines(page, c.status, statusReport{Agents: c.agents}, place{})
+		page := &cli.Sheet{}
+		setup.StatusLines(page, c.status, setup.StatusReport{Agents: c.agents}, cli.Place{})
 		if page.String() != c.want {
 			t.Errorf("%s: %q, want %q", name, page.String(), c.want)
 		}
 	}
-	page := &sheet{}
-	statusLines(page, &wire.StatusResponse{}, statusReport{Agents: held, Box: untried}, place{})
+	page := &cli.Sheet{}
+	setup.StatusLines(page, &wire.StatusResponse{}, setup.StatusReport{Agents: held, Box: setup.Untried}, cli.Place{})
 	if !strings.Contains(page.String(), "\nno command runs in a box yet, ") {
 		t.Errorf("a box that was not tried: %q", page.String())
 	}

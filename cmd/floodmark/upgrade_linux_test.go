@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // The journals in testdata were written by programs of their time, one of each
@@ -24,16 +26,16 @@ func TestUpgradeKeepsTheJournal(t *testing.T) {
 			dir := oldJournal(t, form)
 			var out lockedBuffer
 			runBeside(t, dirConsole(dir, &out), &out, []string{"serve", "--dir", dir})
-			sessions := saysIn(t, dir, exitOK, "journal", "sessions", "--dir", dir)
+			sessions := saysIn(t, dir, cli.ExitOK, "journal", "sessions", "--dir", dir)
 			for _, want := range []string{"monday", "untrusted/internal", "quiet", "system/public"} {
 				if !strings.Contains(sessions, want) {
 					t.Errorf("there is no %q in\n%s", want, sessions)
 				}
 			}
-			if got := saysIn(t, dir, exitOK, "why", "monday", "--dir", dir); !strings.Contains(got, "eve@evil.example") {
+			if got := saysIn(t, dir, cli.ExitOK, "why", "monday", "--dir", dir); !strings.Contains(got, "eve@evil.example") {
 				t.Errorf("it no longer knows why:\n%s", got)
 			}
-			if got := saysIn(t, dir, exitOK, "journal", "verify", "--dir", dir); !strings.Contains(got, "2 sessions") {
+			if got := saysIn(t, dir, cli.ExitOK, "journal", "verify", "--dir", dir); !strings.Contains(got, "2 sessions") {
 				t.Errorf("it says\n%s", got)
 			}
 		})
@@ -53,7 +55,7 @@ func TestDowngradeIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := saysIn(t, dir, exitUsage, "serve", "--dir", dir)
+	got := saysIn(t, dir, cli.ExitUsage, "serve", "--dir", dir)
 	if !strings.Contains(got, "the store is of form 3, this program knows up to 2; use the newer program that wrote it") || strings.Count(strings.TrimSpace(got), "\n") > 1 {
 		t.Errorf("it says\n%s", got)
 	}
@@ -62,10 +64,10 @@ func TestDowngradeIsRefused(t *testing.T) {
 	}
 }
 
-func dirConsole(dir string, out io.Writer) *console {
-	return &console{
-		stdin: strings.NewReader(""), stdout: out, stderr: out, dir: dir,
-		getenv: func(string) string { return "" }, build: testBuild(), shipped: shippedOnce,
+func dirConsole(dir string, out io.Writer) *cli.Console {
+	return &cli.Console{
+		Stdin: strings.NewReader(""), Stdout: out, Stderr: out, Dir: dir,
+		Getenv: func(string) string { return "" }, Build: testBuild(), Shipped: shippedOnce,
 	}
 }
 
@@ -104,7 +106,7 @@ func oldJournal(t *testing.T, form int) string {
 			err = os.MkdirAll(path, 0o700)
 		} else {
 			var data []byte
-			if data, err = io.ReadAll(io.LimitReader(r, maxInput)); err == nil {
+			if data, err = io.ReadAll(io.LimitReader(r, cli.MaxInput)); err == nil {
 				err = os.WriteFile(path, data, 0o600)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/asking"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -13,12 +15,12 @@ import (
 // that is none, to what every terminal has.
 func TestTextFitsTheTerminal(t *testing.T) {
 	for columns, want := range map[string]int{
-		"": helpWidth, "x": helpWidth, "0": helpWidth, "-5": helpWidth, "60": 60, "120": 120,
-		"40": minWidth, "39": minWidth, "160": maxWidth, "161": maxWidth,
+		"": cli.HelpWidth, "x": cli.HelpWidth, "0": cli.HelpWidth, "-5": cli.HelpWidth, "60": 60, "120": 120,
+		"40": cli.MinWidth, "39": cli.MinWidth, "160": cli.MaxWidth, "161": cli.MaxWidth,
 	} {
-		c := &console{getenv: func(name string) string { return map[string]string{"COLUMNS": columns}[name] }}
-		p := &sheet{st: c.outStyle()}
-		p.line(4, strings.Repeat("word ", 100))
+		c := &cli.Console{Getenv: func(name string) string { return map[string]string{"COLUMNS": columns}[name] }}
+		p := &cli.Sheet{St: c.OutStyle()}
+		p.Line(4, strings.Repeat("word ", 100))
 		widest := 0
 		for line := range strings.Lines(p.String()) {
 			widest = max(widest, lipgloss.Width(strings.TrimRight(line, "\n")))
@@ -41,7 +43,7 @@ func TestAYesSaysWhatFollows(t *testing.T) {
 		"in vain":      {&wire.AnswerRequest{Verb: "approve"}, false, ""},
 		"a no":         {&wire.AnswerRequest{Verb: "deny"}, true, ""},
 	} {
-		if got := whatFollows(c.q, c.answered); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := asking.WhatFollows(c.q, c.answered); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -1,0 +1,208 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/witness"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newJournalVerify(c *cli.Console) *cobra.Command {
+	var p cli.Place
+	var offline bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that nothing written down was changed or lost",
+		Long: `Check every chain of hashes and hold the journal against the signed checkpoints.
+It says what it found, and what such a check is worth on this machine: where the
+checkpoints lie in a place that your own user can write, it notices damage, but
+not your own rewriting.
+
+The running monitor does it while it goes on answering. With --offline this
+program does it by itself, on the file of a monitor that does not run.`,
+		Example: `  floodmark journal verify
+  floodmark journal verify --output json
+  floodmark journal verify --offline --dir ./try`,
+		Annotations: cli.Exits("every chain is whole", "something was changed or is missing, or no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
+			check := func(ctx context.Context, p cli.Place) (*wire.VerifyReport, error) { return verifyOnline(c, ctx, p) }
+			if offline {
+				check = func(a0 context.Context, a1 cli.Place) (_ *wire.VerifyReport, err error) {
+					return verifyOffline(c, a0, a1)
+				}
+			}
+			report, err := check(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			return verified(c, report, cli.Format(cmd))
+		}),
+	}
+	cli.AddPlace(cmd, &p)
+	c.AddFleet(cmd, &p)
+	cmd.Flags().BoolVar(&offline, "offline", false, "read the file itself, while no monitor runs")
+	cmd.MarkFlagsMutuallyExclusive("offline", "fleet")
+	return cmd
+}
+
+// verifyOnline lets the monitor check.
+func verifyOnline(c *cli.Console, ctx context.Context, p cli.Place) (*wire.VerifyReport, error) {
+	d, err := c.DeskFor(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer d.End()
+	stream, err := d.Verify(ctx, &wire.VerifyRequest{})
+	if err != nil {
+		return nil, d.Unanswered(err)
+	}
+	defer stream.Close() // all was read, or an error is told already
+	defer counted(c)
+	for stream.Receive() {
+		if r := stream.Msg().GetReport(); r != nil {
+			return r, nil
+		}
+		at := stream.Msg().GetProgress()
+		count(c, at.GetSessions(), at.GetEntries())
+	}
+	if err := stream.Err(); err != nil {
+		return nil, d.Unanswered(err)
+	}
+	return nil, errors.New("the monitor ended its check without a report")
+}
+
+// count shows the progress of a check, at a terminal.
+func count(c *cli.Console, sessions, entries int64) {
+	if c.StderrTerminal {
+		fmt.Fprintf(c.Stderr, "\r%d sessions, %d entries checked", sessions, entries)
+	}
+}
+
+// counted removes it.
+func counted(c *cli.Console) {
+	if c.StderrTerminal {
+		fmt.Fprint(c.Stderr, "\r\x1b[K")
+	}
+}
+
+// verifyOffline checks the file of a monitor that does not run. Opening it takes the lock, so that
+// no monitor starts meanwhile.
+func verifyOffline(c *cli.Console, ctx context.Context, p cli.Place) (_ *wire.VerifyReport, err error) {
+	paths, err := c.Paths(p)
+	if err != nil {
+		return nil, err
+	}
+	service, err := config.LoadService(paths.Service)
+	if err != nil {
+		return nil, cli.Refuse("mend the file", "%s", err)
+	}
+	if service.Journal.InDatabase() {
+		return nil, cli.Refuse("start the monitor, and leave --offline out", "the journal is kept in a database, not in a file")
+	}
+	need := []string{paths.Journal, paths.Keys} // opening would make new ones
+	if service.Keys != "" {
+		need[1] = service.Keys
+	}
+	for _, file := range need {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return nil, cli.Unreadable(file, err)
+		}
+	}
+	keys, err := config.KeysOf(service, paths, "floodmark/journal")
+	if err != nil {
+		return nil, cli.Refuse("", "%s", err)
+	}
+	j, err := sqlitejournal.Open(ctx, paths.Journal, sqlitejournal.Options{})
+	if err != nil {
+		return nil, cli.Refuse("if the monitor runs, leave --offline out", "%s", err)
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	dir := service.Journal.Witness
+	if dir == "" {
+		dir = paths.Witness
+	}
+	return verifyFile(c, ctx, j, dir, keys)
+}
+
+func verifyFile(c *cli.Console, ctx context.Context, j journal.Journal, dir string, keys config.Keys) (_ *wire.VerifyReport, err error) {
+	heads, err := witness.Open(dir)
+	if err != nil {
+		return nil, cli.Refuse("", "%s", err)
+	}
+	defer func() { err = errors.Join(err, heads.Close()) }()
+	apart, err := witness.Apart(dir, os.Getuid())
+	if err != nil {
+		return nil, cli.Refuse("", "%s", err)
+	}
+	evidence := journal.Evidence{Log: heads, Keys: keys.Signing.Verifiers(), Apart: apart}
+	defer counted(c)
+	r, err := journal.Verify(ctx, j, evidence, func(r journal.Report) { count(c, r.Sessions, r.Entries) })
+	if err != nil {
+		return nil, cli.Refuse("", "%s", err)
+	}
+	report := &wire.VerifyReport{
+		Ok: r.OK(), Sessions: r.Sessions, Entries: r.Entries, Erased: r.Erased, Checkpoints: r.Checkpoints, Limits: []string{r.Worth},
+	}
+	for _, f := range r.Findings {
+		report.Problems = append(report.Problems, f.Text)
+	}
+	return report, nil
+}
+
+// verified tells what a check found.
+func verified(c *cli.Console, r *wire.VerifyReport, form string) error {
+	if form == cli.AsJSON {
+		if err := c.Message(r); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprint(c.Stdout, VerifyText(c.OutStyle(), r))
+	}
+	if !r.GetOk() {
+		return cli.ErrNo
+	}
+	return nil
+}
+
+// foundText says what problems mean. If the only one is that reading stopped, it is unknown whether
+// the journal was changed.
+func foundText(problems []string) string {
+	if len(problems) == 1 && strings.HasPrefix(problems[0], "the check could not be finished") {
+		return "The journal could not be checked"
+	}
+	return "The journal is not what was written"
+}
+
+// VerifyText is the report for people.
+func VerifyText(st cli.Style, r *wire.VerifyReport) string {
+	p := &cli.Sheet{St: st}
+	checked := fmt.Sprintf("%s with %s, against %s", cli.Count(int(r.GetSessions()), "session", "sessions"),
+		cli.Count(int(r.GetEntries()), "entry", "entries"), cli.Count(int(r.GetCheckpoints()), "signed checkpoint", "signed checkpoints"))
+	if r.GetOk() {
+		p.Painted(0, "Every chain is whole: "+checked+".", st.Green)
+	} else {
+		p.Painted(0, foundText(r.GetProblems())+": "+checked+".", st.Red)
+		for _, one := range r.GetProblems() {
+			p.Line(2, "- "+one)
+		}
+	}
+	if r.GetErased() > 0 {
+		p.Line(0, cli.Count(int(r.GetErased()), "session was", "sessions were")+" erased, in part or whole; signed tombstones stand there.")
+	}
+	for _, l := range r.GetLimits() {
+		p.Line(0, l)
+	}
+	return p.String()
+}

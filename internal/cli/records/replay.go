@@ -1,0 +1,181 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// replayFlags are the flags of «floodmark policy replay».
+type replayFlags struct {
+	cli.Place
+	policy, then, from, session, since string
+	endorse, withdraw                  []string
+	limit                              int
+}
+
+// NewReplay is the command «floodmark policy replay».
+func NewReplay(c *cli.Console) *cobra.Command {
+	var opt replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay",
+		Short: "Say what another policy would have decided",
+		Long: `Judge every decision in the journal again, under another policy or as if you had
+endorsed something, and say which would have been different, and how many
+questions you would have been asked. Nothing is asked, sent or written down.
+
+Each decision is judged in the context it was made in: what the agent read and
+tried, and what you answered, is as it was. Where an answer depends on content
+that was not kept, it says so. A task is a turn in which something was decided.
+
+Without --policy the policy in force is asked again: it must find no difference in
+what was decided under it.`,
+		Example: `  floodmark policy replay --policy new.yaml
+  floodmark policy replay --policy new.yaml --since 7d --limit 100
+  floodmark policy replay --endorse codex:0199:3f2a91c0
+  floodmark policy replay --from journal.jsonl --policy new.yaml --output json`,
+		Annotations: cli.Exits("nothing would have been different", "something would have been, or cannot be told, or no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
+			return runReplay(c, cmd.Context(), opt, cli.Format(cmd))
+		}),
+	}
+	cli.AddPlace(cmd, &opt.Place)
+	f := cmd.Flags()
+	f.StringVar(&opt.policy, "policy", "", "the policy `FILE` to judge by, instead of the one in force")
+	f.StringVar(&opt.then, "then", "", "the policy `FILE` it was recorded under, if not the one in force")
+	f.StringVar(&opt.from, "from", "", "read this `FILE`, written by «floodmark journal export», instead of asking the monitor")
+	f.StringVar(&opt.session, "session", "", "only this `SESSION`")
+	f.StringVar(&opt.since, "since", "", "only what was decided in this `TIME`, such as 7d or 12h")
+	f.StringArrayVar(&opt.endorse, "endorse", nil, "as if you had trusted this content, as `SESSION:DIGEST`; may be given more than once")
+	f.StringArrayVar(&opt.withdraw, "withdraw", nil, "as if you had never trusted this content, as `SESSION:DIGEST`; may be given more than once")
+	f.IntVar(&opt.limit, "limit", 50, "show at most so many decisions; 0 shows all")
+	return cmd
+}
+
+func runReplay(c *cli.Console, ctx context.Context, opt replayFlags, form string) error {
+	r := &replay{opt: opt, session: opt.session}
+	var err error
+	if r.trial.Now, r.trial.Then, err = replayRules(c, opt); err != nil {
+		return err
+	}
+	if r.trial.Since, err = sinceTime(opt.since, time.Now()); err != nil {
+		return err
+	}
+	if r.endorse, err = contentNames("endorse", opt.endorse); err != nil {
+		return err
+	}
+	if r.withdraw, err = contentNames("withdraw", opt.withdraw); err != nil {
+		return err
+	}
+	if opt.limit < 0 {
+		return cli.Refuse("0 shows all", "--limit %d: want 0 or more", opt.limit)
+	}
+	if opt.from != "" {
+		err = replayFile(c, r, opt.from)
+	} else {
+		err = replayLive(c, ctx, r, opt)
+	}
+	if err == nil {
+		err = r.end()
+	}
+	if err != nil {
+		return err
+	}
+	return replayed(c, r, form)
+}
+
+// replayRules loads the new rules, and the old ones as far as they are known: the policy in force.
+// Both share one shipped catalog, so that a tool that neither changes is seen to be the same.
+func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kernel.Rules, err error) {
+	shipped, err := c.ShippedCatalog()
+	if err != nil {
+		return now, nil, err
+	}
+	if opt.then == "" || opt.policy == "" {
+		paths, err := c.Paths(opt.Place)
+		if err != nil {
+			return now, nil, err
+		}
+		if opt.then == "" {
+			opt.then = paths.Policy
+			if _, err := os.Stat(paths.Policy); errors.Is(err, fs.ErrNotExist) {
+				opt.then = ""
+			}
+		}
+	}
+	old, err := rulesIn(c, opt.then, shipped)
+	if err != nil {
+		return now, nil, err
+	}
+	if opt.policy == "" {
+		return old, &old, nil
+	}
+	now, err = rulesIn(c, opt.policy, shipped)
+	return now, &old, err
+}
+
+// rulesIn loads the policy in a file; no name means the shipped profile.
+func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rules, error) {
+	var layers []policy.Layer
+	if name != "" {
+		data, err := c.Read(name)
+		if err != nil {
+			return kernel.Rules{}, err
+		}
+		layers = append(layers, policy.Layer{Name: name, Data: data})
+	}
+	p, problems := policy.Load(layers...)
+	if problems.Failed() {
+		return kernel.Rules{}, cli.Refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
+	}
+	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
+}
+
+// sinceTime reads «7d» or «12h»; empty means from the beginning.
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		n, err = strconv.Atoi(days)
+		d = time.Duration(n) * 24 * time.Hour
+	}
+	if err != nil || d <= 0 || d > 100*365*24*time.Hour {
+		return time.Time{}, cli.Refuse("write 7d, 12h or 30m", "--since %q is not a time", cli.Shorten(text))
+	}
+	return now.Add(-d), nil
+}
+
+// A contentName names content of a session by the beginning of its digest.
+type contentName struct{ session, digest string }
+
+// contentNames reads «SESSION:DIGEST». A session's name may have colons in it.
+func contentNames(flag string, texts []string) ([]contentName, error) {
+	var list []contentName
+	for _, text := range texts {
+		at := strings.LastIndexByte(text, ':')
+		digest := text[at+1:]
+		if at <= 0 || len(digest) < minDigest || len(digest) > 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+			return nil, cli.Refuse("«floodmark why SESSION» shows the digests of what came in; give 8 digits or more", "--%s %q: want SESSION:DIGEST", flag, cli.Shorten(text))
+		}
+		list = append(list, contentName{session: text[:at], digest: digest})
+	}
+	return list, nil
+}
+
+// minDigest is how many digits of a digest people are shown.
+const minDigest = 8

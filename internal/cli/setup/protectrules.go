@@ -1,0 +1,130 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// A rulesChange is a change of the owner's policy file.
+type rulesChange struct {
+	// Path is the policy file.
+	Path string `json:"path"`
+	// What says whether it is made or removed.
+	What string `json:"what"`
+	// Why is the explanation for the person.
+	Why string `json:"why"`
+}
+
+const (
+	rulesMade    = "made"
+	rulesRemoved = "removed"
+)
+
+// rulesFor returns what a plan changes in the rules; nil if they stay. Rules that the owner wrote
+// always stay, and so do those of the whole machine.
+func rulesFor(c *cli.Console, ctx context.Context, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
+	if f.System || f.mcp || plan.Nothing() {
+		return nil, nil //nolint:nilnil // no change, and no error
+	}
+	paths, err := c.Paths(f.Place)
+	if err != nil {
+		return nil, err
+	}
+	there, ours, err := rulesAt(paths.Policy)
+	if err != nil {
+		return nil, err
+	}
+	m.Still = true
+	found := m.List(ctx)
+	assistant := slices.ContainsFunc(found, func(a protect.Found) bool { return !a.Codes() })
+	switch {
+	case f.undo && ours && !othersStay(found, plan):
+		return &rulesChange{paths.Policy, rulesRemoved, "no agent is protected any more"}, nil
+	case f.undo:
+	case ours && assistant:
+		return &rulesChange{paths.Policy, rulesRemoved, "not every agent here only works on code, so the profile assistant holds again"}, nil
+	case !there && !assistant && len(found) > 0:
+		return &rulesChange{paths.Policy, rulesMade, "only agents that work on code are here; the profile assistant would ask more"}, nil
+	}
+	return nil, nil //nolint:nilnil // as above
+}
+
+// rulesAt reports whether there is a policy file, and whether it is as we write it.
+func rulesAt(path string) (there, ours bool, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, false, nil // a broken link was made by a person
+	}
+	return true, string(text) == config.CodingPolicy, err
+}
+
+// othersStay reports whether an agent that the plan is not about stays protected.
+func othersStay(found []protect.Found, plan *protect.Plan) bool {
+	return slices.ContainsFunc(found, func(a protect.Found) bool {
+		return a.State != protect.Open && !slices.ContainsFunc(plan.Agents, func(p protect.Found) bool { return p.Name == a.Name })
+	})
+}
+
+// apply makes the change. The monitor notices by itself.
+func (r *rulesChange) apply() error {
+	switch {
+	case r == nil:
+		return nil
+	case r.What == rulesRemoved:
+		if _, ours, err := rulesAt(r.Path); err != nil || !ours {
+			return err // it was edited meanwhile
+		}
+		return errors.Join(os.Remove(r.Path), wholefile.SyncFolder(filepath.Dir(r.Path)))
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+		return err
+	}
+	if there, _, err := rulesAt(r.Path); err != nil || there {
+		return err // rules were written meanwhile
+	}
+	return wholefile.Replace(r.Path, []byte(config.CodingPolicy), 0o600)
+}
+
+// text words the change like the rest of the plan.
+func (r *rulesChange) text(st cli.Style, home string) string {
+	if r == nil {
+		return ""
+	}
+	p := &cli.Sheet{St: st}
+	sign, paint, head := "+ ", st.Green, "Rules: "+fromHome(r.Path, home)+", a new file"
+	if r.What == rulesRemoved {
+		sign, paint, head = "- ", st.Red, "Rules: "+fromHome(r.Path, home)+" is removed"
+	}
+	p.Title(head)
+	p.Line(2, r.Why)
+	for _, line := range []string{"version: 1", "profile: coding"} {
+		p.Painted(2, sign+line, paint)
+	}
+	p.B.WriteByte('\n')
+	return p.String()
+}
+
+// sayRules says which rules hold if there is no policy file and some agent here works on code.
+func sayRules(c *cli.Console, f protectFlags, plan *protect.Plan) {
+	paths, err := c.Paths(f.Place)
+	if err != nil {
+		return
+	}
+	there, _, err := rulesAt(paths.Policy)
+	if err != nil || there || !slices.ContainsFunc(plan.Agents, func(a protect.Found) bool { return a.Codes() }) {
+		return
+	}
+	c.Say("the profile assistant holds, which asks more than work on code needs: «profile: coding» in %s asks less (docs/guide/coding-agents.md)", paths.Policy)
+}
