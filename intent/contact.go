@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -16,7 +17,7 @@ import (
 // into: content believed as much as his own files. If two records have that
 // name, nobody says which one he meant.
 func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
-	if a.Whence != floodmark.Seen || a.Trust < floodmark.Local || !provenance.Reaches(leaf.Value) {
+	if a.Whence != floodmark.Seen || a.Trust < floodmark.Local || !tokens.Reaches(leaf.Value) {
 		return false
 	}
 	var have []provenance.Record
@@ -101,7 +102,7 @@ func (l *licence) paysKnown() bool {
 // nobody but that host gave. Whoever writes elsewhere cannot make one; where
 // strangers write, any link may be theirs.
 func (l *licence) site(leaf hook.Leaf) bool {
-	host := provenance.URLHost(leaf.Value)
+	host := tokens.URLHost(leaf.Value)
 	if host == "" || !address.OfOneHost(leaf.Value) || !l.turn.HasHost(host) {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -71,7 +72,7 @@ func (l *licence) fillsIn() bool {
 func (l *licence) onPage(name string) bool {
 	for i, leaf := range l.call.Leaves {
 		if l.call.About[i].Is == catalog.IsURL {
-			return SeenAt(l.s.Ledger, provenance.URLHost(leaf.Value), l.tr.Whole(name))
+			return SeenAt(l.s.Ledger, tokens.URLHost(leaf.Value), l.tr.Whole(name))
 		}
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -168,7 +169,7 @@ func (l *licence) leavesOut(but int) bool {
 // listed reports whether a service of the owner's lists a value as one of its
 // own: a channel, a user, a folder.
 func (l *licence) listed(value string) bool {
-	if provenance.Reaches(value) {
+	if tokens.Reaches(value) {
 		return false
 	}
 	fields := l.s.Words.Listed()
@@ -185,7 +186,7 @@ func (l *licence) listed(value string) bool {
 // one of its list, on a service of his own, that begins so.
 func (l *licence) begins(value string) bool {
 	lists := l.s.own(l.tr.Records("item", value))
-	if len(lists) == 0 || provenance.Reaches(value) {
+	if len(lists) == 0 || tokens.Reaches(value) {
 		return false
 	}
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
@@ -276,7 +277,7 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 // get a text or a file, nor choose who gets it.
 func (l *licence) onlySaysWho(but int) bool {
 	from, named := l.call.Leaves[but], false
-	reaches := provenance.Reaches(from.Value)
+	reaches := tokens.Reaches(from.Value)
 	for i, leaf := range l.call.Leaves {
 		if i == but || leaf.Value == "" {
 			continue

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -125,7 +125,7 @@ func (st *step) among(value string) []string {
 	for _, text := range slices.Backward(st.s.Owner) {
 		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;<>()\"'«»", r) }) {
 			w = strings.ToLower(strings.TrimRight(w, ".:!?"))
-			if host := provenance.URLHost(w); host != "" && !strings.Contains(value, "@") {
+			if host := tokens.URLHost(w); host != "" && !strings.Contains(value, "@") {
 				w = host
 			}
 			same := func(o string) bool { return strings.EqualFold(o, w) }

@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/inert"
 	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -56,7 +57,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	for i := range b.URLs {
 		u := &b.URLs[i]
 		value := j.leaves[u.Argument].Value
-		u.Host = provenance.URLHost(value)
+		u.Host = tokens.URLHost(value)
 		u.FromHost = (args[u.Argument].Whence == floodmark.Stated || st.fromHost(tr, u.Host, value)) &&
 			st.restFromHost(tr, u.Host, u.Argument, j)
 		u.Named = address.Loopback(u.Host) || st.r.Catalog.Documents(value) || st.names(tr, u.Host)
@@ -82,7 +83,7 @@ const (
 func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	seen := st.s.Ledger.Links()
 	for i, leaf := range j.leaves {
-		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
+		about, host := argument(j.use, leaf), tokens.URLHost(leaf.Value)
 		switch {
 		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
 		case about.Is == catalog.IsURL && intent.SeenAt(&st.s.Ledger, host, intent.AddressSpans(tr, leaf.Value)):
@@ -203,13 +204,13 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 func (st *step) active(tr *provenance.Tracer, text string) (active, private bool) {
 	n, open := 0, st.s.Ledger.Lowest().Secrecy > floodmark.Private // nothing was seen in private content
 	active = inert.Acts(text)
-	for tok := range provenance.Tokens(text) {
+	for tok := range tokens.Tokens(text) {
 		if n++; n > maxContentTokens {
 			return true, true // too long to look through: not inert
 		}
-		acts := (!active || !open && !private) && (tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
-			tok.Kind == provenance.Path && address.LikeHost(tok.Text) || provenance.BareHost(tok.Text))
-		if !acts && (open || private || tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
+		acts := (!active || !open && !private) && (tok.Kind == tokens.URL || tok.Kind == tokens.Address || tok.Kind == tokens.Account ||
+			tok.Kind == tokens.Path && address.LikeHost(tok.Text) || tokens.BareHost(tok.Text))
+		if !acts && (open || private || tok.Kind != tokens.ID && tok.Kind != tokens.Number || len(tok.Text) < privateLength) {
 			continue
 		}
 		value := text[tok.Start:tok.End]

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // reclassify asks the catalog again what a recorded call is, if it may say
@@ -135,7 +135,7 @@ func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Bas
 			b.URLs = append(b.URLs, old.URLs[at])
 			return
 		}
-		u := floodmark.Address{Argument: i, Host: provenance.URLHost(j.leaves[i].Value)}
+		u := floodmark.Address{Argument: i, Host: tokens.URLHost(j.leaves[i].Value)}
 		u.FromHost = g.doubts("an argument is an address now, and whether all of it came from its host was not kept", false)
 		b.URLs = append(b.URLs, u)
 	case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:

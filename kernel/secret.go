@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/meaning"
 	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/report"
 )
@@ -64,11 +65,11 @@ func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argu
 		return true
 	}
 	n := 0
-	for tok := range provenance.Tokens(value) {
+	for tok := range tokens.Tokens(value) {
 		if n++; n > maxContentTokens {
 			return true // too long to look through
 		}
-		if tok.Kind == provenance.Word || tok.Kind == provenance.Name {
+		if tok.Kind == tokens.Word || tok.Kind == tokens.Name {
 			if len(tok.Text) < 2*secretLength {
 				continue
 			}

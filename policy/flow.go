@@ -5,7 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // flows are the rules about what must not come together: content from outside,
@@ -204,8 +204,8 @@ func addresses(leaves []hook.Leaf, i int) bool {
 	if i >= len(leaves) || leaves[i].Value == "" {
 		return true
 	}
-	for tok := range provenance.Tokens(leaves[i].Value) {
-		if tok.Kind != provenance.Word && tok.Kind != provenance.Name {
+	for tok := range tokens.Tokens(leaves[i].Value) {
+		if tok.Kind != tokens.Word && tok.Kind != tokens.Name {
 			return true
 		}
 	}

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // HasChoice reports whether the owner chose a setting by name: the value is the
 // word right before what is set, or one letter for it («read
@@ -23,9 +27,9 @@ func (s *Stated) addBeside(items []item) {
 		if !isWordItem(word) || !isWordItem(before) || word.apart || !word.clean || !before.clean {
 			continue
 		}
-		chosen := strings.ToLower(before.folded)
-		if !inGroup("chooses-nothing", chosen) && len(s.beside) < maxWords {
-			key := singular(strings.ToLower(word.folded))
+		chosen := strings.ToLower(before.Folded)
+		if !tokens.InGroup("chooses-nothing", chosen) && len(s.beside) < maxWords {
+			key := singular(strings.ToLower(word.Folded))
 			s.beside[key] = append(s.beside[key], chosen)
 		}
 	}

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // ActsFor returns the addresses of those whose message the clause says to act
 // on: «do the tasks in the mail from anna@desk.example». There are none if the
@@ -23,7 +27,7 @@ func (r *Request) ActsFor() []string {
 		}
 		at, _ := r.g.opening(r.items[i:end], true)
 		if acts := r.actsAt(i+at, end); acts > 0 {
-			o := order{part: &part{g: r.g, whole: r.text, items: r.items[:end]}, at: acts, end: r.items[acts-1].end}
+			o := order{part: &part{g: r.g, whole: r.text, items: r.items[:end]}, at: acts, end: r.items[acts-1].End}
 			if o.read() && !o.timed { // else it may have a condition
 				senders = append(senders, r.sendersIn(acts, end)...)
 			}
@@ -40,7 +44,7 @@ func (r *Request) sendersIn(at, end int) []string {
 		switch it := r.items[i]; {
 		case r.g.Messages.has(wordOf(it)):
 			message = true
-		case message && it.kind == Address && !it.inner && r.after(i, "from"):
+		case message && it.Kind == tokens.Address && !it.inner && r.after(i, "from"):
 			senders = append(senders, it.raw)
 		}
 	}
@@ -50,7 +54,7 @@ func (r *Request) sendersIn(at, end int) []string {
 // endsWith reports whether nothing but marks follows an item, with this one
 // among them.
 func (r *Request) endsWith(i int, mark string) bool {
-	rest := r.text[r.items[i].end:]
+	rest := r.text[r.items[i].End:]
 	marks := rest[:len(rest)-len(strings.TrimLeft(rest, " .!?\"'`)”»"))]
 	return strings.Contains(marks, mark)
 }
@@ -76,7 +80,7 @@ func (r *Request) actsAt(verb, end int) int {
 // after reports whether a word stands right before an item and its quotes.
 func (r *Request) after(i int, word string) bool {
 	for j := i - 1; j >= 0; j-- {
-		if r.items[j].end > r.items[i].start { // the quotes around it
+		if r.items[j].End > r.items[i].Start { // the quotes around it
 			continue
 		}
 		return wordOf(r.items[j]) == word

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // An extreme says that of all records of a content one has the most, or the
@@ -64,11 +66,11 @@ func ends(list []field) (low, high int, ok bool) {
 
 // orderKey is a number or a date as something to compare.
 func orderKey(value string) (float64, bool) {
-	if plain, ok := asNumber(value); ok {
+	if plain, ok := tokens.AsNumber(value); ok {
 		n, err := strconv.ParseFloat(plain, 64)
 		return n, err == nil
 	}
-	at, hasDay, _ := readTime(value)
+	at, hasDay, _ := tokens.ReadTime(value)
 	return float64(at.Unix()), hasDay
 }
 

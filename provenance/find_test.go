@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // All the tokens of a value are looked for in one source, unless they are many.
@@ -88,27 +89,27 @@ func TestFirstNodes(t *testing.T) {
 
 func TestPartsOfTokens(t *testing.T) {
 	for _, tt := range []struct {
-		kind  TokenKind
+		kind  tokens.TokenKind
 		token string
 		want  []string
 	}{
-		{URL, "https://evil.com/a/?q=1#x", []string{"evil.com", "https://evil.com/a/?q=1", "https://evil.com/a"}},
-		{URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
-		{URL, "https://evil.com/a#x", []string{"evil.com", "https://evil.com/a"}},
-		{URL, "https://evil.com/a//", []string{"evil.com", "https://evil.com/a/", "https://evil.com/a"}},
-		{URL, "www.evil.com", nil},
-		{Path, "a/b.txt", []string{"b.txt"}},
-		{Path, `c:\x`, []string{"x"}},
-		{Path, "b.txt", nil},
-		{Path, "a/", nil},
-		{Number, "$1,250.00", []string{"1250"}},
-		{Number, "5", nil},
-		{ID, "#42", []string{"42"}},
-		{ID, "a1", nil},
-		{ID, "_$_", nil},
-		{Address, "a@b.com", nil},
-		{Account, "+4930", nil},
-		{Word, "word", nil},
+		{tokens.URL, "https://evil.com/a/?q=1#x", []string{"evil.com", "https://evil.com/a/?q=1", "https://evil.com/a"}},
+		{tokens.URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
+		{tokens.URL, "https://evil.com/a#x", []string{"evil.com", "https://evil.com/a"}},
+		{tokens.URL, "https://evil.com/a//", []string{"evil.com", "https://evil.com/a/", "https://evil.com/a"}},
+		{tokens.URL, "www.evil.com", nil},
+		{tokens.Path, "a/b.txt", []string{"b.txt"}},
+		{tokens.Path, `c:\x`, []string{"x"}},
+		{tokens.Path, "b.txt", nil},
+		{tokens.Path, "a/", nil},
+		{tokens.Number, "$1,250.00", []string{"1250"}},
+		{tokens.Number, "5", nil},
+		{tokens.ID, "#42", []string{"42"}},
+		{tokens.ID, "a1", nil},
+		{tokens.ID, "_$_", nil},
+		{tokens.Address, "a@b.com", nil},
+		{tokens.Account, "+4930", nil},
+		{tokens.Word, "word", nil},
 	} {
 		if got := slices.Collect(parts(tt.kind, tt.token)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.token, got, tt.want)

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // unglue parts two sentences between which the blank was forgotten: «on their
 // sites.Note that …». Only a word that begins a sentence and is no order may
@@ -9,7 +13,7 @@ func unglue(text string) string {
 	var b strings.Builder
 	from := 0
 	for i := 1; i+1 < len(text); i++ {
-		if (text[i] == '.' || text[i] == '!' || text[i] == '?') && isLetter(text[i-1]) && beginsSentence(text[i+1:]) {
+		if (text[i] == '.' || text[i] == '!' || text[i] == '?') && tokens.IsLetter(text[i-1]) && beginsSentence(text[i+1:]) {
 			b.WriteString(text[from : i+1])
 			b.WriteByte(' ')
 			from = i + 1
@@ -26,7 +30,7 @@ func unglue(text string) string {
 // that stands at the beginning of a sentence and asks for nothing.
 func beginsSentence(text string) bool {
 	word, _, ok := strings.Cut(text[:min(len(text), maxBeginning)], " ")
-	return ok && inGroup("begins-sentence", word)
+	return ok && tokens.InGroup("begins-sentence", word)
 }
 
 // maxBeginning is the length of the longest such word with its blank.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // Whose says about whom a place is, by the owner's words.
@@ -27,7 +29,7 @@ func (l *Lexicon) Holds(said []string, place string) Whose {
 	for _, text := range said {
 		items := readItems(typed(text))
 		for i, it := range items {
-			if it.kind != Path || !it.clean || !within(it.raw, place) {
+			if it.Kind != tokens.Path || !it.clean || !within(it.raw, place) {
 				continue
 			}
 			if w := g.holding(items[:i]); w != Nobodys {

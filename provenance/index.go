@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // A Key makes the hashes of one tenant useless to everybody else: without it
@@ -177,21 +178,21 @@ func (w *window) slide(n int) {
 // parts returns the parts by which a normalised token may be quoted elsewhere:
 // the host of a URL or of what begins with one, the last element of a path, the plain form of a number.
 // An address and an account have none: part of one is not the same thing.
-func parts(kind TokenKind, token string) func(yield func(string) bool) {
+func parts(kind tokens.TokenKind, token string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		part := ""
 		switch kind {
-		case URL:
+		case tokens.URL:
 			yieldURLParts(token, yield)
-		case Path:
+		case tokens.Path:
 			if host := cmp.Or(address.HostOfPath(token), address.IPOf(token)); host == "" || yield(host) {
 				part = token[strings.LastIndexAny(token, `/\`)+1:]
 			}
-		case Number:
-			if plain, _, ok := plainNumber(token); ok {
+		case tokens.Number:
+			if plain, _, ok := tokens.PlainNumber(token); ok {
 				part = plain
 			}
-		case ID:
+		case tokens.ID:
 			part = cmp.Or(address.IPOf(token), strings.Trim(token, "#@_$"))
 		}
 		if part != "" && part != token {
@@ -201,7 +202,7 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 }
 
 func yieldURLParts(token string, yield func(string) bool) {
-	host := URLHost(token)
+	host := tokens.URLHost(token)
 	bare, _, _ := strings.Cut(token, "#")
 	noQuery, _, _ := strings.Cut(bare, "?")
 	ascii := strings.TrimRight(token[:asciiLen(token)], ".,;:!?/")

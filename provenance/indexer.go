@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // An Indexer makes the postings of one text after the other, in memory of its
@@ -31,7 +32,7 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	ix.stride, ix.out, ix.links = shingleStride, ix.out[:0], ix.links[:0]
 	ix.window.words, ix.window.text = 0, ix.window.text[:0]
 	ix.seen.begin(k, len(text)/bytesPerToken)
-	scanText(text, ix.add)
+	tokens.ScanText(text, ix.add)
 	if len(ix.out) >= postings.MaxPostings {
 		ix.links = ix.links[:0] // there may be more of them behind
 	}
@@ -65,27 +66,27 @@ func mergePostings(a, b Postings) Postings {
 	return append(append(out, a...), b...)
 }
 
-func (ix *Indexer) add(p piece) bool {
+func (ix *Indexer) add(p tokens.Piece) bool {
 	if len(ix.out) >= postings.MaxPostings {
 		return false
 	}
-	ix.token = appendToken(ix.token[:0], p)
+	ix.token = tokens.AppendToken(ix.token[:0], p)
 	if len(ix.token) == 0 {
 		return true
 	}
-	if p.kind != Quoted && ix.window.push(ix.token, p.start) {
+	if p.Kind != tokens.Quoted && ix.window.push(ix.token, p.Start) {
 		ix.post(ix.bytes(ix.window.text), ix.window.start())
 		ix.window.slide(ix.stride)
 	}
 	ix.noteLink(p)
-	again, perhaps := ix.seen.again(p.kind, ix.token)
-	if again || perhaps && usualWord(p.kind, ix.token) {
+	again, perhaps := ix.seen.again(p.Kind, ix.token)
+	if again || perhaps && usualWord(p.Kind, ix.token) {
 		return true
 	}
-	ix.post(ix.bytes(ix.token), p.start)
-	if hasParts(p.kind, ix.token) {
-		for part := range parts(p.kind, string(ix.token)) {
-			ix.post(ix.text(part), p.start)
+	ix.post(ix.bytes(ix.token), p.Start)
+	if hasParts(p.Kind, ix.token) {
+		for part := range parts(p.Kind, string(ix.token)) {
+			ix.post(ix.text(part), p.Start)
 		}
 	}
 	return true
@@ -93,18 +94,18 @@ func (ix *Indexer) add(p piece) bool {
 
 // hasParts reports whether a token may have parts by which it is quoted: it saves
 // looking for them, and is not sure.
-func hasParts(kind TokenKind, token []byte) bool {
+func hasParts(kind tokens.TokenKind, token []byte) bool {
 	switch kind {
-	case ID:
-		return isFrame(token[0]) || isFrame(token[len(token)-1]) || isDigit(token[0])
-	case Number:
+	case tokens.ID:
+		return isFrame(token[0]) || isFrame(token[len(token)-1]) || tokens.IsDigit(token[0])
+	case tokens.Number:
 		for _, c := range token {
-			if !isDigit(c) {
+			if !tokens.IsDigit(c) {
 				return true
 			}
 		}
 		return token[0] == '0'
-	case URL, Path:
+	case tokens.URL, tokens.Path:
 		return true
 	}
 	return false
@@ -114,7 +115,9 @@ func hasParts(kind TokenKind, token []byte) bool {
 func isFrame(c byte) bool { return c == '#' || c == '@' || c == '_' || c == '$' }
 
 // usual reports whether a word says nothing about where a value came from.
-func usual(word []byte) bool { return (len(word) == 1 && isLetter(word[0])) || common(string(word)) }
+func usual(word []byte) bool {
+	return (len(word) == 1 && tokens.IsLetter(word[0])) || tokens.Common(string(word))
+}
 
 func (ix *Indexer) post(h Hash, offset int) {
 	ix.out = append(ix.out, Posting{Hash: h, Offset: uint32(offset)})
@@ -199,11 +202,11 @@ type seenTokens struct {
 }
 
 // begin forgets everything and makes room for about so many.
-func (s *seenTokens) begin(k Key, tokens int) {
+func (s *seenTokens) begin(k Key, count int) {
 	if s.of != k || s.table == nil {
 		s.of, s.key = k, sipKey{binary.LittleEndian.Uint64(k[:]), binary.LittleEndian.Uint64(k[8:])}
 		clear(s.usual[:])
-		for word := range strings.SplitSeq(usualWords, "\n") {
+		for word := range strings.SplitSeq(tokens.UsualWords, "\n") {
 			at := s.key.sum([]byte(word)) >> 49
 			s.usual[at/64] |= 1 << (at % 64)
 		}
@@ -212,7 +215,7 @@ func (s *seenTokens) begin(k Key, tokens int) {
 			s.usual[at/64] |= 1 << (at % 64)
 		}
 	}
-	size := 1 << bits.Len(uint(min(2*tokens+64, 2*knownTokens-1)))
+	size := 1 << bits.Len(uint(min(2*count+64, 2*knownTokens-1)))
 	s.table, s.used = slices.Grow(s.table[:0], size)[:size], 0
 	clear(s.table)
 }
@@ -220,9 +223,9 @@ func (s *seenTokens) begin(k Key, tokens int) {
 // again reports whether a token of a kind was there before. The same text in
 // another kind has other parts. If it was not, it may be a usual word, which is
 // looked for in the list only then: that takes as long as all the rest.
-func (s *seenTokens) again(kind TokenKind, token []byte) (again, usual bool) {
-	if kind == Name {
-		kind = Word
+func (s *seenTokens) again(kind tokens.TokenKind, token []byte) (again, usual bool) {
+	if kind == tokens.Name {
+		kind = tokens.Word
 	}
 	h := s.key.sum(token)
 	usual = s.usual[h>>55]&(1<<(h>>49%64)) != 0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // The values of the paper's appendix, and of its reference code.
@@ -113,24 +114,24 @@ func TestSeenTokensAreBounded(t *testing.T) {
 	s.begin(testKey(), 0)
 	name := func(i int) []byte { return fmt.Appendf(nil, "token-%d", i) }
 	for i := range knownTokens {
-		if again, _ := s.again(ID, name(i)); again {
+		if again, _ := s.again(tokens.ID, name(i)); again {
 			t.Fatalf("token %d was never there", i)
 		}
 	}
 	for _, i := range []int{0, 1, 77, knownTokens - 1} {
-		if again, _ := s.again(ID, name(i)); !again {
+		if again, _ := s.again(tokens.ID, name(i)); !again {
 			t.Errorf("token %d was there", i)
 		}
 	}
 	for range 2 {
-		if again, _ := s.again(ID, name(knownTokens)); again {
+		if again, _ := s.again(tokens.ID, name(knownTokens)); again {
 			t.Error("one beyond the limit is remembered")
 		}
 	}
 	if s.used != knownTokens || len(s.table) != 2*knownTokens {
 		t.Errorf("%d tokens in %d places", s.used, len(s.table))
 	}
-	if again, _ := s.again(Path, name(0)); again {
+	if again, _ := s.again(tokens.Path, name(0)); again {
 		t.Error("a token of another kind was there")
 	}
 }
@@ -167,14 +168,14 @@ func TestAddAllIsAddingEach(t *testing.T) {
 func TestUsualWordsAreRecognised(t *testing.T) {
 	var s seenTokens
 	s.begin(testKey(), 0)
-	for word := range strings.SplitSeq(strings.TrimSpace(usualWords)+"\nq", "\n") {
-		if _, may := s.again(Word, []byte(word)); !may || !usual([]byte(word)) {
+	for word := range strings.SplitSeq(strings.TrimSpace(tokens.UsualWords)+"\nq", "\n") {
+		if _, may := s.again(tokens.Word, []byte(word)); !may || !usual([]byte(word)) {
 			t.Errorf("%q is a usual word", word)
 		}
 	}
 	n := 0
 	for i := range 1000 {
-		if _, may := s.again(Word, fmt.Appendf(nil, "unusual%d", i)); may {
+		if _, may := s.again(tokens.Word, fmt.Appendf(nil, "unusual%d", i)); may {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // labelMark is what the hash of a labelled value begins with.
@@ -25,21 +26,21 @@ func (ix *Indexer) labels(text string) {
 	if len(text) > maxLabelText || !strings.Contains(text, ":") {
 		return
 	}
-	var run [maxLabelWords]piece // the words before, newest first
+	var run [maxLabelWords]tokens.Piece // the words before, newest first
 	words, posted := 0, 0
-	scanText(text, func(p piece) bool {
+	tokens.ScanText(text, func(p tokens.Piece) bool {
 		between := " "
-		if words > 0 && run[0].end <= p.start {
-			between = strings.Trim(text[run[0].end:p.start], " \t\"'")
+		if words > 0 && run[0].End <= p.Start {
+			between = strings.Trim(text[run[0].End:p.Start], " \t\"'")
 		}
 		if words > 0 && between == ":" && !aboutMoney(run[:words]) {
-			ix.post(ix.labelHash(run[0].folded, text[p.start:p.end]), p.start)
+			ix.post(ix.labelHash(run[0].Folded, text[p.Start:p.End]), p.Start)
 			posted++
 		}
-		if between != "" || p.kind != Word && p.kind != Name {
+		if between != "" || p.Kind != tokens.Word && p.Kind != tokens.Name {
 			words = 0
 		}
-		if p.kind != Word && p.kind != Name {
+		if p.Kind != tokens.Word && p.Kind != tokens.Name {
 			return posted < maxLabels
 		}
 		copy(run[1:], run[:])
@@ -51,13 +52,13 @@ func (ix *Indexer) labels(text string) {
 
 // aboutMoney reports whether a label is about money: such a value is never
 // vouched for.
-func aboutMoney(run []piece) bool {
-	return slices.ContainsFunc(run, func(p piece) bool { return inGroup("purse", strings.ToLower(p.folded)) })
+func aboutMoney(run []tokens.Piece) bool {
+	return slices.ContainsFunc(run, func(p tokens.Piece) bool { return tokens.InGroup("purse", strings.ToLower(p.Folded)) })
 }
 
 func (h *hasher) labelHash(label, value string) Hash {
-	h.in = appendNormal(append(h.in[:0], labelMark), label)
-	h.in = appendNormal(append(h.in, 0), value)
+	h.in = tokens.AppendNormal(append(h.in[:0], labelMark), label)
+	h.in = tokens.AppendNormal(append(h.in, 0), value)
 	return h.bytes(h.in)
 }
 

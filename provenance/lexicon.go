@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 //go:embed words/*.yaml
@@ -76,7 +78,7 @@ func (l *Lexicon) tongues() []*tongue {
 func (l *Lexicon) notEnglish(items []item) bool {
 	for i, it := range items {
 		word := plainWord(it)
-		if word == "" || it.kind == Name || connects(word) && joinsNames(items, i) {
+		if word == "" || it.Kind == tokens.Name || tokens.Connects(word) && joinsNames(items, i) {
 			continue
 		}
 		if slices.ContainsFunc(l.tongues(), func(t *tongue) bool { return t.Marks.has(word) || t.Denies.has(word) }) || isHan(it) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // The limits that other packages and readers count on.
@@ -25,7 +26,7 @@ func TestLimits(t *testing.T) {
 func TestPostingsAreLimited(t *testing.T) {
 	ix := Indexer{hasher: newHasher(testKey()), stride: shingleStride, out: make(Postings, postings.MaxPostings-1)}
 	ix.seen.begin(testKey(), 0)
-	word := piece{kind: ID, folded: "a1"}
+	word := tokens.Piece{Kind: tokens.ID, Folded: "a1"}
 	if !ix.add(word) || len(ix.out) != postings.MaxPostings {
 		t.Errorf("%d postings before the limit", len(ix.out))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // linkMark is what the hash of a link in a record begins with.
@@ -20,9 +21,9 @@ func (h *hasher) linkHash() Hash {
 
 // noteLink keeps where a link stands until it is known whether there are
 // records.
-func (ix *Indexer) noteLink(p piece) {
-	if p.kind == URL && len(ix.links) <= maxLinks {
-		ix.links = append(ix.links, p.start)
+func (ix *Indexer) noteLink(p tokens.Piece) {
+	if p.Kind == tokens.URL && len(ix.links) <= maxLinks {
+		ix.links = append(ix.links, p.Start)
 	}
 }
 

@@ -3,6 +3,8 @@ package provenance
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // This file holds how an English order is made; its words are in
@@ -15,9 +17,9 @@ func (g *grammar) opening(items []item, goesOn bool) (at int, gerund bool) {
 	for at < len(items) {
 		n, ing := 1, gerund
 		switch word := wordOf(items[at]); {
-		case at == 0 && (items[at].kind == Number || items[at].kind == ID): // 1) …
+		case at == 0 && (items[at].Kind == tokens.Number || items[at].Kind == tokens.ID): // 1) …
 		case at+1 < len(items) && items[at+1].label && g.Headings.has(word):
-		case g.Greetings.has(word) && at+2 < len(items) && items[at+1].kind == Name && !items[at+2].apart && !g.Asks.has(wordOf(items[at+1])):
+		case g.Greetings.has(word) && at+2 < len(items) && items[at+1].Kind == tokens.Name && !items[at+2].apart && !g.Asks.has(wordOf(items[at+1])):
 			n = 2
 		case g.Fillers.has(word):
 		case goesOn && word == "to":
@@ -99,7 +101,7 @@ func (g *grammar) verbAt(items []item, i int) bool {
 		return true
 	}
 	word := wordOf(items[i-1])
-	return g.BeforeVerb.has(word) || strings.HasSuffix(word, "n't") || items[i-1].kind == Address
+	return g.BeforeVerb.has(word) || strings.HasSuffix(word, "n't") || items[i-1].Kind == tokens.Address
 }
 
 // waits reports whether a phrase has the agent wait for the owner.
@@ -130,7 +132,7 @@ func understood(parts []part) bool {
 		}
 		o := order{part: p, at: from, direct: direct}
 		if from > 0 {
-			o.end = p.items[from-1].end
+			o.end = p.items[from-1].End
 		}
 		switch rest := parts[i+1:]; {
 		case !o.read(), o.closes && slices.ContainsFunc(rest, func(p part) bool { return len(p.verbs) > 0 }):
@@ -170,12 +172,12 @@ const (
 func (o *order) read() bool {
 	for ; o.at < len(o.items) && !o.text; o.at++ {
 		it := o.items[o.at]
-		if !it.inner && it.start >= o.end { // not inside quotes
+		if !it.inner && it.Start >= o.end { // not inside quotes
 			if !o.sign(it) || !o.text && !o.next(it, wordOf(it)) {
 				return false
 			}
 		}
-		o.end = max(o.end, o.items[min(o.at, len(o.items)-1)].end)
+		o.end = max(o.end, o.items[min(o.at, len(o.items)-1)].End)
 	}
 	return true
 }
@@ -185,13 +187,13 @@ func (o *order) sign(it item) bool {
 	if o.at == 0 {
 		return true
 	}
-	switch strings.Trim(o.whole[o.end:it.start], " \t\"'`“”«»‘’*{}") {
+	switch strings.Trim(o.whole[o.end:it.Start], " \t\"'`“”«»‘’*{}") {
 	case "":
 	case ",", "+", "s": // «Bob's»
 		o.last = joined
 	case "(", "<", "[":
 		o.last = joined
-		return !isWordItem(it) || it.kind == Name || o.g.Refers.has(wordOf(it))
+		return !isWordItem(it) || it.Kind == tokens.Name || o.g.Refers.has(wordOf(it))
 	case ")", ">", "]":
 		o.last = value
 	case ":", "=":
@@ -211,12 +213,12 @@ func (o *order) next(it item, word string) bool {
 	case g.isTime(it):
 		o.timed, o.last = true, thing
 		return true
-	case word == "" && isDigit(it.raw[0]), isCurrency(word):
+	case word == "" && tokens.IsDigit(it.raw[0]), tokens.IsCurrency(word):
 		o.last = thing
-	case word == "" || it.kind == Name && !common(word):
+	case word == "" || it.Kind == tokens.Name && !tokens.Common(word):
 		o.last = value
-		fits = fits || o.at > 0 && it.kind == Name && (o.items[o.at-1].kind == Name || o.at+1 < len(o.items) && g.Nouns.has(wordOf(o.items[o.at+1])))
-	case g.Beside.has(word), connects(word) && joinsNames(o.items, o.at):
+		fits = fits || o.at > 0 && it.Kind == tokens.Name && (o.items[o.at-1].Kind == tokens.Name || o.at+1 < len(o.items) && g.Nouns.has(wordOf(o.items[o.at+1])))
+	case g.Beside.has(word), tokens.Connects(word) && joinsNames(o.items, o.at):
 		return true
 	case g.Inside.has(word) && (last != joined || !o.joins(o.at+1)):
 		o.inside, o.last, o.direct = true, joined, false
@@ -248,7 +250,7 @@ func (o *order) next(it item, word string) bool {
 // isTime reports whether an item says when.
 func (g *grammar) isTime(it item) bool {
 	word := wordOf(it)
-	_, day, clock := readTime(it.raw)
+	_, day, clock := tokens.ReadTime(it.raw)
 	return day || clock || g.Times.has(word) || g.Months.of(word) != 0
 }
 
@@ -279,8 +281,8 @@ func (o *order) link(word string) bool {
 	case word == "by" && last != joined && strings.HasSuffix(after, "ing"):
 		o.verbs = append(o.verbs, o.at+1) // «book a table by calling»
 	case o.place:
-		o.timed = o.timed || after == "" && isDigit(next.raw[0]) && !free
-		return free || after == "" || o.g.isTime(next) || next.kind == Name && !common(after) || o.g.Refers.has(after) || o.g.Spots.has(after)
+		o.timed = o.timed || after == "" && tokens.IsDigit(next.raw[0]) && !free
+		return free || after == "" || o.g.isTime(next) || next.Kind == tokens.Name && !tokens.Common(after) || o.g.Refers.has(after) || o.g.Spots.has(after)
 	}
 	return true
 }
@@ -291,7 +293,7 @@ func (o *order) noun(word string, last standing) bool {
 	switch {
 	case o.g.Modifies.has(word), o.g.Nouns.has(word):
 		return true
-	case common(word) && (!o.g.Asks.has(word) || last != joined):
+	case tokens.Common(word) && (!o.g.Asks.has(word) || last != joined):
 		return false
 	case last == value:
 		return o.inside
@@ -321,7 +323,7 @@ func (g *grammar) negated(items []item, verbs []int) bool {
 			return true
 		case word == "no":
 			if after == "later" || after == "matter" || after == "problem" || after == "worries" || after == "more" ||
-				i+1 < len(items) && (items[i+1].kind == Number || items[i+1].kind == ID) {
+				i+1 < len(items) && (items[i+1].Kind == tokens.Number || items[i+1].Kind == tokens.ID) {
 				continue
 			}
 			return true

@@ -3,6 +3,8 @@ package provenance
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // A sentence is one of a message, with what ends it.
@@ -18,12 +20,12 @@ func sentences(text string, items []item) []sentence {
 	for i, it := range items {
 		end := len(text)
 		if i+1 < len(items) {
-			end = items[i+1].start
+			end = items[i+1].Start
 		}
-		if end < it.end {
+		if end < it.End {
 			continue
 		}
-		if between := text[it.end:end]; !it.inner && strings.ContainsAny(between, ".!?;\n。！？；…") || i+1 == len(items) {
+		if between := text[it.End:end]; !it.inner && strings.ContainsAny(between, ".!?;\n。！？；…") || i+1 == len(items) {
 			list = append(list, sentence{items[from : i+1], between})
 			from = i + 1
 		}
@@ -47,7 +49,7 @@ func quoteInner(text string, items []item) []item {
 		}
 		from = open + size
 		for i, it := range items {
-			if it.start >= open && it.end <= from && it.kind != Quoted && (it.start != open || it.end != from || isWordItem(it)) {
+			if it.Start >= open && it.End <= from && it.Kind != tokens.Quoted && (it.Start != open || it.End != from || isWordItem(it)) {
 				items[i].inner = true
 			}
 		}
@@ -107,11 +109,11 @@ type reader struct {
 func (t *tongue) read(text string, s sentence) ([]*Request, bool) {
 	r := &reader{t: t, text: text, items: t.segment(s.items), begins: true, last: -1}
 	from, final := r.opener()
-	if from == 0 && strings.ContainsAny(s.end+text[max(0, s.items[0].start-len("¿")):s.items[0].start], "?？¿") {
+	if from == 0 && strings.ContainsAny(s.end+text[max(0, s.items[0].Start-len("¿")):s.items[0].Start], "?？¿") {
 		return nil, false
 	}
 	for i := from; i < len(r.items); i++ {
-		if r.items[i].inner || r.last >= 0 && r.items[i].start < r.items[r.last].end {
+		if r.items[i].inner || r.last >= 0 && r.items[i].Start < r.items[r.last].End {
 			continue
 		}
 		if !r.next(i, final) {
@@ -157,7 +159,7 @@ func (r *reader) opener() (from, final int) {
 func (r *reader) next(i, final int) bool {
 	it, word := r.items[i], plainWord(r.items[i])
 	if r.last >= 0 {
-		between := r.text[min(r.items[i-1].end, it.start):it.start]
+		between := r.text[min(r.items[i-1].End, it.Start):it.Start]
 		if strings.Trim(between, " \t,，、:：()（）\"'“”„‟«»‘’`") != "" {
 			return false
 		}
@@ -253,16 +255,16 @@ func (r *reader) ordinary(i int, word string) bool {
 	}
 	switch {
 	case word == "的":
-		return r.last < 0 || r.items[r.last].kind == Number || r.items[r.last].kind == ID || isWordItem(r.items[r.last]) && isHan(r.items[r.last])
+		return r.last < 0 || r.items[r.last].Kind == tokens.Number || r.items[r.last].Kind == tokens.ID || isWordItem(r.items[r.last]) && isHan(r.items[r.last])
 	case r.isVerb(word):
-		return it.kind == Name // a noun that is written like the verb
-	case r.t.Months.of(word) != 0 || it.kind == ID || it.kind == Number:
+		return it.Kind == tokens.Name // a noun that is written like the verb
+	case r.t.Months.of(word) != 0 || it.Kind == tokens.ID || it.Kind == tokens.Number:
 		return r.timed(i)
-	case r.t.Bars.has(word) || it.kind == Name && (r.t.Marks.has(word) && !r.t.knows(word) || shouted(it.raw)):
+	case r.t.Bars.has(word) || it.Kind == tokens.Name && (r.t.Marks.has(word) && !r.t.knows(word) || shouted(it.raw)):
 		return false
 	case word == "", r.t.knows(word), r.named(i):
 		return true
-	case it.kind == Name:
+	case it.Kind == tokens.Name:
 		return !r.t.Small.has(before) && !r.t.Loose.has(before) && !r.t.Away.has(before)
 	case !r.waits && slices.ContainsFunc(r.clauses[len(r.clauses)-1].senses, func(s sense) bool { return s.particle == word }):
 		return true
@@ -286,15 +288,15 @@ func (r *reader) timed(i int) bool {
 		}
 		return plainWord(r.items[j])
 	}
-	if it.kind == ID {
-		_, day, clock := readTime(it.raw)
-		return day || clock || !only(it.raw, "0123456789./-:")
+	if it.Kind == tokens.ID {
+		_, day, clock := tokens.ReadTime(it.raw)
+		return day || clock || !tokens.Only(it.raw, "0123456789./-:")
 	}
-	if it.kind == Number {
+	if it.Kind == tokens.Number {
 		month := r.t.Months.of(word(i+1)) != 0 || r.t.Months.of(word(i+2)) != 0
 		return month || !r.t.Days.has(word(i-1))
 	}
-	number := func(j int) bool { return j >= 0 && r.items[j].kind == Number }
+	number := func(j int) bool { return j >= 0 && r.items[j].Kind == tokens.Number }
 	return number(i-1) || number(i-2)
 }
 
@@ -332,10 +334,10 @@ func (r *Request) plainAim(sp span) aim {
 	verb := r.verbs[0]
 	for j := sp.from - 1; j >= 0; j-- {
 		it := r.items[j]
-		if it.inner || it.end > r.items[sp.from].start {
+		if it.inner || it.End > r.items[sp.from].Start {
 			continue
 		}
-		listed = listed || strings.ContainsAny(r.text[it.end:r.items[j+1].start], ",，、(（")
+		listed = listed || strings.ContainsAny(r.text[it.End:r.items[j+1].Start], ",，、(（")
 		word := plainWord(it)
 		switch {
 		case j == verb:

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // minRunWords is how many words of the owner's make a text his: fewer are found
 // in any message by chance.
@@ -9,12 +13,12 @@ const minRunWords = 2
 // Quotes reports whether a text is, word for word, a part of what the owner
 // wrote, so that it says nothing of anybody else's.
 func Quotes(said []string, text string) bool {
-	want := strings.Trim(Normalise(text), " .,;:!?\"'`")
+	want := strings.Trim(tokens.Normalise(text), " .,;:!?\"'`")
 	if len(strings.Fields(want)) < minRunWords || len(want) > maxStatedBytes {
 		return false
 	}
 	for _, s := range said {
-		have := Normalise(typed(s))
+		have := tokens.Normalise(typed(s))
 		for from := 0; ; {
 			at := strings.Index(have[from:], want)
 			if at < 0 {
@@ -32,5 +36,5 @@ func Quotes(said []string, text string) bool {
 
 // edge reports whether no word goes on at a byte of normalised text.
 func edge(text string, at int) bool {
-	return at < 0 || at >= len(text) || text[at] < 0x80 && !isAlnum(text[at])
+	return at < 0 || at >= len(text) || text[at] < 0x80 && !tokens.IsAlnum(text[at])
 }

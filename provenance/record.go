@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // What the hash of a field or of a record begins with: no token does.
@@ -55,10 +56,10 @@ func (h *hasher) recordHash() Hash {
 // fieldHash is the hash of a value in a field.
 func (h *hasher) fieldHash(name, value string) Hash {
 	h.in = append(append(append(h.in[:0], fieldMark), name...), 0)
-	if plain, ok := asNumber(value); ok { // 10, 10.0 and 10.00 are one number
+	if plain, ok := tokens.AsNumber(value); ok { // 10, 10.0 and 10.00 are one number
 		h.in = append(h.in, plain...)
 	} else {
-		h.in = appendNormal(h.in, value)
+		h.in = tokens.AppendNormal(h.in, value)
 	}
 	return h.bytes(h.in)
 }
@@ -79,7 +80,7 @@ func (t *Tracer) RecordsWith(word string) []Record {
 	if t.Index == nil {
 		return nil
 	}
-	return t.recordsAt(t.find(t.keyed().text(Normalise(word))))
+	return t.recordsAt(t.find(t.keyed().text(tokens.Normalise(word))))
 }
 
 // recordsAt returns the records in which these places lie.

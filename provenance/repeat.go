@@ -1,6 +1,9 @@
 package provenance
 
-import "github.com/floodmark/floodmark"
+import (
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // A Repeat is a piece of a text that was seen before: a run of words, or
 // something with a name.
@@ -27,9 +30,9 @@ func (t *Tracer) Repeats(text string, limit floodmark.Trust) (runs []Repeat, wor
 		return nil, 0, false
 	}
 	r := repeater{tracer: t, limit: limit}
-	scanText(text, func(p piece) bool {
-		r.token = appendToken(r.token[:0], p)
-		if p.kind == Quoted || len(r.token) == 0 {
+	tokens.ScanText(text, func(p tokens.Piece) bool {
+		r.token = tokens.AppendToken(r.token[:0], p)
+		if p.Kind == tokens.Quoted || len(r.token) == 0 {
 			return true
 		}
 		r.words++
@@ -60,18 +63,18 @@ type repeater struct {
 }
 
 // window looks five words in a row up.
-func (r *repeater) window(p piece) {
-	r.ends[r.win.words] = p.end
-	if !r.win.push(r.token, p.start) {
+func (r *repeater) window(p tokens.Piece) {
+	r.ends[r.win.words] = p.End
+	if !r.win.push(r.token, p.Start) {
 		return
 	}
 	if s, trust, ok := r.find(r.win.text); ok && trust <= r.limit {
 		if first := r.words - shingleWords; r.run > 0 && first <= r.last {
 			run := &r.runs[r.run-1]
-			run.To = p.end
+			run.To = p.End
 			run.Words += r.words - 1 - r.last
 		} else {
-			r.runs = append(r.runs, Repeat{From: r.win.start(), To: p.end, Words: shingleWords, Span: s, Trust: trust})
+			r.runs = append(r.runs, Repeat{From: r.win.start(), To: p.End, Words: shingleWords, Span: s, Trust: trust})
 			r.run = len(r.runs)
 		}
 		r.last = r.words - 1
@@ -81,24 +84,24 @@ func (r *repeater) window(p piece) {
 
 // name looks for names of several words, and for things that are a name by
 // themselves.
-func (r *repeater) name(p piece) {
-	if p.kind == URL || p.kind == Address || p.kind == Account {
+func (r *repeater) name(p tokens.Piece) {
+	if p.Kind == tokens.URL || p.Kind == tokens.Address || p.Kind == tokens.Account {
 		r.endName()
 		if s, trust, ok := r.find(r.token); ok && trust <= r.limit {
-			r.runs = append(r.runs, Repeat{From: p.start, To: p.end, Words: 1, Name: true, Span: s, Trust: trust})
+			r.runs = append(r.runs, Repeat{From: p.Start, To: p.End, Words: 1, Name: true, Span: s, Trust: trust})
 		}
 		return
 	}
-	if p.kind != Name || r.named.Words > 0 && p.start-r.named.To > 1 {
+	if p.Kind != tokens.Name || r.named.Words > 0 && p.Start-r.named.To > 1 {
 		r.endName()
 	}
-	if p.kind != Name {
+	if p.Kind != tokens.Name {
 		return
 	}
 	if r.named.Words == 0 {
-		r.named, r.known, r.spoil = Repeat{From: p.start, Name: true}, false, false
+		r.named, r.known, r.spoil = Repeat{From: p.Start, Name: true}, false, false
 	}
-	r.named.To = p.end
+	r.named.To = p.End
 	r.named.Words++
 	if s, trust, ok := r.find(r.token); ok {
 		if trust > r.limit {

@@ -3,6 +3,8 @@ package provenance
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // A Request is one clause of the owner's words: what it states, and what it
@@ -99,9 +101,9 @@ func (r *Request) NamesTarget() bool {
 	for _, it := range r.items {
 		switch {
 		case it.inner:
-		case it.kind == Quoted, it.kind == URL, it.kind == Address, it.kind == Account, it.kind == Path:
+		case it.Kind == tokens.Quoted, it.Kind == tokens.URL, it.Kind == tokens.Address, it.Kind == tokens.Account, it.Kind == tokens.Path:
 			return true
-		case it.kind == Name && it.clean && !common(strings.ToLower(it.folded)) && r.g.Months.of(strings.ToLower(it.folded)) == 0:
+		case it.Kind == tokens.Name && it.clean && !tokens.Common(strings.ToLower(it.Folded)) && r.g.Months.of(strings.ToLower(it.Folded)) == 0:
 			return true
 		}
 	}
@@ -167,11 +169,11 @@ func (l *Lexicon) readParts(text string, all []item) []part {
 	forbidden, list := false, false
 	at := 0
 	for _, p := range g.phrases(text) {
-		for at < len(all) && all[at].start < p.start {
+		for at < len(all) && all[at].Start < p.start {
 			at++
 		}
 		to := at
-		for to < len(all) && all[to].start < p.end {
+		for to < len(all) && all[to].Start < p.end {
 			to++
 		}
 		next := part{phrase: p, g: g, items: all[at:to], first: at, all: all, whole: text}
@@ -260,7 +262,7 @@ func (p *part) addVerb(at int, gerund bool) {
 	if word == "" || !p.items[at].clean || p.g.isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
 		return
 	}
-	if !p.g.Asks.has(word) && (common(word) || p.items[at].kind == Name && !p.sentence || p.joint == ",") {
+	if !p.g.Asks.has(word) && (tokens.Common(word) || p.items[at].Kind == tokens.Name && !p.sentence || p.joint == ",") {
 		return // a verb of somebody's own catalog is not taken for granted
 	}
 	p.verbs = append(p.verbs, at)
@@ -280,5 +282,5 @@ func wordOf(it item) string {
 	if !isWordItem(it) {
 		return ""
 	}
-	return strings.ToLower(it.folded)
+	return strings.ToLower(it.Folded)
 }

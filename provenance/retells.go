@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // The limits on a text made of the owner's words.
 const (
@@ -16,14 +20,14 @@ func (l *Lexicon) Retells(said []string, text string) bool {
 	his, small := set{}, l.grammar().Retells
 	for _, s := range said {
 		for _, it := range readItems(typed(s)) {
-			if !it.inner && it.kind != Quoted || it.inner && isWord(it) {
+			if !it.inner && it.Kind != tokens.Quoted || it.inner && isWord(it) {
 				his[retold(it)] = struct{}{}
 			}
 		}
 	}
 	words, own := 0, 0
 	for _, it := range readItems(text) {
-		if it.kind == Quoted {
+		if it.Kind == tokens.Quoted {
 			continue
 		}
 		if words++; words > maxRetold {
@@ -41,13 +45,13 @@ func (l *Lexicon) Retells(said []string, text string) bool {
 	return own >= minRetold
 }
 
-func isWord(it item) bool { return it.kind == Word || it.kind == Name }
+func isWord(it item) bool { return it.Kind == tokens.Word || it.Kind == tokens.Name }
 
 // retold is a token in the form in which it is compared. A name may be called
 // with «@».
 func retold(it item) string {
 	if isWord(it) {
-		return strings.ToLower(it.folded)
+		return strings.ToLower(it.Folded)
 	}
 	return strings.ToLower(strings.TrimPrefix(it.raw, "@"))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/lookalike"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // maxStatedBytes bounds how much of one message is looked at. Nobody types
@@ -41,13 +42,13 @@ type Stated struct {
 // A statedToken is a token in its strict form. The same characters can be two
 // kinds of thing, and then they are not the same thing.
 type statedToken struct {
-	kind TokenKind
+	kind tokens.TokenKind
 	form string
 }
 
 // An item is one token of a message as it was typed.
 type item struct {
-	piece
+	tokens.Piece
 	raw   string
 	inner bool // inside a quoted string of several tokens
 	clean bool // nothing is attached to it on either side
@@ -80,7 +81,7 @@ func (s *Stated) take(items []item) {
 	for i, it := range items {
 		s.addItem(items, i, it)
 		if isWordItem(it) {
-			s.words[strings.ToLower(it.folded)] = struct{}{}
+			s.words[strings.ToLower(it.Folded)] = struct{}{}
 		}
 	}
 	s.addNames(items)
@@ -89,23 +90,23 @@ func (s *Stated) take(items []item) {
 
 func (s *Stated) addItem(items []item, i int, it item) {
 	switch {
-	case it.kind == Quoted:
+	case it.Kind == tokens.Quoted:
 		if !it.inner {
 			s.quoted[it.raw] = struct{}{}
 		}
 	case it.inner || !it.clean:
-	case it.kind == Number:
+	case it.Kind == tokens.Number:
 		s.addNumber(items, i, it.raw)
-	case it.kind == Word || it.kind == Name: // runs of these are names
+	case it.Kind == tokens.Word || it.Kind == tokens.Name: // runs of these are names
 	default:
 		number, isNumber := strings.CutPrefix(it.raw, "#")
-		if it.kind == Account || isNumber && only(number, "0123456789") {
+		if it.Kind == tokens.Account || isNumber && tokens.Only(number, "0123456789") {
 			s.addNumber(items, i, number)
 		}
-		if host := URLHost(it.raw); it.kind == URL && host != "" {
+		if host := tokens.URLHost(it.raw); it.Kind == tokens.URL && host != "" {
 			s.hosts[host] = struct{}{}
 		}
-		s.tokens[strictToken(it.kind, it.raw)] = struct{}{}
+		s.tokens[strictToken(it.Kind, it.raw)] = struct{}{}
 	}
 }
 
@@ -133,10 +134,10 @@ func (s *Stated) Has(value string, kind hook.LeafKind, role string) bool {
 		return true
 	case kind == hook.Bool:
 		return value == "false"
-	case len(value) > MaxTokenBytes:
+	case len(value) > tokens.MaxTokenBytes:
 		return false
 	}
-	if plain, ok := asNumber(value); ok {
+	if plain, ok := tokens.AsNumber(value); ok {
 		return s.hasNumber(value, plain, kind, role)
 	}
 	if _, ok := s.quoted[value]; ok {
@@ -179,16 +180,16 @@ func (s *Stated) HasOnly(value string) bool {
 	if _, ok := s.quoted[value]; ok {
 		return len(s.quoted) == 1
 	}
-	p, ok := wholePiece(value)
+	p, ok := tokens.WholePiece(value)
 	if !ok {
 		return false
 	}
-	if _, ok := s.tokens[strictToken(p.kind, value)]; !ok || p.kind != Address && p.kind != Account {
+	if _, ok := s.tokens[strictToken(p.Kind, value)]; !ok || p.Kind != tokens.Address && p.Kind != tokens.Account {
 		return false
 	}
 	same := 0
 	for t := range s.tokens {
-		if t.kind == p.kind {
+		if t.kind == p.Kind {
 			same++
 		}
 	}
@@ -202,9 +203,9 @@ func (s *Stated) HasName(value string) bool {
 }
 
 func (s *Stated) hasToken(value string) bool {
-	kind := Path // with blanks in it
-	if p, ok := wholePiece(value); ok {
-		kind = p.kind
+	kind := tokens.Path // with blanks in it
+	if p, ok := tokens.WholePiece(value); ok {
+		kind = p.Kind
 	}
 	_, ok := s.tokens[strictToken(kind, value)]
 	return ok
@@ -213,17 +214,17 @@ func (s *Stated) hasToken(value string) bool {
 // strictToken returns a token so that two are equal only if they mean the same
 // thing to everyone: the case of a host does not matter, nor do the blanks in
 // an account and the slash at the end of a directory.
-func strictToken(kind TokenKind, raw string) statedToken {
+func strictToken(kind tokens.TokenKind, raw string) statedToken {
 	form := raw
 	switch kind {
-	case URL:
+	case tokens.URL:
 		form = strictURL(raw)
-	case Address:
+	case tokens.Address:
 		local, domain, _ := strings.Cut(raw, "@")
 		form = local + "@" + lowerASCII(domain)
-	case Account:
+	case tokens.Account:
 		form = strings.Join(strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(" -().", r) }), "")
-	case Path:
+	case tokens.Path:
 		form = strings.TrimSuffix(strings.ReplaceAll(raw, `\ `, " "), "/")
 	}
 	return statedToken{kind: kind, form: form}
@@ -253,7 +254,7 @@ func strictURL(raw string) string {
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {
-		if isUpper(c) {
+		if tokens.IsUpper(c) {
 			b[i] = c + ('a' - 'A')
 		}
 	}
@@ -264,21 +265,21 @@ func lowerASCII(s string) string {
 func readItems(text string) []item {
 	items := make([]item, 0, min(len(text)/4, 64))
 	var quoteEnd, quote, inside int
-	scanText(text, func(p piece) bool {
-		if p.kind == Quoted && quoteEnd > 0 && p.start > quoteEnd && utf8.RuneCountInString(text[quoteEnd:p.start]) == 1 {
+	tokens.ScanText(text, func(p tokens.Piece) bool {
+		if p.Kind == tokens.Quoted && quoteEnd > 0 && p.Start > quoteEnd && utf8.RuneCountInString(text[quoteEnd:p.Start]) == 1 {
 			return true // the mark that closes a quote opens no other
 		}
-		it := item{piece: p, raw: text[p.start:p.end], clean: isClean(text, p.start, p.end, p.kind)}
-		it.inner = p.start < quoteEnd
-		if p.kind == Quoted && !it.inner {
-			quoteEnd, quote, inside = p.end, len(items), 0
+		it := item{Piece: p, raw: text[p.Start:p.End], clean: isClean(text, p.Start, p.End, p.Kind)}
+		it.inner = p.Start < quoteEnd
+		if p.Kind == tokens.Quoted && !it.inner {
+			quoteEnd, quote, inside = p.End, len(items), 0
 		} else if it.inner {
 			inside++
 			if inside == 1 && it.raw == items[quote].raw {
 				it.inner = false // the quoted string is this one token
 			}
 		}
-		if p.end-p.start >= MaxTokenBytes {
+		if p.End-p.Start >= tokens.MaxTokenBytes {
 			it.clean = false // it may have been cut
 		}
 		it.follow(text, items)
@@ -292,10 +293,10 @@ func readItems(text string) []item {
 // between a quote and the first token inside is nothing.
 func (it *item) follow(text string, before []item) {
 	it.apart = true
-	if len(before) == 0 || before[len(before)-1].end >= it.start {
+	if len(before) == 0 || before[len(before)-1].End >= it.Start {
 		return
 	}
-	between := text[before[len(before)-1].end:it.start]
+	between := text[before[len(before)-1].End:it.Start]
 	sign := strings.Trim(between, " \t")
 	it.apart = sign != ""
 	it.label = sign == ":" || sign == "="
@@ -304,8 +305,8 @@ func (it *item) follow(text string, before []item) {
 
 // isClean reports whether text[start:end] stands by itself, so that it is not
 // a part of something longer.
-func isClean(text string, start, end int, kind TokenKind) bool {
-	if kind == Address && strings.HasSuffix(text[:start], "<") && strings.HasPrefix(text[end:], ">") {
+func isClean(text string, start, end int, kind tokens.TokenKind) bool {
+	if kind == tokens.Address && strings.HasSuffix(text[:start], "<") && strings.HasPrefix(text[end:], ">") {
 		return true
 	}
 	bold := start > 0 && text[start-1] == '*'
@@ -323,8 +324,8 @@ func cleanBefore(before string) bool {
 	return isSymbol(r, "\"'") || strings.ContainsRune("，、：；（。！？", r)
 }
 
-func cleanAfter(after string, kind TokenKind, bold bool) bool {
-	if kind == Address && after != "" && (after[0] == ',' || after[0] == ';') {
+func cleanAfter(after string, kind tokens.TokenKind, bold bool) bool {
+	if kind == tokens.Address && after != "" && (after[0] == ',' || after[0] == ';') {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(after, "'s"); ok {
@@ -335,7 +336,7 @@ func cleanAfter(after string, kind TokenKind, bold bool) bool {
 		after = strings.TrimLeft(after, "*.,;:!?)]}>\"'`")
 	}
 	r, size := utf8.DecodeRuneInString(after)
-	if strings.ContainsRune("：；（）！？", r) && (len(after) == size || !isAlnum(after[size])) {
+	if strings.ContainsRune("：；（）！？", r) && (len(after) == size || !tokens.IsAlnum(after[size])) {
 		return true
 	}
 	return size == 0 || unicode.IsSpace(r) || (r >= utf8.RuneSelf && isSymbol(r, "\"'.,-"))

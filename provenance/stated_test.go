@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 func stated(texts ...string) *Stated {
@@ -177,8 +178,8 @@ func TestStatedValuesThatSayNothing(t *testing.T) {
 }
 
 func TestStatedLimits(t *testing.T) {
-	long := strings.Repeat("a/", MaxTokenBytes)
-	if s := stated(long); s.Has(long, hook.String, "x") || s.Has(long[:MaxTokenBytes], hook.String, "x") {
+	long := strings.Repeat("a/", tokens.MaxTokenBytes)
+	if s := stated(long); s.Has(long, hook.String, "x") || s.Has(long[:tokens.MaxTokenBytes], hook.String, "x") {
 		t.Error("a token over the limit is stated")
 	}
 	// A message over the limit is cut between tokens, never inside one.
@@ -234,7 +235,7 @@ func FuzzStated(f *testing.F) {
 				return r
 			}, strings.ToLower(s))
 		}
-		if _, isNumber := asNumber(value); !isNumber && !strings.Contains(letters(text), letters(value)) {
+		if _, isNumber := tokens.AsNumber(value); !isNumber && !strings.Contains(letters(text), letters(value)) {
 			t.Errorf("%q states %q", text, value)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 func TestStatedAtItsLimit(t *testing.T) {
@@ -14,18 +15,18 @@ func TestStatedAtItsLimit(t *testing.T) {
 			t.Errorf("%d bytes over the limit, stated %v", extra, got)
 		}
 	}
-	for _, n := range []int{MaxTokenBytes, MaxTokenBytes + 1} {
+	for _, n := range []int{tokens.MaxTokenBytes, tokens.MaxTokenBytes + 1} {
 		name := strings.Repeat("N", 2000) + " " + strings.Repeat("O", n-2001)
-		if got := stated("ask "+name).Has(name, hook.String, "x"); got != (n <= MaxTokenBytes) {
+		if got := stated("ask "+name).Has(name, hook.String, "x"); got != (n <= tokens.MaxTokenBytes) {
 			t.Errorf("a name of %d bytes is stated: %v", n, got)
 		}
 	}
-	for _, n := range []int{MaxTokenBytes - 1, MaxTokenBytes} {
+	for _, n := range []int{tokens.MaxTokenBytes - 1, tokens.MaxTokenBytes} {
 		path := "/" + strings.Repeat("a", n-1)
-		if got := stated("see "+path).Has(path, hook.String, "x"); got != (n < MaxTokenBytes) {
+		if got := stated("see "+path).Has(path, hook.String, "x"); got != (n < tokens.MaxTokenBytes) {
 			t.Errorf("a path of %d bytes is stated: %v", n, got)
 		}
-		if got := stated("see '"+path+"'").Has(path, hook.String, "x"); got != (n < MaxTokenBytes) {
+		if got := stated("see '"+path+"'").Has(path, hook.String, "x"); got != (n < tokens.MaxTokenBytes) {
 			t.Errorf("a quoted path of %d bytes is stated: %v", n, got)
 		}
 	}

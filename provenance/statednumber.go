@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // A statedNumber is one place where the owner typed a number.
@@ -22,7 +23,7 @@ type statedNumber struct {
 const maxFillers = 3
 
 func (s *Stated) addNumber(items []item, i int, raw string) {
-	plain, money, ok := plainNumber(raw)
+	plain, money, ok := tokens.PlainNumber(raw)
 	if !ok {
 		return
 	}
@@ -31,7 +32,7 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 		if !isWordItem(items[j]) || (items[j+1].apart && !items[j+1].label) {
 			break
 		}
-		word := strings.ToLower(items[j].folded)
+		word := strings.ToLower(items[j].Folded)
 		if isHan(items[j]) {
 			n.before = unparted(items, j, -1)
 			break
@@ -39,21 +40,21 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 		if j == i-1 {
 			n.next = singular(word)
 		}
-		if !inGroup("filler", word) {
+		if !tokens.InGroup("filler", word) {
 			n.before = singular(word)
 			break
 		}
 		fillers++
 	}
 	if i+1 < len(items) && isWordItem(items[i+1]) && !items[i+1].apart {
-		word := strings.ToLower(items[i+1].folded)
+		word := strings.ToLower(items[i+1].Folded)
 		n.after = singular(word)
 		if isHan(items[i+1]) {
 			n.after = unparted(items, i+1, 1)
 		}
-		n.money = n.money || isCurrency(word)
+		n.money = n.money || tokens.IsCurrency(word)
 	}
-	if isCurrency(n.next) { // EUR 50
+	if tokens.IsCurrency(n.next) { // EUR 50
 		n.money = true
 	}
 	s.numbers[plain] = append(s.numbers[plain], n)
@@ -68,7 +69,7 @@ func unparted(items []item, i, step int) string {
 	run := items[i].raw
 	for n := 1; n < maxUnparted; n++ {
 		next := i + step
-		if next < 0 || next >= len(items) || !isHan(items[next]) || items[max(i, next)].start != items[min(i, next)].end {
+		if next < 0 || next >= len(items) || !isHan(items[next]) || items[max(i, next)].Start != items[min(i, next)].End {
 			break
 		}
 		if i = next; step < 0 {
@@ -83,7 +84,7 @@ func unparted(items []item, i, step int) string {
 // touches reports whether the characters beside a number begin or end with a
 // word of a group, where words are not parted by blanks.
 func touches(group, run string) bool {
-	for w := range groupWords(group) {
+	for w := range tokens.GroupWords(group) {
 		if w[0] >= utf8.RuneSelf && (strings.HasSuffix(run, w) || strings.HasPrefix(strings.TrimPrefix(run, "的"), w)) {
 			return true
 		}
@@ -91,7 +92,7 @@ func touches(group, run string) bool {
 	return false
 }
 
-func isWordItem(it item) bool { return (it.kind == Word || it.kind == Name) && !it.inner }
+func isWordItem(it item) bool { return (it.Kind == tokens.Word || it.Kind == tokens.Name) && !it.inner }
 
 // hasNumber reports whether the owner stated a number in this role.
 func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string) bool {
@@ -126,7 +127,7 @@ func roleWords(role string) []string {
 	for word := range strings.FieldsFuncSeq(splitCamel(role), notLetter) {
 		word = singular(strings.ToLower(word))
 		all = append(all, word)
-		if !inGroup("telling-nothing", word) {
+		if !tokens.InGroup("telling-nothing", word) {
 			telling = append(telling, word)
 		}
 	}
@@ -161,7 +162,7 @@ func names(words []string, neighbour string) bool {
 			return true
 		}
 		for _, group := range [...]string{"money", "count", "limit", "file", "request"} {
-			if inGroup(group, w) && (inGroup(group, neighbour) || touches(group, neighbour)) {
+			if tokens.InGroup(group, w) && (tokens.InGroup(group, neighbour) || touches(group, neighbour)) {
 				return true
 			}
 		}
@@ -170,7 +171,7 @@ func names(words []string, neighbour string) bool {
 }
 
 func namesAny(words []string, group string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return inGroup(group, word) })
+	return slices.ContainsFunc(words, func(word string) bool { return tokens.InGroup(group, word) })
 }
 
 // singular returns a word without the ending of a plural, roughly.

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
+)
 
 // addNames takes in the names of a message: every run of words with a capital
 // letter, and every run of words that are not common, each as long as it goes.
@@ -11,7 +15,7 @@ func (s *Stated) addNames(items []item) {
 		run = nil
 	}
 	for i, it := range items {
-		word := strings.ToLower(it.folded)
+		word := strings.ToLower(it.Folded)
 		switch {
 		case !isWordItem(it) || !it.clean:
 			flush()
@@ -19,7 +23,7 @@ func (s *Stated) addNames(items []item) {
 		case it.apart:
 			flush()
 		}
-		if !common(word) || (len(run) > 0 && connects(word) && joinsNames(items, i)) {
+		if !tokens.Common(word) || (len(run) > 0 && tokens.Connects(word) && joinsNames(items, i)) {
 			run = append(run, it)
 		} else {
 			flush()
@@ -30,7 +34,7 @@ func (s *Stated) addNames(items []item) {
 
 // joinsNames reports whether the word at i stands between two names.
 func joinsNames(items []item, i int) bool {
-	return i > 0 && i+1 < len(items) && items[i-1].kind == Name && items[i+1].kind == Name && !items[i+1].apart
+	return i > 0 && i+1 < len(items) && items[i-1].Kind == tokens.Name && items[i+1].Kind == tokens.Name && !items[i+1].apart
 }
 
 // addRun takes in one run as a whole, and the runs of names in it.
@@ -40,11 +44,11 @@ func (s *Stated) addRun(run []item) {
 	}
 	from := 0
 	for i := 0; i <= len(run); i++ {
-		if i < len(run) && (run[i].kind == Name || connects(strings.ToLower(run[i].folded))) {
+		if i < len(run) && (run[i].Kind == tokens.Name || tokens.Connects(strings.ToLower(run[i].Folded))) {
 			continue
 		}
 		names := run[from:i]
-		if len(names) > 0 && names[0].kind == Name && names[len(names)-1].kind == Name {
+		if len(names) > 0 && names[0].Kind == tokens.Name && names[len(names)-1].Kind == tokens.Name {
 			s.addName(names)
 		}
 		from = i + 1

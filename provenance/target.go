@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // HasAsTarget is [Stated.Has] for a value that says where something goes: it
@@ -66,17 +67,17 @@ type span struct{ from, to int }
 // find returns where a value stands in the clause.
 func (r *Request) find(value string) []span {
 	var found []span
-	plain, isNumber := asNumber(value)
-	kind := Path
-	if p, ok := wholePiece(value); ok {
-		kind = p.kind
+	plain, isNumber := tokens.AsNumber(value)
+	kind := tokens.Path
+	if p, ok := tokens.WholePiece(value); ok {
+		kind = p.Kind
 	}
 	want := strictToken(kind, value)
 	words := strings.Fields(value)
 	for i, it := range r.items {
 		switch {
 		case it.inner:
-		case it.kind == Quoted:
+		case it.Kind == tokens.Quoted:
 			if it.raw == value {
 				found = append(found, span{i, i + 1})
 			}
@@ -85,11 +86,11 @@ func (r *Request) find(value string) []span {
 			if n := len(words); !isNumber && i+n <= len(r.items) && spells(r.items[i:i+n], words) {
 				found = append(found, span{i, i + n})
 			}
-		case isNumber && (it.kind == Number || it.kind == ID):
-			if have, _, ok := plainNumber(strings.TrimPrefix(it.raw, "#")); ok && have == plain {
+		case isNumber && (it.Kind == tokens.Number || it.Kind == tokens.ID):
+			if have, _, ok := tokens.PlainNumber(strings.TrimPrefix(it.raw, "#")); ok && have == plain {
 				found = append(found, span{i, i + 1})
 			}
-		case strictToken(it.kind, it.raw) == want:
+		case strictToken(it.Kind, it.raw) == want:
 			found = append(found, span{i, i + 1})
 		}
 	}
@@ -117,7 +118,7 @@ func (r *Request) aim(s span) aim {
 	for j := s.from - 1; j >= 0 && words <= maxBetween; j-- {
 		it, next := r.items[j], r.items[j+1]
 		switch {
-		case it.inner || it.end > next.start: // the quotes around it
+		case it.inner || it.End > next.Start: // the quotes around it
 			continue
 		case next.sentence, next.label && !isWordItem(it):
 			return notAimed
@@ -137,7 +138,7 @@ func (r *Request) aim(s span) aim {
 		switch kind := r.g.relation(word); {
 		case next.label:
 			return r.called(j)
-		case word == "" || it.kind == Name && kind == relatesNothing:
+		case word == "" || it.Kind == tokens.Name && kind == relatesNothing:
 		case word == "and" || word == "or":
 			listed = true
 			if !plain {
@@ -186,7 +187,7 @@ func (r *Request) direct(s span, listed bool) aim {
 // isSent reports whether the values behind the verb are what is sent rather than
 // who gets it: «send A and B to the trash», but «email A to ask».
 func (r *Request) isSent(at int) bool {
-	for at < len(r.items) && (!isWordItem(r.items[at]) || r.items[at].kind == Name || wordOf(r.items[at]) == "and" || wordOf(r.items[at]) == "or") {
+	for at < len(r.items) && (!isWordItem(r.items[at]) || r.items[at].Kind == tokens.Name || wordOf(r.items[at]) == "and" || wordOf(r.items[at]) == "or") {
 		at++
 	}
 	return at+1 < len(r.items) && wordOf(r.items[at]) == "to" && !r.g.Asks.has(wordOf(r.items[at+1]))
@@ -237,18 +238,18 @@ func (r *Request) called(j int) aim {
 // another value.
 func (r *Request) aimsElsewhere(value string) bool {
 	for i, it := range r.items {
-		if it.inner || it.raw == value || it.kind == Word || it.kind == Number {
+		if it.inner || it.raw == value || it.Kind == tokens.Word || it.Kind == tokens.Number {
 			continue
 		}
 		if r.tongue != nil {
-			with := it.kind == Name && i+2 < len(r.items) && r.tongue.Loose.has(plainWord(r.items[i+1])) && r.items[i+2].raw == value
+			with := it.Kind == tokens.Name && i+2 < len(r.items) && r.tongue.Loose.has(plainWord(r.items[i+1])) && r.items[i+2].raw == value
 			if !with && !r.tongue.Nouns.has(plainWord(it)) && r.plainAim(span{i, i + 1}) == aimed {
 				return true
 			}
 			continue
 		}
 		j := i - 1
-		for j >= 0 && (r.items[j].end > it.start || r.g.Determiners.has(wordOf(r.items[j]))) {
+		for j >= 0 && (r.items[j].End > it.Start || r.g.Determiners.has(wordOf(r.items[j]))) {
 			j--
 		}
 		if j >= 0 && wordOf(r.items[j]) == "to" && !slices.Contains(r.verbs, i) {
@@ -265,7 +266,7 @@ func (r *Request) isAmount(i int) bool {
 		case r.g.NotAmount.has(word):
 			return false
 		case word == "of":
-			if j > 0 && (wordOf(r.items[j-1]) == "" || wordOf(r.items[j-1]) == "out" || isCurrency(wordOf(r.items[j-1]))) {
+			if j > 0 && (wordOf(r.items[j-1]) == "" || wordOf(r.items[j-1]) == "out" || tokens.IsCurrency(wordOf(r.items[j-1]))) {
 				return false
 			}
 		}
@@ -278,7 +279,7 @@ func (r *Request) isAmount(i int) bool {
 
 // possessive reports whether «'s» follows an item.
 func (r *Request) possessive(i int) bool {
-	rest := r.text[r.items[i].end:]
+	rest := r.text[r.items[i].End:]
 	return strings.HasPrefix(rest, "'s") || strings.HasPrefix(rest, "’s")
 }
 
@@ -290,7 +291,7 @@ func (r *Request) ownsTarget(i int) bool {
 // bracket reports whether nothing but a bracket parts an item from the next:
 // «Bob (his address)».
 func (r *Request) bracket(j int) bool {
-	between := strings.TrimSpace(r.text[r.items[j].end:r.items[j+1].start])
+	between := strings.TrimSpace(r.text[r.items[j].End:r.items[j+1].Start])
 	return strings.Trim(between, "(<[)>]\"'`“”«»‘’*") == ""
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // The limits on what the owner's words may be the name of.
@@ -30,16 +32,16 @@ func (l *Lexicon) Titles(text string) []string {
 	for i, it := range items {
 		switch {
 		case it.inner:
-		case it.kind == Quoted:
+		case it.Kind == tokens.Quoted:
 			add(it.raw)
 		case titleEdge(it):
 			end := i + 1
-			for end < len(items) && end-i < maxTitleWords && !items[end].apart && !items[end].inner && items[end].kind != Quoted {
+			for end < len(items) && end-i < maxTitleWords && !items[end].apart && !items[end].inner && items[end].Kind != tokens.Quoted {
 				end++
 			}
 			for ; end > i; end-- {
 				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) && hasName(items, i, end, capitals) {
-					add(text[it.start:items[end-1].end])
+					add(text[it.Start:items[end-1].End])
 				}
 			}
 		}
@@ -52,7 +54,7 @@ const shortTitle = 4
 
 // titleEdge reports whether a title may begin or end with a word.
 func titleEdge(it item) bool {
-	return it.clean && (!isWordItem(it) || !common(strings.ToLower(it.folded)))
+	return it.clean && (!isWordItem(it) || !tokens.Common(strings.ToLower(it.Folded)))
 }
 
 // hasName reports whether one of the items from i to end is no plain word: a
@@ -61,7 +63,7 @@ func titleEdge(it item) bool {
 // German every noun has one.
 func hasName(items []item, i, end int, capitals bool) bool {
 	for k := i; k < end; k++ {
-		if it := items[k]; it.kind != Word && (it.kind != Name || capitals && k > 0 && !it.sentence) {
+		if it := items[k]; it.Kind != tokens.Word && (it.Kind != tokens.Name || capitals && k > 0 && !it.sentence) {
 			return true
 		}
 	}
@@ -79,8 +81,8 @@ func (r *Request) calledFrom(from int) []string {
 		if i < from {
 			continue
 		}
-		name := it.kind == Name && i > 0 && !it.sentence && !common(strings.ToLower(it.folded)) && r.g.Months.of(strings.ToLower(it.folded)) == 0
-		if !it.inner && (name || it.kind == Quoted) {
+		name := it.Kind == tokens.Name && i > 0 && !it.sentence && !tokens.Common(strings.ToLower(it.Folded)) && r.g.Months.of(strings.ToLower(it.Folded)) == 0
+		if !it.inner && (name || it.Kind == tokens.Quoted) {
 			names = append(names, it.raw)
 		}
 	}
@@ -130,7 +132,7 @@ func (s *Stated) HasWordLike(word string) bool {
 func (r *Request) Beginnings() []string {
 	var starts []string
 	for i := 0; i+2 < len(r.items); i++ {
-		if next := r.items[i+2]; r.g.BeginsWith.has(wordOf(r.items[i])) && wordOf(r.items[i+1]) == "with" && !r.items[i+1].apart && (next.kind == Quoted || next.clean && !next.apart) {
+		if next := r.items[i+2]; r.g.BeginsWith.has(wordOf(r.items[i])) && wordOf(r.items[i+1]) == "with" && !r.items[i+1].apart && (next.Kind == tokens.Quoted || next.clean && !next.apart) {
 			starts = append(starts, next.raw)
 		}
 	}

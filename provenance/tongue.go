@@ -136,7 +136,7 @@ func (t *tongue) segment(items []item) []item {
 		n := 1
 		if isHan(items[i]) && !items[i].inner {
 			word := items[i].raw
-			for k := i + 1; k < len(items) && k-i < t.longest && isHan(items[k]) && !items[k].inner && items[k].start == items[k-1].end; k++ {
+			for k := i + 1; k < len(items) && k-i < t.longest && isHan(items[k]) && !items[k].inner && items[k].Start == items[k-1].End; k++ {
 				if word += items[k].raw; known(word) {
 					n = k - i + 1
 				}
@@ -144,7 +144,7 @@ func (t *tongue) segment(items []item) []item {
 		}
 		it := items[i]
 		for _, more := range items[i+1 : i+n] {
-			it.raw, it.folded, it.end = it.raw+more.raw, it.folded+more.folded, more.end
+			it.raw, it.Folded, it.End = it.raw+more.raw, it.Folded+more.Folded, more.End
 		}
 		out = append(out, it)
 		i += n

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // The limits on looking up one value.
@@ -215,22 +216,22 @@ func readValue(h *hasher, value string) traced {
 	var v traced
 	token, win := h.token, window{text: h.words[:0]}
 	pieces, plain := 0, 0
-	scanText(value, func(p piece) bool {
-		token = appendToken(token[:0], p)
-		if p.kind != Quoted && len(token) > 0 {
+	tokens.ScanText(value, func(p tokens.Piece) bool {
+		token = tokens.AppendToken(token[:0], p)
+		if p.Kind != tokens.Quoted && len(token) > 0 {
 			pieces++
-			if len(v.windows) < maxWindows && win.push(token, p.start) {
+			if len(v.windows) < maxWindows && win.push(token, p.Start) {
 				v.windows = append(v.windows, h.bytes(win.text))
 				win.slide(1)
 			}
 		}
-		if len(token) == 0 || p.kind == Quoted || plain >= maxTracedTokens || usualWord(p.kind, token) {
+		if len(token) == 0 || p.Kind == tokens.Quoted || plain >= maxTracedTokens || usualWord(p.Kind, token) {
 			return len(v.windows) < maxWindows
 		}
 		plain++
 		v.tokens = append(v.tokens, h.bytes(token))
-		if p.kind != Word && p.kind != Name && p.kind != Address && p.kind != Account { // those have none
-			for part := range parts(p.kind, string(token)) {
+		if p.Kind != tokens.Word && p.Kind != tokens.Name && p.Kind != tokens.Address && p.Kind != tokens.Account { // those have none
+			for part := range parts(p.Kind, string(token)) {
 				v.parts = append(v.parts, h.text(part))
 			}
 		}
@@ -243,13 +244,13 @@ func readValue(h *hasher, value string) traced {
 
 // finish decides what may stand for the whole value.
 func (v *traced) finish(h *hasher, value string, pieces, plain int) {
-	if len(value) <= MaxTokenBytes && (plain > 0 || pieces > 1) {
-		h.in = appendNormal(h.in[:0], value)
+	if len(value) <= tokens.MaxTokenBytes && (plain > 0 || pieces > 1) {
+		h.in = tokens.AppendNormal(h.in[:0], value)
 		v.whole = append(v.whole, h.bytes(h.in))
 	}
 	if pieces == 1 && plain == 1 {
 		v.whole = append(v.whole, v.tokens[0])
-		if p, ok := wholePiece(value); ok && p.kind == Number {
+		if p, ok := tokens.WholePiece(value); ok && p.Kind == tokens.Number {
 			v.whole, v.parts = append(v.whole, v.parts...), nil
 		}
 	}
@@ -258,8 +259,8 @@ func (v *traced) finish(h *hasher, value string, pieces, plain int) {
 	}
 }
 
-func usualWord(kind TokenKind, token []byte) bool {
-	return (kind == Word || kind == Name) && usual(token)
+func usualWord(kind tokens.TokenKind, token []byte) bool {
+	return (kind == tokens.Word || kind == tokens.Name) && usual(token)
 }
 
 // Whole returns where a value was seen as a whole, not only in parts: enough

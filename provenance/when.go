@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // When is what the owner said about time: the days, the hours, and whether
@@ -48,7 +50,7 @@ func (w *When) Says() bool { return len(w.days) > 0 }
 // Allows reports whether a value is a day the owner named, at an hour he named
 // or soon after, or at any hour if he named none.
 func (w *When) Allows(value string) bool {
-	at, hasDay, hasClock := readTime(value)
+	at, hasDay, hasClock := tokens.ReadTime(value)
 	switch {
 	case !hasDay && !hasClock:
 		return false
@@ -79,7 +81,7 @@ func (w *When) hasDay(at time.Time) bool {
 func timeWords(items []item) []string {
 	var words []string
 	for _, it := range items {
-		if it.inner || it.kind == Quoted {
+		if it.inner || it.Kind == tokens.Quoted {
 			continue
 		}
 		if len(it.raw) <= maxTimeWord {
@@ -110,7 +112,7 @@ func (w *When) read(l *Lexicon, words []string) {
 // dayAt reads a date whose first word stands at i: 2024-05-19, May 19th 2024,
 // 19 May, the 19th of May.
 func (l *Lexicon) dayAt(words []string, i int) (day, bool) {
-	if at, isDay, _ := readTime(words[i]); isDay {
+	if at, isDay, _ := tokens.ReadTime(words[i]); isDay {
 		return day{at.Year(), at.Month(), at.Day()}, true
 	}
 	if m := l.grammar().Months.of(words[i]); m != 0 {
@@ -218,7 +220,7 @@ func clockAt(words []string, i int) (minutes int, ok bool) {
 			half = next
 		}
 	}
-	at, _, isClock := readTime(word)
+	at, _, isClock := tokens.ReadTime(word)
 	switch n := smallInt(word); {
 	case isClock:
 		minutes = at.Hour()*60 + at.Minute()

@@ -3,6 +3,8 @@ package provenance
 import (
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // What the owner says about time allows the day and the hour he named, and
@@ -116,7 +118,7 @@ func FuzzWhen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said, value string) {
 		w := words.ReadWhen(said)
 		if w.Allows(value) {
-			at, hasDay, hasClock := readTime(value)
+			at, hasDay, hasClock := tokens.ReadTime(value)
 			if !hasDay && !hasClock {
 				t.Errorf("%q is no time", value)
 			}

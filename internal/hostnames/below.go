@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/openhost"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // Below reports that a text names a host nowhere but in addresses below that of a repository, as code names the
@@ -41,7 +41,7 @@ func Below(text, host, remote string) (paths []string, ok bool) {
 
 // disguised reports a text that names a host in other letters than its own, as readers that fold them do.
 func disguised(text, host string) bool {
-	for tok := range provenance.Tokens(text) {
+	for tok := range tokens.Tokens(text) {
 		if named(tok, text) == host && !strings.Contains(strings.ToLower(text[tok.Start:tok.End]), host) {
 			return true
 		}

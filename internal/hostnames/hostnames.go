@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // MaxTokens bounds the words of a text that are looked at.
@@ -20,7 +20,7 @@ const TooLong = "a text that is too long to look through"
 func In(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n, seen := 0, map[string]bool{}
-		for tok := range provenance.Tokens(text) {
+		for tok := range tokens.Tokens(text) {
 			if n++; n > MaxTokens {
 				yield(TooLong)
 				return
@@ -43,29 +43,29 @@ func Any(text string) bool {
 }
 
 // named is what one word names; empty if that is no host, or looks like a chain of names in code.
-func named(tok provenance.Token, text string) string {
-	if tok.Kind != provenance.URL && tok.Kind != provenance.Address && !strings.Contains(tok.Text, ".") {
+func named(tok tokens.Token, text string) string {
+	if tok.Kind != tokens.URL && tok.Kind != tokens.Address && !strings.Contains(tok.Text, ".") {
 		return "" // as most
 	}
 	word := strings.ToLower(tok.Text)
-	if tok.Kind == provenance.Path && len(word) > 1 && strings.IndexByte(".$", word[0]) >= 0 && strings.IndexByte("./", word[1]) < 0 {
+	if tok.Kind == tokens.Path && len(word) > 1 && strings.IndexByte(".$", word[0]) >= 0 && strings.IndexByte("./", word[1]) < 0 {
 		word = word[1:] // a program puts something before it: «$X.evil.example»
 	}
 	switch {
-	case tok.Kind == provenance.URL:
-		return provenance.URLHost(tok.Text)
-	case tok.Kind != provenance.Quoted && address.IPOf(word) != "":
+	case tok.Kind == tokens.URL:
+		return tokens.URLHost(tok.Text)
+	case tok.Kind != tokens.Quoted && address.IPOf(word) != "":
 		return address.IPOf(word)
-	case tok.Kind == provenance.Address:
+	case tok.Kind == tokens.Address:
 		return word
 	case strings.HasPrefix(text[tok.End:], "("):
 		return ""
-	case tok.Kind == provenance.Path && address.HostOfPath(word) != "":
-		if host := address.HostOfPath(word); strings.ContainsAny(strings.TrimLeft(word, "/\\"), "/@") || provenance.BareHost(host) { // else a line of a file
+	case tok.Kind == tokens.Path && address.HostOfPath(word) != "":
+		if host := address.HostOfPath(word); strings.ContainsAny(strings.TrimLeft(word, "/\\"), "/@") || tokens.BareHost(host) { // else a line of a file
 			return host
 		}
 		return ""
-	case provenance.BareHost(word):
+	case tokens.BareHost(word):
 		return word
 	}
 	return ""
@@ -73,7 +73,7 @@ func named(tok provenance.Token, text string) string {
 
 // Above is the host one label above another; empty if that is no name of a host, and of somebody's address.
 func Above(host string) string {
-	if _, above, _ := strings.Cut(host, "."); provenance.BareHost(above) && !strings.Contains(host, "@") {
+	if _, above, _ := strings.Cut(host, "."); tokens.BareHost(above) && !strings.Contains(host, "@") {
 		return above
 	}
 	return ""
@@ -84,7 +84,7 @@ func Count(text, host string) (n int) {
 	if host == "" {
 		return 0
 	}
-	for tok := range provenance.Tokens(text) {
+	for tok := range tokens.Tokens(text) {
 		if strings.Contains(tok.Text, host) {
 			n++
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // skeleton returns what a name looks like at a glance: without case, separators, accents and
@@ -16,7 +16,7 @@ import (
 // be mistaken for each other.
 func skeleton(name string) string {
 	var b strings.Builder
-	for _, r := range provenance.Normalise(name) {
+	for _, r := range tokens.Normalise(name) {
 		switch {
 		case r == '0':
 			b.WriteByte('o')
@@ -33,7 +33,7 @@ func skeleton(name string) string {
 // none of them.
 func mixed(name string) bool {
 	plain, other := false, false
-	for _, r := range provenance.Normalise(name) {
+	for _, r := range tokens.Normalise(name) {
 		plain = plain || r >= 'a' && r <= 'z'
 		other = other || r > unicode.MaxASCII && unicode.IsLetter(r)
 	}

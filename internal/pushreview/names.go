@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/tokens"
 )
 
 // A Named is a host that a file names after a push and did not name before. Code that
@@ -31,12 +31,12 @@ func (s *shower) named(c change, was, now []byte) {
 // hosts are those that URLs and mail addresses of a text name, in order, but for this machine. A bare
 // name with dots is as often a file or a field, so it is not told.
 func hosts(text []byte) (list []string) {
-	for t := range provenance.Tokens(string(text)) {
+	for t := range tokens.Tokens(string(text)) {
 		host := ""
 		switch t.Kind {
-		case provenance.URL:
+		case tokens.URL:
 			host, _ = address.HostOf(t.Text)
-		case provenance.Address:
+		case tokens.Address:
 			host = t.Text[strings.LastIndexByte(t.Text, '@')+1:]
 		default:
 		}

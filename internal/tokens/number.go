@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"strings"
@@ -25,14 +25,14 @@ func numberLen(s string) (n, bare int) {
 		i++
 	} else {
 		i += currencyLen(s[i:])
-		if code := wordLen(s[i:]); code == 3 && isCurrency(strings.ToLower(s[i:i+code])) {
+		if code := wordLen(s[i:]); code == 3 && IsCurrency(strings.ToLower(s[i:i+code])) {
 			i += code
 		}
 	}
 	if !endsToken(s[i:]) {
 		return 0, 0
 	}
-	if only(s[:i], "0123456789") {
+	if Only(s[:i], "0123456789") {
 		bare = i
 	}
 	return i, bare
@@ -61,7 +61,7 @@ func currencyLen(s string) int {
 
 func wordLen(s string) int {
 	n := 0
-	for n < len(s) && isLetter(s[n]) {
+	for n < len(s) && IsLetter(s[n]) {
 		n++
 	}
 	return n
@@ -89,7 +89,7 @@ func letterFirst(s string) bool {
 // version, give 0; commas that make none begin a list.
 func figuresLen(s string) int {
 	n := 0
-	for n < len(s) && (isDigit(s[n]) || (n > 0 && isSeparator(s[n]) && n+1 < len(s) && isDigit(s[n+1]))) {
+	for n < len(s) && (IsDigit(s[n]) || (n > 0 && isSeparator(s[n]) && n+1 < len(s) && IsDigit(s[n+1]))) {
 		n++
 		if n > maxDigits {
 			return 0
@@ -149,16 +149,16 @@ func thousands(s string) bool {
 		return false
 	}
 	for _, group := range strings.Split(s[first+1:], s[first:first+1]) {
-		if len(group) != 3 || !only(group, "0123456789") {
+		if len(group) != 3 || !Only(group, "0123456789") {
 			return false
 		}
 	}
 	return true
 }
 
-// plainNumber returns the plain form of a number token, and whether it carries
+// PlainNumber returns the plain form of a number token, and whether it carries
 // a currency.
-func plainNumber(token string) (plain string, money, ok bool) {
+func PlainNumber(token string) (plain string, money, ok bool) {
 	sign := ""
 	if signLen(token) == 1 {
 		if token[0] == '-' {
@@ -183,13 +183,13 @@ func plainNumber(token string) (plain string, money, ok bool) {
 // phoneLen returns the length of the telephone number with a country code that
 // s begins with, or 0.
 func phoneLen(s string) int {
-	if len(s) < 9 || s[0] != '+' || !isDigit(s[1]) {
+	if len(s) < 9 || s[0] != '+' || !IsDigit(s[1]) {
 		return 0
 	}
 	digits, end := 1, 2
 	for i := 2; i < len(s) && digits < 16; i++ {
 		c := s[i]
-		if isDigit(c) {
+		if IsDigit(c) {
 			digits++
 			end = i + 1
 		} else if strings.IndexByte(" -().", c) < 0 || i-end > 1 {
@@ -214,7 +214,7 @@ func cardLen(s string) int {
 			if s[i] != s[4] {
 				return 0
 			}
-		} else if !isDigit(s[i]) {
+		} else if !IsDigit(s[i]) {
 			return 0
 		}
 	}
@@ -228,7 +228,7 @@ func cardLen(s string) int {
 // may be written in groups of four. The check digits decide where it ends if
 // they can, and are not needed otherwise: a wrong account is one, too.
 func ibanLen(s string) int {
-	if len(s) < 15 || !isUpper(s[0]) || !isUpper(s[1]) || !isDigit(s[2]) || !isDigit(s[3]) {
+	if len(s) < 15 || !IsUpper(s[0]) || !IsUpper(s[1]) || !IsDigit(s[2]) || !IsDigit(s[3]) {
 		return 0
 	}
 	chars, digits, best := 0, 0, 0
@@ -242,12 +242,12 @@ func ibanLen(s string) int {
 			group = 0
 			continue
 		}
-		if !isUpper(c) && !isDigit(c) {
+		if !IsUpper(c) && !IsDigit(c) {
 			break
 		}
 		chars++
 		group++
-		if isDigit(c) {
+		if IsDigit(c) {
 			digits++
 		}
 		if chars >= 15 && digits >= 8 && endsToken(s[i+1:]) {
@@ -263,7 +263,7 @@ func ibanLen(s string) int {
 // groupLen returns the length of the group of at most four that s begins with.
 func groupLen(s string) int {
 	n := 0
-	for n < len(s) && (isUpper(s[n]) || isDigit(s[n])) {
+	for n < len(s) && (IsUpper(s[n]) || IsDigit(s[n])) {
 		n++
 	}
 	if n > 4 {
@@ -278,7 +278,7 @@ func checksOut(iban string) bool {
 	iban = strings.ReplaceAll(iban, " ", "")
 	for i := range len(iban) {
 		c := iban[(i+4)%len(iban)]
-		if isDigit(c) {
+		if IsDigit(c) {
 			rest = (rest*10 + int(c-'0')) % 97
 		} else {
 			rest = (rest*100 + int(c-'A') + 10) % 97
@@ -287,18 +287,18 @@ func checksOut(iban string) bool {
 	return rest == 1
 }
 
-// asNumber returns the plain form of a value that is a number and nothing else.
-func asNumber(value string) (string, bool) {
+// AsNumber returns the plain form of a value that is a number and nothing else.
+func AsNumber(value string) (string, bool) {
 	n, _ := numberLen(value)
 	if n != len(value) {
 		return "", false
 	}
-	plain, _, ok := plainNumber(value)
+	plain, _, ok := PlainNumber(value)
 	return plain, ok
 }
 
-// readTime reads a value as a date, an hour or both, as programs write them.
-func readTime(value string) (at time.Time, hasDay, hasClock bool) {
+// ReadTime reads a value as a date, an hour or both, as programs write them.
+func ReadTime(value string) (at time.Time, hasDay, hasClock bool) {
 	value = strings.TrimSpace(value)
 	if len(value) < len("3:04") || len(value) > len("2006-01-02T15:04:05.000000000+07:00") || value[0] < '0' || value[0] > '9' {
 		return at, false, false

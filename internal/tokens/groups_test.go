@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"slices"
@@ -8,22 +8,22 @@ import (
 
 // Usual words are found where they stand, so they stand in order.
 func TestUsualWords(t *testing.T) {
-	words := strings.Split(strings.TrimSuffix(usualWords, "\n"), "\n")
+	words := strings.Split(strings.TrimSuffix(UsualWords, "\n"), "\n")
 	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
 		t.Error("the words are not in order, or one is there twice")
 	}
 	for _, w := range words {
-		if !common(w) {
+		if !Common(w) {
 			t.Errorf("%q is not found", w)
 		}
 		for _, other := range []string{w + "x", "x" + w, w[:len(w)-1]} {
-			if common(other) != slices.Contains(words, other) {
-				t.Errorf("%q: %v", other, common(other))
+			if Common(other) != slices.Contains(words, other) {
+				t.Errorf("%q: %v", other, Common(other))
 			}
 		}
 	}
 	for _, w := range []string{"", "\n", "a\nabout", "zzz", "0"} {
-		if common(w) {
+		if Common(w) {
 			t.Errorf("%q is found", w)
 		}
 	}
@@ -47,11 +47,11 @@ func TestGroups(t *testing.T) {
 		{"", "amount", false},
 		{"# Groups of words, each on a line", "own.", false},
 	} {
-		if inGroup(c.group, c.word) != c.want {
+		if InGroup(c.group, c.word) != c.want {
 			t.Errorf("%s in %s: %v", c.word, c.group, !c.want)
 		}
 	}
-	if !connects("von") || connects("amount") || !isCurrency("quid") || isCurrency("von") {
+	if !Connects("von") || Connects("amount") || !IsCurrency("quid") || IsCurrency("von") {
 		t.Error("the groups are mixed up")
 	}
 }

@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"slices"
@@ -14,10 +14,10 @@ import (
 // quotes, dashes and dots are plain; white space is one blank. It makes
 // different texts equal on purpose and must never decide that the owner said
 // something.
-func Normalise(s string) string { return string(appendNormal(nil, s)) }
+func Normalise(s string) string { return string(AppendNormal(nil, s)) }
 
-// appendNormal appends the normal form of s to dst.
-func appendNormal(dst []byte, s string) []byte {
+// AppendNormal appends the normal form of s to dst.
+func AppendNormal(dst []byte, s string) []byte {
 	begin := len(dst)
 	dst, i := appendPlain(dst, s)
 	for i < len(s) {

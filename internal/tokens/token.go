@@ -1,4 +1,7 @@
-package provenance
+// Package tokens reads text as typed pieces: words, numbers, paths, addresses. What
+// looks alike is one token, and a text can be as hostile as it likes: reading takes
+// time that grows with its length alone. It says nothing of where a text came from.
+package tokens
 
 import (
 	"cmp"
@@ -61,33 +64,33 @@ type Token struct {
 func Tokens(text string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		var buf []byte
-		scanText(text, func(p piece) bool {
-			buf = appendToken(buf[:0], p)
-			text := p.folded
+		ScanText(text, func(p Piece) bool {
+			buf = AppendToken(buf[:0], p)
+			text := p.Folded
 			if string(buf) != text {
 				text = string(buf)
 			}
-			return yield(Token{Kind: p.kind, Text: text, Start: p.start, End: p.end})
+			return yield(Token{Kind: p.Kind, Text: text, Start: p.Start, End: p.End})
 		})
 	}
 }
 
-// A piece is a token before it is normalised.
-type piece struct {
-	kind       TokenKind
-	folded     string // as it stands in the folded text
-	start, end int    // in the text itself
+// A Piece is a token before it is normalised.
+type Piece struct {
+	Kind       TokenKind
+	Folded     string // as it stands in the folded text
+	Start, End int    // in the text itself
 }
 
-// appendToken appends the normal form of a piece.
-func appendToken(dst []byte, p piece) []byte {
+// AppendToken appends the normal form of a piece.
+func AppendToken(dst []byte, p Piece) []byte {
 	begin := len(dst)
-	dst = appendNormal(dst, p.folded)
-	switch p.kind {
+	dst = AppendNormal(dst, p.Folded)
+	switch p.Kind {
 	case Account: // «DE89 3704 …» and «DE893704…» are one account
 		dst = keepAlnum(dst, begin)
 	case URL:
-		if strings.Contains(p.folded, "&amp;") {
+		if strings.Contains(p.Folded, "&amp;") {
 			dst = append(dst[:begin], strings.ReplaceAll(string(dst[begin:]), "&amp;", "&")...)
 		}
 		dst = trimSlash(dst, begin)
@@ -107,7 +110,7 @@ func trimSlash(b []byte, begin int) []byte {
 func keepAlnum(b []byte, begin int) []byte {
 	n := begin
 	for _, c := range b[begin:] {
-		if isAlnum(c) || c == '+' {
+		if IsAlnum(c) || c == '+' {
 			b[n] = c
 			n++
 		}
@@ -115,8 +118,8 @@ func keepAlnum(b []byte, begin int) []byte {
 	return b[:n]
 }
 
-// scanText calls emit with every piece of text, until emit returns false.
-func scanText(text string, emit func(piece) bool) {
+// ScanText calls emit with every piece of text, until emit returns false.
+func ScanText(text string, emit func(Piece) bool) {
 	var folder folder
 	left := MaxTokens
 	for base := 0; base < len(text); {
@@ -127,9 +130,9 @@ func scanText(text string, emit func(piece) bool) {
 			for i := range sc.n + len(sc.more) {
 				x := sc.at(i)
 				left--
-				if left < 0 || !emit(piece{
-					kind: x.kind, folded: folded[x.from:x.to],
-					start: base + folder.offset(x.from), end: base + folder.offset(x.to),
+				if left < 0 || !emit(Piece{
+					Kind: x.kind, Folded: folded[x.from:x.to],
+					Start: base + folder.offset(x.from), End: base + folder.offset(x.to),
 				}) {
 					return
 				}
@@ -243,12 +246,12 @@ func isASCII(s string) bool {
 	return true
 }
 
-// wholePiece returns the one token that value consists of.
-func wholePiece(value string) (piece, bool) {
-	var first piece
-	scanText(value, func(p piece) bool {
+// WholePiece returns the one token that value consists of.
+func WholePiece(value string) (Piece, bool) {
+	var first Piece
+	ScanText(value, func(p Piece) bool {
 		first = p
 		return false
 	})
-	return first, first.start == 0 && first.end == len(value)
+	return first, first.Start == 0 && first.End == len(value)
 }

@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import "unicode/utf8"
 
@@ -24,12 +24,19 @@ const byteKinds = "" +
 
 func byteIs(c byte, kinds byte) bool { return byteKinds[c]&kinds != 0 }
 
-func isLetter(c byte) bool    { return byteIs(c, letterByte) }
-func isDigit(c byte) bool     { return c >= '0' && c <= '9' }
-func isAlnum(c byte) bool     { return byteIs(c, letterByte|digitByte) }
-func isUpper(c byte) bool     { return c >= 'A' && c <= 'Z' }
+// IsLetter reports a letter of ASCII.
+func IsLetter(c byte) bool { return byteIs(c, letterByte) }
+
+// IsDigit reports a digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsAlnum reports a letter of ASCII or a digit.
+func IsAlnum(c byte) bool { return byteIs(c, letterByte|digitByte) }
+
+// IsUpper reports a capital letter of ASCII.
+func IsUpper(c byte) bool     { return c >= 'A' && c <= 'Z' }
 func isSpaceByte(c byte) bool { return byteIs(c, spaceByte) }
-func isWordByte(c byte) bool  { return isAlnum(c) || c == '_' || c >= utf8.RuneSelf }
+func isWordByte(c byte) bool  { return IsAlnum(c) || c == '_' || c >= utf8.RuneSelf }
 
 // isJoiner reports whether c can stand inside a token that is no word.
 func isJoiner(c byte) bool { return byteIs(c, joinerByte) }

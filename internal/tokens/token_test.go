@@ -1,7 +1,8 @@
-package provenance
+package tokens
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -275,9 +276,39 @@ func FuzzTokens(f *testing.F) {
 }
 
 func BenchmarkTokens(b *testing.B) {
-	text := sampleText(1 << 20)
+	text := prose(1 << 20)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		scanText(text, func(piece) bool { return true })
+		ScanText(text, func(Piece) bool { return true })
 	}
+}
+
+// prose returns text as agents read it: prose with some names, links and
+// numbers in it.
+func prose(size int) string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < size {
+		switch rng.IntN(40) {
+		case 0:
+			fmt.Fprintf(&b, "https://host%d.example.com/path/%d?q=%d ", rng.IntN(500), rng.IntN(5000), rng.IntN(100))
+		case 1:
+			fmt.Fprintf(&b, "user%d@example.org, ", rng.IntN(3000))
+		case 2:
+			fmt.Fprintf(&b, "%d.%02d ", rng.IntN(10000), rng.IntN(100))
+		case 3:
+			b.WriteString("naïve café\n")
+		case 4:
+			fmt.Fprintf(&b, "src/pkg%d/file%d.go ", rng.IntN(100), rng.IntN(1000))
+		default:
+			n := rng.IntN(20000)
+			n = n * n / 20000 // frequent words are frequent
+			for length := 2 + n%7; length > 0; length-- {
+				b.WriteByte(byte('a' + (n*length+length)%26))
+			}
+			b.WriteByte(" . "[rng.IntN(3)])
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()[:size]
 }

@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"strings"

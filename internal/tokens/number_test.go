@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"strings"
@@ -41,7 +41,7 @@ func TestPlainNumbers(t *testing.T) {
 		{"1.234.567,890", "1234567.89", false},
 		{",5", "0.5", false},
 	} {
-		got, money, ok := plainNumber(tt.token)
+		got, money, ok := PlainNumber(tt.token)
 		if got != tt.want || money != tt.money || !ok {
 			t.Errorf("%s is %s, money %v, ok %v; want %s, %v", tt.token, got, money, ok, tt.want, tt.money)
 		}
@@ -50,7 +50,7 @@ func TestPlainNumbers(t *testing.T) {
 		"", "-", "$", "1,23,456", "1234,567.8", "1234,567,890", "1.23.4", "1,234.567.8", "1,2345,678", "1.234,567.890", ",123,456",
 		"1,234,5678", "1,,234",
 	} {
-		if got, _, ok := plainNumber(token); ok {
+		if got, _, ok := PlainNumber(token); ok {
 			t.Errorf("%q is the number %s", token, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 // accounts, telephone numbers.
 func (sc *scanner) spaced(from int) (kind TokenKind, to int, ok bool) {
 	s := sc.s[from:]
-	if isLetter(s[0]) { // only an account begins with one
+	if IsLetter(s[0]) { // only an account begins with one
 		n := ibanLen(s)
 		return Account, from + n, n > 0
 	}
@@ -43,7 +43,7 @@ func classify(run string) TokenKind {
 		case '_', '#', '$', '%', '+', ':':
 			sign = true
 		default:
-			if isDigit(c) {
+			if IsDigit(c) {
 				digits++
 			}
 		}
@@ -52,7 +52,7 @@ func classify(run string) TokenKind {
 	case at:
 		return classifyAt(run)
 	case slash:
-		if only(run, "0123456789/") {
+		if Only(run, "0123456789/") {
 			return ID // a date
 		}
 		return Path
@@ -113,7 +113,8 @@ func wordKind(run string) TokenKind {
 	return Word
 }
 
-func only(s, chars string) bool { return strings.Trim(s, chars) == "" }
+// Only reports whether a text has no other characters than these.
+func Only(s, chars string) bool { return strings.Trim(s, chars) == "" }
 
 // trimRun narrows a run to what is not punctuation around it.
 func trimRun(s string, from, to int) (int, int) {
@@ -140,7 +141,7 @@ func trimsLeft(c byte, rest string) bool {
 	case '.':
 		return !isWordByte(next) && next != '/' && !strings.HasPrefix(rest, "./")
 	case '+':
-		return !isDigit(next)
+		return !IsDigit(next)
 	case '@', '#', '$':
 		return !isWordByte(next)
 	case '~':
@@ -154,7 +155,7 @@ func trimsRight(run string) bool {
 	case '.', ':', '-', '\'', '@', '#', '$', '+', '~':
 		return true
 	case '%':
-		return len(run) < 2 || !isDigit(run[len(run)-2])
+		return len(run) < 2 || !IsDigit(run[len(run)-2])
 	}
 	return false
 }
@@ -171,15 +172,15 @@ func splitAt(run string) int {
 	switch {
 	case strings.Count(run, ":") >= 2 && isHex(strings.ReplaceAll(run, ":", "")):
 		return len(run) // a time, an IPv6 address
-	case only(left, "0123456789"):
-		if right != "" && isDigit(right[0]) {
+	case Only(left, "0123456789"):
+		if right != "" && IsDigit(right[0]) {
 			return len(run)
 		}
-	case right != "" && isDigit(right[0]) && isFile(left):
+	case right != "" && IsDigit(right[0]) && isFile(left):
 		return colon // main.go:12
 	case strings.ContainsAny(left, "@/"):
 		return len(run)
-	case right != "" && isDigit(right[0]) && (left == "localhost" || isDomain(left)):
+	case right != "" && IsDigit(right[0]) && (left == "localhost" || isDomain(left)):
 		return len(run)
 	}
 	return colon
@@ -187,16 +188,16 @@ func splitAt(run string) int {
 
 // isFile reports whether s ends like a file that people name with a line.
 func isFile(s string) bool {
-	return inGroup("file-ending", s[strings.LastIndexByte(s, '.')+1:])
+	return InGroup("file-ending", s[strings.LastIndexByte(s, '.')+1:])
 }
 
 // schemeStart returns where the scheme at the end of s begins.
 func schemeStart(s string) int {
 	at := len(s)
-	for at > 0 && (isAlnum(s[at-1]) || s[at-1] == '+' || s[at-1] == '-') {
+	for at > 0 && (IsAlnum(s[at-1]) || s[at-1] == '+' || s[at-1] == '-') {
 		at--
 	}
-	for at < len(s) && !isLetter(s[at]) {
+	for at < len(s) && !IsLetter(s[at]) {
 		at++
 	}
 	return at

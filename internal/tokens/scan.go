@@ -1,4 +1,4 @@
-package provenance
+package tokens
 
 import (
 	"strings"
@@ -50,7 +50,7 @@ func (sc *scanner) step() bool {
 		switch c := sc.s[sc.i]; {
 		case isSpaceByte(c):
 			sc.i++
-		case isLetter(c):
+		case IsLetter(c):
 			sc.word()
 		case c == '"' || c == '\'' || c == '`':
 			sc.quote(c)
@@ -58,7 +58,7 @@ func (sc *scanner) step() bool {
 			sc.backslash()
 		case c >= utf8.RuneSelf:
 			sc.foreign()
-		case isDigit(c) || isJoiner(c):
+		case IsDigit(c) || isJoiner(c):
 			sc.chunk()
 		default:
 			sc.i++
@@ -70,7 +70,7 @@ func (sc *scanner) step() bool {
 // word is the quick way for plain words, which are most of any text.
 func (sc *scanner) word() {
 	from, to := sc.i, sc.i+1
-	for to < len(sc.s) && isLetter(sc.s[to]) {
+	for to < len(sc.s) && IsLetter(sc.s[to]) {
 		to++
 	}
 	if to < len(sc.s) {
@@ -123,7 +123,7 @@ func (sc *scanner) quote(c byte) {
 func (sc *scanner) backslash() {
 	rest := sc.s[sc.i:]
 	switch {
-	case len(rest) > 2 && rest[1] == '\\' && isAlnum(rest[2]) && (sc.i == 0 || !isWordByte(sc.s[sc.i-1])):
+	case len(rest) > 2 && rest[1] == '\\' && IsAlnum(rest[2]) && (sc.i == 0 || !isWordByte(sc.s[sc.i-1])):
 		sc.emitUntil(Path, sc.i, sc.i+windowsEnd(rest))
 	case len(rest) > 5 && rest[1] == 'u' && isHex(rest[2:6]):
 		sc.i += 6
@@ -177,7 +177,7 @@ func (sc *scanner) chunk() {
 			return
 		}
 	}
-	if len(run) == 2 && run[1] == ':' && isLetter(run[0]) && strings.HasPrefix(sc.s[to:], "\\") {
+	if len(run) == 2 && run[1] == ':' && IsLetter(run[0]) && strings.HasPrefix(sc.s[to:], "\\") {
 		sc.emitUntil(Path, from, from+windowsEnd(sc.s[from:]))
 		return
 	}
@@ -265,7 +265,7 @@ func hasWordByte(s string) bool {
 
 func isHex(s string) bool {
 	for i := range len(s) {
-		if !isDigit(s[i]) && (s[i]|0x20 < 'a' || s[i]|0x20 > 'f') {
+		if !IsDigit(s[i]) && (s[i]|0x20 < 'a' || s[i]|0x20 > 'f') {
 			return false
 		}
 	}

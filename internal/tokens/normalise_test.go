@@ -1,8 +1,6 @@
-package provenance
+package tokens
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestNormaliseMore(t *testing.T) {
 	for in, want := range map[string]string{
@@ -22,10 +20,10 @@ func TestNormaliseMore(t *testing.T) {
 			t.Errorf("Normalise(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := string(appendNormal([]byte("x "), " A ")); got != "x a" {
+	if got := string(AppendNormal([]byte("x "), " A ")); got != "x a" {
 		t.Errorf("behind other text: %q", got)
 	}
-	if got := string(appendNormal([]byte("x "), "\u200b")); got != "x " {
+	if got := string(AppendNormal([]byte("x "), "\u200b")); got != "x " {
 		t.Errorf("what stood there before changed: %q", got)
 	}
 }

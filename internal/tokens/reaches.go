@@ -1,12 +1,12 @@
-package provenance
+package tokens
 
 import "strings"
 
 // Reaches reports whether a value is by itself a way to reach somebody or
 // something outside: a URL, a mail address, an account, the name of a host.
 func Reaches(value string) bool {
-	p, ok := wholePiece(value)
-	if ok && (p.kind == URL || p.kind == Address || p.kind == Account) {
+	p, ok := WholePiece(value)
+	if ok && (p.Kind == URL || p.Kind == Address || p.Kind == Account) {
 		return true
 	}
 	return BareHost(value) || strings.Contains(value, "@")
@@ -21,7 +21,7 @@ func BareHost(word string) bool {
 	}
 	count, last := 0, ""
 	for l := range strings.SplitSeq(strings.ToLower(word), ".") {
-		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) && r != '-' }) {
+		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r < 0x80 && !IsAlnum(byte(r)) && r != '-' }) {
 			return false
 		}
 		count, last = count+1, l
@@ -34,7 +34,7 @@ func BareHost(word string) bool {
 
 // commonEnding reports whether names of hosts often end so and names of files
 // do not.
-func commonEnding(label string) bool { return inGroup("host-ending", label) }
+func commonEnding(label string) bool { return InGroup("host-ending", label) }
 
 // URLHost returns the host of a URL in lower case, without user and port; "" if it has none, or readers disagree.
 func URLHost(url string) string {
