@@ -15,7 +15,7 @@ type Readings struct {
 	said intent.Readings
 
 	// counts are what rules over sources answered so far, by this policy.
-	counts provenance.Counts
+	counts policy.Counts
 	policy *policy.Policy
 
 	// shown is what a card repeats of a message, by these words.
@@ -36,7 +36,7 @@ func (st *step) sources() policy.Sources {
 	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
 	if rs != nil {
 		if rs.policy != st.r.Policy {
-			rs.policy, rs.counts = st.r.Policy, provenance.Counts{}
+			rs.policy, rs.counts = st.r.Policy, policy.Counts{}
 		}
 		s.Counts = &rs.counts
 	}

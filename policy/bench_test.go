@@ -45,22 +45,31 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
+// kinds are rules over sources, by how they are answered.
+func kinds() map[string]string {
+	return map[string]string{
+		"of each alone":   `sources.exists(s, s.place == "https://evil%d.example")`,
+		"of all of them":  `sources.exists(s, s.trust == system) || !sources.all(s, s.place != "https://evil%d.example")`,
+		"beside the call": `sources.exists(s, s.place == call.args["command"] || s.place == "https://evil%d.example")`,
+
+		"in the call":    `sources.exists(s, call.args["command"].contains(s.place) && s.kind != "evil%d")`,
+		"how many":       `sources.exists_one(s, s.place == "https://evil%d.example") || sources.filter(s, s.place == call.args["command"]).size() > 3`,
+		"by the library": `sources.exists(s, s.place.size() == 100%d || s.kind + agent == call.tool)`,
+	}
+}
+
 // BenchmarkSources is one call, ten rules that ask about the sources, and 10,000 of those.
 func BenchmarkSources(b *testing.B) {
 	q := ask("exec", floodmark.Run, floodmark.External)
 	q.Leaves = []hook.Leaf{{Path: "command", Top: "command", Value: "go test ./..."}}
-	q.Sources = policy.Sources{Ledger: &provenance.Ledger{}, Counts: &provenance.Counts{}}
+	q.Sources = policy.Sources{Ledger: &provenance.Ledger{}, Counts: &policy.Counts{}}
 	for n := range floodmark.NodeID(10_000) {
 		if err := q.Sources.Ledger.Add(floodmark.Source{Node: n, Label: q.Mark, Origin: floodmark.Origin{Place: fmt.Sprint("https://p", n, ".example")}}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for name, when := range map[string]string{
-		"of each alone":     `sources.exists(s, s.place == "https://evil%d.example")`,
-		"of all of them":    `sources.exists(s, s.trust == system) || !sources.all(s, s.place != "https://evil%d.example")`,
-		"beside the call":   `sources.exists(s, s.place == call.args["command"] || s.place == "https://evil%d.example")`,
-		"by CEL's own walk": `sources.exists_one(s, s.place == "https://evil%d.example")`,
-	} {
+	for name, when := range kinds() {
+
 		var rules strings.Builder
 		rules.WriteString("rules:\n")
 		for i := range 10 {

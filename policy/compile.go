@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strings"
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
@@ -31,19 +31,43 @@ func truthOf(b bool) truth {
 	return no
 }
 
-func compile(a *ast.AST) (func(*Question) truth, bool) {
-	c := compiler{ast: a, constants: constants()}
-	f, ok := c.truth(a.Expr())
-	return f, ok
+// compile turns a condition into a function. What it does not know it leaves to plan, part by
+// part, or all of it if plan is nil or cannot be asked.
+func compile(a *ast.AST, plan planner) (func(*Question) truth, bool) {
+	c := compiler{ast: a, constants: constants(), plan: plan}
+	return c.truth(a.Expr())
 }
+
+// A planner has the CEL library answer a part of a condition.
+type planner func(ast.Expr) (func(variables) (ref.Val, error), error)
 
 type compiler struct {
 	ast       *ast.AST
 	constants map[string]int64
-	source    string // what a source is called in the part that is read; empty outside
+	plan      planner
+
+	// These are of the part that is asked of each source: what a source is called there, empty
+	// outside, how it is taken apart, and whether the library is asked of sources.
+	source  string
+	split   *split
+	library bool
 }
 
 func (c *compiler) truth(e ast.Expr) (readTruth, bool) {
+	if f, ok := c.part(e); ok {
+		return f, true
+	}
+	if f, ok := c.known(e); ok {
+		return f, true
+	}
+	if f, ok := c.held(e); ok {
+		return f, true
+	}
+	return c.left(e)
+}
+
+// known reads what we answer ourselves.
+func (c *compiler) known(e ast.Expr) (readTruth, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		b, ok := e.AsLiteral().(types.Bool)
@@ -189,6 +213,9 @@ func (c *compiler) in(a, b ast.Expr) (readTruth, bool) {
 		}
 		return c.hasKey(b.AsIdent(), key)
 	}
+	if b.Kind() == ast.ComprehensionKind {
+		return c.inPlaces(a, b.AsComprehension())
+	}
 	if b.Kind() != ast.ListKind || len(b.AsList().OptionalIndices()) > 0 {
 		return nil, false
 	}
@@ -241,9 +268,7 @@ func (c *compiler) textTest(name string, target, arg ast.Expr) (readTruth, bool)
 		}, true
 	}
 	y, ok := c.anyText(arg)
-	test := map[string]func(string, string) bool{
-		"startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix, "contains": strings.Contains,
-	}[name]
+	test := textTests()[name]
 	return func(q *Question) truth {
 		a, ok1 := x(q)
 		b, ok2 := y(q)

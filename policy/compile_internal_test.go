@@ -76,7 +76,7 @@ func TestVariables(t *testing.T) {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
-	if v, ok := (variables{distinct()}).ResolveName("nothing"); v != nil || ok {
+	if v, ok := (variables{q: distinct()}).ResolveName("nothing"); v != nil || ok {
 		t.Error("a variable nobody declared has a value")
 	}
 	none := &Question{}
@@ -107,7 +107,7 @@ func TestWhatConditionsNeed(t *testing.T) {
 	cs := &conditions{}
 	for text, want := range map[string]string{
 		`true`: "compiled", `!(agent == "a") || turn > 1`: "compiled", `iteration in [1, external]`: "compiled", `call.tool in []`: "compiled call",
-		`iteration in []`: "compiled", `sources.exists(s, s.trust < 1)`: "compiled", `sources.all(s, s.trust < trust)`: "compiled call args", `sources.exists_one(s, s.trust < 1)`: "", `mark.trust <= external`: "compiled", `turn + 1 > iteration`: "",
+		`iteration in []`: "compiled", `sources.exists(s, s.trust < 1)`: "compiled", `sources.all(s, s.trust < trust)`: "compiled call args", `sources.exists_one(s, s.trust < 1)`: "compiled", `sources[0].trust < 1`: "", `sources.map(s, s.trust) == [1]`: "", `mark.trust <= external`: "compiled", `turn + 1 > iteration`: "",
 		`call.tool == "x"`: "compiled call", `call.server != agent`: "compiled call", `call.agent < "x"`: "compiled call",
 		`call.effect == "run"`: "compiled call args", `trust < owner`: "compiled call args", `arg["to"].stated`: "compiled call args",
 		`call.args.to == "x"`: "compiled call args", `"x" == call.args["to"]`: "compiled call args", `call.args.to < "x"`: "call args", `"x" < call.args.to`: "call args",

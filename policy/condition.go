@@ -13,6 +13,7 @@ import (
 	"cel.dev/cel-go/common/env"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/yamlplace"
 	"go.yaml.in/yaml/v3"
@@ -176,8 +177,12 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 		return condition{}, false
 	}
 	r.compared(n, checked.NativeRep())
-	c := mentions(checked.NativeRep())
-	if compiled, ok := compile(checked.NativeRep()); ok {
+	c := dependsOn(checked.NativeRep())
+	var plan planner
+	if mentions(checked.NativeRep().Expr(), "sources") {
+		plan = planned(e, checked.NativeRep())
+	}
+	if compiled, ok := compile(checked.NativeRep(), plan); ok {
 		c.eval, c.compiled = compiled, true
 		return c, true
 	}
@@ -191,23 +196,34 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 
 // celEval lets the CEL library answer a condition.
 func celEval(e *cel.Env, checked *cel.Ast) (func(*Question) truth, error) {
-	program, err := e.Program(checked, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
-	if err != nil {
-		return nil, err
-	}
-	return func(q *Question) truth {
-		out, _, err := program.Eval(variables{q})
+	eval, err := planned(e, checked.NativeRep())(checked.NativeRep().Expr())
+	return func(q *Question) truth { return truthFrom(eval(variables{q: q})) }, err
+}
+
+// planned lets the CEL library answer parts of a condition.
+func planned(e *cel.Env, checked *ast.AST) planner {
+	return func(part ast.Expr) (func(variables) (ref.Val, error), error) {
+		program, err := e.PlanProgram(ast.NewCheckedAST(ast.NewAST(part, checked.SourceInfo()), checked.TypeMap(), checked.ReferenceMap()),
+			cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
 		if err != nil {
-			return failed
+			return nil, err
 		}
-		switch out {
-		case types.True:
-			return yep
-		case types.False:
-			return no
-		}
-		return failed
-	}, nil
+		return func(v variables) (ref.Val, error) {
+			out, _, err := program.Eval(v)
+			return out, err
+		}, nil
+	}
+}
+
+// truthFrom reads what the library answers to a question.
+func truthFrom(out ref.Val, err error) truth {
+	switch {
+	case err == nil && out == types.True:
+		return yep
+	case err == nil && out == types.False:
+		return no
+	}
+	return failed
 }
 
 // shortForm reads the RFC's words. All given conditions must hold.
@@ -234,8 +250,8 @@ func shortForm(n *yaml.Node) condition {
 // itself counts, should the levels be unknown.
 func (q *Question) contains(t floodmark.Trust) bool { return q.Levels.Has(t) || q.Mark.Trust == t }
 
-// mentions looks for what a condition depends on.
-func mentions(a *ast.AST) condition {
+// dependsOn looks for what a condition depends on.
+func dependsOn(a *ast.AST) condition {
 	var c condition
 	c.values, c.anyValue = valuesOf(a)
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {

@@ -106,7 +106,7 @@ func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 		if issues.Err() != nil {
 			t.Fatalf("%s: %v", text, issues.Err())
 		}
-		ours, ok := compile(checked.NativeRep())
+		ours, ok := compile(checked.NativeRep(), nil)
 		if !ok {
 			t.Fatalf("%s: left to the library", text)
 		}

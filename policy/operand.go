@@ -20,8 +20,8 @@ func (c *compiler) number(e ast.Expr) (readNumber, bool) {
 		}
 	case ast.SelectKind:
 		s := e.AsSelect()
-		if c.ofSource(s) && s.FieldName() == "trust" {
-			return func(q *Question) (int64, bool) { return int64(q.sourceTrust), true }, true
+		if c.ofSource(s) {
+			return c.sourceNumber(s.FieldName())
 		}
 		key, ok := c.keyOf(s.Operand(), "arg")
 		if !ok || s.FieldName() != "trust" || s.IsTestOnly() {
@@ -33,6 +33,10 @@ func (c *compiler) number(e ast.Expr) (readNumber, bool) {
 			}
 			return 0, false
 		}, true
+	case ast.CallKind:
+		if e.AsCall().FunctionName() == "size" {
+			return c.size(e.AsCall())
+		}
 	}
 	return nil, false
 }
@@ -59,7 +63,7 @@ func (c *compiler) text(e ast.Expr) (readText, bool) {
 		}
 	}
 	if e.Kind() == ast.SelectKind && c.ofSource(e.AsSelect()) {
-		return sourceText(e.AsSelect().FieldName())
+		return c.sourceText(e.AsSelect().FieldName())
 	}
 	return nil, false
 }

@@ -15,6 +15,7 @@
 //	speaker.go    who speaks; place.go where something was read
 //	shape.go      the language; yaml.go, check.go, document.go read it
 //	rule.go       rules; condition.go, compile.go their conditions
+//	sources.go    what rules ask of sources; split.go of groups of them, library.go what CEL answers
 //	named.go      the tools a policy speaks about
 //	load.go       layers; build.go joins them
 //	schema.go     the language for editors

@@ -52,8 +52,7 @@ type Question struct {
 	// Unseen says that a call ran in this session which nobody had allowed.
 	Unseen bool
 
-	source      *floodmark.Source // what is asked about by what stands in sources.exists
-	sourceTrust floodmark.Trust
+	about *about // what is asked about by what stands in sources.exists
 }
 
 // A Raised is an effect with the trust it is judged at.

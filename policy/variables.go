@@ -28,7 +28,10 @@ type celSource struct {
 
 // variables answers the CEL library's questions from a Question, one by one,
 // so that nothing is built that no condition mentions.
-type variables struct{ q *Question }
+type variables struct {
+	q      *Question
+	source string // what the source is called that is asked about; empty if none is
+}
 
 // ResolveName returns the value of a variable.
 func (v variables) ResolveName(name string) (any, bool) {
@@ -37,6 +40,9 @@ func (v variables) ResolveName(name string) (any, bool) {
 	}
 	if read, ok := numberVariable(name); ok {
 		return read(v.q), true
+	}
+	if name == v.source {
+		return celSourceOf(v.q.about.origin, v.q.about.trust), true
 	}
 	switch name {
 	case "call.args":
@@ -61,13 +67,14 @@ func (v variables) ResolveName(name string) (any, bool) {
 		return args, true
 	case "sources":
 		sources := []celSource{}
-		v.q.Sources.count(nil, func(s *floodmark.Source, trust floodmark.Trust) bool {
-			sources = append(sources, celSource{Kind: string(s.Origin.Kind), Tool: toolOf(s), Trust: int64(trust), Place: s.Origin.Place})
-			return false
-		})
+		v.q.Sources.each(func(o *floodmark.Origin, trust floodmark.Trust) { sources = append(sources, celSourceOf(o, trust)) })
 		return sources, true
 	}
 	return nil, false
+}
+
+func celSourceOf(o *floodmark.Origin, trust floodmark.Trust) celSource {
+	return celSource{Kind: string(o.Kind), Tool: toolOf(o), Trust: int64(trust), Place: o.Place}
 }
 
 // Parent is nil: there are no other variables.

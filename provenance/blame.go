@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/alike"
 	"github.com/floodmark/floodmark/internal/believed"
 )
 
@@ -39,7 +40,7 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 	everything := false // a live summary of all older content was passed
 	var roots believed.Worst
 	for i, stands := range slices.Backward(l.stands) {
-		if floodmark.Trust(stands&^deadBit) > limit || (stands&deadBit != 0 && !everything && (asked == nil || !asked[i])) {
+		if floodmark.Trust(stands&^alike.Dead) > limit || (stands&alike.Dead != 0 && !everything && (asked == nil || !asked[i])) {
 			continue
 		}
 		e := &l.entries[i]
