@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -36,7 +37,8 @@ const eventsPerHistory = 100
 //   - only an owner's command gives a grant;
 //   - a code is in no reply and in no fact;
 //   - the facts alone say what a question said when it was asked;
-//   - what is remembered of the owner's words changes no answer;
+//   - what is remembered of the owner's words changes no answer, and neither does it that
+//     what was seen lies in files, in pieces of any size;
 //   - a stricter layer never gives a more permissive answer.
 func TestAnyHistoryKeepsTheLaws(t *testing.T) {
 	rules, stricter := mustRules(t, lawPolicy, ""), mustRules(t, lawPolicy, lawProject)
@@ -97,14 +99,30 @@ type history struct {
 	seen     []string // texts that came in, to be repeated
 	readings kernel.Readings
 	n        int
+
+	// bounded is the index that keeps little in memory; pieces are its files.
+	bounded *postings.Memory
+	pieces  int
+}
+
+// A piece is a file in memory.
+type piece struct{ bytes.Buffer }
+
+func (p *piece) ReadAt(into []byte, at int64) (int, error) {
+	return bytes.NewReader(p.Bytes()).ReadAt(into, at)
 }
 
 func newHistory(rules kernel.Rules, seed uint64) *history {
-	return &history{
+	h := &history{
 		rng: rand.New(rand.NewPCG(seed, 1)), rules: rules, state: kernel.NewState(), index: postings.NewMemory(),
 		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), codes: []string{"00000000"}, tickets: []floodmark.TicketID{"t0"},
 		seen: []string{"hello"},
 	}
+	h.bounded = postings.NewSpilling(1+int(seed%100), func() (postings.File, error) {
+		h.pieces++
+		return &piece{}, nil
+	})
+	return h
 }
 
 func (h *history) run() error {
@@ -115,15 +133,18 @@ func (h *history) run() error {
 			return fmt.Errorf("event %d: %w", h.n, err)
 		}
 	}
+	if err := h.bounded.Err(); err != nil || h.pieces == 0 {
+		return fmt.Errorf("%d pieces of the index: %w", h.pieces, err)
+	}
 	return h.replay()
 }
 
-// remembers holds an answer against the one by what was read before.
+// remembers holds an answer against the one by what was read before and seen in pieces.
 func (h *history) remembers(in kernel.Input, out kernel.Output) error {
-	in.Readings = &h.readings
+	in.Readings, in.Index = &h.readings, h.bounded
 	again, err := kernel.Step(h.state, h.rules, in)
 	if err != nil || !reflect.DeepEqual(out, again) {
-		return fmt.Errorf("with the owner's words read before: %v\n%+v\nwithout:\n%+v", err, again, out)
+		return fmt.Errorf("with the owner's words read before and the index in %d pieces: %v\n%+v\nwithout:\n%+v", h.pieces, err, again, out)
 	}
 	return nil
 }
@@ -214,6 +235,7 @@ func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool
 	}
 	for _, c := range out.Indexed {
 		h.index.Add(c.Node, in.Key.Postings(c.Text))
+		h.bounded.Add(c.Node, in.Key.Postings(c.Text))
 		h.seen = append(h.seen, c.Text)
 	}
 	if out.Ask != nil {

@@ -289,6 +289,72 @@ func TestRestartChangesNothing(t *testing.T) {
 	})
 }
 
+// longEvent draws an event of a session that reads many pages, of which each says something of
+// its own, and comes back to what old ones said.
+func longEvent(t *rapid.T) hook.Event {
+	n := rapid.IntRange(0, 60).Draw(t, "page")
+	id := rapid.SampledFrom([]string{"c1", "c2"}).Draw(t, "call")
+	args := fmt.Sprintf(rapid.SampledFrom([]string{
+		`{"to":"user%d@example.net","body":"hello"}`, `{"to":"anna@firm.example","body":"order %d0%[1]d is paid"}`, `{"url":"https://news.example/%d"}`, `{"command":"cat page%d.txt"}`,
+	}).Draw(t, "args"), n)
+	call := calls("s0", id, "", args)
+	call.Call.Name = rapid.SampledFrom([]string{"send_email", "web_fetch", "exec"}).Draw(t, "tool")
+	switch rapid.IntRange(0, 9).Draw(t, "kind") {
+	case 0, 1, 2, 3:
+		page := fmt.Sprintf("page %d: order %[1]d0%[1]d, write to user%[1]d@example.net, more at https://news.example/%[1]d", n)
+		return returns(call, page+fmt.Sprintf(" %x", floodmark.DigestOf(page)))
+	case 4, 5, 6, 7:
+		return call
+	case 8:
+		return says("s0", fmt.Sprintf("write to user%d@example.net", n))
+	default:
+		return lawEvent(t, 1)
+	}
+}
+
+// A session of which little stays in memory is answered and written as one of which all does,
+// verdicts, causes and all. More histories: -rapid.checks=10000.
+func TestLawBoundedMemoryChangesNoAnswer(t *testing.T) {
+	rules, err := lawRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spilled, asked := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		clock := &life{now: time.Unix(1_800_000_000, 0)}
+		whole, bounded := journal.NewMemory(), journal.NewMemory()
+		roomy, tight := lifeConfig(clock, whole, rules), lifeConfig(clock, bounded, rules)
+		roomy.Limits.SnapshotFrom = 1 << 20
+		tight.SpillDir, tight.Limits.IndexPlaces = spilled, rapid.SampledFrom([]int{1, 20, 300}).Draw(t, "places")
+		if rapid.IntRange(0, 3).Draw(t, "room") == 0 {
+			tight.Limits.CacheBytes = 1
+		}
+		tight.Limits.ContentBytes = 1
+		a, b := mustMonitor(t, roomy), mustMonitor(t, tight)
+		defer a.Close()
+		defer b.Close()
+		for i := range rapid.IntRange(15, 40).Draw(t, "events") {
+			clock.set(i, time.Second)
+			ev := longEvent(t)
+			want, wantErr := a.Handle(context.Background(), "", ev)
+			got, gotErr := b.Handle(context.Background(), "", ev)
+			if diff := cmp.Diff(want, got); diff != "" || (wantErr == nil) != (gotErr == nil) {
+				t.Fatalf("event %d (%s): %v and %v\n%s", i, ev.Point, wantErr, gotErr, diff)
+			}
+			if want.Decision.Verdict == floodmark.Confirm {
+				asked++
+			}
+		}
+		one, two := proved(t, whole, session("s0")), proved(t, bounded, session("s0"))
+		if diff := cmp.Diff(texts(one), texts(two)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+	if asked < 20 {
+		t.Errorf("%d questions: the histories are too tame", asked)
+	}
+}
+
 // What is remembered is what the journal holds.
 func TestViewIsTheFold(t *testing.T) {
 	mem := journal.NewMemory()
