@@ -49,7 +49,7 @@ type change struct{ group, by int32 }
 const (
 	maxBytes    = 32 << 20
 	sourceBytes = 5
-	groupBytes  = 64
+	groupBytes  = 96
 	classBytes  = 160
 )
 
@@ -86,8 +86,10 @@ func (b *Book) update(s Sources) bool {
 	}
 	if len(b.log) > len(b.groups)+2*block {
 		for _, c := range b.kept {
-			b.renew(s, c)
-			c.upTo = 0
+			if !c.over {
+				b.renew(s, c)
+				c.upTo = 0
+			}
 		}
 		b.log = b.log[:0]
 	}

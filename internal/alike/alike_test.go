@@ -122,8 +122,13 @@ func TestBooksAreBounded(t *testing.T) {
 		t.Fatal("a small session is too large")
 	}
 	b.bytes = maxBytes - 4*len(b.groups)
-	if count("b") || b.kept["b"] != nil {
+	if count("b") || b.kept["b"].size() != 0 || !count("a") {
 		t.Error("a rule is remembered beyond the bound")
+	}
+	for range 3 * block { // what they are told later is none of its business
+		if s.change(r); count("b") {
+			t.Fatal("a rule for which there was no room is remembered")
+		}
 	}
 	b.bytes = maxBytes + 1
 	s.stands, s.origins = append(s.stands, 0), append(s.origins, floodmark.Origin{})

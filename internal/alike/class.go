@@ -27,6 +27,7 @@ type classes struct {
 	first []int32 // the oldest group of each
 	of    []int32 // the class of each group
 	upTo  int     // where in the log
+	over  bool    // there was no room for them
 }
 
 // A Test asks something of a source's place that depends on the call.
@@ -69,9 +70,12 @@ func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Me
 		}
 		b.kept[key] = c
 	}
+	if c.over {
+		return false
+	}
 	if b.renew(s, c); b.full() {
-		delete(b.kept, key)
 		b.bytes -= c.size()
+		*c = classes{over: true} // they are not made anew each time
 		return false
 	}
 	named := func(t Test) bool { return t.Name != "" && !t.Off }
