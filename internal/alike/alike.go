@@ -40,6 +40,7 @@ type group struct {
 	n     int32
 	older int32 // another group with the same place; -1 if there is none
 	trust floodmark.Trust
+	place string
 }
 
 type change struct{ group, by int32 }
@@ -49,7 +50,7 @@ type change struct{ group, by int32 }
 const (
 	maxBytes    = 32 << 20
 	sourceBytes = 5
-	groupBytes  = 96
+	groupBytes  = 112
 	classBytes  = 160
 )
 
@@ -133,7 +134,7 @@ func (b *Book) find(s Sources, i int, trust floodmark.Trust) int32 {
 		}
 	}
 	g := int32(len(b.groups))
-	b.groups = append(b.groups, group{first: int32(i), older: newest, trust: trust})
+	b.groups = append(b.groups, group{first: int32(i), older: newest, trust: trust, place: o.Place})
 	if b.places == nil {
 		b.places = map[string]int32{}
 	}

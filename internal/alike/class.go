@@ -174,7 +174,7 @@ func (b *Book) showAll(s Sources, c *classes, tests []Test, show func(Member)) {
 	passed := make([]uint8, len(b.groups))
 	for i, t := range tests {
 		if !t.Off {
-			b.put(s, t, passed, 1<<i)
+			b.put(t, passed, 1<<i)
 		}
 	}
 	cells := make([]int32, len(c.all)<<len(tests))
@@ -199,7 +199,7 @@ type passed struct {
 const maxPassed = 4
 
 // put puts all groups to a test, and sets a bit for each that passes.
-func (b *Book) put(s Sources, t Test, into []uint8, bit uint8) {
+func (b *Book) put(t Test, into []uint8, bit uint8) {
 	if t.Name == "" {
 		for g, ok := b.places[t.Value]; ok && g >= 0; g = b.groups[g].older {
 			into[g] |= bit
@@ -218,7 +218,7 @@ func (b *Book) put(s Sources, t Test, into []uint8, bit uint8) {
 	p := &b.passed[i]
 	b.bytes += len(b.groups) - len(p.groups)
 	for _, g := range b.groups[len(p.groups):] {
-		p.groups = append(p.groups, t.Holds(s.Origin(int(g.first)).Place, t.Value))
+		p.groups = append(p.groups, t.Holds(g.place, t.Value))
 	}
 	for g, passes := range p.groups {
 		if passes {
