@@ -120,8 +120,8 @@ func shorten(text string) string {
 func (c *Caller) whyNot(err error, named bool) string {
 	const need = "it takes a token that «floodmark fleet token create NAME --kind enrol» made there, or a login with the role laptop"
 	switch {
-	case Ended(err) && nobody(err) != "":
-		return "the fleet says: " + nobody(err) + "; " + need
+	case Ended(err) && unknownPerson(err) != "":
+		return "the fleet says: " + unknownPerson(err) + "; " + need
 	case Ended(err):
 		return "the fleet does not know what you showed: it is no token of its own, or was revoked, or has ended; " + need
 	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodePermissionDenied:
@@ -134,8 +134,8 @@ func (c *Caller) whyNot(err error, named bool) string {
 	return c.Why(err)
 }
 
-// nobody returns why a fleet does not know a person, if it says so.
-func nobody(err error) string {
+// unknownPerson returns why a fleet does not know a person, if it says so.
+func unknownPerson(err error) string {
 	var said *connect.Error
 	if !errors.As(err, &said) {
 		return ""

@@ -29,15 +29,15 @@ type Presence struct {
 	Settings func(agent string) policy.Settings
 }
 
-// anybody reports whether a person could answer now: one who sits at an agent that shows its
+// attended reports whether a person could answer now: one who sits at an agent that shows its
 // questions can read there where to answer.
-func (p Presence) anybody(ctx context.Context) bool {
+func (p Presence) attended(ctx context.Context) bool {
 	return hookframe.Shows(ctx) || slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
 }
 
 // Await waits for a person, if one is there.
 func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
-	if !p.anybody(ctx) {
+	if !p.attended(ctx) {
 		return floodmark.Restrict, ErrNobody
 	}
 	return p.Questions(ctx, s, t)
@@ -46,7 +46,7 @@ func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 // Patience is how long an event's question may wait: as long as the policy lets an agent wait, and
 // no longer than this agent can. Zero means no longer than for any answer.
 func (p Presence) Patience(ctx context.Context, ev hook.Event) time.Duration {
-	if ev.Point != hook.BeforeToolCall || !p.anybody(ctx) {
+	if ev.Point != hook.BeforeToolCall || !p.attended(ctx) {
 		return 0
 	}
 	return min(hookframe.Person(ctx), p.Settings(ev.Agent).Wait)

@@ -20,12 +20,12 @@ func Clients() []Agent {
 
 // clients returns those that name tool servers in files.
 func clients() []kind {
-	list := slices.DeleteFunc(everybody(), func(k kind) bool { return k.lists == nil })
+	list := slices.DeleteFunc(allKinds(), func(k kind) bool { return k.lists == nil })
 	return list
 }
 
-// everybody returns the agents, and the clients that have no hooks, by name.
-func everybody() []kind {
+// allKinds returns the agents, and the clients that have no hooks, by name.
+func allKinds() []kind {
 	list := append(kinds(),
 		kind{
 			Agent: Agent{"claude-desktop", "Claude Desktop"},
@@ -56,7 +56,7 @@ func clientOf(name string) (kind, error) {
 
 // anyOf finds an agent or a client.
 func anyOf(name string) (kind, error) {
-	for _, k := range everybody() {
+	for _, k := range allKinds() {
 		if k.Name == name {
 			return k, nil
 		}

@@ -100,7 +100,7 @@ func (m Machine) Protect(ctx context.Context, names ...string) (*Plan, error) {
 // Unprotect plans to disconnect agents: those named, or all.
 func (m Machine) Unprotect(ctx context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, undo: true, step: func(string) {}}
-	for _, k := range everybody() {
+	for _, k := range allKinds() {
 		if len(names) > 0 && !slices.Contains(names, k.Name) {
 			continue
 		}

@@ -131,7 +131,7 @@ func (m Machine) Find(ctx context.Context, name string) (Found, bool, error) {
 // off.
 func (m Machine) Paths() []string {
 	var list []string
-	for _, k := range everybody() {
+	for _, k := range allKinds() {
 		list = append(list, k.serverPaths(m)...)
 		files, err := k.files(m)
 		if err != nil {

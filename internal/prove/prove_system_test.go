@@ -47,10 +47,10 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// nobody fails the test if a question is asked about a canary.
-type nobody struct{ t *testing.T }
+// noQuestions fails the test if a question is asked about a canary.
+type noQuestions struct{ t *testing.T }
 
-func (n nobody) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
+func (n noQuestions) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
 	n.t.Error("somebody was asked about a canary")
 	return hook.Reply{}, nil
 }
@@ -97,7 +97,7 @@ func newWorld(t *testing.T) *world {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
-	door := agents.Door{Hooks: nobody{t}}
+	door := agents.Door{Hooks: noQuestions{t}}
 	wait.Go(func() {
 		_ = hookframe.ServeAll(ctx, l, func(net.Conn) hookframe.Handler { return door.Answer }, func(err error) { t.Log(err) })
 	})

@@ -182,7 +182,7 @@ func TestMakeCountsWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
-// Whatever is sent and has no room is kept to be scanned, unchanged; removed text is not.
+// Sent text that has no room is kept to be scanned, unchanged; removed text is not.
 func TestMakeKeepsWhatItDoesNotShow(t *testing.T) {
 	const value = "MAP_TOKEN=Tr0ub4dor&3"
 	for name, c := range map[string]struct{ path, text, message string }{
