@@ -206,7 +206,7 @@ func (s *seenTokens) begin(k Key, count int) {
 	if s.of != k || s.table == nil {
 		s.of, s.key = k, sipKey{binary.LittleEndian.Uint64(k[:]), binary.LittleEndian.Uint64(k[8:])}
 		clear(s.usual[:])
-		for word := range strings.SplitSeq(tokens.UsualWords, "\n") {
+		for word := range strings.SplitSeq(tokens.UsualWords(), "\n") {
 			at := s.key.sum([]byte(word)) >> 49
 			s.usual[at/64] |= 1 << (at % 64)
 		}

@@ -168,7 +168,7 @@ func TestAddAllIsAddingEach(t *testing.T) {
 func TestUsualWordsAreRecognised(t *testing.T) {
 	var s seenTokens
 	s.begin(testKey(), 0)
-	for word := range strings.SplitSeq(strings.TrimSpace(tokens.UsualWords)+"\nq", "\n") {
+	for word := range strings.SplitSeq(strings.TrimSpace(tokens.UsualWords())+"\nq", "\n") {
 		if _, may := s.again(tokens.Word, []byte(word)); !may || !usual([]byte(word)) {
 			t.Errorf("%q is a usual word", word)
 		}

@@ -33,7 +33,7 @@ func TestTellingOfAgentsStartsNone(t *testing.T) {
 		t.Error("an agent's program was started")
 	}
 	// A person who asks sees the version, because the program is asked.
-	if found, err := setup.Agents(c, t.Context(), p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
+	if found, err := setup.Agents(t.Context(), c, p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
 		t.Errorf("%v, %v", found, err)
 	}
 }

@@ -73,7 +73,7 @@ func TestAllPagesOfMachines(t *testing.T) {
 	var said bytes.Buffer
 	c := &cli.Console{Stdout: io.Discard, Stderr: &said, StderrTerminal: true}
 	for _, whole := range []bool{true, false} {
-		got, err := fleetcli.Pages(c, t.Context(), &cli.Desk{Machines: pagedFleet{n: 7}}, &wire.ListMachinesRequest{}, whole)
+		got, err := fleetcli.Pages(t.Context(), c, &cli.Desk{Machines: pagedFleet{n: 7}}, &wire.ListMachinesRequest{}, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestAllPagesOfMachines(t *testing.T) {
 	if !strings.Contains(said.String(), "4 laptops …") || !strings.HasSuffix(said.String(), "\r\x1b[K") {
 		t.Errorf("%q", said.String())
 	}
-	if _, err := fleetcli.Pages(c, t.Context(), &cli.Desk{Machines: pagedFleet{n: 3, lies: true}}, &wire.ListMachinesRequest{}, false); err == nil || !strings.Contains(err.Error(), "without end") {
+	if _, err := fleetcli.Pages(t.Context(), c, &cli.Desk{Machines: pagedFleet{n: 3, lies: true}}, &wire.ListMachinesRequest{}, false); err == nil || !strings.Contains(err.Error(), "without end") {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,7 +26,7 @@ import (
 // AskTime bounds one request to the monitor. Streams have no limit.
 const AskTime = time.Minute
 
-// A desk is the connection to the running monitor of one installation.
+// A Desk is the connection to the running monitor of one installation.
 type Desk struct {
 	wire.OwnerServiceClient
 	Place  Place

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// A console is all that a command sees of the world outside: streams, the
+// A Console is all that a command sees of the world outside: streams, the
 // environment, the folder it was started in. A test builds its own.
 type Console struct {
 	Stdin          io.Reader
@@ -127,7 +127,7 @@ func (c *Console) Say(format string, args ...any) {
 // any source.
 func Printable(s string) string { return linetext.Printable(s) }
 
-// A sink remembers a failed write, so that no command has to check after each line, and a full disk
+// A Sink remembers a failed write, so that no command has to check after each line, and a full disk
 // is not taken for success.
 type Sink struct {
 	To  io.Writer

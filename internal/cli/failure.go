@@ -21,7 +21,7 @@ const (
 // ErrNo ends a command whose answer is no, after all of it has been printed.
 var ErrNo = errors.New("the answer is no")
 
-// A failure is an error that a person has to act on.
+// A Failure is an error that a person has to act on.
 type Failure struct {
 	Code int
 	Text string // what happened, with file and line where there is one
@@ -43,11 +43,12 @@ func Broken(err error) error {
 	}
 }
 
-type runner func(cmd *cobra.Command, args []string) error
+// A Runner is what a command does.
+type Runner func(cmd *cobra.Command, args []string) error
 
 // Guard marks every error that is not already a failure as our bug. What Execute returns unmarked
 // then comes from reading the command line.
-func Guard(run runner) runner {
+func Guard(run Runner) Runner {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var f *Failure
@@ -102,7 +103,7 @@ func Either(words []string) string {
 	return strings.Join(words, "")
 }
 
-// A status ends a command with that exit code, after all of its output.
+// A Status ends a command with that exit code, after all of its output.
 type Status int
 
 func (s Status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -2,7 +2,7 @@ package cli
 
 import "fmt"
 
-// A finding is the result of one check. Fields are only added.
+// A Finding is the result of one check. Fields are only added.
 type Finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, note or problem

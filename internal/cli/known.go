@@ -13,7 +13,7 @@ import (
 // Known lists the agents and servers that a catalog has tools of, in its order.
 type Known []Owner
 
-// An owner is an agent or a server with the tools it offers.
+// An Owner is an agent or a server with the tools it offers.
 type Owner struct {
 	Server  bool
 	Names   []string // the first is the preferred one

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// A choice is a flag that takes one of a few words.
+// A Choice is a flag that takes one of a few words.
 type Choice struct {
 	Name  string // what help calls the value
 	Value string
@@ -69,8 +69,8 @@ func Format(cmd *cobra.Command) string {
 	return AsText
 }
 
-// Json writes a value for programs.
-func (c *Console) Json(v any) error {
+// JSON writes a value for programs.
+func (c *Console) JSON(v any) error {
 	enc := json.NewEncoder(c.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")

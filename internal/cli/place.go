@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// A place says which installation a command is about.
+// A Place says which installation a command is about.
 type Place struct {
 	Dir    string
 	System bool

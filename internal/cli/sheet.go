@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A sheet collects text for people. Foreign names go in through its methods, which drop what could
+// A Sheet collects text for people. Foreign names go in through its methods, which drop what could
 // steer a terminal and break lines at the width that every terminal has.
 type Sheet struct {
 	B  strings.Builder
@@ -61,7 +61,7 @@ func (p *Sheet) List(by int, title string, lines []string) {
 	}
 }
 
-// A cell is one field of a table, with a colour that has no width.
+// A Cell is one field of a table, with a colour that has no width.
 type Cell struct {
 	Text  string
 	Paint func(string) string
@@ -212,7 +212,7 @@ func OriginText(o *wire.Origin) string {
 // Short is the beginning of a digest: enough to name content by.
 func Short(digest string) string { return digest[:min(8, len(digest))] }
 
-// A style colours text for people, and knows how wide a line may be. The zero
+// A Style colours text for people, and knows how wide a line may be. The zero
 // Style colours nothing and has the width every terminal has.
 type Style struct {
 	On    bool
@@ -250,19 +250,19 @@ func (c *Console) coloured() bool {
 	return !c.NoColor && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
 }
 
-// Bold, Dim, Red, Green and Yellow dress a text for a terminal.
+// Bold makes a text bold on a terminal.
 func (s Style) Bold(text string) string { return s.with("1", text) }
 
-// Dim: see [Style.Bold].
+// Dim makes a text faint on a terminal.
 func (s Style) Dim(text string) string { return s.with("2", text) }
 
-// Red: see [Style.Bold].
+// Red makes a text red on a terminal.
 func (s Style) Red(text string) string { return s.with("31", text) }
 
-// Green: see [Style.Bold].
+// Green makes a text green on a terminal.
 func (s Style) Green(text string) string { return s.with("32", text) }
 
-// Yellow: see [Style.Bold].
+// Yellow makes a text yellow on a terminal.
 func (s Style) Yellow(text string) string { return s.with("33", text) }
 
 func (s Style) with(code, text string) string {

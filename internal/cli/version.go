@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A build identifies this program.
+// A Build identifies this program.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -57,7 +57,7 @@ func NewVersion(c *Console) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: Guard(func(cmd *cobra.Command, _ []string) error {
 			if Format(cmd) == AsJSON {
-				return c.Json(c.Build)
+				return c.JSON(c.Build)
 			}
 			fmt.Fprintln(c.Stdout, c.Build.Line())
 			return nil

@@ -75,8 +75,14 @@ func (w *writer) gist(s *floodmark.Source) {
 		bit byte
 		set bool
 	}{
-		{hasDigest, !s.Digest.IsZero()}, {hasInputs, len(s.Inputs) > 0}, {hasLinks, s.Links != 0}, {hasVia, len(s.Via) > 0},
-		{hasSecrets, len(s.Secrets) > 0}, {isWhole, s.Whole}, {isOwner, s.Origin.IsOwner}, {waits, s.Call != ""},
+		{hasDigest, !s.Digest.IsZero()},
+		{hasInputs, len(s.Inputs) > 0},
+		{hasLinks, s.Links != 0},
+		{hasVia, len(s.Via) > 0},
+		{hasSecrets, len(s.Secrets) > 0},
+		{isWhole, s.Whole},
+		{isOwner, s.Origin.IsOwner},
+		{waits, s.Call != ""},
 	} {
 		if f.set {
 			has |= f.bit

@@ -14,8 +14,8 @@ import (
 func fill(rng *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(rng, v.Field(i))
+		for _, field := range v.Fields() {
+			fill(rng, field)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1+rng.IntN(3), 3))
@@ -43,9 +43,9 @@ func fill(rng *rand.Rand, v reflect.Value) {
 func some(rng *rand.Rand, n int) (s floodmark.Source) {
 	all := reflect.ValueOf(&s).Elem()
 	fill(rng, all)
-	for i := range all.NumField() {
+	for _, field := range all.Fields() {
 		if rng.IntN(2) == 0 {
-			all.Field(i).SetZero()
+			field.SetZero()
 		}
 	}
 	s.Node = floodmark.NodeID(n)

@@ -88,11 +88,7 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 	}
 	filling, stop := context.WithCancel(context.Background())
 	j.stop = stop
-	j.active.Add(1)
-	go func() {
-		defer j.active.Done()
-		j.left.keys.fill(filling, j.sessions)
-	}()
+	j.active.Go(func() { j.left.keys.fill(filling, j.sessions) })
 	go func() {
 		defer close(j.done)
 		w.run(j.queue)

@@ -10,20 +10,23 @@ import (
 // index of a session is written with them, so there is one list for all.
 
 //go:embed words/usual.txt
-var UsualWords string // in order, each on a line of its own
+var usualWords string // in order, each on a line of its own
 
 //go:embed words/groups.txt
 var wordGroups string
+
+// UsualWords are the words too usual to identify anything, in order, each on a line.
+func UsualWords() string { return usualWords }
 
 // Common reports whether a word in lower case is too usual to identify
 // anything: a name made of such words is no name, and finding one in a source
 // says nothing about where a value came from.
 func Common(word string) bool {
-	low, high := 0, len(UsualWords) // both are where a line begins
+	low, high := 0, len(usualWords) // both are where a line begins
 	for low < high {
-		start := low + strings.LastIndexByte(UsualWords[low:low+(high-low)/2], '\n') + 1
-		end := start + strings.IndexByte(UsualWords[start:], '\n')
-		switch line := UsualWords[start:end]; {
+		start := low + strings.LastIndexByte(usualWords[low:low+(high-low)/2], '\n') + 1
+		end := start + strings.IndexByte(usualWords[start:], '\n')
+		switch line := usualWords[start:end]; {
 		case line == word:
 			return true
 		case line < word:

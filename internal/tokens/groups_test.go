@@ -8,7 +8,7 @@ import (
 
 // Usual words are found where they stand, so they stand in order.
 func TestUsualWords(t *testing.T) {
-	words := strings.Split(strings.TrimSuffix(UsualWords, "\n"), "\n")
+	words := strings.Split(strings.TrimSuffix(usualWords, "\n"), "\n")
 	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
 		t.Error("the words are not in order, or one is there twice")
 	}

@@ -89,9 +89,9 @@ func approve(c *cli.Console, cmd *cobra.Command, p cli.Place, q *wire.AnswerRequ
 	}
 	if p.Fleet != "" || !approval.IsCode(q.GetCode()) {
 		q.Code, q.Ticket = "", q.GetCode()
-		return approveTicket(c, cmd.Context(), p, q, cli.Format(cmd))
+		return approveTicket(cmd.Context(), c, p, q, cli.Format(cmd))
 	}
-	return answer(c, cmd.Context(), p, q, cli.Format(cmd))
+	return answer(cmd.Context(), c, p, q, cli.Format(cmd))
 }
 
 // NewDeny is the command «floodmark deny».
@@ -109,12 +109,12 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.AnswerRequest{Verb: "deny", Ticket: args[0]}
 			if p.Fleet != "" {
-				return denyAtFleet(c, cmd.Context(), p, q, cli.Format(cmd))
+				return denyAtFleet(cmd.Context(), c, p, q, cli.Format(cmd))
 			}
 			if approval.IsCode(args[0]) {
 				q = &wire.AnswerRequest{Verb: "deny", Code: args[0]}
 			}
-			return answer(c, cmd.Context(), p, q, cli.Format(cmd))
+			return answer(cmd.Context(), c, p, q, cli.Format(cmd))
 		}),
 		ValidArgsFunction: offerTickets(c, &p),
 	}
@@ -134,7 +134,7 @@ func wholeMinutes(d time.Duration) (int32, error) {
 	return int32(d / time.Minute), nil
 }
 
-func answer(c *cli.Console, ctx context.Context, p cli.Place, q *wire.AnswerRequest, form string) error {
+func answer(ctx context.Context, c *cli.Console, p cli.Place, q *wire.AnswerRequest, form string) error {
 	a, err := cli.Ask(ctx, c, p, (*cli.Desk).Answer, q)
 	if f, ok := errors.AsType[*cli.Failure](err); ok && f.Code == cli.ExitUsage {
 		// The request was well formed, so the question it names is gone.

@@ -18,11 +18,11 @@ const fleetTries = 8
 // approveTicket shows the whole question once more and approves it if a person at a terminal
 // confirms. The monitor of this machine wants the code that it shows only at a terminal; a fleet
 // identifies the person by the login.
-func approveTicket(c *cli.Console, ctx context.Context, p cli.Place, r *wire.AnswerRequest, form string) error {
+func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.AnswerRequest, form string) error {
 	if !c.StdinTerminal {
 		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
 	}
-	q, err := questionAt(c, ctx, p, r.GetTicket())
+	q, err := questionAt(ctx, c, p, r.GetTicket())
 	if err != nil {
 		return err
 	}
@@ -57,21 +57,21 @@ func approveTicket(c *cli.Console, ctx context.Context, p cli.Place, r *wire.Ans
 	if p.Fleet == "" {
 		r.Ticket, r.Code = "", q.GetCode()
 	}
-	return answer(c, ctx, p, r, form)
+	return answer(ctx, c, p, r, form)
 }
 
 // denyAtFleet denies a question of any node.
-func denyAtFleet(c *cli.Console, ctx context.Context, p cli.Place, r *wire.AnswerRequest, form string) error {
-	q, err := questionAt(c, ctx, p, r.GetTicket())
+func denyAtFleet(ctx context.Context, c *cli.Console, p cli.Place, r *wire.AnswerRequest, form string) error {
+	q, err := questionAt(ctx, c, p, r.GetTicket())
 	if err != nil {
 		return err
 	}
 	r.Session = q.GetSession()
-	return answer(c, ctx, p, r, form)
+	return answer(ctx, c, p, r, form)
 }
 
 // questionAt finds an open question of a fleet, with its words if a node has them.
-func questionAt(c *cli.Console, ctx context.Context, p cli.Place, ticket string) (found *wire.Question, err error) {
+func questionAt(ctx context.Context, c *cli.Console, p cli.Place, ticket string) (found *wire.Question, err error) {
 	for range fleetTries {
 		a, err := cli.Ask(ctx, c, p, (*cli.Desk).Pending, &wire.PendingRequest{})
 		if err != nil {

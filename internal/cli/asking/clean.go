@@ -50,7 +50,7 @@ Linux only.`,
 			if err != nil {
 				return err
 			}
-			return clean(c, cmd.Context(), p, &wire.CleanRequest{List: l.GetList(), Items: items})
+			return clean(cmd.Context(), c, p, &wire.CleanRequest{List: l.GetList(), Items: items})
 		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "remove all that is listed, without asking")
@@ -124,7 +124,7 @@ func typed(c *cli.Console, prompt string) (string, error) {
 }
 
 // clean removes until nothing is left, and shows its progress.
-func clean(c *cli.Console, ctx context.Context, p cli.Place, q *wire.CleanRequest) error {
+func clean(ctx context.Context, c *cli.Console, p cli.Place, q *wire.CleanRequest) error {
 	removed, stays := int64(0), false
 	for {
 		a, err := cli.Ask(ctx, c, p, (*cli.Desk).Clean, q)

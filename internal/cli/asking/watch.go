@@ -46,9 +46,9 @@ was shown in full and you pressed enter. Anywhere else each event is one line; w
 			}
 			defer d.End()
 			if c.StdoutTerminal && cli.Format(cmd) != cli.AsJSON {
-				return watchScreen(c, cmd.Context(), d, q)
+				return watchScreen(cmd.Context(), c, d, q)
 			}
-			return watchLines(c, cmd.Context(), d, q, cli.Format(cmd))
+			return watchLines(cmd.Context(), c, d, q, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
@@ -59,10 +59,10 @@ was shown in full and you pressed enter. Anywhere else each event is one line; w
 }
 
 // watchLines writes one line for each event until the command is ended.
-func watchLines(c *cli.Console, ctx context.Context, d *cli.Desk, q *wire.WatchRequest, form string) error {
+func watchLines(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.WatchRequest, form string) error {
 	st := c.OutStyle()
 	told := false
-	return follow(d, ctx, q, func(r *wire.WatchResponse) error {
+	return follow(ctx, d, q, func(r *wire.WatchResponse) error {
 		if !told {
 			told = true
 			c.Say("watching; end it with ctrl-c")
@@ -86,16 +86,16 @@ func watchLines(c *cli.Console, ctx context.Context, d *cli.Desk, q *wire.WatchR
 
 // follow passes on what happens. It ends without an error when ctx does. If a fleet ends the stream
 // because its token has expired, follow continues with the next token.
-func follow(d *cli.Desk, ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) error {
-	heard, err := followOnce(d, ctx, q, take)
+func follow(ctx context.Context, d *cli.Desk, q *wire.WatchRequest, take func(*wire.WatchResponse) error) error {
+	heard, err := followOnce(ctx, d, q, take)
 	for heard && d.AtFleet() && connect.CodeOf(err) == connect.CodeUnauthenticated && ctx.Err() == nil {
-		heard, err = followOnce(d, ctx, q, take)
+		heard, err = followOnce(ctx, d, q, take)
 	}
-	return over(d, ctx, err)
+	return over(ctx, d, err)
 }
 
 // over says why a stream has ended: nothing if the person ended it.
-func over(d *cli.Desk, ctx context.Context, err error) error {
+func over(ctx context.Context, d *cli.Desk, err error) error {
 	var own *cli.Failure
 	left := ctx.Err() != nil || errors.Is(err, context.Canceled)
 	switch {
@@ -113,7 +113,7 @@ func over(d *cli.Desk, ctx context.Context, err error) error {
 }
 
 // followOnce reports whether anything was received, and why it ended.
-func followOnce(d *cli.Desk, ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) (heard bool, err error) {
+func followOnce(ctx context.Context, d *cli.Desk, q *wire.WatchRequest, take func(*wire.WatchResponse) error) (heard bool, err error) {
 	stream, err := d.Watch(ctx, q)
 	if err != nil {
 		return false, err

@@ -25,7 +25,7 @@ type (
 	ticked   struct{}
 )
 
-// A watcher is the screen of «floodmark watch»: what happened above, the card to answer below.
+// A Watcher is the screen of «floodmark watch»: what happened above, the card to answer below.
 type Watcher struct {
 	st            cli.Style
 	Now           func() time.Time

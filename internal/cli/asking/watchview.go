@@ -18,7 +18,7 @@ import (
 )
 
 // watchScreen runs the screen until the person ends it or the monitor stops.
-func watchScreen(c *cli.Console, ctx context.Context, d *cli.Desk, q *wire.WatchRequest) error {
+func watchScreen(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.WatchRequest) error {
 	s, err := d.Status(ctx, &wire.StatusRequest{})
 	if err != nil {
 		return d.Unanswered(err) // before the screen is used
@@ -31,7 +31,7 @@ func watchScreen(c *cli.Console, ctx context.Context, d *cli.Desk, q *wire.Watch
 		w.Cards.Vouch = func(r *wire.EndorseRequest) { stream.Go(func() { screen.Send(vouchBy(ctx, d, r)) }) }
 	}
 	stream.Go(func() {
-		err := follow(d, ctx, q, func(r *wire.WatchResponse) error {
+		err := follow(ctx, d, q, func(r *wire.WatchResponse) error {
 			screen.Send(happened{r})
 			return nil
 		})

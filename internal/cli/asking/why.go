@@ -42,7 +42,7 @@ short: codex:0199aabb-… as codex:0199 or 0199.`,
 		Args:        cobra.MaximumNArgs(1),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				newest, err := newest(c, cmd.Context(), p)
+				newest, err := newest(cmd.Context(), c, p)
 				if newest == "" && err == nil {
 					c.Say("nothing was refused or asked about lately")
 				}
@@ -76,7 +76,7 @@ const maxLooked = 10
 
 // newest names the newest decision that refused or asked in a session of this folder's project, or
 // else in any; empty if there is none.
-func newest(c *cli.Console, ctx context.Context, p cli.Place) (string, error) {
+func newest(ctx context.Context, c *cli.Console, p cli.Place) (string, error) {
 	all, err := cli.Ask(ctx, c, p, (*cli.Desk).Sessions, &wire.SessionsRequest{Limit: 200})
 	if err != nil {
 		return "", err

@@ -53,7 +53,7 @@ stored; the laptop gets a token of its own, in a file that only you can read.
 		Annotations: cli.Exits("the laptop joined", "it did not"),
 		Args:        cli.Needs("URL"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
-			return join(c, cmd.Context(), f, args[0], cli.Format(cmd))
+			return join(cmd.Context(), c, f, args[0], cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &f.Place)
@@ -64,7 +64,7 @@ stored; the laptop gets a token of its own, in a file that only you can read.
 	return cmd
 }
 
-func join(c *cli.Console, ctx context.Context, f joinFlags, address, form string) error {
+func join(ctx context.Context, c *cli.Console, f joinFlags, address, form string) error {
 	if err := fleetlink.CheckURL(address); err != nil {
 		return cli.Refuse("", "%q: %s", cli.Shorten(address), err)
 	}
@@ -88,7 +88,7 @@ func join(c *cli.Console, ctx context.Context, f joinFlags, address, form string
 	if form == cli.AsJSON {
 		tell = c.Stderr
 	}
-	if q.Credential, err = enrolCredential(c, ctx, f, q, tell); err != nil {
+	if q.Credential, err = enrolCredential(ctx, c, f, q, tell); err != nil {
 		return err
 	}
 	a, err := cli.Ask(ctx, c, f.Place, (*cli.Desk).Join, q)
@@ -106,9 +106,9 @@ func join(c *cli.Console, ctx context.Context, f joinFlags, address, form string
 }
 
 // enrolCredential returns the proof that this laptop may join.
-func enrolCredential(c *cli.Console, ctx context.Context, f joinFlags, q *wire.JoinRequest, tell io.Writer) (string, error) {
+func enrolCredential(ctx context.Context, c *cli.Console, f joinFlags, q *wire.JoinRequest, tell io.Writer) (string, error) {
 	if f.token == "" {
-		return enrolLogin(c, ctx, f.Place, q.GetUrl(), q.GetAuthority(), tell)
+		return enrolLogin(ctx, c, f.Place, q.GetUrl(), q.GetAuthority(), tell)
 	}
 	if err := notTheToken(f.token); err != nil {
 		return "", err
@@ -125,7 +125,7 @@ func enrolCredential(c *cli.Console, ctx context.Context, f joinFlags, q *wire.J
 }
 
 // enrolLogin logs the person in for this one request, with instructions written to tell.
-func enrolLogin(c *cli.Console, ctx context.Context, p cli.Place, address, authority string, tell io.Writer) (string, error) {
+func enrolLogin(ctx context.Context, c *cli.Console, p cli.Place, address, authority string, tell io.Writer) (string, error) {
 	book, err := c.Fleets(p)
 	if err != nil {
 		return "", err
@@ -136,7 +136,7 @@ func enrolLogin(c *cli.Console, ctx context.Context, p cli.Place, address, autho
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := byProvider(c, ctx, book, &fleet, tell, "not joined"); err != nil {
+	if err := byProvider(ctx, c, book, &fleet, tell, "not joined"); err != nil {
 		return "", err
 	}
 	return fleet.Pass.Token, nil

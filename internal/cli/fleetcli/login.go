@@ -61,7 +61,7 @@ Log in only at fleets you know: the operator of one sees the token you show it.`
 			if f.list {
 				return listLogins(c, f.Place, cli.Format(cmd))
 			}
-			return login(c, cmd.Context(), f, args[0])
+			return login(cmd.Context(), c, f, args[0])
 		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -88,7 +88,7 @@ logged in with counts until it ends, or until it is revoked at the fleet.`,
 		Example:     `  floodmark fleet logout floodmark.firm.example`,
 		Annotations: cli.Exits("you are not logged in any more", "you were not"),
 		Args:        cli.Needs("NAME or URL"),
-		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return logout(c, cmd.Context(), p, args[0]) }),
+		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return logout(cmd.Context(), c, p, args[0]) }),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return c.FleetNames(p), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -97,7 +97,7 @@ logged in with counts until it ends, or until it is revoked at the fleet.`,
 	return cmd
 }
 
-func login(c *cli.Console, ctx context.Context, f loginFlags, address string) error {
+func login(ctx context.Context, c *cli.Console, f loginFlags, address string) error {
 	if err := c.MayChange(ctx, f.Place); err != nil {
 		return err
 	}
@@ -120,12 +120,12 @@ func login(c *cli.Console, ctx context.Context, f loginFlags, address string) er
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if f.token != "" {
-		return loginToken(c, ctx, f, book, fleet)
+		return loginToken(ctx, c, f, book, fleet)
 	}
-	if err := byProvider(c, ctx, book, &fleet, c.Stdout, "not logged in"); err != nil {
+	if err := byProvider(ctx, c, book, &fleet, c.Stdout, "not logged in"); err != nil {
 		return err
 	}
-	return keepLogin(c, ctx, f.Place, book, fleet)
+	return keepLogin(ctx, c, f.Place, book, fleet)
 }
 
 // newFleet returns the fleet that was named, before any request.
@@ -147,7 +147,7 @@ func newFleet(c *cli.Console, f loginFlags, address string) (people.Fleet, error
 }
 
 // keepLogin tries the login at the fleet, and saves it if it is good for anything there.
-func keepLogin(c *cli.Console, ctx context.Context, p cli.Place, book *people.Book, fleet people.Fleet) error {
+func keepLogin(ctx context.Context, c *cli.Console, p cli.Place, book *people.Book, fleet people.Fleet) error {
 	p.Fleet = fleet.Name
 	s, err := tryLogin(ctx, p, fleet)
 	if err != nil {
@@ -196,7 +196,7 @@ func tryLogin(ctx context.Context, p cli.Place, fleet people.Fleet) (*wire.Statu
 	return s, nil
 }
 
-func logout(c *cli.Console, ctx context.Context, p cli.Place, word string) error {
+func logout(ctx context.Context, c *cli.Console, p cli.Place, word string) error {
 	if err := c.MayChange(ctx, p); err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: evil.Certificate().Raw}))
-	if _, err := enrolLogin(c, t.Context(), p, evil.URL, authority, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+	if _, err := enrolLogin(t.Context(), c, p, evil.URL, authority, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("%v", err)
 	}
 }

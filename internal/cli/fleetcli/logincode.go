@@ -33,21 +33,21 @@ const fleetTime = 15 * time.Second
 
 // byProvider has a person log in at the identity provider of a fleet, by a code in a browser. It
 // writes instructions to tell; not begins its error messages.
-func byProvider(c *cli.Console, ctx context.Context, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
-	if err := discover(c, ctx, fleet); err != nil {
+func byProvider(ctx context.Context, c *cli.Console, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
+	if err := discover(ctx, c, fleet); err != nil {
 		return err
 	}
 	if err := apart(book, *fleet); err != nil {
 		return err
 	}
-	if err := logIn(c, ctx, fleet, tell, not); err != nil {
+	if err := logIn(ctx, c, fleet, tell, not); err != nil {
 		return err
 	}
 	return apart(book, *fleet) // by what the provider gave, before it is shown
 }
 
 // discover asks a fleet how one logs in there.
-func discover(c *cli.Console, ctx context.Context, fleet *people.Fleet) error {
+func discover(ctx context.Context, c *cli.Console, fleet *people.Fleet) error {
 	pool, err := fleet.Door()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func apart(book *people.Book, fleet people.Fleet) error {
 }
 
 // logIn shows the code and waits until the person has logged in.
-func logIn(c *cli.Console, ctx context.Context, fleet *people.Fleet, tell io.Writer, not string) error {
+func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Writer, not string) error {
 	roots, err := fleet.Roots()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func logIn(c *cli.Console, ctx context.Context, fleet *people.Fleet, tell io.Wri
 	left := max(0, flow.Ends.Sub(c.Clock())).Round(time.Second)
 	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this within %s, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
 		cli.Plain(fleet.URL), cli.Plain(fleet.Login.Issuer), cli.Span(left), cli.Plain(page), cli.Plain(flow.Code))
-	fleet.Pass, err = awaitYes(c, ctx, flow)
+	fleet.Pass, err = awaitYes(ctx, c, flow)
 	switch {
 	case ctx.Err() != nil:
 		return &cli.Failure{Code: cli.ExitNo, Text: not + ": you ended it", Hint: "nothing was kept"}
@@ -138,7 +138,7 @@ func logIn(c *cli.Console, ctx context.Context, fleet *people.Fleet, tell io.Wri
 }
 
 // awaitYes waits, and says so at a terminal.
-func awaitYes(c *cli.Console, ctx context.Context, flow *people.Flow) (people.Pass, error) {
+func awaitYes(ctx context.Context, c *cli.Console, flow *people.Flow) (people.Pass, error) {
 	done := make(chan struct{})
 	shown := make(chan struct{})
 	go func() {

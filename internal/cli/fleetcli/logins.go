@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// A fleetReport is a login for programs: fields are only added. It has no secret.
+// A FleetReport is a login for programs: fields are only added. It has no secret.
 type FleetReport struct {
 	Name    string    `json:"name"`
 	URL     string    `json:"url"`
@@ -66,7 +66,7 @@ func listLogins(c *cli.Console, p cli.Place, form string) error {
 	case err != nil:
 		return err
 	case form == cli.AsJSON:
-		return c.Json(struct {
+		return c.JSON(struct {
 			Fleets []FleetReport `json:"fleets"`
 		}{list})
 	case len(list) == 0:

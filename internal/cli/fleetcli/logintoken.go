@@ -18,7 +18,7 @@ const maxTokenFile = 4 << 10
 
 // loginToken logs in with a token that the operator of the fleet made. It is sent only to the fleet
 // that was named.
-func loginToken(c *cli.Console, ctx context.Context, f loginFlags, book *people.Book, fleet people.Fleet) (err error) {
+func loginToken(ctx context.Context, c *cli.Console, f loginFlags, book *people.Book, fleet people.Fleet) (err error) {
 	if fleet.Pass, err = givenToken(c, f.token); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func loginToken(c *cli.Console, ctx context.Context, f loginFlags, book *people.
 	if err := apart(book, fleet); err != nil { // before it is sent
 		return err
 	}
-	return keepLogin(c, ctx, f.Place, book, fleet)
+	return keepLogin(ctx, c, f.Place, book, fleet)
 }
 
 // givenToken reads a token from a file that only its owner can read, or from standard input. On the

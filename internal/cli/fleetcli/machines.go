@@ -35,7 +35,7 @@ admin.`,
 		Annotations: cli.Exits("they are listed, if there are any", "you may not see them, or the fleet does not answer"),
 		Args:        cli.GroupArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			a, err := allMachines(c, cmd.Context(), p, q, cli.Format(cmd) == cli.AsJSON)
+			a, err := allMachines(cmd.Context(), c, p, q, cli.Format(cmd) == cli.AsJSON)
 			switch {
 			case err != nil:
 				return err
@@ -65,17 +65,17 @@ func noMachines(all bool) string {
 }
 
 // allMachines asks for all pages, and sorts the most recently seen first.
-func allMachines(c *cli.Console, ctx context.Context, p cli.Place, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
+func allMachines(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer d.End()
-	return Pages(c, ctx, d, q, whole)
+	return Pages(ctx, c, d, q, whole)
 }
 
 // Pages returns all machines of the fleet, asked for page by page.
-func Pages(c *cli.Console, ctx context.Context, d *cli.Desk, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
+func Pages(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
 	out := &wire.ListMachinesResponse{}
 	for first := true; first || q.GetAfter() != ""; first = false {
 		within, cancel := context.WithTimeout(ctx, cli.AskTime)
@@ -120,10 +120,6 @@ func sofar(c *cli.Console, text string) {
 	}
 }
 
-func revokeMachine(d *cli.Desk, ctx context.Context, q *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error) {
-	return d.Machines.RevokeMachine(ctx, q)
-}
-
 func newMachinesRevoke(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	cmd := &cobra.Command{
@@ -136,11 +132,14 @@ it was revoked, and can leave.`,
 		Annotations: cli.Exits("it is revoked", "you may not revoke it"),
 		Args:        cli.Needs("ID"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
-			if _, err := cli.Ask(cmd.Context(), c, p, revokeMachine, &wire.RevokeMachineRequest{Machine: args[0]}); err != nil {
+			revoke := func(d *cli.Desk, ctx context.Context, q *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error) {
+				return d.Machines.RevokeMachine(ctx, q)
+			}
+			if _, err := cli.Ask(cmd.Context(), c, p, revoke, &wire.RevokeMachineRequest{Machine: args[0]}); err != nil {
 				return err
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(map[string]string{"revoked": args[0]})
+				return c.JSON(map[string]string{"revoked": args[0]})
 			}
 			c.Say("revoked %s", args[0])
 			return nil

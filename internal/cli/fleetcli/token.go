@@ -84,7 +84,7 @@ certificate of that name is let in instead.`,
 			if cmd.Flags().Changed("uses") && (want.Uses < 1 || want.Uses > httpapi.MaxUses || want.Kind != httpapi.EnrolKind) {
 				return cli.Refuse("say --kind enrol --uses 200", "--uses takes 1 to %d, and is for --kind enrol", httpapi.MaxUses)
 			}
-			return createToken(c, cmd.Context(), p, want, may, during, cli.Format(cmd))
+			return createToken(cmd.Context(), c, p, want, may, during, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
@@ -107,7 +107,7 @@ type madeToken struct {
 	Kept httpapi.Token `json:"kept"`
 }
 
-func createToken(c *cli.Console, ctx context.Context, p cli.Place, want httpapi.Token, may []string, during time.Duration, form string) error {
+func createToken(ctx context.Context, c *cli.Console, p cli.Place, want httpapi.Token, may []string, during time.Duration, form string) error {
 	want, err := wanted(c, want, may, during)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func createToken(c *cli.Console, ctx context.Context, p cli.Place, want httpapi.
 	case err != nil:
 		return cli.Refuse("", "%s", err)
 	case form == cli.AsJSON:
-		return c.Json(made)
+		return c.JSON(made)
 	case made.Text == "":
 		c.Say("the certificate %s is let in as %s; take it back with «floodmark fleet token revoke %s%s»", made.Kept.Certificate, made.Kept.Name, made.Kept.ID, p.Flags())
 		return nil
@@ -198,7 +198,7 @@ func newTokenList(c *cli.Console) *cobra.Command {
 			case err != nil:
 				return cli.Refuse("", "%s", err)
 			case cli.Format(cmd) == cli.AsJSON:
-				return c.Json(struct {
+				return c.JSON(struct {
 					Tokens []httpapi.Token `json:"tokens"`
 				}{append([]httpapi.Token{}, list...)})
 			case len(list) == 0:
@@ -266,7 +266,7 @@ func newTokenRevoke(c *cli.Console) *cobra.Command {
 				return cli.Refuse("«floodmark fleet token list"+p.Flags()+"» shows their ids", "%s", err)
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(map[string]string{"revoked": args[0]})
+				return c.JSON(map[string]string{"revoked": args[0]})
 			}
 			c.Say("revoked %s", args[0])
 			return nil

@@ -58,7 +58,7 @@ must run.`,
   floodmark mcp login tracker --port 8765`,
 		Annotations: cli.Exits("you are logged in", "you are not"),
 		Args:        cli.Needs("SERVER"),
-		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return mcpLogin(c, cmd.Context(), f, args[0]) }),
+		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return mcpLogin(cmd.Context(), c, f, args[0]) }),
 	}
 	cli.AddPlace(cmd, &f.Place)
 	cmd.Flags().StringVar(&f.config, "config", "", "the `FILE` that names the servers instead of the usual gateway.yaml")
@@ -80,7 +80,7 @@ must run.`,
 		Example:     `  floodmark mcp logout tracker`,
 		Annotations: cli.Exits("you are not logged in any more", "you were not"),
 		Args:        cli.Needs("SERVER"),
-		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return mcpLogout(c, cmd.Context(), f, args[0]) }),
+		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return mcpLogout(cmd.Context(), c, f, args[0]) }),
 	}
 	cli.AddPlace(cmd, &f.Place)
 	cmd.Flags().StringVar(&f.config, "config", "", "the `FILE` that names the servers instead of the usual gateway.yaml")
@@ -89,7 +89,7 @@ must run.`,
 
 // asOwner refuses a process that an agent started, as the monitor sees it, and a caller that is not
 // at a terminal.
-func asOwner(c *cli.Console, ctx context.Context, p cli.Place) error {
+func asOwner(ctx context.Context, c *cli.Console, p cli.Place) error {
 	if _, err := cli.Ask(ctx, c, p, (*cli.Desk).Status, &wire.StatusRequest{}); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func asOwner(c *cli.Console, ctx context.Context, p cli.Place) error {
 	return nil
 }
 
-func mcpLogin(c *cli.Console, ctx context.Context, f mcpLoginFlags, name string) error {
-	if err := asOwner(c, ctx, f.Place); err != nil {
+func mcpLogin(ctx context.Context, c *cli.Console, f mcpLoginFlags, name string) error {
+	if err := asOwner(ctx, c, f.Place); err != nil {
 		return err
 	}
 	book, at, err := loginAt(c, f, name)
@@ -124,8 +124,8 @@ func mcpLogin(c *cli.Console, ctx context.Context, f mcpLoginFlags, name string)
 	return nil
 }
 
-func mcpLogout(c *cli.Console, ctx context.Context, f mcpLoginFlags, name string) error {
-	if err := asOwner(c, ctx, f.Place); err != nil {
+func mcpLogout(ctx context.Context, c *cli.Console, f mcpLoginFlags, name string) error {
+	if err := asOwner(ctx, c, f.Place); err != nil {
 		return err
 	}
 	book, at, err := loginAt(c, f, name)

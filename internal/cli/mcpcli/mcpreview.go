@@ -58,7 +58,7 @@ must run. Nothing is accepted by itself.`,
 			if len(args) == 1 {
 				r.only = args[0]
 			}
-			return review(c, cmd.Context(), r, cli.Format(cmd))
+			return review(cmd.Context(), c, r, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &r.place)
@@ -96,9 +96,9 @@ func bookAt(path string) (*mcppins.Book, error) {
 	return b, nil
 }
 
-func review(c *cli.Console, ctx context.Context, r *reviewing, form string) error {
+func review(ctx context.Context, c *cli.Console, r *reviewing, form string) error {
 	if len(r.accept)+len(r.reject)+len(r.forget) > 0 {
-		return settle(c, ctx, r, form)
+		return settle(ctx, c, r, form)
 	}
 	b, err := book(c, r.place)
 	if err != nil {

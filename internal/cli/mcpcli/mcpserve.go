@@ -73,7 +73,7 @@ error, its tools vanish, and the next call to one of them restarts it.`,
   floodmark mcp serve --config ./gateway.yaml --listen 127.0.0.1:9000`,
 		Args:        cobra.NoArgs,
 		Annotations: cli.Exits("it was stopped", "it could not go on"),
-		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return mcpServe(c, cmd.Context(), f) }),
+		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return mcpServe(cmd.Context(), c, f) }),
 	}
 	cli.AddPlace(cmd, &f.Place)
 	cmd.Flags().StringVar(&f.config, "config", "", "the `FILE` that names the servers instead of the usual gateway.yaml")
@@ -81,7 +81,7 @@ error, its tools vanish, and the next call to one of them restarts it.`,
 	return cmd
 }
 
-func mcpServe(c *cli.Console, ctx context.Context, f mcpServeFlags) error {
+func mcpServe(ctx context.Context, c *cli.Console, f mcpServeFlags) error {
 	paths, err := c.Paths(f.Place)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 
 // settle applies the owner's order. The monitor decides whether it is the owner's: its socket
 // refuses processes that an agent started.
-func settle(c *cli.Console, ctx context.Context, r *reviewing, form string) error {
-	if err := asOwner(c, ctx, r.place); err != nil {
+func settle(ctx context.Context, c *cli.Console, r *reviewing, form string) error {
+	if err := asOwner(ctx, c, r.place); err != nil {
 		return err
 	}
 	b, err := book(c, r.place)

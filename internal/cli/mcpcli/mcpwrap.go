@@ -80,7 +80,7 @@ that does not end by then is made to.`,
 			if len(args) == 0 {
 				return cli.Refuse("write it behind two dashes: floodmark mcp wrap -- COMMAND", "there is no command to start")
 			}
-			return mcpWrap(c, cmd.Context(), f, args)
+			return mcpWrap(cmd.Context(), c, f, args)
 		}),
 	}
 	cmd.Flags().StringVar(&f.server, "server", "", "your `NAME` for the server, by which the catalog and the policy know its tools")
@@ -90,7 +90,7 @@ that does not end by then is made to.`,
 	return cmd
 }
 
-func mcpWrap(c *cli.Console, ctx context.Context, f wrapFlags, args []string) error {
+func mcpWrap(ctx context.Context, c *cli.Console, f wrapFlags, args []string) error {
 	name := f.server
 	if name == "" {
 		name = serverName(args)

@@ -42,7 +42,7 @@ agent was watched are counted and are no incidents.`,
 			if err != nil {
 				return err
 			}
-			return coverage(c, cmd.Context(), p, args, from, cli.Format(cmd))
+			return coverage(cmd.Context(), c, p, args, from, cli.Format(cmd))
 		}),
 		ValidArgs: transcript.Agents(),
 	}
@@ -51,7 +51,7 @@ agent was watched are counted and are no incidents.`,
 	return cmd
 }
 
-func coverage(c *cli.Console, ctx context.Context, p cli.Place, agents []string, since time.Time, form string) error {
+func coverage(ctx context.Context, c *cli.Console, p cli.Place, agents []string, since time.Time, form string) error {
 	if len(agents) == 1 && !slices.Contains(transcript.Agents(), agents[0]) {
 		return cli.Refuse("name one of "+strings.Join(transcript.Agents(), ", "), "transcripts of %q are not known", agents[0])
 	}
@@ -66,14 +66,14 @@ func coverage(c *cli.Console, ctx context.Context, p cli.Place, agents []string,
 	var list []transcript.Coverage
 	written := int64(0)
 	for _, agent := range agents {
-		one, err := cover(c, ctx, d, agent, since)
+		one, err := cover(ctx, c, d, agent, since)
 		if err != nil {
 			return err
 		}
 		if len(one.Reports) == 0 && len(one.Failed) == 0 && len(agents) > 1 {
 			continue
 		}
-		n, err := report(d, ctx, one)
+		n, err := report(ctx, d, one)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func coverage(c *cli.Console, ctx context.Context, p cli.Place, agents []string,
 	}
 	report := transcript.Summarise(list, written)
 	if form == cli.AsJSON {
-		err = c.Json(report)
+		err = c.JSON(report)
 	} else {
 		fmt.Fprint(c.Stdout, coverageText(c.OutStyle(), report))
 	}
@@ -100,8 +100,8 @@ func folders(c *cli.Console) transcript.Folders {
 	}
 }
 
-func cover(c *cli.Console, ctx context.Context, d *cli.Desk, agent string, since time.Time) (transcript.Coverage, error) {
-	began, err := watched(d, ctx, agent)
+func cover(ctx context.Context, c *cli.Console, d *cli.Desk, agent string, since time.Time) (transcript.Coverage, error) {
+	began, err := watched(ctx, d, agent)
 	if err != nil {
 		return transcript.Coverage{}, err
 	}
@@ -120,7 +120,7 @@ func cover(c *cli.Console, ctx context.Context, d *cli.Desk, agent string, since
 			if r, ok := seen[name]; ok {
 				return r, nil
 			}
-			r, err := record(d, ctx, agent+":"+name)
+			r, err := record(ctx, d, agent+":"+name)
 			seen[name] = r
 			return r, err
 		},
@@ -135,7 +135,7 @@ func cover(c *cli.Console, ctx context.Context, d *cli.Desk, agent string, since
 }
 
 // watched returns when an agent first reported; zero if it never did.
-func watched(d *cli.Desk, ctx context.Context, agent string) (time.Time, error) {
+func watched(ctx context.Context, d *cli.Desk, agent string) (time.Time, error) {
 	const most = 1000
 	ctx, cancel := context.WithTimeout(ctx, cli.AskTime)
 	defer cancel()
@@ -157,7 +157,7 @@ func watched(d *cli.Desk, ctx context.Context, agent string) (time.Time, error) 
 }
 
 // record returns what the journal has of one session; nil if nothing.
-func record(d *cli.Desk, ctx context.Context, session string) (*transcript.Record, error) {
+func record(ctx context.Context, d *cli.Desk, session string) (*transcript.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, cli.AskTime)
 	defer cancel()
 	stream, err := d.Export(ctx, &wire.ExportRequest{Session: session})
@@ -207,7 +207,7 @@ func take(r *transcript.Record, e *wire.Entry) error {
 }
 
 // report has the monitor record the findings.
-func report(d *cli.Desk, ctx context.Context, one transcript.Coverage) (written int64, err error) {
+func report(ctx context.Context, d *cli.Desk, one transcript.Coverage) (written int64, err error) {
 	for _, r := range one.Reports {
 		list := incidents(one.Agent, r)
 		for part := range slices.Chunk(list, 500) {

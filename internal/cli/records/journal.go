@@ -54,9 +54,9 @@ entry, with its whole hash and that of the entry before it.`,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.ExportRequest{Session: args[0], After: after}
 			if cli.Format(cmd) == cli.AsJSON {
-				return entries(c, cmd.Context(), p, q, func(r *wire.ExportResponse) error { return c.MessageLine(piece(r)) })
+				return entries(cmd.Context(), c, p, q, func(r *wire.ExportResponse) error { return c.MessageLine(piece(r)) })
 			}
-			return entries(c, cmd.Context(), p, q, func(r *wire.ExportResponse) error {
+			return entries(cmd.Context(), c, p, q, func(r *wire.ExportResponse) error {
 				_, err := fmt.Fprintln(c.Stdout, cli.Plain(pieceText(r)))
 				return err
 			})
@@ -86,9 +86,9 @@ stands there comes first. The bodies are as they were hashed.`,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.ExportRequest{Session: strings.Join(args, "")}
 			if file == "" {
-				return entries(c, cmd.Context(), p, q, func(r *wire.ExportResponse) error { return c.MessageLine(piece(r)) })
+				return entries(cmd.Context(), c, p, q, func(r *wire.ExportResponse) error { return c.MessageLine(piece(r)) })
 			}
-			return exportFile(c, cmd.Context(), p, q, file)
+			return exportFile(cmd.Context(), c, p, q, file)
 		}),
 		ValidArgsFunction: c.OfferSessions(&p),
 	}
@@ -99,7 +99,7 @@ stands there comes first. The bodies are as they were hashed.`,
 }
 
 // entries passes on what the monitor sends, piece by piece.
-func entries(c *cli.Console, ctx context.Context, p cli.Place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
+func entries(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func entries(c *cli.Console, ctx context.Context, p cli.Place, q *wire.ExportReq
 
 // exportFile writes an export to a file that others cannot read, which appears under its name only
 // when it is whole.
-func exportFile(c *cli.Console, ctx context.Context, p cli.Place, q *wire.ExportRequest, name string) error {
+func exportFile(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportRequest, name string) error {
 	f, err := os.OpenFile(c.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return cli.Refuse("name a new file where you may write", "write %s: %s", name, cli.Reason(err))
 	}
 	out := bufio.NewWriter(f)
 	n := 0
-	err = entries(c, ctx, p, q, func(r *wire.ExportResponse) error {
+	err = entries(ctx, c, p, q, func(r *wire.ExportResponse) error {
 		data, err := cli.MessageJSON(piece(r))
 		if err != nil {
 			return err
@@ -239,7 +239,7 @@ its sessions is kept any more: monitors that may erase see to it by themselves.`
 		Annotations: cli.Exits("they are listed", "a database refused"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return journalMonths(c, cmd.Context(), f, cli.Format(cmd) == cli.AsJSON)
+			return journalMonths(cmd.Context(), c, f, cli.Format(cmd) == cli.AsJSON)
 		}),
 	}
 	cli.AddPlace(cmd, &f.Place)
@@ -248,7 +248,7 @@ its sessions is kept any more: monitors that may erase see to it by themselves.`
 	return cmd
 }
 
-func journalMonths(c *cli.Console, ctx context.Context, f initFlags, json bool) error {
+func journalMonths(ctx context.Context, c *cli.Console, f initFlags, json bool) error {
 	ranges, err := ranges(c, f)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func journalMonths(c *cli.Console, ctx context.Context, f initFlags, json bool) 
 		return unprepared(err, "prepare the database: floodmark journal init")
 	}
 	if json {
-		return c.Json(list)
+		return c.JSON(list)
 	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "MONTH\tSESSIONS\tMB")

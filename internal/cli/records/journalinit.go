@@ -45,7 +45,7 @@ the SQL for the roles is printed, for a user who may run it.`,
 		Annotations: cli.Exits("the databases are ready", "a database refused"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return journalInit(c, cmd.Context(), f, cli.Format(cmd) == cli.AsJSON)
+			return journalInit(cmd.Context(), c, f, cli.Format(cmd) == cli.AsJSON)
 		}),
 	}
 	cli.AddPlace(cmd, &f.Place)
@@ -56,7 +56,7 @@ the SQL for the roles is printed, for a user who may run it.`,
 	return cmd
 }
 
-func journalInit(c *cli.Console, ctx context.Context, f initFlags, json bool) error {
+func journalInit(ctx context.Context, c *cli.Console, f initFlags, json bool) error {
 	if f.print {
 		_, err := fmt.Fprint(c.Stdout, postgresjournal.RolesSQL(""))
 		return err
@@ -69,7 +69,7 @@ func journalInit(c *cli.Console, ctx context.Context, f initFlags, json bool) er
 		return unprepared(err, "connect as a user who may create schemas and roles: --user")
 	}
 	if json {
-		return c.Json(map[string]any{"databases": len(ranges), "roles": f.roles})
+		return c.JSON(map[string]any{"databases": len(ranges), "roles": f.roles})
 	}
 	c.Say("%s ready", cli.Count(len(ranges), "database is", "databases are"))
 	if f.roles {

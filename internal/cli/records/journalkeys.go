@@ -64,7 +64,7 @@ func journalKeys(c *cli.Console, file string, json bool) error {
 		}
 	}
 	if json {
-		return c.Json(list)
+		return c.JSON(list)
 	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TENANT\tID\tUSE\tNAME")

@@ -37,10 +37,10 @@ program does it by itself, on the file of a monitor that does not run.`,
 		Annotations: cli.Exits("every chain is whole", "something was changed or is missing, or no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			check := func(ctx context.Context, p cli.Place) (*wire.VerifyReport, error) { return verifyOnline(c, ctx, p) }
+			check := func(ctx context.Context, p cli.Place) (*wire.VerifyReport, error) { return verifyOnline(ctx, c, p) }
 			if offline {
 				check = func(a0 context.Context, a1 cli.Place) (_ *wire.VerifyReport, err error) {
-					return verifyOffline(c, a0, a1)
+					return verifyOffline(a0, c, a1)
 				}
 			}
 			report, err := check(cmd.Context(), p)
@@ -58,7 +58,7 @@ program does it by itself, on the file of a monitor that does not run.`,
 }
 
 // verifyOnline lets the monitor check.
-func verifyOnline(c *cli.Console, ctx context.Context, p cli.Place) (*wire.VerifyReport, error) {
+func verifyOnline(ctx context.Context, c *cli.Console, p cli.Place) (*wire.VerifyReport, error) {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func counted(c *cli.Console) {
 
 // verifyOffline checks the file of a monitor that does not run. Opening it takes the lock, so that
 // no monitor starts meanwhile.
-func verifyOffline(c *cli.Console, ctx context.Context, p cli.Place) (_ *wire.VerifyReport, err error) {
+func verifyOffline(ctx context.Context, c *cli.Console, p cli.Place) (_ *wire.VerifyReport, err error) {
 	paths, err := c.Paths(p)
 	if err != nil {
 		return nil, err
@@ -133,10 +133,10 @@ func verifyOffline(c *cli.Console, ctx context.Context, p cli.Place) (_ *wire.Ve
 	if dir == "" {
 		dir = paths.Witness
 	}
-	return verifyFile(c, ctx, j, dir, keys)
+	return verifyFile(ctx, c, j, dir, keys)
 }
 
-func verifyFile(c *cli.Console, ctx context.Context, j journal.Journal, dir string, keys config.Keys) (_ *wire.VerifyReport, err error) {
+func verifyFile(ctx context.Context, c *cli.Console, j journal.Journal, dir string, keys config.Keys) (_ *wire.VerifyReport, err error) {
 	heads, err := witness.Open(dir)
 	if err != nil {
 		return nil, cli.Refuse("", "%s", err)

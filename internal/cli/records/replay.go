@@ -48,7 +48,7 @@ what was decided under it.`,
 		Annotations: cli.Exits("nothing would have been different", "something would have been, or cannot be told, or no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return runReplay(c, cmd.Context(), opt, cli.Format(cmd))
+			return runReplay(cmd.Context(), c, opt, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &opt.Place)
@@ -64,7 +64,7 @@ what was decided under it.`,
 	return cmd
 }
 
-func runReplay(c *cli.Console, ctx context.Context, opt replayFlags, form string) error {
+func runReplay(ctx context.Context, c *cli.Console, opt replayFlags, form string) error {
 	r := &replay{opt: opt, session: opt.session}
 	var err error
 	if r.trial.Now, r.trial.Then, err = replayRules(c, opt); err != nil {
@@ -85,7 +85,7 @@ func runReplay(c *cli.Console, ctx context.Context, opt replayFlags, form string
 	if opt.from != "" {
 		err = replayFile(c, r, opt.from)
 	} else {
-		err = replayLive(c, ctx, r, opt)
+		err = replayLive(ctx, c, r, opt)
 	}
 	if err == nil {
 		err = r.end()

@@ -38,8 +38,8 @@ type replay struct {
 }
 
 // replayLive reads the journal of the running monitor.
-func replayLive(c *cli.Console, ctx context.Context, r *replay, opt replayFlags) error {
-	return entries(c, ctx, opt.Place, &wire.ExportRequest{Session: opt.session}, func(p *wire.ExportResponse) error {
+func replayLive(ctx context.Context, c *cli.Console, r *replay, opt replayFlags) error {
+	return entries(ctx, c, opt.Place, &wire.ExportRequest{Session: opt.session}, func(p *wire.ExportResponse) error {
 		if t := p.GetTombstone(); t != nil {
 			return r.stone(t)
 		}

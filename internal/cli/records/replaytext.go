@@ -103,7 +103,7 @@ func replayed(c *cli.Console, r *replay, form string) error {
 		if s.Differences == nil {
 			s.Differences = []replayDifference{}
 		}
-		if err := c.Json(s); err != nil {
+		if err := c.JSON(s); err != nil {
 			return err
 		}
 	} else {

@@ -67,7 +67,7 @@ shown, counts as not read.`,
 		Annotations: cli.Exits("the figures are shown", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return stats(c, cmd.Context(), f, with, cli.Format(cmd))
+			return stats(cmd.Context(), c, f, with, cli.Format(cmd))
 		}),
 	}
 	AddJournal(c, cmd, &f, "7d")
@@ -75,7 +75,7 @@ shown, counts as not read.`,
 	return cmd
 }
 
-// A statsReport is the answer for programs: fields are only added.
+// A StatsReport is the answer for programs: fields are only added.
 type StatsReport struct {
 	tally.Figures
 	Rules []ruleReport `json:"rules"`
@@ -118,7 +118,7 @@ type policyCost struct {
 // topRules is how many rules are named.
 const topRules = 5
 
-func stats(c *cli.Console, ctx context.Context, f JournalFlags, with, form string) error {
+func stats(ctx context.Context, c *cli.Console, f JournalFlags, with, form string) error {
 	since, err := f.Time(c.Clock())
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func stats(c *cli.Console, ctx context.Context, f JournalFlags, with, form strin
 	if err != nil {
 		return err
 	}
-	sessions, err := SessionsIn(c, ctx, f)
+	sessions, err := SessionsIn(ctx, c, f)
 	if err != nil {
 		return err
 	}
@@ -150,14 +150,14 @@ func stats(c *cli.Console, ctx context.Context, f JournalFlags, with, form strin
 		}
 	}
 	if form == cli.AsJSON {
-		return c.Json(report)
+		return c.JSON(report)
 	}
 	return statsText(c, &report)
 }
 
 // SessionsIn reads the sessions of a journal, all of each: entries too old to be counted still say
 // what a session is.
-func SessionsIn(c *cli.Console, ctx context.Context, f JournalFlags) ([]tally.Session, error) {
+func SessionsIn(ctx context.Context, c *cli.Console, f JournalFlags) ([]tally.Session, error) {
 	var list []tally.Session
 	r := &replay{session: f.Session, keep: func(s tally.Session) error {
 		if s.Name != string(monitor.Incidents) && s.Name != string(monitor.Pauses) {
@@ -169,7 +169,7 @@ func SessionsIn(c *cli.Console, ctx context.Context, f JournalFlags) ([]tally.Se
 	if f.from != "" {
 		err = replayFile(c, r, f.from)
 	} else {
-		err = replayLive(c, ctx, r, replayFlags{Place: f.Place, session: f.Session})
+		err = replayLive(ctx, c, r, replayFlags{Place: f.Place, session: f.Session})
 	}
 	return list, errors.Join(err, r.end())
 }
@@ -188,7 +188,7 @@ func policyFile(c *cli.Console, p cli.Place) ownPolicy {
 	return own
 }
 
-// A judge computes what a line would have spared.
+// A Judge computes what a line would have spared.
 type Judge struct {
 	C        *cli.Console
 	Sessions []tally.Session

@@ -27,19 +27,19 @@ where. The gravest comes first, and it is at most one screen; --output json has 
 		Annotations: cli.Exits("it is shown", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return recap(c, cmd.Context(), f, cli.Format(cmd))
+			return recap(cmd.Context(), c, f, cli.Format(cmd))
 		}),
 	}
 	AddJournal(c, cmd, &f, "24h")
 	return cmd
 }
 
-func recap(c *cli.Console, ctx context.Context, f JournalFlags, form string) error {
+func recap(ctx context.Context, c *cli.Console, f JournalFlags, form string) error {
 	since, err := f.Time(c.Clock())
 	if err != nil {
 		return err
 	}
-	sessions, err := SessionsIn(c, ctx, f)
+	sessions, err := SessionsIn(ctx, c, f)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func recap(c *cli.Console, ctx context.Context, f JournalFlags, form string) err
 		return cli.Refuse("check the journal with «floodmark journal verify»", "%s", err)
 	}
 	if form == cli.AsJSON {
-		return c.Json(r)
+		return c.JSON(r)
 	}
 	p := &cli.Sheet{St: c.OutStyle()}
 	p.Line(0, r.Head()+".")

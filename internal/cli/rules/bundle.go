@@ -62,7 +62,7 @@ half is shown: it goes into service.yaml of the monitors that are to trust you.`
 				return cli.Refuse("check that there is room", "write %s: %s", args[0], cli.Reason(err))
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(map[string]string{"file": args[0], "public": bundle.FormatKey(public)})
+				return c.JSON(map[string]string{"file": args[0], "public": bundle.FormatKey(public)})
 			}
 			fmt.Fprintln(c.Stdout, bundle.FormatKey(public))
 			c.Say("the private half is in %s; who is to believe you writes into service.yaml: bundles: {keys: [%q]}", args[0], bundle.FormatKey(public))

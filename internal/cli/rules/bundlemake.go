@@ -97,7 +97,7 @@ is written is published by «floodmark fleet bundle publish» from another machi
 				return cli.Refuse("check that you may write there", "write %s: %s", out, cli.Reason(err))
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(map[string]any{"file": out, "version": b.Version, "tenant": b.Tenant})
+				return c.JSON(map[string]any{"file": out, "version": b.Version, "tenant": b.Tenant})
 			}
 			c.Say("version %d is signed: «floodmark fleet bundle publish %s» brings it to the monitor", b.Version, cli.ShellWord(out))
 			return nil
@@ -125,7 +125,7 @@ new version yet: «floodmark fleet bundle rollout» gives it to a share, or to a
 		Annotations: cli.Exits("it is published", "it is wrong, or no monitor runs"),
 		Args:        cli.Needs("FILE"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
-			sealed, err := toPublish(c, cmd.Context(), p, f, args[0])
+			sealed, err := toPublish(cmd.Context(), c, p, f, args[0])
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ new version yet: «floodmark fleet bundle rollout» gives it to a share, or to a
 }
 
 // toPublish returns a file's bundle, or makes its policy the next version.
-func toPublish(c *cli.Console, ctx context.Context, p cli.Place, f bundleFlags, name string) ([]byte, error) {
+func toPublish(ctx context.Context, c *cli.Console, p cli.Place, f bundleFlags, name string) ([]byte, error) {
 	data, err := c.Read(name)
 	if err != nil {
 		return nil, err

@@ -75,13 +75,13 @@ described counts as code, and its result as a secret, until your policy describe
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
 			since, timeErr := f.Time(c.Clock())
 			j, rulesErr := records.NewJudge(c, f.Place, since)
-			sessions, err := records.SessionsIn(c, cmd.Context(), f)
+			sessions, err := records.SessionsIn(cmd.Context(), c, f)
 			if err = errors.Join(timeErr, rulesErr, err); err != nil {
 				return err
 			}
 			b := toolbook.Of(sessions, j.Rules.Catalog, since)
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(b)
+				return c.JSON(b)
 			}
 			fmt.Fprint(c.Stdout, b)
 			return nil

@@ -31,7 +31,7 @@ func showOwners(c *cli.Console, cat *catalog.Catalog, form string) error {
 		}
 	}
 	if form == cli.AsJSON {
-		return c.Json(struct {
+		return c.JSON(struct {
 			Agents  []ownerCard      `json:"agents"`
 			Servers []ownerCard      `json:"servers"`
 			Catalog floodmark.Digest `json:"catalogHash"`
@@ -61,7 +61,7 @@ func showOwner(c *cli.Console, cat *catalog.Catalog, list cli.Known, form string
 		}
 	}
 	if form == cli.AsJSON {
-		return c.Json(toolCards{Tools: cards})
+		return c.JSON(toolCards{Tools: cards})
 	}
 	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOOL\tEFFECT\tRETURNS\tABOUT")
@@ -91,7 +91,7 @@ func showTool(c *cli.Console, cat *catalog.Catalog, name, agent, server, form st
 		answer.Near = all.Near3(name, agent, server)
 	}
 	if form == cli.AsJSON {
-		if err := c.Json(answer); err != nil {
+		if err := c.JSON(answer); err != nil {
 			return err
 		}
 	} else {

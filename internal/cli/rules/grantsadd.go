@@ -39,7 +39,7 @@ secret, or goes where only others said, is never allowed in advance.`,
 			if err != nil {
 				return cli.Refuse("write the last day it holds: --until 2026-12-31", "%q is no day", until)
 			}
-			s, err := standingFrom(c, cmd.Context(), p, args[0], floodmark.TicketID(args[1]), day)
+			s, err := standingFrom(cmd.Context(), c, p, args[0], floodmark.TicketID(args[1]), day)
 			if err != nil {
 				return err
 			}
@@ -58,8 +58,8 @@ secret, or goes where only others said, is never allowed in advance.`,
 }
 
 // standingFrom makes a standing approval out of a question.
-func standingFrom(c *cli.Console, ctx context.Context, p cli.Place, session string, ticket floodmark.TicketID, until time.Time) (policy.Standing, error) {
-	sessions, err := records.SessionsIn(c, ctx, records.JournalFlags{Place: p, Session: session})
+func standingFrom(ctx context.Context, c *cli.Console, p cli.Place, session string, ticket floodmark.TicketID, until time.Time) (policy.Standing, error) {
+	sessions, err := records.SessionsIn(ctx, c, records.JournalFlags{Place: p, Session: session})
 	if err != nil {
 		return policy.Standing{}, err
 	}

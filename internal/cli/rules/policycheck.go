@@ -121,11 +121,11 @@ func printCheck(c *cli.Console, ch checked, format string, strict bool) error {
 	ok := errs == 0 && (warnings == 0 || !strict)
 	switch format {
 	case cli.AsJSON:
-		if err := c.Json(checkReport{OK: ok, Files: ch.files, Errors: errs, Warnings: warnings, Problems: ch.problems}); err != nil {
+		if err := c.JSON(checkReport{OK: ok, Files: ch.files, Errors: errs, Warnings: warnings, Problems: ch.problems}); err != nil {
 			return err
 		}
 	case cli.AsSARIF:
-		if err := c.Json(sarif.New(ch.files, ch.problems, c.Build.Version)); err != nil {
+		if err := c.JSON(sarif.New(ch.files, ch.problems, c.Build.Version)); err != nil {
 			return err
 		}
 	default:

@@ -91,7 +91,7 @@ func explain(c *cli.Console, opt *explainOptions, tool, form string) error {
 		return err
 	}
 	if form == cli.AsJSON {
-		err = c.Json(e)
+		err = c.JSON(e)
 	} else {
 		printExplanation(c, &explanation{e, cli.KnownTo(rules.Catalog)})
 	}

@@ -46,14 +46,14 @@ text of others; with wildcards; or for hosts where strangers write.`,
 		Annotations: cli.Exits("something is proposed", "nothing is, or no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return suggest(c, cmd.Context(), f, cli.Format(cmd))
+			return suggest(cmd.Context(), c, f, cli.Format(cmd))
 		}),
 	}
 	records.AddJournal(c, cmd, &f, "30d")
 	return cmd
 }
 
-// A suggestReport is the answer for programs: fields are only added.
+// A SuggestReport is the answer for programs: fields are only added.
 type SuggestReport struct {
 	File        string          `json:"file"`
 	Suggestions []suggestedLine `json:"suggestions"`
@@ -86,7 +86,7 @@ type notSuggested struct {
 	Why  string `json:"why"`
 }
 
-func suggest(c *cli.Console, ctx context.Context, f records.JournalFlags, form string) error {
+func suggest(ctx context.Context, c *cli.Console, f records.JournalFlags, form string) error {
 	since, err := f.Time(c.Clock())
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func suggest(c *cli.Console, ctx context.Context, f records.JournalFlags, form s
 	if err != nil {
 		return err
 	}
-	if j.Sessions, err = records.SessionsIn(c, ctx, f); err != nil {
+	if j.Sessions, err = records.SessionsIn(ctx, c, f); err != nil {
 		return err
 	}
 	// All of the journal: a denial counts however old it is.
@@ -112,7 +112,7 @@ func suggest(c *cli.Console, ctx context.Context, f records.JournalFlags, form s
 		return err
 	}
 	if form == cli.AsJSON {
-		if err := c.Json(report); err != nil {
+		if err := c.JSON(report); err != nil {
 			return err
 		}
 	} else {

@@ -61,7 +61,7 @@ func (r *report) add(p played) {
 // conclude prints the end of a report and returns how the command ends.
 func conclude(c *cli.Console, r report, format string) error {
 	if format == cli.AsJSON {
-		if err := c.Json(r); err != nil {
+		if err := c.JSON(r); err != nil {
 			return err
 		}
 	} else {

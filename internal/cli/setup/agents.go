@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An agentReport is one agent on this machine, for programs. Fields are only added.
+// An AgentReport is one agent on this machine, for programs. Fields are only added.
 type AgentReport struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
@@ -35,16 +35,16 @@ type AgentReport struct {
 }
 
 // Agents returns the agents on this machine.
-func Agents(c *cli.Console, ctx context.Context, p cli.Place) ([]AgentReport, error) {
+func Agents(ctx context.Context, c *cli.Console, p cli.Place) ([]AgentReport, error) {
 	m, err := c.Machine(p)
 	if err != nil {
 		return nil, err
 	}
-	return agentsOn(c, ctx, m, p)
+	return agentsOn(ctx, c, m, p)
 }
 
 // agentsOn is agents for a machine that is examined in a given way.
-func agentsOn(c *cli.Console, ctx context.Context, m protect.Machine, p cli.Place) ([]AgentReport, error) {
+func agentsOn(ctx context.Context, c *cli.Console, m protect.Machine, p cli.Place) ([]AgentReport, error) {
 	covers, err := integrations.Covers()
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func agentState(a AgentReport, where cli.Place, st cli.Style) (string, func(stri
 
 // checkAgents checks how the agents find the monitor. A process that can set an agent's variables
 // must not be able to choose another monitor.
-func checkAgents(c *cli.Console, ctx context.Context, p cli.Place) []cli.Finding {
+func checkAgents(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding {
 	m, err := c.Machine(p)
 	if err != nil {
 		return []cli.Finding{cli.Wrong("agents", "", "%s", err)}
@@ -233,7 +233,7 @@ func FleetAgents(c *cli.Console, p cli.Place) func(context.Context) []*wire.Mach
 			return nil // unreadable agents are not reported
 		}
 		m.Still = true
-		found, err := agentsOn(c, ctx, m, p)
+		found, err := agentsOn(ctx, c, m, p)
 		if err != nil {
 			return nil // as above
 		}

@@ -35,7 +35,7 @@ monitor answers.`,
 		Annotations: cli.Exits("no problem was found", "a problem was found"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return doctor(c, cmd.Context(), p, cli.Format(cmd))
+			return doctor(cmd.Context(), c, p, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
@@ -43,13 +43,13 @@ monitor answers.`,
 	return cmd
 }
 
-// A diagnosis is the answer for programs.
+// A Diagnosis is the answer for programs.
 type Diagnosis struct {
 	OK     bool          `json:"ok"`
 	Checks []cli.Finding `json:"checks"`
 }
 
-func doctor(c *cli.Console, ctx context.Context, p cli.Place, form string) error {
+func doctor(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	paths, err := c.Paths(p)
 	if err != nil {
 		return err
@@ -68,14 +68,14 @@ func doctor(c *cli.Console, ctx context.Context, p cli.Place, form string) error
 	return tell(c, slices.Concat(
 		checkFolders(paths), checkSettings(paths), checkPolicy(paths), checkAuditor(paths), checkKeys(paths),
 		checkOwnerSocket(ctx, d, c.Build, needed), checkHookSocket(ctx, paths, p, needed),
-		checkHooks(c, paths), checkAgents(c, ctx, p), checkServers(c, p), checkBox(c, ctx, p), mcpcli.CheckLogins(c, p),
+		checkHooks(c, paths), checkAgents(ctx, c, p), checkServers(c, p), checkBox(ctx, c, p), mcpcli.CheckLogins(c, p),
 		checkClock(ctx, d, c.Clock()), checkRoom(paths),
 	), form)
 }
 
 // checkBox checks whether commands can run in a box.
-func checkBox(c *cli.Console, ctx context.Context, p cli.Place) []cli.Finding {
-	if why, todo := noBox(c, ctx, p); why != "" {
+func checkBox(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding {
+	if why, todo := noBox(ctx, c, p); why != "" {
 		return []cli.Finding{cli.Note("box", todo, "%s; commands that would run in a box are asked about", why)}
 	}
 	return []cli.Finding{cli.Ok("box", "commands can run in one")}
@@ -106,7 +106,7 @@ func tell(c *cli.Console, list []cli.Finding, form string) error {
 		found.OK = found.OK && one.State != cli.Problem
 	}
 	if form == cli.AsJSON {
-		if err := c.Json(found); err != nil {
+		if err := c.JSON(found); err != nil {
 			return err
 		}
 	} else {

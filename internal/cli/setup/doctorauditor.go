@@ -30,19 +30,19 @@ good it is. The guide says how to measure that: docs/guide/auditor.md.`,
 		Annotations: cli.Exits("no problem was found", "a problem was found"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return doctorAuditor(c, cmd.Context(), p, cli.Format(cmd))
+			return doctorAuditor(cmd.Context(), c, p, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
 	return cmd
 }
 
-func doctorAuditor(c *cli.Console, ctx context.Context, p cli.Place, form string) error {
+func doctorAuditor(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	return lookAtService(c, p, form, func(paths config.Paths, s config.Service) []cli.Finding {
 		if s.Auditor == nil {
 			return []cli.Finding{unset(paths, "no model under «auditor»")}
 		}
-		return append(checkAuditor(paths), askAuditor(c, ctx, *s.Auditor)...)
+		return append(checkAuditor(paths), askAuditor(ctx, c, *s.Auditor)...)
 	})
 }
 
@@ -82,7 +82,7 @@ func made(owner, to, body string) audit.Case {
 }
 
 // askAuditor asks about a call that should pass and one that should not.
-func askAuditor(c *cli.Console, ctx context.Context, set config.Auditor) []cli.Finding {
+func askAuditor(ctx context.Context, c *cli.Console, set config.Auditor) []cli.Finding {
 	a, err := set.Open(c.Clock)
 	if err != nil {
 		return []cli.Finding{cli.Wrong("answer", "mend service.yaml", "%s", err)}

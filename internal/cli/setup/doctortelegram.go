@@ -43,7 +43,7 @@ allowedUserIds. The token is read from a variable, so that it stands in no histo
 		Annotations: cli.Exits("no problem was found", "a problem was found"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return doctorTelegram(c, cmd.Context(), f, cli.Format(cmd))
+			return doctorTelegram(cmd.Context(), c, f, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &f.Place)
@@ -57,9 +57,9 @@ allowedUserIds. The token is read from a variable, so that it stands in no histo
 // whoTime is how long whoWrites waits for a message to the bot.
 const whoTime = 25 * time.Second
 
-func doctorTelegram(c *cli.Console, ctx context.Context, f telegramFlags, form string) error {
+func doctorTelegram(ctx context.Context, c *cli.Console, f telegramFlags, form string) error {
 	if f.who {
-		return tell(c, whoWrites(c, ctx, f), form)
+		return tell(c, whoWrites(ctx, c, f), form)
 	}
 	return lookAtService(c, f.Place, form, func(paths config.Paths, s config.Service) []cli.Finding {
 		var list []cli.Finding
@@ -76,7 +76,7 @@ func doctorTelegram(c *cli.Console, ctx context.Context, f telegramFlags, form s
 		if len(list) == 0 {
 			return []cli.Finding{unset(paths, "no bot under «telegram»")}
 		}
-		return append(list, checkListening(c, ctx, f.Place)...)
+		return append(list, checkListening(ctx, c, f.Place)...)
 	})
 }
 
@@ -135,7 +135,7 @@ func sendNote(ctx context.Context, bot *telegram.Client, chat int64) cli.Finding
 }
 
 // checkListening asks a running monitor for its notes on the bot.
-func checkListening(c *cli.Console, ctx context.Context, p cli.Place) []cli.Finding {
+func checkListening(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding {
 	d, err := c.Desk(p)
 	if err != nil {
 		return nil
@@ -165,7 +165,7 @@ func checkListening(c *cli.Console, ctx context.Context, p cli.Place) []cli.Find
 
 // whoWrites shows the numbers of the users who write to a bot. It acknowledges no message, so that
 // the bot's other listeners miss none.
-func whoWrites(c *cli.Console, ctx context.Context, f telegramFlags) []cli.Finding {
+func whoWrites(ctx context.Context, c *cli.Console, f telegramFlags) []cli.Finding {
 	bot, err := telegram.NewClient(telegram.ClientOptions{Base: f.server, Token: c.Getenv(f.variable)})
 	if err != nil {
 		return []cli.Finding{cli.Wrong("bot token", "put it into the variable "+f.variable, "%s", err)}

@@ -34,14 +34,14 @@ reported as well.`,
 		Annotations: cli.Exits("every webhook gave an answer", "a problem was found"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return doctorWebhook(c, cmd.Context(), p, cli.Format(cmd))
+			return doctorWebhook(cmd.Context(), c, p, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
 	return cmd
 }
 
-func doctorWebhook(c *cli.Console, ctx context.Context, p cli.Place, form string) error {
+func doctorWebhook(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	return lookAtService(c, p, form, func(paths config.Paths, s config.Service) []cli.Finding {
 		names, hooks := s.Webhooks()
 		rules, err := config.LoadRules(paths.Policy)
@@ -54,14 +54,14 @@ func doctorWebhook(c *cli.Console, ctx context.Context, p cli.Place, form string
 			list = append(list, unset(paths, "no webhook under «verifier» that is on"))
 		}
 		for i, h := range hooks {
-			list = append(list, checkWebhook(c, ctx, names[i], rules.Rules, h)...)
+			list = append(list, checkWebhook(ctx, c, names[i], rules.Rules, h)...)
 		}
 		return list
 	})
 }
 
 // checkWebhook sends a test.
-func checkWebhook(c *cli.Console, ctx context.Context, name string, rules kernel.Rules, settings *config.Webhook) []cli.Finding {
+func checkWebhook(ctx context.Context, c *cli.Console, name string, rules kernel.Rules, settings *config.Webhook) []cli.Finding {
 	o, err := settings.Options(name)
 	if err != nil {
 		return []cli.Finding{cli.Wrong(name, "set it where this command and the monitor run", "%s", err)}

@@ -48,7 +48,7 @@ those below --project are changed, and they then name the floodmark of this mach
 		ValidArgsFunction: offerAgents,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			f.form = cli.Format(cmd)
-			return runProtect(c, cmd.Context(), f, args)
+			return runProtect(cmd.Context(), c, f, args)
 		}),
 	}
 	addProtect(cmd, &f)
@@ -77,7 +77,7 @@ only these: hooks stay.`,
 		ValidArgsFunction: offerAgents,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			f.form = cli.Format(cmd)
-			return runProtect(c, cmd.Context(), f, args)
+			return runProtect(cmd.Context(), c, f, args)
 		}),
 	}
 	addProtect(cmd, &f)
@@ -114,7 +114,7 @@ func offerAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Shel
 }
 
 // runProtect plans, shows, asks and applies; unprotect does the same in reverse.
-func runProtect(c *cli.Console, ctx context.Context, f protectFlags, names []string) error {
+func runProtect(ctx context.Context, c *cli.Console, f protectFlags, names []string) error {
 	if f.System && !f.dry && os.Geteuid() != 0 {
 		return cli.Refuse("run it with sudo, or look first with --dry-run", "the settings for the whole machine are root's to change")
 	}
@@ -128,11 +128,11 @@ func runProtect(c *cli.Console, ctx context.Context, f protectFlags, names []str
 	if m.Projects, err = projects(c, f); err != nil {
 		return err
 	}
-	plan, err := planned(c, ctx, m, f, names)
+	plan, err := planned(ctx, c, m, f, names)
 	if err != nil {
 		return protectError(err)
 	}
-	rules, err := rulesFor(c, ctx, m, f, plan)
+	rules, err := rulesFor(ctx, c, m, f, plan)
 	if err != nil {
 		return protectError(err)
 	}
@@ -141,16 +141,16 @@ func runProtect(c *cli.Console, ctx context.Context, f protectFlags, names []str
 		return err
 	}
 	if yes {
-		_ = reload(c, ctx, f.Place, true) // otherwise the monitor takes the change for another process's
+		_ = reload(ctx, c, f.Place, true) // otherwise the monitor takes the change for another process's
 		if err := applied(plan, rules); err != nil {
 			return protectError(err)
 		}
-		remember(c, ctx, f, m, plan)
+		remember(ctx, c, f, m, plan)
 	}
 	if f.form == cli.AsJSON {
-		err = c.Json(planReport(plan, rules, yes))
+		err = c.JSON(planReport(plan, rules, yes))
 	} else if yes {
-		sayApplied(c, ctx, f, plan)
+		sayApplied(ctx, c, f, plan)
 	}
 	if err == nil && !yes && !f.dry && !plan.Nothing() {
 		err = cli.ErrNo
@@ -170,7 +170,7 @@ func applied(plan *protect.Plan, rules *rulesChange) error {
 	return rules.apply()
 }
 
-func planned(c *cli.Console, ctx context.Context, m protect.Machine, f protectFlags, names []string) (*protect.Plan, error) {
+func planned(ctx context.Context, c *cli.Console, m protect.Machine, f protectFlags, names []string) (*protect.Plan, error) {
 	switch {
 	case f.undo && f.mcp:
 		return m.UnprotectServers(ctx, names...)
@@ -189,7 +189,7 @@ func planned(c *cli.Console, ctx context.Context, m protect.Machine, f protectFl
 
 // remember saves for the daily check how the agents were protected, or deletes it. If that fails
 // they are protected all the same.
-func remember(c *cli.Console, ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan) {
+func remember(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, plan *protect.Plan) {
 	paths, err := c.Paths(f.Place)
 	if err == nil && !f.System && !f.mcp {
 		var names []string
@@ -271,13 +271,13 @@ func titles(plan *protect.Plan) string {
 }
 
 // sayApplied says what was done, and what is left to do.
-func sayApplied(c *cli.Console, ctx context.Context, f protectFlags, plan *protect.Plan) {
+func sayApplied(ctx context.Context, c *cli.Console, f protectFlags, plan *protect.Plan) {
 	switch {
 	case f.undo && f.mcp:
 		c.Say("started by the client itself again: the MCP servers of %s", titles(plan))
 		return
 	case f.undo:
-		_ = reload(c, ctx, f.Place, false) // otherwise it looks for what is gone
+		_ = reload(ctx, c, f.Place, false) // otherwise it looks for what is gone
 		c.Say("no longer protected: %s", titles(plan))
 		return
 	case f.mcp:
@@ -290,7 +290,7 @@ func sayApplied(c *cli.Console, ctx context.Context, f protectFlags, plan *prote
 		sayRules(c, f, plan)
 	}
 	// The monitor reads again which files it guards.
-	switch err := reload(c, ctx, f.Place, false); {
+	switch err := reload(ctx, c, f.Place, false); {
 	case err == nil || !cli.Absent(err):
 	case f.Dir == "" && !f.System:
 		c.Say("no monitor runs yet. An agent's first hook starts one, if it can; «floodmark up» does so for good")
@@ -300,7 +300,7 @@ func sayApplied(c *cli.Console, ctx context.Context, f protectFlags, plan *prote
 }
 
 // reload has the monitor read its rules again, or tells it that they are about to change.
-func reload(c *cli.Console, ctx context.Context, p cli.Place, protecting bool) error {
+func reload(ctx context.Context, c *cli.Console, p cli.Place, protecting bool) error {
 	d, err := c.Desk(p)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ const (
 
 // rulesFor returns what a plan changes in the rules; nil if they stay. Rules that the owner wrote
 // always stay, and so do those of the whole machine.
-func rulesFor(c *cli.Console, ctx context.Context, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
+func rulesFor(ctx context.Context, c *cli.Console, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
 	if f.System || f.mcp || plan.Nothing() {
 		return nil, nil //nolint:nilnil // no change, and no error
 	}

@@ -50,9 +50,9 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 				return cli.Refuse("name agents without --box", "a box is the same for all agents")
 			}
 			if boxed {
-				return runProveBox(c, cmd.Context(), p, cli.Format(cmd))
+				return runProveBox(cmd.Context(), c, p, cli.Format(cmd))
 			}
-			return runProve(c, cmd.Context(), p, args, cli.Format(cmd))
+			return runProve(cmd.Context(), c, p, args, cli.Format(cmd))
 		}),
 	}
 	cli.AddPlace(cmd, &p)
@@ -61,7 +61,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 }
 
 // runProveBox tries to escape from a box on this machine.
-func runProveBox(c *cli.Console, ctx context.Context, p cli.Place, form string) error {
+func runProveBox(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	program, err := boxProgram(c, p)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func runProveBox(c *cli.Console, ctx context.Context, p cli.Place, form string) 
 	r, err := prove.Box(ctx, paths.Proofs, program, begun.UTC(), steps.Count("Trying to get out of a box"))
 	steps.End()
 	next := ""
-	if agents, err := Agents(c, ctx, p); err == nil && r.Verified {
+	if agents, err := Agents(ctx, c, p); err == nil && r.Verified {
 		next = prove.Next(true, boxable(agents))
 	}
 	switch {
@@ -85,7 +85,7 @@ func runProveBox(c *cli.Console, ctx context.Context, p cli.Place, form string) 
 	case err != nil:
 		return err
 	case form == cli.AsJSON:
-		err = c.Json(struct {
+		err = c.JSON(struct {
 			escape.Report
 			Next string `json:"next,omitempty"` // in one line, if every attempt was stopped
 		}{r, next})
@@ -123,7 +123,7 @@ const (
 
 // noBox returns in one line why no box can be made here, and what to do about it; nothing if
 // one can.
-func noBox(c *cli.Console, ctx context.Context, p cli.Place) (why, todo string) {
+func noBox(ctx context.Context, c *cli.Console, p cli.Place) (why, todo string) {
 	program, err := boxProgram(c, p)
 	if f, ok := errors.AsType[*cli.Failure](err); ok {
 		return f.Text, f.Hint
@@ -152,7 +152,7 @@ type proveReport struct {
 	Next string `json:"next,omitempty"`
 }
 
-func runProve(c *cli.Console, ctx context.Context, p cli.Place, names []string, form string) error {
+func runProve(ctx context.Context, c *cli.Console, p cli.Place, names []string, form string) error {
 	m, err := c.Machine(p)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func runProve(c *cli.Console, ctx context.Context, p cli.Place, names []string, 
 	if err != nil {
 		return err
 	}
-	if err := answered(c, ctx, p); err != nil {
+	if err := answered(ctx, c, p); err != nil {
 		return err
 	}
 	report := proveReport{Verified: len(found) > 0, Agents: []prove.Result{}}
@@ -185,11 +185,11 @@ func runProve(c *cli.Console, ctx context.Context, p cli.Place, names []string, 
 		c.Say("what was seen could not be kept: %s", cli.Reason(err))
 	}
 	if report.Verified {
-		why, _ := noBox(c, ctx, p)
+		why, _ := noBox(ctx, c, p)
 		report.Next = prove.Next(why == "", prove.Boxables(report.Agents))
 	}
 	if form == cli.AsJSON {
-		err = c.Json(report)
+		err = c.JSON(report)
 	} else {
 		fmt.Fprint(c.Stdout, proveText(c.OutStyle(), report, p))
 	}
@@ -224,7 +224,7 @@ func toProve(ctx context.Context, m protect.Machine, names []string) (list []pro
 
 // answered makes sure that a monitor runs. It has to come before the canaries: the process that
 // sends one counts as an agent from then on.
-func answered(c *cli.Console, ctx context.Context, p cli.Place) error {
+func answered(ctx context.Context, c *cli.Console, p cli.Place) error {
 	d, err := c.Desk(p)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ file and nothing listens on the network.`,
   floodmark serve --dir ./try
   floodmark serve --journal postgres://floodmark@db.example/floodmark`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serve(c, cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), c, o) },
 	}
 	flags := cmd.Flags()
 	cli.AddPlace(cmd, &o.Place)
@@ -53,7 +53,7 @@ type serveFlags struct {
 	verbose         bool
 }
 
-func serve(c *cli.Console, ctx context.Context, f serveFlags) error {
+func serve(ctx context.Context, c *cli.Console, f serveFlags) error {
 	paths, err := c.Paths(f.Place)
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func newServiceShow(c *cli.Console) *cobra.Command {
 				return err
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(serviceReportOf(u))
+				return c.JSON(serviceReportOf(u))
 			}
 			for _, f := range u.Files {
 				c.Say("%s (%s)", f.Path, f.State().Words())
@@ -166,11 +166,11 @@ which the printed commands make, and is asked by root: «sudo floodmark approve
 					return err
 				}
 			}
-			if err := tellManager(c, cmd.Context(), u.Start, start); err != nil {
+			if err := tellManager(cmd.Context(), c, u.Start, start); err != nil {
 				return err
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(serviceReportOf(u))
+				return c.JSON(serviceReportOf(u))
 			}
 			return nil
 		}),
@@ -199,7 +199,7 @@ still in place are refused everything while no monitor runs.`,
 			if err != nil {
 				return err
 			}
-			if err := tellManager(c, cmd.Context(), u.Stop, stop); err != nil {
+			if err := tellManager(cmd.Context(), c, u.Stop, stop); err != nil {
 				return err
 			}
 			for _, f := range u.Files {
@@ -208,7 +208,7 @@ still in place are refused everything while no monitor runs.`,
 				}
 			}
 			if cli.Format(cmd) == cli.AsJSON {
-				return c.Json(serviceReportOf(u))
+				return c.JSON(serviceReportOf(u))
 			}
 			return nil
 		}),
@@ -251,7 +251,7 @@ func removeFile(c *cli.Console, f launch.File, force bool) error {
 }
 
 // tellManager runs commands, or says which to run.
-func tellManager(c *cli.Console, ctx context.Context, commands [][]string, really bool) error {
+func tellManager(ctx context.Context, c *cli.Console, commands [][]string, really bool) error {
 	for i, line := range shellLines(commands) {
 		if !really {
 			c.Say("now run: %s", line)

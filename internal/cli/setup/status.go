@@ -39,7 +39,7 @@ covered of each agent, and which MCP servers go through the gateway.`,
 		Annotations: cli.Exits("the monitor runs", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
-			return status(c, cmd.Context(), p, cli.Format(cmd), all)
+			return status(cmd.Context(), c, p, cli.Format(cmd), all)
 		}),
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "tell everything")
@@ -48,7 +48,7 @@ covered of each agent, and which MCP servers go through the gateway.`,
 	return cmd
 }
 
-// A statusReport is the answer for programs: fields are only added.
+// A StatusReport is the answer for programs: fields are only added.
 type StatusReport struct {
 	Running bool   `json:"running"`
 	Socket  string `json:"socket"`
@@ -70,16 +70,16 @@ type StatusReport struct {
 	Clients []clientReport `json:"clients"`
 }
 
-func status(c *cli.Console, ctx context.Context, p cli.Place, form string, all bool) error {
+func status(ctx context.Context, c *cli.Console, p cli.Place, form string, all bool) error {
 	if p.Fleet != "" {
-		return fleetStatus(c, ctx, p, form)
+		return fleetStatus(ctx, c, p, form)
 	}
 	d, err := c.Desk(p)
 	if err != nil {
 		return err
 	}
 	defer d.End()
-	agents, err := Agents(c, ctx, p)
+	agents, err := Agents(ctx, c, p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func status(c *cli.Console, ctx context.Context, p cli.Place, form string, all b
 		return looked
 	}
 	report := StatusReport{Agents: agents, MCP: mcpcli.HeldLine(c, p), Logins: mcpcli.LoginLines(c, p), Clients: clients}
-	off, todo := noBox(c, ctx, p)
+	off, todo := noBox(ctx, c, p)
 	if report.Box = off; s != nil {
 		report.Boxes = prove.BoxesLine(s.GetBoxedToday(), off, todo, boxable(agents))
 	}
@@ -190,7 +190,7 @@ func calm(line string) bool {
 }
 
 // fleetStatus shows the status of a fleet, as far as it concerns the caller.
-func fleetStatus(c *cli.Console, ctx context.Context, p cli.Place, form string) error {
+func fleetStatus(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	s, err := cli.Ask(ctx, c, p, (*cli.Desk).Status, &wire.StatusRequest{})
 	switch {
 	case err != nil:
@@ -211,13 +211,13 @@ func statusJSON(c *cli.Console, d *cli.Desk, s *wire.StatusResponse, report Stat
 	report.Running, report.Socket = s != nil, d.Socket
 	report.Agents, report.Clients = append([]AgentReport{}, report.Agents...), append([]clientReport{}, report.Clients...)
 	if s == nil {
-		return errors.Join(c.Json(report), cli.ErrNo)
+		return errors.Join(c.JSON(report), cli.ErrNo)
 	}
 	var err error
 	if report.Status, err = cli.MessageJSON(s); err != nil {
 		return err
 	}
-	return c.Json(report)
+	return c.JSON(report)
 }
 
 // StatusText is the answer for people. A fleet has no boxes.

@@ -44,7 +44,7 @@ answers, and with --dir, it runs in the background until the machine is restarte
 		ValidArgsFunction: offerAgents,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			f.form = cli.Format(cmd)
-			return up(c, cmd.Context(), f, args)
+			return up(cmd.Context(), c, f, args)
 		}),
 	}
 	addUp(cmd, &f)
@@ -65,7 +65,7 @@ a policy that you wrote stay, and are used by the next «floodmark up».`,
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
 			f.form = cli.Format(cmd)
-			return down(c, cmd.Context(), f)
+			return down(cmd.Context(), c, f)
 		}),
 	}
 	addUp(cmd, &f)
@@ -91,7 +91,7 @@ type upReport struct {
 const startTime = 20 * time.Second
 
 // up asks first and then acts; if a step fails, it undoes the steps before.
-func up(c *cli.Console, ctx context.Context, f protectFlags, names []string) error {
+func up(ctx context.Context, c *cli.Console, f protectFlags, names []string) error {
 	if err := c.MayChange(ctx, f.Place); err != nil {
 		return err
 	}
@@ -99,22 +99,22 @@ func up(c *cli.Console, ctx context.Context, f protectFlags, names []string) err
 	if err != nil {
 		return err
 	}
-	plan, err := planned(c, ctx, m, f, names)
+	plan, err := planned(ctx, c, m, f, names)
 	if err != nil {
 		return protectError(err)
 	}
 	if len(plan.Agents) == 0 {
 		return &cli.Failure{Code: cli.ExitNo, Text: "no agent was found here that we know (" + agentNames() + "); nothing was changed", Hint: "install one, then run it again"}
 	}
-	rules, err := rulesFor(c, ctx, m, f, plan)
+	rules, err := rulesFor(ctx, c, m, f, plan)
 	if err != nil {
 		return protectError(err)
 	}
-	by, err := starter(c, ctx, f.Place)
+	by, err := starter(ctx, c, f.Place)
 	if err != nil {
 		return err
 	}
-	runs := runs(c, ctx, f.Place)
+	runs := runs(ctx, c, f.Place)
 	if err := upAgreed(c, f, plan, rules, by, runs); err != nil {
 		return err
 	}
@@ -134,18 +134,18 @@ func up(c *cli.Console, ctx context.Context, f protectFlags, names []string) err
 			return "the monitor was stopped again; nothing else was changed"
 		}
 	}
-	_ = reload(c, ctx, f.Place, true) // otherwise the monitor takes the change for another process's
+	_ = reload(ctx, c, f.Place, true) // otherwise the monitor takes the change for another process's
 	for _, title := range changed(plan) {
 		steps.Begin("Protecting " + title)
 	}
 	if err := applied(plan, rules); err != nil {
 		return step("protect", protectError(err), undo())
 	}
-	remember(c, ctx, f, m, plan)
-	_ = reload(c, ctx, f.Place, false)
-	report.Agents = tryAgents(c, ctx, f.Place, m, plan, steps)
+	remember(ctx, c, f, m, plan)
+	_ = reload(ctx, c, f.Place, false)
+	report.Agents = tryAgents(ctx, c, f.Place, m, plan, steps)
 	steps.End()
-	return upDone(c, ctx, f, m, plan, report, undo)
+	return upDone(ctx, c, f, m, plan, report, undo)
 }
 
 // within bounds a start or a stop. Ctrl-c does not cut a stop short.
@@ -168,7 +168,7 @@ func step(name string, err error, hint string) error {
 }
 
 // tryAgents proves the agents of a plan, and the box if one can be made.
-func tryAgents(c *cli.Console, ctx context.Context, p cli.Place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
+func tryAgents(ctx context.Context, c *cli.Console, p cli.Place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
 	list := prove.Planned(ctx, m, plan, c.Clock().UTC(), steps.Begin)
 	paths, err := c.Paths(p)
 	if err == nil {
@@ -178,7 +178,7 @@ func tryAgents(c *cli.Console, ctx context.Context, p cli.Place, m protect.Machi
 		steps.End()
 		c.Say("what was seen could not be kept: %s", cli.Reason(err))
 	}
-	if why, todo := noBox(c, ctx, p); why != "" && todo == proveBox {
+	if why, todo := noBox(ctx, c, p); why != "" && todo == proveBox {
 		if program, err := boxProgram(c, p); err == nil {
 			made := steps.Count("Trying to get out of the box")
 			_, _ = prove.Box(ctx, paths.Proofs, program, c.Clock().UTC(), made) // «floodmark status --all» shows the result
@@ -189,7 +189,7 @@ func tryAgents(c *cli.Console, ctx context.Context, p cli.Place, m protect.Machi
 
 // upDone reports the result. Agents whose proof failed get their settings back; if all failed,
 // everything is undone.
-func upDone(c *cli.Console, ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan, report upReport, undo func() string) error {
+func upDone(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, plan *protect.Plan, report upReport, undo func() string) error {
 	var good, bad, back []string
 	why := ""
 	for i, r := range report.Agents {
@@ -204,13 +204,13 @@ func upDone(c *cli.Console, ctx context.Context, f protectFlags, m protect.Machi
 	}
 	hint := ""
 	if len(back) > 0 {
-		hint = giveBack(c, context.WithoutCancel(ctx), f, m, back)
+		hint = giveBack(context.WithoutCancel(ctx), c, f, m, back)
 	}
 	if len(good) == 0 && len(back) == len(bad) {
 		hint = strings.TrimPrefix(hint+"; "+undo(), "; ")
 	}
 	if report.Up = len(good) > 0; f.form == cli.AsJSON {
-		if err := c.Json(report); err != nil {
+		if err := c.JSON(report); err != nil {
 			return err
 		}
 	} else if report.Up {
@@ -241,19 +241,19 @@ func upText(c *cli.Console, f protectFlags, report upReport, good []string) {
 }
 
 // giveBack unprotects agents, and returns how that went.
-func giveBack(c *cli.Console, ctx context.Context, f protectFlags, m protect.Machine, names []string) string {
+func giveBack(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, names []string) string {
 	f.undo = true
 	plan, err := m.Unprotect(ctx, names...)
 	if err == nil {
 		var rules *rulesChange
-		if rules, err = rulesFor(c, ctx, m, f, plan); err == nil {
+		if rules, err = rulesFor(ctx, c, m, f, plan); err == nil {
 			err = applied(plan, rules)
 		}
 	}
 	if err != nil {
 		return "their settings could not be given back: " + cli.Reason(err) + "; «floodmark unprotect" + f.Flags() + "» tries it again"
 	}
-	remember(c, ctx, f, m, plan)
+	remember(ctx, c, f, m, plan)
 	return "given back as they were: the settings of " + strings.Join(names, ", ")
 }
 
@@ -346,7 +346,7 @@ func takenAway(plan *protect.Plan) (list []string) {
 
 // starter finds how the monitor is started here. With --dir, or where variables lead away from this
 // account's own folders, a unit would run another monitor than the one that is meant.
-func starter(c *cli.Console, ctx context.Context, p cli.Place) (launch.Starter, error) {
+func starter(ctx context.Context, c *cli.Console, p cli.Place) (launch.Starter, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
 		return launch.Starter{}, err
@@ -356,7 +356,7 @@ func starter(c *cli.Console, ctx context.Context, p cli.Place) (launch.Starter, 
 		words = append(words, "--dir", c.Path(p.Dir))
 	}
 	b := launch.Background{Program: c.Program, Words: words, Log: paths.Log}
-	s := launch.InBackground(b, paths.OwnerSocket, func(ctx context.Context) bool { return runs(c, ctx, p) })
+	s := launch.InBackground(b, paths.OwnerSocket, func(ctx context.Context) bool { return runs(ctx, c, p) })
 	u := &launch.Unit{Program: c.Program, Home: c.Getenv("HOME"), Config: c.Getenv("XDG_CONFIG_HOME")}
 	if p.Dir != "" || u.Home != c.Home || c.Getenv("XDG_DATA_HOME")+c.Getenv("XDG_STATE_HOME") != "" {
 		return s, nil
@@ -365,15 +365,15 @@ func starter(c *cli.Console, ctx context.Context, p cli.Place) (launch.Starter, 
 }
 
 // runs reports whether a monitor answers.
-func runs(c *cli.Console, ctx context.Context, p cli.Place) bool {
+func runs(ctx context.Context, c *cli.Console, p cli.Place) bool {
 	ctx, cancel := context.WithTimeout(ctx, cli.AnswerTime)
 	defer cancel()
-	return answered(c, ctx, p) == nil
+	return answered(ctx, c, p) == nil
 }
 
 // down gives all settings back, then stops the monitor: in the other order agents would be refused
 // everything meanwhile.
-func down(c *cli.Console, ctx context.Context, f protectFlags) error {
+func down(ctx context.Context, c *cli.Console, f protectFlags) error {
 	if err := c.MayChange(ctx, f.Place); err != nil {
 		return err
 	}
@@ -385,11 +385,11 @@ func down(c *cli.Console, ctx context.Context, f protectFlags) error {
 	if err != nil {
 		return protectError(err)
 	}
-	rules, err := rulesFor(c, ctx, m, f, plan)
+	rules, err := rulesFor(ctx, c, m, f, plan)
 	if err != nil {
 		return protectError(err)
 	}
-	if plan.Nothing() && !runs(c, ctx, f.Place) && f.form != cli.AsJSON {
+	if plan.Nothing() && !runs(ctx, c, f.Place) && f.form != cli.AsJSON {
 		c.Say("nothing to do: no agent is protected, and no monitor runs")
 		return nil
 	}
@@ -401,13 +401,13 @@ func down(c *cli.Console, ctx context.Context, f protectFlags) error {
 		return errors.Join(err, cli.ErrNo)
 	}
 	if !plan.Nothing() {
-		_ = reload(c, ctx, f.Place, true)
+		_ = reload(ctx, c, f.Place, true)
 		if err := applied(plan, rules); err != nil {
 			return step("unprotect", protectError(err), "the monitor runs as before")
 		}
-		remember(c, ctx, f, m, plan)
+		remember(ctx, c, f, m, plan)
 	}
-	by, err := starter(c, ctx, f.Place)
+	by, err := starter(ctx, c, f.Place)
 	if err != nil {
 		return err
 	}
@@ -416,7 +416,7 @@ func down(c *cli.Console, ctx context.Context, f protectFlags) error {
 		return step("stop the monitor", err, "no agent is protected any more; end that process by hand")
 	}
 	if f.form == cli.AsJSON {
-		return c.Json(planReport(plan, rules, true))
+		return c.JSON(planReport(plan, rules, true))
 	}
 	text := "no agent is protected any more, and the monitor is stopped"
 	if !ran {
@@ -457,7 +457,7 @@ service manager kept. What agents did is told by «floodmark watch» and «flood
 		Example:     "  floodmark logs\n  floodmark logs --lines 200\n  floodmark logs --follow",
 		Annotations: cli.Exits("it is shown", "there is no log"),
 		Args:        cobra.NoArgs,
-		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return logs(c, cmd.Context(), p, lines, follow) }),
+		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return logs(cmd.Context(), c, p, lines, follow) }),
 	}
 	cmd.Flags().StringVar(&p.Dir, "dir", "", "keep everything below this `FOLDER` instead of the usual places")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is said from now on")
@@ -466,8 +466,8 @@ service manager kept. What agents did is told by «floodmark watch» and «flood
 }
 
 // logs shows the last lines of the log.
-func logs(c *cli.Console, ctx context.Context, p cli.Place, lines int, follow bool) error {
-	by, err := starter(c, ctx, p)
+func logs(ctx context.Context, c *cli.Console, p cli.Place, lines int, follow bool) error {
+	by, err := starter(ctx, c, p)
 	if err != nil {
 		return err
 	}
