@@ -118,7 +118,7 @@ func newHistory(rules kernel.Rules, seed uint64) *history {
 		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), codes: []string{"00000000"}, tickets: []floodmark.TicketID{"t0"},
 		seen: []string{"hello"},
 	}
-	h.bounded = postings.NewSpilling(1+int(seed%100), func() (postings.File, error) {
+	h.bounded = postings.NewSpilling(1+int(seed%50), func() (postings.File, error) {
 		h.pieces++
 		return &piece{}, nil
 	})

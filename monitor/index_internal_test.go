@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"testing"
@@ -36,15 +37,25 @@ func TestIndexFilesHaveNoName(t *testing.T) {
 	}
 }
 
-type torn struct{}
+// A torn file cannot be read any more once it is broken.
+type torn struct {
+	bytes.Buffer
+	broken bool
+}
 
-func (torn) Write(p []byte) (int, error)       { return len(p), nil }
-func (torn) ReadAt([]byte, int64) (int, error) { return 0, os.ErrInvalid }
+func (t *torn) ReadAt(into []byte, at int64) (int, error) {
+	if t.broken {
+		return 0, os.ErrInvalid
+	}
+	return bytes.NewReader(t.Bytes()).ReadAt(into, at)
+}
 
 // An unreadable index is an error, not an empty index.
 func TestAnIndexThatCannotBeRead(t *testing.T) {
-	ix := &index{places: postings.NewSpilling(0, func() (postings.File, error) { return torn{}, nil })}
+	file := &torn{}
+	ix := &index{places: postings.NewSpilling(0, func() (postings.File, error) { return file, nil })}
 	ix.places.Add(0, provenance.Postings{{Hash: 5}})
+	file.broken = true
 	f := &finder{ix: ix}
 	if f.Find(5, 0, 1); !errors.Is(f.err, os.ErrInvalid) {
 		t.Errorf("got %v", f.err)
