@@ -42,10 +42,10 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 	return st.out, asked, nil
 }
 
-// Words is a call of a question as a person saw it when it was asked, made from what
-// was written down alone: the fact that shows it, and the decision that [Leads] to
-// it. The state must be the one just before that fact. Nothing is asked, and no code
-// is in it, so whoever can read a session can show its questions.
+// Words returns a call of a question as a person saw it when it was asked. It is made
+// only from what was written down: the fact that shows it, and the decision that
+// [Leads] to it. The state must be the one just before that fact. Words asks nothing
+// and holds no code, so any reader of a session can show its questions.
 func Words(s *State, r Rules, in Input, shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
 	st := newStep(s, r, in)
 	q, err := st.shownAgain(shown, f)

@@ -264,7 +264,7 @@ func TestWrongCodes(t *testing.T) {
 	}
 }
 
-// A code anybody else wrote is void, and only that one.
+// A code is void once a stranger or a group conversation has it; other codes stay open.
 func TestBurntCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		text     string

@@ -53,7 +53,7 @@ type village struct {
 	n        int
 }
 
-// A villager is one session, and what it holds as everybody can see.
+// A villager is one session, and the pages that it plainly holds.
 type villager struct {
 	id     floodmark.SessionID
 	state  *kernel.State

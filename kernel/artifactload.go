@@ -79,9 +79,9 @@ func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list 
 	return list
 }
 
-// sent is what a push takes along, if it lowers a mark: nobody may have looked at it yet. What
-// was left in the checkout counts also where it is gone, as a commit may hold it, and so does
-// whose the checkout is. In a folder that nobody knows it is a stranger's.
+// sent returns what a push takes along, if it lowers the mark: the session may not have read it yet.
+// What was left in the checkout counts even where it is gone, since a commit may hold it.
+// Whose the checkout is counts too; an unknown folder counts as a stranger's.
 func (st *step) sent(j *judged, mark floodmark.Label) (list []floodmark.Load) {
 	if !slices.Contains(j.action.Effects, floodmark.Send) {
 		return nil
@@ -118,8 +118,8 @@ func (st *step) tree(dir string) string {
 	return dir
 }
 
-// A yes to a run is a yes to what it loads, as that lies there. What a program
-// loads in turn nobody knows, so everything counts that it could reach without
+// A yes to a run is a yes to what it loads, as that is on disk. What a program
+// loads in turn is unknown, so everything counts that it could reach without
 // being told: all but scratch folders it has nothing to do with.
 
 // versions name what a run would load: the writes of sessions below Local, and the
@@ -172,9 +172,9 @@ func under(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// load is what one path is worth to whoever runs it: what was left there and,
-// unless a session is known to have written all of it, the place. A path that
-// is only guessed has no place.
+// load returns the label of running what is at a path. It joins what was left
+// there and, unless a session is known to have written all of it, the place.
+// The place of a guessed path does not count.
 func (st *step) load(p string, known bool) floodmark.Load {
 	c := st.weigh(st.acting(p))
 	l := floodmark.Load{Artifact: pathRef(p), Label: c.label()}
@@ -241,7 +241,7 @@ func (st *step) acting(p string) []Kept {
 	return slices.DeleteFunc(st.there(st.onPath(p)), func(k Kept) bool { return ofGit(k.Ref) })
 }
 
-// there are the words on what still lies on the disk: nobody runs or reads anything else.
+// there returns the words on what is still on the disk: nothing else can be run or read.
 func (st *step) there(kept []Kept) []Kept {
 	return slices.DeleteFunc(kept, func(k Kept) bool {
 		return st.in.Disk != nil && onDisk(k.Ref.Kind) && !ofGit(k.Ref) && st.in.Disk.Missing(k.Ref.Name)
@@ -290,8 +290,8 @@ func (st *step) hooked(paths []string) []floodmark.Load {
 // inGit reports a path in the folder that git keeps for itself.
 func inGit(p string) bool { return strings.Contains(p+"/", "/.git/") }
 
-// runsHooks are the effects of a call that would run hooks of somebody else: it
-// runs their code, whatever else it does.
+// runsHooks returns the effects of a call that would run these hooks of others:
+// it runs their code, whatever else it does.
 func runsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.Effect {
 	if len(hooks) == 0 || slices.Contains(effects, floodmark.Run) {
 		return effects
@@ -299,7 +299,7 @@ func runsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.E
 	return append(slices.Clip(effects), floodmark.Run)
 }
 
-// pathLabel is what the place of a file is worth to whoever runs it.
+// pathLabel returns the label of running a file from its place.
 func (st *step) pathLabel(p string) floodmark.Label {
 	kind, _ := st.r.Catalog.Where(p, st.places())
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}

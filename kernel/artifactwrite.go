@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// minText is from how many bytes a text that is handed on is known again: anybody may say something shorter.
+// minText is the fewest bytes by which a text that is handed on is recognised: a shorter one may be a coincidence.
 const minText = 16
 
 // An Altered is what was found on the disk after a call.
@@ -72,7 +72,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = st.alone(w.Artifact)           // then it is gone once somebody has looked
+		w.Whole = st.alone(w.Artifact)           // then it is gone once the disk was looked at
 		st.write(w, set, j.decision.Contained()) // no box moves in settings of git
 		st.out.Watch = t.runs
 	}
@@ -121,7 +121,7 @@ func (st *step) lain(t *touch) []floodmark.Source {
 	return list
 }
 
-// lies is what the place of a file is worth to whoever reads it.
+// lies returns the label of reading a file at its place.
 func (st *step) lies(at string) floodmark.Label {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
 	switch kind, _ := st.r.Catalog.Where(at, st.places()); {
@@ -304,8 +304,8 @@ func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
 	}
 }
 
-// settle looks at what a call that is done has written as a whole: nothing
-// older is left in it, unless somebody else wrote to it since.
+// settle looks at what a finished call has written as a whole: nothing older
+// is left in it, unless another writer changed it since.
 func (st *step) settle(call floodmark.CallID) {
 	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran, so a file is what it was
 	failed := st.ev.Result.Error || refused                                // it may have written half of a file, and run on; of a box nothing runs on

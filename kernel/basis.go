@@ -87,8 +87,8 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 	return floodmark.Owner
 }
 
-// Some names are the owner's to say, once anybody else was heard: that of a
-// package whose code will run, that of a folder that will be gone.
+// Once a session has heard others, some names must come from the owner: that of
+// a package whose code will run, that of a folder that will be gone.
 
 // strange reports a command that runs a package which the owner did not name.
 func (st *step) strange(use *catalog.Use) bool {
@@ -113,13 +113,13 @@ func (st *step) said(name, role string) bool {
 	return st.s.stated.Has(name, hook.String, role) || strings.ContainsAny(name, "-_./@0123456789") && st.s.stated.HasWord(name)
 }
 
-// pushed reports a push that the owner asked for in this turn. He named no
-// address, and need not: it goes where the project came from. It needs that
+// pushed reports a push that the owner asked for in this turn. They need not
+// name an address: it goes where the project came from. It needs that
 //
 //   - the line pushes one branch there and does nothing else that leaves;
 //   - what decides where a push goes is as it was when the session began;
-//   - the checkout is the owner's, or the team's, or one that he vouched for;
-//   - nobody less believed than the owner's own work had a hand in what lies in
+//   - the checkout is the owner's, or the team's, or one the owner vouched for;
+//   - no source less trusted than the owner's own work had a hand in what is in
 //     the checkout or was committed there;
 //   - nothing that lies there was made of what is private or secret.
 func (st *step) pushed(use *catalog.Use) bool {

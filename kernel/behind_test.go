@@ -35,7 +35,7 @@ func (d linkedDisk) Resolve(p string) string {
 	return p
 }
 
-// A link does not lead past the guards, whoever put it there.
+// A link does not lead past the guards, no matter who put it there.
 func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 	disk := linkedDisk{
 		"/p/link.json": "/home/u/.codex/hooks.json", "/p/dir": "/home/u/.codex", "/p/dir/hooks.json": "/home/u/.codex/hooks.json",

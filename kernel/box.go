@@ -57,8 +57,8 @@ func (st *step) judgeCall(c hook.Call) *judged {
 }
 
 // unplugged judges a call that would be asked about once more, as one that fetches nothing: its
-// box is given what is pinned, or it may do without. That counts only of a call that is boxed,
-// and nobody tries what a pause would let through, or what is only watched.
+// box is given what is pinned, or it may do without. The second judgement counts only if it boxes
+// the call. No call is tried without a network during a pause, or where it is only watched.
 func (st *step) unplugged(c hook.Call, j *judged) *judged {
 	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) })
 	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) && (mirror || j.use.Offline && st.settings().Enforce && st.pause == (floodmark.Pause{})) {
@@ -104,7 +104,7 @@ func (j *judged) granted() bool {
 func (j *judged) lasting() bool { return !j.ruling.Flow && j.mark.Secrecy > floodmark.Private }
 
 // failedInBox reports the call that failed in its box just now, where it could run in one.
-// While the owner has paused it stays there: nobody would be asked whether it may come out.
+// During a pause it stays there, as no question would be asked before it comes out.
 func (st *step) failedInBox(a *floodmark.Action) bool {
 	return st.ev.Boxes && st.pause == (floodmark.Pause{}) && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
 }

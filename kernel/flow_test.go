@@ -278,7 +278,7 @@ func TestTurnOfARule(t *testing.T) {
 }
 
 // Results: announced when the call may run, taken in when they arrive, and an
-// incident when nobody let the call run.
+// incident when the call was not allowed.
 func TestResults(t *testing.T) {
 	page := toolCall("page", `{"url":"https://one.example/a"}`)
 	for name, c := range map[string]struct {

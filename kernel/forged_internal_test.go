@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/internal/redact"
 )
 
-// A host is never hidden, whatever it looks like: nobody could say where it goes. A key
-// in another part of an address is.
+// A host is never hidden, whatever it looks like, since it says where the call goes. A
+// key in another part of an address is.
 func TestAHostIsNotHidden(t *testing.T) {
 	st := &step{r: NewRules(nil, nil)}
 	const key = "sk-aaaaaaaaaaaaaaaaaaaa"
@@ -47,7 +47,7 @@ func TestMarksAreNotForged(t *testing.T) {
 	}
 }
 
-// Rules that nobody made well hide all the same.
+// Rules that NewRules did not make hide secrets all the same.
 func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
 	if got := (Rules{}).veils().Text(redact.New(), "password=hunter2hunter2"); got != "password=[hidden]" {
 		t.Error(got)

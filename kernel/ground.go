@@ -65,7 +65,7 @@ func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place
 
 func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, location, place string, at catalog.Places) floodmark.Label {
 	if strings.HasPrefix(location, catalog.OfProgram) && !r.Policy.ProjectLocal() {
-		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // nobody sees what it read
+		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // what it read is not known
 	} else if kind, ok := catalog.PlaceKind(location); ok {
 		l = r.Policy.PlaceLabel(l, place, kind, at.Project != "", at.Home)
 	}
@@ -127,7 +127,7 @@ func printable(text string) bool {
 	return true
 }
 
-// legible leaves out of a text what nobody sees.
+// legible drops the invisible characters of a text.
 func legible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf) || unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
@@ -145,8 +145,8 @@ func unbroken(text string) string {
 	return strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ").Replace(text)
 }
 
-// bothEnds is a text of which the middle may be left out: an end that nobody
-// sees is where an attack stands. The host of an address stays whole.
+// bothEnds returns a text, without its middle if it is long: an end that is
+// not shown could hold an attack. The host of an address stays whole.
 func bothEnds(text string) string {
 	head := maxShown - maxShownTail
 	if at := strings.Index(text, "://"); at >= 0 && at < head {

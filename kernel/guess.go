@@ -13,11 +13,11 @@ import (
 // typed.
 const lockedFor = 10 * time.Minute
 
-// noSuchCode is said to whoever typed a code that answers nothing.
+// noSuchCode is the reply to a code that answers no open question.
 const noSuchCode = "No open question has this code: it is wrong, has expired, or was answered already."
 
-// unanswerable tells somebody that there is nothing to answer: he comes late, or
-// he guesses.
+// unanswerable replies that there is nothing to answer: the command is late, or
+// its code is a guess.
 func (st *step) unanswerable(cmd approval.Command) {
 	if c, ok := st.s.Book.Ended(st.in.Key[:], st.ev.Session, cmd.Ticket, cmd.Code, st.in.At); ok {
 		st.answeredBefore(c)
@@ -50,7 +50,7 @@ func (st *step) answeredBefore(c approval.Closed) {
 }
 
 // lockedOut refuses to look at a code where too many wrong ones were typed. It
-// writes nothing down: whoever goes on guessing must not fill the journal.
+// writes nothing down, so that further guesses do not fill the journal.
 func (st *step) lockedOut(cmd approval.Command) bool {
 	_, until := st.s.Book.Guessed(cmd.Channel)
 	if !st.in.At.Before(until) {

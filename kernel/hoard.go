@@ -82,8 +82,8 @@ func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) 
 	return use, all
 }
 
-// openness is how open the content at a path can be at most, and which secrets may
-// be in it. Where nobody can look, what may hold some is private.
+// openness returns how open the content at a path can be at most, and which secrets
+// may be in it. Where the look was not complete, what may hold some is private.
 func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	folder, _, pattern := strings.Cut(p, "*")
 	if pattern {

@@ -30,8 +30,8 @@ type judged struct {
 	pattern  string             // what a wider approval would cover
 	grant    *approval.Grant    // what let it through, if something had to
 
-	// Of a recorded call: the leaves nobody kept, and what is assumed of the
-	// rules that look at them.
+	// Of a recorded call: the leaves that were not kept, and what is assumed
+	// of the rules that look at them.
 	unkept []string
 	assume func(rule string) bool
 }
@@ -170,7 +170,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 const maxCode = 8
 
 // once reports whether a value is a code that was sent for one use, and given
-// back as it was: the answer to it says nothing of whoever sent it.
+// back unchanged: the answer to it says nothing of its sender.
 func once(about catalog.Arg, leaf hook.Leaf, a floodmark.Argument) bool {
 	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && leaf.Value != "" && strings.Trim(leaf.Value, "0123456789") == ""
 }
@@ -218,7 +218,7 @@ func (st *step) conclude(j *judged) {
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Iterations, Text: "the turn was ended"}}, d.Reasons...)
-	} else if over := st.r.Policy.TooLong(&j.question); over != nil && st.s.Heard { // else nobody tells of turns
+	} else if over := st.r.Policy.TooLong(&j.question); over != nil && st.s.Heard { // else the client reports no turns
 		d.Verdict, j.ruling.BlockTurn = floodmark.Restrict, true
 		d.Reasons = append([]floodmark.Reason{*over}, d.Reasons...)
 	}
@@ -304,8 +304,8 @@ func (j *judged) origin() floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
 }
 
-// behind looks where the links lead through which a call writes. The catalog knows names only, and a link that
-// somebody put into a checkout may lead from a harmless one to the settings of an agent.
+// behind follows the links through which a call writes. The catalog knows names only, and a link that was
+// planted in a checkout may lead from a harmless name to the settings of an agent.
 func (st *step) behind(j *judged) {
 	if st.in.Disk == nil || j.use.Profile == nil || j.use.SelfProtected || !writes(j.action.Effects) && !j.use.Commands() {
 		return

@@ -63,7 +63,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Without anybody to blame there is nothing to endorse.
+// Without a source to blame there is nothing to endorse.
 func TestLinesOfTheOwnersOwn(t *testing.T) {
 	rules := "rules:\n  - {name: ask, when: 'call.tool == \"mail\"', action: {verdict: confirm}}\n  - {name: never, when: 'call.tool == \"keep\"', action: {verdict: restrict}}\n"
 	for tool, end := range map[string]string{

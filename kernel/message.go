@@ -19,8 +19,8 @@ const (
 )
 
 // messageReceived takes in what a sender wrote. Only the verified owner's
-// words, in a conversation nobody else can write to, are stated words, and
-// only they may carry a command to us.
+// words, in a conversation of the owner alone, are stated words, and only
+// they may carry a command to us.
 func (st *step) messageReceived() error {
 	o := st.ev.Origin
 	label := st.r.Policy.Classify(o)

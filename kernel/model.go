@@ -116,8 +116,8 @@ func (st *step) told() {
 	}
 }
 
-// hidden names the tools every call of which would be restricted. The others
-// stay visible, or nobody could ever be asked.
+// hidden names the tools of which every call would be restricted. The others
+// stay visible, so that a question about them can be asked.
 func (st *step) hidden(q policy.Question, tools []floodmark.ToolRef) (names []string, reasons []floodmark.Reason) {
 	for _, ref := range tools {
 		q.Tool, q.Effects = ref, st.r.Catalog.Possible(ref)
@@ -129,7 +129,7 @@ func (st *step) hidden(q policy.Question, tools []floodmark.ToolRef) (names []st
 	return names, reasons
 }
 
-// census takes in one message of a model call. Whatever nobody announced to us
+// census takes in one message of a model call. Content that was not announced
 // before is not believed.
 func (st *step) census(c hook.Content) {
 	digest := c.ContentDigest()

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The census: what nobody announced is not believed, whatever it says it is.
+// The census: what was not announced is not believed, whatever it says it is.
 func TestCensus(t *testing.T) {
 	unknown := "untrusted/private"
 	for name, c := range map[string]struct {
@@ -209,7 +209,7 @@ func TestRoundsOfAllSorts(t *testing.T) {
 	}
 	silent := func(string) {}
 
-	d := newDesk(t, "maxIterations: 2\n") // nobody ever said anything: a client that tells of calls only
+	d := newDesk(t, "maxIterations: 2\n") // no message was ever heard: a client that tells of calls only
 	if ran := many(d, 40, func(a string) { result(d, a) }); ran != 40 {
 		t.Errorf("%d of 40 calls of a client that tells of no turns", ran)
 	}

@@ -143,7 +143,7 @@ func (d *desk) refusesWrongPicks(name string, q approval.Question) {
 }
 
 // Of three choices the right one approves, and a wrong one closes the question:
-// whoever may try all three has read none.
+// with three tries a person need not read any.
 func TestOneChoiceOfThree(t *testing.T) {
 	for i := range 3 {
 		d := newDesk(t, "relax: false\n")
@@ -177,7 +177,7 @@ func TestACodeGivesNoMoreThanOnce(t *testing.T) {
 	}
 }
 
-// Nobody to whom a message goes is passed over in what a yes means.
+// The consequence of a yes counts every recipient of a message.
 func TestTheConsequenceCountsEverybody(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"to":"one@x.example"}`: "It goes out to “one@x.example” and cannot be called back.",

@@ -14,8 +14,8 @@ import (
 )
 
 // auditable reports whether an auditor may resolve the call at all. Attacker's
-// text can reach it inside arguments, so the worst is kept for people; and what
-// carries a secret is shown to nobody else.
+// text can reach the auditor inside arguments, so the worst calls are kept for
+// people. So are calls that carry a secret.
 func (st *step) auditable(j *judged) bool {
 	if !st.settings().AuditorOn || j.ruling.Flow || j.basis.SecretInArgs || len(j.action.Effects) == 0 {
 		return false
@@ -68,15 +68,15 @@ func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) a
 	return out
 }
 
-// hides reports whether something of a value is kept from an auditor that it
-// would have to see: whoever writes a link as «token: …» must not have it passed
-// unseen. Only where a secret belongs by its profile nothing is missed.
+// hides reports whether part of a value is kept from an auditor that it would
+// have to see: a link written as «token: …» must not pass unseen. An argument
+// that is a secret by its profile may be hidden.
 func (st *step) hides(j *judged, leaf hook.Leaf) bool {
 	return argument(j.use, leaf).Is != catalog.IsSecret && leaf.Value != "" && (secretName(leaf.Path) || st.veiled(leaf.Value) != leaf.Value)
 }
 
-// CaseOf is what an auditor would be shown of a call, whoever decides on it: for
-// measuring auditors. It reports false if the call cannot be read.
+// CaseOf returns what an auditor would be shown of a call, even if it is not asked:
+// for measuring auditors. It reports false if the call cannot be read.
 func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
 	st := newStep(s, r, in)
 	j := st.judge(in.Event.Call, nil)
@@ -132,8 +132,8 @@ func (st *step) opinionGiven(j *judged, o audit.Opinion) floodmark.OpinionGiven 
 }
 
 // unheard lets a call through that an auditor said nothing about, if the policy
-// wants that and would have allowed the call without an auditor: whoever keeps
-// the auditor from answering gains nothing.
+// wants that and would have allowed the call without an auditor: an attacker
+// who keeps the auditor from answering gains nothing.
 func (st *step) unheard(j *judged, f *floodmark.OpinionGiven) {
 	f.Verdict = floodmark.Confirm
 	f.Text, _, _ = strings.Cut(f.Text, withoutOne)

@@ -7,7 +7,7 @@ import (
 )
 
 // What the auditor may resolve, by effect, by the mark, and by the trust of the
-// values: a call nobody can name an effect of is no case for it.
+// values: a call without a known effect is no case for it.
 func TestAuditableLaw(t *testing.T) {
 	st := checkedStep(t, "auditor: {on: true}")
 	st.s.Owner = []string{"hello"}

@@ -51,8 +51,8 @@ func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	return !ok || !known || !p.OnlyReads() || kind != catalog.InProject || src.Origin.Place == ""
 }
 
-// ownPackages reports that a text names a host for packages alone that lie in the project: below the repository that
-// the owner's or the team's checkout came from, while nobody below Local had a hand in what says so.
+// ownPackages reports that a text names a host only for packages that are in the project: below the repository that the
+// owner's or the team's checkout came from, according to settings that no source below Local had a hand in.
 func (st *step) ownPackages(text, host string) bool {
 	c, ok := st.in.Disk.Around(st.s.Project)
 	paths, below := hostnames.Below(text, host, c.Remote)

@@ -103,7 +103,7 @@ func (v *veiling) written(name string) bool {
 	return false
 }
 
-// patched names all files that a patch may change, as whoever applies it might read them.
+// patched names all files that a patch may change, however a program that applies it reads them.
 func (v *veiling) patched(name, text string) string {
 	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
 		return ""

@@ -14,7 +14,7 @@ import (
 )
 
 // A place that only others wrote of is easily nodded through: the card looks as
-// the owner expects it to look. So whoever approves must say which place it is.
+// the owner expects it to look. So the approver must say which place it is.
 
 // minPicked is from how many characters a value is worth reading.
 const minPicked = 4
@@ -137,7 +137,7 @@ func (st *step) among(value string) []string {
 	if len(list) < 3 {
 		return nil
 	}
-	// The order follows from the code, which nobody can guess.
+	// The order follows from the code, which cannot be guessed.
 	order := approval.CodeMAC(st.in.Key[:], st.ev.Session, "order of the places", st.in.Code)
 	first := int(order[0]) % 3
 	list[0], list[first] = list[first], list[0]
@@ -175,7 +175,7 @@ func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 		st.keep(floodmark.TicketRefused{Ticket: open.ID, Why: "another place was picked"})
 		st.out.Reply.Notice = "That is not where it goes. Nothing was approved; look at the question again."
 		switch {
-		case s.PickEnd.IsZero(): // of three, whoever may try again needs not read
+		case s.PickEnd.IsZero(): // of three: a second try would need no reading
 			st.out.Reply.Notice = "That is not where it goes. Nothing was approved, and the question is closed."
 			st.void(open.ID, "another place was picked")
 		case open.Wrong+1 >= st.settings().MaxTries:

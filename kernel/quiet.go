@@ -9,13 +9,13 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// In quiet hours nobody is asked: what would be asked is refused, or its question
-// is written down and people are told of it when the hours are over. Nothing is
-// let through that would not be at noon.
+// In quiet hours no question is sent. The call is refused, or its question is
+// written down and people are told of it when the hours are over. Nothing is let
+// through that would not be at noon.
 
-// quiet refuses a call that would ask somebody in quiet hours, if the policy wants
-// that, or tells the agent when the owner will be asked. A question that is open
-// already, about the very same call, stays.
+// quiet refuses a call that would open a question in quiet hours, if the policy
+// wants that, or tells the agent when the owner will be asked. A question that is
+// already open, about the very same call, stays.
 func (st *step) quiet(j *judged) {
 	q := st.settings().Quiet
 	end, now := q.Until(st.in.At)
@@ -49,7 +49,7 @@ func (st *step) heldUntil() time.Time {
 	return time.Time{}
 }
 
-// heldLine says that nobody is told before a time.
+// heldLine says before which time no question is sent.
 func (st *step) heldLine(until time.Time) string {
 	if z := st.settings().Quiet.Zone; z != nil {
 		until = until.In(z)
@@ -58,8 +58,8 @@ func (st *step) heldLine(until time.Time) string {
 }
 
 // tooMany refuses a call that would ask one more question than a session may in
-// an hour: whoever is asked all the time reads nothing any more. What joins an
-// open question asks no new one.
+// an hour: people who are prompted all the time stop reading. A call that joins
+// an open question asks no new one.
 func (st *step) tooMany(j *judged) {
 	if j.decision.Verdict != floodmark.Confirm {
 		return

@@ -96,7 +96,7 @@ func TestTidiesFollowsLinks(t *testing.T) {
 	}
 }
 
-// Why nobody was asked, in words.
+// Why no question was asked, in words.
 func TestSpared(t *testing.T) {
 	decided := func(e floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) floodmark.ActionDecided {
 		return floodmark.ActionDecided{

@@ -40,8 +40,8 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 			b.Destinations = append(b.Destinations, i)
 		case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
 			b.Destinations = append(b.Destinations, i)
-			// Filing something where somebody else said is reaching outside,
-			// even on the owner's own service.
+			// Filing something where the owner did not say is reaching
+			// outside, even on the owner's own service.
 			b.Own = b.Own && (owners(b, args, i) || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 		}
 		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" && !intent.Filled(b, i) {
@@ -68,8 +68,8 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	}
 }
 
-// The bits of a choice among links that nobody counted, at most as many as is kept
-// of one content, and of a choice among the values that a profile lists; how many bits of one call are counted, and how often they are doubled.
+// uncounted are the bits of a choice among uncounted links (one content keeps no more), selectorBits those of a choice
+// among the values that a profile lists; maxTells is how many bits of one call count, maxHalved how often they double.
 const (
 	uncounted    = 22
 	selectorBits = 6

@@ -9,7 +9,7 @@ import (
 
 // Readings remember how the owner's words were read and what rules said of sources, so
 // that neither is done again for every call. What they give is what doing it again would
-// give. They belong to one session and to whoever judges it; the zero Readings
+// give. They belong to one session and to the caller that judges it; the zero Readings
 // have read nothing.
 type Readings struct {
 	said intent.Readings

@@ -10,10 +10,10 @@ import (
 // noBasis is why older decisions cannot be judged again.
 const noBasis = "it was recorded without what it followed from"
 
-// again judges one recorded action, or says why nobody can.
+// again judges one recorded action, or says why it cannot be judged.
 //
 // What was not kept is guessed twice, for the worst and for the best: if both
-// ways lead to the same answer, that is the answer.
+// guesses lead to the same answer, that is the answer.
 func (t *trial) again(st *step, f floodmark.ActionDecided, h heard) (judged, string) {
 	t.doubt = ""
 	if f.Action.Kind == floodmark.SendReply && f.Action.Audience == string(hook.ToOwner) {
@@ -38,8 +38,8 @@ func (t *trial) again(st *step, f floodmark.ActionDecided, h heard) (judged, str
 	return worst, why
 }
 
-// sound reports whether a basis speaks of the arguments that are there: it may
-// come from a file that anybody wrote.
+// sound reports whether a basis speaks only of arguments that are there: it may
+// come from a forged file.
 func sound(b *floodmark.Basis, arguments int) bool {
 	at := func(i int) bool { return i >= 0 && i < arguments }
 	for _, u := range b.URLs {
@@ -186,8 +186,8 @@ func (g *guess) trusts(j *judged) {
 	}
 }
 
-// pieced is the trust of a value whose pieces were seen in sources nobody
-// named one by one.
+// pieced returns the trust of a value whose pieces were seen in sources that
+// were not named one by one.
 func (g *guess) pieced(was floodmark.Trust) floodmark.Trust {
 	low, high := was, was
 	for n := range floodmark.NodeID(g.would.Ledger.Len()) {
@@ -238,8 +238,8 @@ func (g *guess) moved(limit floodmark.Secrecy) bool {
 	return false
 }
 
-// rules says what is assumed of rules that look at values nobody kept: what
-// they said, as long as nothing else changed.
+// rules sets what is assumed of rules that look at values that were not kept:
+// what they said, as long as nothing else changed.
 func (g *guess) rules(j *judged, f floodmark.ActionDecided) {
 	asRecorded := !g.relabelled && g.policy == g.Now.Policy.Hash() && g.catalog == g.Now.Catalog.Hash()
 	j.assume = func(rule string) bool {

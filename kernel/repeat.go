@@ -26,8 +26,8 @@ type Let struct {
 	Node floodmark.NodeID `json:"node,omitempty"`
 }
 
-// What is looked through for a first try: somebody who asks again does so within
-// seconds.
+// How much is looked through for a first try: a caller that asks again does so
+// within seconds.
 const (
 	maxLet     = 16
 	maxTriedIn = 16 // newest contents

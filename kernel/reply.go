@@ -15,7 +15,7 @@ import (
 
 // beforeReply is the last gate of a turn. To the owner alone the answer goes
 // out, with links that would load by themselves made inert and a footer naming
-// what it draws on; to anybody else it is judged as a send.
+// what it draws on; to any other audience it is judged as a send.
 func (st *step) beforeReply() {
 	action := floodmark.Action{Kind: floodmark.SendReply, Audience: string(st.ev.Audience), ArgsDigest: digestOf(st.ev.Text)}
 	text, changed := st.inert(st.ev.Text)

@@ -15,14 +15,14 @@ import (
 // been answered under other rules, or had the owner vouched for something.
 //
 // Each decision is judged in the context it was made in. What the agent read
-// and tried, and what people answered, is as it was: nobody knows what it would
-// have done instead. Labels, marks, and what follows from earlier answers of
+// and tried, and what people answered, is as it was: what it would have done
+// instead is unknown. Labels, marks, and what follows from earlier answers of
 // ours (an ended turn, an open question) are as they would have been.
 type Retrial struct {
 	// Now are the rules it is judged by.
 	Now Rules
-	// Then are those it was recorded under, if somebody knows them. Without
-	// them less can be told.
+	// Then are the rules it was recorded under; nil if they are not known.
+	// Without them less can be told.
 	Then *Rules
 	// Endorse is content the owner is taken to have vouched for as soon as it
 	// was there, Disown content he is taken never to have vouched for.

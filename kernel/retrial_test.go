@@ -53,7 +53,7 @@ func TestAnyHistoryIsJudgedAgainTheSame(t *testing.T) {
 	}
 }
 
-// valuePolicy has rules that look at values, also at those nobody keeps.
+// valuePolicy has rules that look at values, also at those that are not kept.
 const valuePolicy = `
 version: 1
 rules:

@@ -220,8 +220,8 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 	return strings.Join(words, ", ")
 }
 
-// home is the server that a call stays with: one of the owner's own, which shows
-// nobody else what it is told. A call that reaches others has none.
+// home returns the server that a call stays with: one of the owner's own, which
+// keeps what it is told to itself. A call that reaches others has none.
 func (st *step) home(j *judged) string {
 	if !j.use.Own || slices.Contains(j.action.Effects, floodmark.Send) || slices.Contains(j.action.Effects, floodmark.Run) {
 		return ""
@@ -244,13 +244,13 @@ func (st *step) veiled(text string) string { return st.r.veils().Text(st.r.secre
 // veiledLine is the same for a command line, in which no command is hidden.
 func (st *step) veiledLine(text string) string { return st.r.veils().Line(st.r.secrets, text) }
 
-// What a tool that nobody described returns has the zero label: it counts as secret. This
-// file keeps that apart from secrets that were found or declared. The call of such a tool, or
-// one that could carry its result away, is never allowed for it; a person is asked where a
-// secret would be refused, and told what is missing.
+// What an undescribed tool returns has the zero label: it counts as secret. This file keeps
+// that apart from secrets that were found or declared. The call of such a tool, or one that
+// could carry its result away, is never allowed for it; a person is asked where a secret
+// would be refused, and told what is missing.
 
-// unknown is [floodmark.Undescribed] if the result of a call will count as secret for no
-// other reason than that nobody described its tool.
+// unknown returns [floodmark.Undescribed] if the result of a call will count as secret only
+// because its tool is not described.
 func unknown(c hook.Call, j *judged) floodmark.Code {
 	said := c.Hints != nil && c.Hints.Secrecy == floodmark.Secret.String()
 	if j == nil || j.use.Profile != nil || j.use.PathKind == catalog.Secret || len(j.kept) > 0 || said {
@@ -304,7 +304,7 @@ func nameUndescribed(j *judged) {
 	j.ruling.Reasons = reasons
 }
 
-// describing is what the owner can do where tools that nobody described are why a call is held.
+// describing says what the owner can do where undescribed tools are the reason that a call is held.
 func (j *judged) describing() string {
 	var tools []string
 	for _, r := range j.decision.Reasons {

@@ -35,8 +35,8 @@ func (st *step) sessionStart() error {
 	return nil
 }
 
-// ensureOpen opens a session that nobody announced. What happened before we
-// were told is unknown, so its past is not believed.
+// ensureOpen opens a session that was not announced. What happened before its
+// first event is unknown, so its past is not believed.
 func (st *step) ensureOpen() {
 	if st.s.Opened {
 		return

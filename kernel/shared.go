@@ -50,7 +50,7 @@ func (st *step) givenBack() []floodmark.NodeID {
 }
 
 // leavesNothing reports whether a call is known to leave nothing behind at its
-// server. What nobody described may.
+// server. An undescribed tool may leave something.
 func leavesNothing(j *judged) bool {
 	return j.use.Profile != nil && len(j.action.Effects) > 0 && !slices.ContainsFunc(j.action.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
@@ -66,8 +66,8 @@ func (st *step) give(mark floodmark.Label, call floodmark.CallID, nodes floodmar
 	if st.weigh(old).label().AtLeastAsSafe(mark) {
 		return
 	}
-	// The digest is this giving's alone: whoever vouches for it vouches for what
-	// the server was given until then, and for nothing later.
+	// The digest is of this gift alone: an endorsement of it covers what the
+	// server was given until then, and nothing later.
 	digest := floodmark.DigestOf(fmt.Sprintf("given to the server %s by session %s at %d, node %d, at mark %s", ref.Name, st.ev.Session, st.in.At.UnixNano(), nodes, mark))
 	st.keep(floodmark.ArtifactWritten{Artifact: ref, Call: call, Digest: digest, Nodes: nodes})
 	list := []floodmark.Source{{

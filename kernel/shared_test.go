@@ -92,8 +92,8 @@ func (v *village) use(t testing.TB, s *villager, server, tool, shared string) fl
 }
 
 // Whatever sessions do in whatever order: what comes out of a shared server is
-// worth no more than the mark of any session that wrote to it before, nobody
-// else is touched, and the facts alone say so.
+// worth no more than the mark of any session that wrote to it before, no other
+// session is touched, and the facts alone say so.
 func TestSharedServerLaw(t *testing.T) {
 	for seed := range uint64(60) {
 		v := newBox(t, seed)

@@ -11,10 +11,9 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A scheduled job runs when nobody sits before it. What its owner allowed it in
-// advance stands in the policy; it answers a question that would be asked, and
-// only there, only for that job, and only as far as the question itself would
-// have offered.
+// A scheduled job runs unattended. What its owner allowed it in advance is in
+// the policy. It answers a question that would be asked, and only there, only
+// for that job, and only as far as the question itself would have offered.
 
 // StandingRule begins the name under which a use of one is written down.
 const StandingRule = "standing."
@@ -47,9 +46,9 @@ func (st *step) stands(j *judged, s policy.Standing) bool {
 	return st.scheduled(s)
 }
 
-// scheduled reports whether the session was begun by a schedule, as the agent's
-// door asserts, and nobody else has spoken in it: it is not somebody's branch, it
-// has no past that nobody knows, and no other message came in.
+// scheduled reports whether a schedule began the session, as the agent's door
+// asserts, and was its only speaker: the session is no branch of another, has no
+// unknown past, and got no other message.
 func (st *step) scheduled(s policy.Standing) bool {
 	if st.s.Parent != "" || s.Trigger == "" {
 		return false

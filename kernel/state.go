@@ -17,7 +17,7 @@ import (
 )
 
 // A State is everything true of a session because of the facts so far. It
-// changes only by [State.Apply]; the zero State is a session nobody opened.
+// changes only by [State.Apply]; the zero State is a session that was not opened.
 type State struct {
 	Agent string `json:"agent,omitempty"`
 	// Parent is the session that began this one, Root the one that began the first
@@ -48,7 +48,7 @@ type State struct {
 	Spelled int `json:"spelled,omitempty"`
 	Halved  int `json:"halved,omitempty"`
 
-	// Unseen says that a call ran in it which nobody had allowed.
+	// Unseen says that a call ran in it without being allowed.
 	Unseen bool `json:"unseen,omitempty"`
 
 	Ledger provenance.Ledger `json:"ledger"`
@@ -77,7 +77,7 @@ type State struct {
 	Offered []floodmark.Source `json:"offered,omitempty"`
 
 	// Stands are the folders besides the project in which a command may have left its
-	// shell; empty for one that nobody knows.
+	// shell; an unknown one is empty.
 	Stands []string `json:"stands,omitempty"`
 
 	// Refused are the calls of this turn that were not let through.
@@ -110,8 +110,8 @@ type Context struct {
 	Levels provenance.Levels `json:"levels"`
 	// Nodes is how many nodes there were: nothing newer can have been in it.
 	Nodes floodmark.NodeID `json:"nodes"`
-	// Answered says that a response to it was seen. A second one cannot be
-	// its: somebody did not tell us of a model call.
+	// Answered says that a response to it was seen. A second response cannot
+	// be to this call: another model call was not reported.
 	Answered bool `json:"answered,omitempty"`
 }
 
@@ -135,8 +135,8 @@ func Replay(facts []floodmark.Fact) (*State, error) {
 	return s, nil
 }
 
-// Origin is the session that this one, whose name is own, descends from; itself
-// if nobody began it.
+// Origin returns the session that this one, whose name is own, descends from;
+// own if it has no parent.
 func (s *State) Origin(own floodmark.SessionID) floodmark.SessionID {
 	return cmp.Or(s.Root, s.Parent, own)
 }
@@ -215,8 +215,8 @@ func (s *State) apply(f floodmark.Fact) error {
 	return nil
 }
 
-// ranUnseen reports whether an incident says that something ran which nobody
-// had allowed. The others say nothing of what the agent did.
+// ranUnseen reports whether an incident says that something ran without being
+// allowed. The others say nothing of what the agent did.
 func ranUnseen(kind string) bool {
 	switch kind {
 	case "unmediated-call", "refused-call-ran", "unseen-session", "box-not-used":

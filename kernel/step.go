@@ -25,7 +25,7 @@ type Rules struct {
 	Gates verify.Gates
 	// secrets finds secrets in text. Without it every text is one.
 	secrets *redact.Detector
-	// words are those with which owners ask. Without them nobody asks.
+	// words are those with which owners ask. Without them no text is a request.
 	words *provenance.Lexicon
 	// shapes are those of credentials, made when one is first looked for.
 	shapes func() *redact.Veils
@@ -46,8 +46,8 @@ func (r Rules) veils() *redact.Veils {
 }
 
 // An Input is one hook event together with what the kernel may not fetch for
-// itself: the time, a code nobody can guess, the tenant's key, and where the
-// session's content was seen.
+// itself: the time, a code that cannot be guessed, the tenant's key, and where
+// the session's content was seen.
 type Input struct {
 	Event hook.Event
 	At    time.Time
@@ -72,9 +72,9 @@ type Input struct {
 	// Artifacts say what sessions left behind; nil knows nothing.
 	Artifacts Artifacts
 	// Altered is what was found on the disk after a call, at after_tool_call;
-	// nil if nobody looked.
+	// nil if the disk was not looked at.
 	Altered *Altered
-	// Disk is that of the machine the agent runs on; nil if nobody can look.
+	// Disk is that of the machine the agent runs on; nil if it cannot be read.
 	Disk Disk
 	// Pause is the one the owner wants to hold for this session now. The zero
 	// Pause is none, and everything is enforced.
@@ -87,7 +87,7 @@ type Output struct {
 	Reply hook.Reply
 	// Ask is the question that goes to the owner's channels.
 	Ask *approval.Ticket
-	// Late is set if somebody answered a question that was answered before.
+	// Late names a question that was answered again; empty if none was.
 	Late floodmark.TicketID
 	// Case is set with an Audit verdict: what to ask the auditor. The answer
 	// comes back through [Opine].
@@ -104,7 +104,7 @@ type Output struct {
 	Artifacts []floodmark.Artifact
 	Gone      []Gone
 	// Watch is the folder in which an allowed call runs code whose changes
-	// carry what the session has seen: whoever can look there says what changed.
+	// carry what the session has seen. A caller that can look reports them.
 	Watch string
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork

@@ -35,12 +35,12 @@ func proposed(a floodmark.Action) floodmark.Proposed {
 	return floodmark.Proposed{Call: a.Call, Tool: a.Tool, ArgsDigest: a.ArgsDigest}
 }
 
-// now is the context of somebody who has seen everything up to here.
+// now returns the context of a call that has seen everything up to here.
 func (st *step) now() Context { return Context{Mark: st.mark, Levels: st.more, Nodes: st.node} }
 
-// finish writes a judgement down, asks whoever has to be asked, and announces
-// the result of a call that may run. A grant is used by a call that proceeds, not
-// by one that waits for verifiers or that they refused.
+// finish writes a judgement down, opens the question if one is needed, and
+// announces the result of a call that may run. A call uses its grant when it
+// proceeds, not when it waits for verifiers or they refuse it.
 func (st *step) finish(j *judged) {
 	st.enforce(&j.decision, j)
 	if waits(j.decision) && st.verify(j) {

@@ -16,7 +16,7 @@ import (
 // far as that is known.
 type touch struct {
 	reads, writes, loads []string
-	// hooks are loaded if somebody has put them there.
+	// hooks are loaded if they are there.
 	hooks []string
 	// sure are those of loads that the catalog knows of.
 	sure []string

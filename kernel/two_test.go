@@ -14,7 +14,7 @@ const twoPeople = `approvals: {admin: two, people: {anna: ["owner.sock:1000", "t
 rules: [{name: ask, when: 'true', tools: [mail], action: {verdict: confirm}}]
 `
 
-// says is a command of somebody whom a channel has proved.
+// says sends the command of a person whom a channel has proved.
 func (d *desk) says(verb approval.Verb, channel, by string) kernel.Output {
 	d.t.Helper()
 	cmd := approval.Command{Verb: verb, Tool: "all", Ticket: d.ticket, Channel: channel, By: by}
@@ -65,8 +65,8 @@ func TestTwoPeopleApprove(t *testing.T) {
 	}
 }
 
-// One person is one, by whichever channel; who is not named, or speaks in a
-// conversation, is nobody.
+// One person counts once, by whichever channel. An answer that names no known
+// person, or comes from a conversation, does not count.
 func TestOnePersonIsNotTwo(t *testing.T) {
 	d := admin(t, twoPeople)
 	d.says(approval.Approve, "owner.sock", "user 1000")
@@ -100,7 +100,7 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 	}
 }
 
-// Anybody's no ends it, before and after the first yes.
+// One no ends it, before and after the first yes.
 func TestOneOfTwoDenies(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		d := admin(t, twoPeople)

@@ -39,8 +39,8 @@ func TestCredentialsAreNotShown(t *testing.T) {
 	}
 }
 
-// What is hidden in a command line is a word of it and never a command: whoever
-// reads it must see all that would happen.
+// What is hidden in a command line is a word of it and never a command: the
+// reader must see all that would happen.
 func TestNoCommandIsHidden(t *testing.T) {
 	st := &step{r: NewRules(nil, nil)}
 	for text, want := range map[string]string{

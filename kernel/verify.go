@@ -32,7 +32,7 @@ type Hearing struct {
 	// before, if one was asked.
 	Case    *audit.Case
 	Opinion audit.Opinion
-	// Last says that nobody is asked anew, whatever changed meanwhile.
+	// Last says that no gate is asked again, whatever changed meanwhile.
 	Last bool
 }
 
@@ -40,7 +40,7 @@ type Hearing struct {
 // refuses.
 type GateAnswer struct {
 	Gate string
-	// Request is what the asking was called there; empty if nobody was asked.
+	// Request names the request at that gate; empty if it was not asked.
 	Request string
 	Answer  verify.Answer
 	Failure *verify.Failure
@@ -204,7 +204,7 @@ func (st *step) answers(j *judged, h Hearing) []floodmark.VerifierAnswered {
 }
 
 // tally takes the answers into a decision that waits for them: every one must be
-// a yes. Whoever gave none must still agree.
+// a yes. A gate that gave none must still agree.
 func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
 	var silent []string
 	for _, name := range j.decision.Verifiers {

@@ -21,7 +21,7 @@ func (d contentDisk) Content(p string) floodmark.Digest {
 }
 
 // What a run may load has another digest after each write to it, by this session
-// or by somebody on the disk, and keeps it while other files are written.
+// or by another program on the disk, and keeps it while other files are written.
 func TestVersionsOfWhatARunLoads(t *testing.T) {
 	t.Parallel()
 	fresh := codingSteps(t)

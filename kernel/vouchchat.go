@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Whoever can put words into a conversation could put «.endorse» there. So there it
+// Anyone who can write into a conversation could write «.endorse» there. So there it
 // only asks: a question with a code goes to the owner's own channels, and the code,
 // or an answer on such a channel, vouches.
 

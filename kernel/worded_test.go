@@ -91,7 +91,7 @@ func TestACardWarnsOfWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
-// What has to be typed is named by a word of ours, or not at all; nothing is nobody.
+// What has to be typed is named by a word of ours, or not at all; null is no value.
 func TestWhichOneHasToBeTyped(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"to":["eve@evil.example"]}`:       "type what stands behind the @ of the recipient",

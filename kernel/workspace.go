@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A Disk says what lies at a path. Whoever can look answers; the kernel writes
-// down what it was told, so that nobody has to look again.
+// A Disk says what is at a path. Its machine answers; the kernel writes down what
+// it was told, so that no second look is needed.
 type Disk interface {
 	// Around returns the checkout a clean path lies in.
 	Around(path string) (Checkout, bool)
@@ -23,7 +23,7 @@ type Disk interface {
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
 	// Links returns where the links lead that lie in a folder, or are that folder, by their
-	// paths; if deep, also those in the folders below. They are none where nobody can look.
+	// paths; if deep, also those in the folders below. It is empty where the disk cannot be read.
 	Links(folder string, deep bool) map[string]string
 	// Pushes stands for all that decides where a push from the checkout around
 	// a path goes; zero if that is not known, or if a branch is named and known
@@ -36,7 +36,7 @@ type Disk interface {
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard
 	// Repository returns where git, standing at a clean path, finds its files, and
-	// where those are that all working trees share; empty if nobody knows.
+	// where those are that all working trees share; empty if that is not known.
 	Repository(path string) (dir, common string)
 	// Nested returns the folders below one that hold git's files themselves, and
 	// whether these are all.
@@ -50,10 +50,10 @@ type Disk interface {
 	// Exactly is the digest of what is in the one file at a path that catalog.FoldPath
 	// made, however it is spelled; zero if there is none, a link, several, or a large one.
 	Exactly(path string) floodmark.Digest
-	// Head is the commit that is checked out at a path; empty if nobody knows.
+	// Head is the commit that is checked out at a path; empty if it is not known.
 	Head(path string) string
 	// Missing reports that nothing lies at a path that catalog.FoldPath made, however it
-	// is spelled. Where nobody can look, nothing is missing.
+	// is spelled. Where the disk cannot be read, nothing is missing.
 	Missing(path string) bool
 }
 
@@ -191,7 +191,7 @@ func (st *step) unvouched(c Checkout) []worthy {
 // settings say, and is worth what their folder is.
 
 // Some shells stay where a command left them, so that the next one works there.
-// Which do, nobody says: a command is looked at from the project as from there.
+// Which do is unknown: a command is looked at from the project and from there.
 
 // maxStands bounds the folders in which a shell may be; more are everywhere.
 const maxStands = 4
@@ -243,7 +243,7 @@ func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Lo
 	var list []floodmark.Load
 	for _, dir := range j.use.Repositories {
 		if dir == "" {
-			if mark.Trust < floodmark.Local { // a run like any other whose code nobody knows
+			if mark.Trust < floodmark.Local { // a run like any other of unknown code
 				list = append(list, floodmark.Load{Artifact: treeRef("/"), Label: mark})
 			}
 			continue
@@ -273,8 +273,8 @@ func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Lo
 	return list
 }
 
-// started are the programs of the owner's that git runs by itself, of each repository the
-// first. What they load in turn nobody knows, so that the call is a run.
+// started returns the programs of the owner's that git runs by itself, the first of each
+// repository. What they load in turn is unknown, so the call is a run.
 func (st *step) started(j *judged) (list []floodmark.Load) {
 	for _, dir := range j.use.Repositories {
 		if st.in.Disk == nil || dir == "" {
@@ -287,9 +287,9 @@ func (st *step) started(j *judged) (list []floodmark.Load) {
 	return list
 }
 
-// gitSettings are where git finds its settings in a folder, and whether they are
+// gitSettings returns where git finds its settings in a folder, and whether they are
 // those of the project: its own, or what git keeps with them for another working
-// tree or a submodule. Where nobody can look they may be anywhere in the folder.
+// tree or a submodule. Without a disk to read they may be anywhere in the folder.
 func (st *step) gitSettings(dir string) (paths []string, own bool) {
 	project := st.resolved([]string{st.s.Project})[0]
 	git := strings.TrimSuffix(project, "/") + "/.git"
