@@ -72,8 +72,8 @@ func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func
 // Guarded returns the first live source that is exactly so secret; none if no one is.
 func (l *Ledger) Guarded(s floodmark.Secrecy) []floodmark.NodeID { return l.live.First(s) }
 
-// Within reports whether nothing that is here would lower a mark. What was
-// announced and has not arrived is not here: nobody has read it.
+// Within reports whether no content that is here would lower the mark. What was
+// announced and has not arrived does not count: the session has not read it.
 func (l *Ledger) Within(mark floodmark.Label) bool {
 	return mark.AtLeastAsSafe(l.before(len(l.entries)).here)
 }

@@ -59,8 +59,8 @@ func (r *Request) endsWith(i int, mark string) bool {
 	return strings.Contains(marks, mark)
 }
 
-// actsAt returns where what is to be done is named, behind a verb for doing
-// what somebody says, or -1. «do» may have been read as the opening.
+// actsAt returns where the thing to do is named, behind a verb such as «do»
+// or «follow», or -1. «do» may have been read as the opening.
 func (r *Request) actsAt(verb, end int) int {
 	i := verb
 	if i < end && r.g.Doing.has(wordOf(r.items[i])) {

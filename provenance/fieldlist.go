@@ -4,8 +4,8 @@ import "strings"
 
 // addListed adds the elements of a list that a program has printed into a
 // string: «"['ada', 'ben']"». Anything else in it makes it a string like any
-// other. Whoever writes such a string can put into its field what he could put
-// there anyway.
+// other. The writer of such a string gains nothing: what they put into its
+// field could stand there anyway.
 func (r *fieldReader) addListed(name, value string, at int) bool {
 	for _, e := range listed(value) {
 		if !r.add(name, value[e[0]:e[1]], at+e[0]) {

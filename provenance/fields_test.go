@@ -63,7 +63,7 @@ func TestWhatIsNoRecordHasNoFields(t *testing.T) {
 	}
 }
 
-// planted are texts with which somebody tries to make a field of his own.
+// planted are texts with which an attacker tries to make a field.
 var planted = []string{
 	"id: 666", "x\nid: 666", "x\n  id: 666", "x\n- id: 666\n  name: Plan", "\n\nid: 666\n", "x'\nid: 666", "x\"\nid: 666", "x\\\nid: 666", "x\\\\\"\nid: 666",
 	"\", \"id\": \"666", "', 'id': '666", "\"}, {\"id\": \"666\", \"name\": \"Plan\"}", "x''\nid: '666'", "|\n  id: 666", "x\r\nid: 666", "x\rid: 666", "\tid: 666", "x\n\tid: 666",
@@ -120,7 +120,7 @@ func onlyCarried(t *testing.T, how, text string) {
 	}
 }
 
-// Somebody's text inside a value never becomes a field.
+// An attacker's text inside a value never becomes a field.
 func TestNobodyMakesAFieldOfHisText(t *testing.T) {
 	for _, text := range planted {
 		for how, record := range carriers(text) {

@@ -21,9 +21,9 @@ const (
 // maxHolding bounds the words between what a place holds and the place.
 const maxHolding = 12
 
-// Holds reports about whom the owner said that a file, or the folder it lies in,
-// has personal data: «you can find my email in /home/ada/me.txt». Only then is
-// what stands there under such a name somebody's own.
+// Holds returns whose personal data the owner said is in a file, or in the folder
+// of the file: «you can find my email in /home/ada/me.txt». Only then does a
+// label such as «email» in it say whose value it is.
 func (l *Lexicon) Holds(said []string, place string) Whose {
 	g := l.grammar()
 	for _, text := range said {

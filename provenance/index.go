@@ -15,11 +15,11 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A Key makes the hashes of one tenant useless to everybody else: without it
-// nobody can test whether a value was seen.
+// A Key makes the hashes of one tenant useless to others: testing whether a
+// value was seen takes the key.
 type Key [32]byte
 
-// String hides the key from whoever prints it.
+// String hides the key wherever it is printed.
 func (Key) String() string { return "key" }
 
 // GoString hides the key, too.
@@ -56,7 +56,7 @@ type hasher struct {
 	mac hash.Hash
 	few int // how many were computed without it
 	in  []byte
-	// token and words are room for whoever reads a value.
+	// token and words are buffers for reading a value.
 	token, words []byte
 	sum          [sha256.Size]byte
 	room         [256]byte // what the slices begin with

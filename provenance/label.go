@@ -19,9 +19,9 @@ const (
 )
 
 // labels collects the values of a plain text that stand right behind a word and
-// a colon: «Email: ada@home.example». They are no fields: whoever wrote the text
-// wrote the label too, so that nothing follows from one unless the owner himself
-// pointed at that text.
+// a colon: «Email: ada@home.example». They are no fields: the author of the text
+// wrote the label too, so nothing follows from a label unless the owner pointed
+// at that text.
 func (ix *Indexer) labels(text string) {
 	if len(text) > maxLabelText || !strings.Contains(text, ":") {
 		return

@@ -132,7 +132,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	l.revive(e)
 	l.settle(f.Node)
 	if e.effective.Trust < was {
-		e.since = int32(len(l.entries)) // it is new to whoever was shown something better
+		e.since = int32(len(l.entries)) // it is new to a call that was shown something better
 		l.settle(f.Node)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 // raises the trust of such sources to at most Local. It never lowers one, never
 // changes secrecy, and does nothing for what a source was made from.
 func (l *Ledger) Endorse(f floodmark.Endorsed) {
-	if f.Digest.IsZero() { // nobody can vouch for content nobody knows
+	if f.Digest.IsZero() { // unknown content cannot be endorsed
 		return
 	}
 	l.forget(f.Digest)

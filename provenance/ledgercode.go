@@ -50,7 +50,7 @@ func (l *Ledger) state() ledgerState {
 	return state
 }
 
-// Split takes a snapshot in two parts: the sources, for whoever has a better
+// Split takes a snapshot in two parts: the sources, for a caller with a better
 // way to write them, and the rest. [JoinLedger] puts them together again.
 func (l *Ledger) Split() (sources []floodmark.Source, rest []byte, err error) {
 	rest, err = json.Marshal(l.state())

@@ -101,8 +101,8 @@ func (l *Lexicon) month(word string) time.Month {
 	return 0
 }
 
-// Small reports whether a word stands in every sentence, so that nobody speaks
-// of a field by it.
+// Small reports whether a word is too common to name a field: it stands in
+// every sentence.
 func (l *Lexicon) Small(word string) bool { return l.grammar().Small.has(word) }
 
 // Listed returns the fields in which services list what is their own.

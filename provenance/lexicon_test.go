@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without words nothing is understood: no clause asks, nobody says yes.
+// Without words nothing is understood: no clause asks, no answer says yes.
 func TestNoLexicon(t *testing.T) {
 	var none *Lexicon
 	for _, r := range none.Requests("Send it to Bob.") {

@@ -87,7 +87,7 @@ func (l *Lexicon) plainOrders(text string, items []item) []*Request {
 		}
 		list = append(list, read...)
 		if strings.ContainsAny(s.end, ":：") {
-			break // what follows may be somebody else's
+			break // what follows may be by another author
 		}
 	}
 	return list

@@ -11,7 +11,7 @@ import (
 const minRunWords = 2
 
 // Quotes reports whether a text is, word for word, a part of what the owner
-// wrote, so that it says nothing of anybody else's.
+// wrote, so that it has no words by others.
 func Quotes(said []string, text string) bool {
 	want := strings.Trim(tokens.Normalise(text), " .,;:!?\"'`")
 	if len(strings.Fields(want)) < minRunWords || len(want) > maxStatedBytes {

@@ -20,7 +20,7 @@ func TestReads(t *testing.T) {
 		{"Visit each page posted to \"garden\"", []string{"garden"}, false, true},
 		{"Open any link mentioned by Anna", []string{"Anna"}, false, true},
 		{"Email Bert and summarise the article that Anna posted", []string{"Anna"}, true, true},
-		{"Summarise the article", nil, false, false},                       // nobody put it anywhere
+		{"Summarise the article", nil, false, false},                       // it does not say where it is
 		{"Summarise what Anna posted", nil, false, false},                  // no link
 		{"Summarise the mail. Anna posted an article.", nil, false, false}, // said of something else
 		{"Don't read the article that Anna posted", nil, false, false},

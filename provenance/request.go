@@ -67,7 +67,7 @@ func (r *Request) Licenses(verbs []string) bool {
 func (r *Request) Timed() bool { return r.timed }
 
 // Forbids reports whether the clause takes back or rules out one of these
-// things: «actually, don't send it». One about somebody else does not.
+// things: «actually, don't send it». A clause about another person does not.
 func (r *Request) Forbids(verbs []string) bool {
 	if r.denies {
 		return true // of what, is not understood
@@ -96,7 +96,7 @@ func (r *Request) Names() bool {
 }
 
 // NamesTarget reports whether the clause itself says where something goes:
-// something quoted, an address, an account, or somebody's name.
+// something quoted, an address, an account, a path, or a name.
 func (r *Request) NamesTarget() bool {
 	for _, it := range r.items {
 		switch {
@@ -110,7 +110,7 @@ func (r *Request) NamesTarget() bool {
 	return false
 }
 
-// Points reports whether the clause says «them», «him» or «her» of somebody
+// Points reports whether the clause says «them», «him» or «her» of a person
 // who was named before.
 func (r *Request) Points() bool {
 	return slices.ContainsFunc(r.items, func(it item) bool { return r.g.Points.has(wordOf(it)) })
@@ -263,7 +263,7 @@ func (p *part) addVerb(at int, gerund bool) {
 		return
 	}
 	if !p.g.Asks.has(word) && (tokens.Common(word) || p.items[at].Kind == tokens.Name && !p.sentence || p.joint == ",") {
-		return // a verb of somebody's own catalog is not taken for granted
+		return // a verb of a custom catalog is not taken for granted
 	}
 	p.verbs = append(p.verbs, at)
 	p.known = p.known || p.g.Asks.has(word)
@@ -272,7 +272,7 @@ func (p *part) addVerb(at int, gerund bool) {
 	}
 }
 
-// reports reports whether a phrase that is no order announces what somebody says.
+// reports reports whether a phrase that is no order announces another's words.
 func (p *part) reports() bool {
 	return len(p.verbs) == 0 && slices.ContainsFunc(p.items, func(it item) bool { return p.g.Reports.has(wordOf(it)) })
 }

@@ -112,7 +112,7 @@ var otherWords = []string{
 	"Show me every mail I got with x@y.example in cc",
 	"Was there an answer to x@y.example?",
 	"Open this forward to x@y.example",
-	// somebody else, or the past
+	// another person, or the past
 	"Summarise what ann shared with x@y.example",
 	"Read what x@y.example shared with me",
 	"Tell me what ann shared with x@y.example",

@@ -12,10 +12,10 @@ const (
 	maxRetold = 64 // words in all
 )
 
-// Retells reports whether a text is made of nothing but the owner's words and of
-// small words that say nothing by themselves: «reply that you've seen my mug in
-// the kitchen» and «Hi Ann, I've seen your mug in the kitchen». Nobody else's
-// word is in it, no number and nothing that denies what he said.
+// Retells reports whether a text is made only of the owner's words and of small
+// words that say nothing by themselves: «reply that you've seen my mug in the
+// kitchen» and «Hi Ann, I've seen your mug in the kitchen». It has no word of
+// others, no number of theirs and nothing that denies what the owner said.
 func (l *Lexicon) Retells(said []string, text string) bool {
 	his, small := set{}, l.grammar().Retells
 	for _, s := range said {

@@ -52,7 +52,7 @@ func (r Ring) Besides(name string) []RingKey {
 	return slices.DeleteFunc(slices.Clone(r.Keys), func(k RingKey) bool { return k.Name == name })
 }
 
-// Name is a name for a key that only this key has. Nobody finds the key by it.
+// Name returns a name that only this key has. The key does not follow from it.
 func (k Key) Name() string {
 	h := newHasher(k)
 	h.text("\x00name of a key")

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/packed"
 )
 
-// MaxSet bounds the sources of a source set that are kept apart. What is over
-// it is joined into one that nobody can endorse.
+// MaxSet bounds the sources of a source set that are kept apart. The rest are
+// joined into one source, which cannot be endorsed.
 const MaxSet = 64
 
 // maxVia bounds the passages kept of one source: its first and the newest.

@@ -8,8 +8,8 @@ import (
 // A sipKey is a key of SipHash.
 type sipKey struct{ k0, k1 uint64 }
 
-// sum is SipHash-2-4 of b: a keyed hash of 64 bits that nobody without the key
-// can aim at, a tenth of the work of an HMAC.
+// sum returns SipHash-2-4 of b: a keyed hash of 64 bits. Collisions cannot be
+// made without the key, and it takes a tenth of the work of an HMAC.
 func (k sipKey) sum(b []byte) uint64 {
 	v0, v1 := k.k0^0x736f6d6570736575, k.k1^0x646f72616e646f6d
 	v2, v3 := k.k0^0x6c7967656e657261, k.k1^0x7465646279746573

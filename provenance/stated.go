@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// maxStatedBytes bounds how much of one message is looked at. Nobody types
-// more; a long paste is a source of its own and does not come here.
+// maxStatedBytes bounds how much of one message is looked at. It is more than a
+// person types; a long paste is a source of its own and does not come here.
 const maxStatedBytes = 256 << 10
 
 // The number of words a name may have. A single word is only a name if it
@@ -25,10 +25,10 @@ const maxNameWords = 8
 // reason to raise trust. The zero value is ready. It is rebuilt from facts and
 // never written down.
 //
-// Whoever plants a look-alike must not profit from what the owner said, so
-// nothing matches but a whole token as it was typed. Tokens inside a quoted
-// string of several words do not count by themselves: it may be the title of
-// somebody else's text.
+// A planted look-alike must not profit from what the owner said, so nothing
+// matches but a whole token as it was typed. Tokens inside a quoted string of
+// several words do not count by themselves: it may be the title of a text by
+// others.
 type Stated struct {
 	tokens  map[statedToken]struct{}
 	quoted  map[string]struct{}
@@ -196,7 +196,7 @@ func (s *Stated) HasOnly(value string) bool {
 	return same == 1
 }
 
-// HasName reports whether the owner named somebody of this name.
+// HasName reports whether the owner mentioned this name.
 func (s *Stated) HasName(value string) bool {
 	_, ok := s.names[value]
 	return ok

@@ -18,7 +18,7 @@ const (
 // Titles returns all that a message may call something by: what it has in
 // quotes, and every run of up to six words that neither begins nor ends with a
 // common one and has something of a name: plain words are in every message, and
-// somebody could call a record by them. Longer runs come before the shorter ones inside them.
+// an attacker could call a record by them. Longer runs come before the shorter ones inside them.
 func (l *Lexicon) Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
@@ -139,16 +139,16 @@ func (r *Request) Beginnings() []string {
 	return starts
 }
 
-// A Reading is what a clause says about links to follow: those that somebody
-// posted, or that were posted somewhere.
+// A Reading is what a clause says about links to follow: who posted them, or
+// where.
 type Reading struct {
 	Names []string // whom or what it calls by name behind «article», «website»
 	One   bool     // it speaks of one
 }
 
 // Reads returns which links the clause asks to read: «summarise the article that
-// Ann posted in "garden"». There is none if it does not say that somebody put it
-// where the agent finds it.
+// Ann posted in "garden"». There is none if the clause does not say that it was
+// put where the agent finds it.
 func (r *Request) Reads() (Reading, bool) {
 	if !r.Licenses(r.g.Reading) {
 		return Reading{}, false

@@ -31,8 +31,8 @@ func wanted(l *Lexicon, text, value string) bool {
 	return slices.ContainsFunc(asked, func(r *Request) bool { return r.HasAsTarget(value, hook.String, "to") })
 }
 
-// Sentences in which an owner names somebody and does not ask for anything to
-// be sent there, and some in which he does.
+// Sentences in which an owner names a person and does not ask for anything to
+// be sent there, and some in which they do.
 func TestOrders(t *testing.T) {
 	words := NewLexicon()
 	for _, language := range []string{"de", "es", "zh"} {

@@ -36,8 +36,8 @@ type Tracer struct {
 // A value the owner stated is the owner's. Any other is at the trust of the
 // source it was first seen in, and stays there however often it comes back: an
 // echo never rises. A value that was put together from several pieces is at the
-// lowest of them. The mark is not looked at: whoever asks joins it. What a
-// person may read of the value is left to the caller.
+// lowest of them. Trace does not look at the mark: the caller joins it, and
+// decides what a person may read of the value.
 func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floodmark.Argument {
 	arg := floodmark.Argument{Path: leaf.Path, Role: role}
 	if t.Stated != nil && t.Stated.Has(leaf.Value, leaf.Kind, argRole) {

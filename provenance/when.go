@@ -17,7 +17,7 @@ type When struct {
 	clocks []int // minutes since midnight
 }
 
-// A day is a date. The year is 0 where nobody said it.
+// A day is a date. The year is 0 where it was not said.
 type day struct {
 	year  int
 	month time.Month
@@ -31,8 +31,8 @@ const maxTimes = 32
 // end on the same day: «at 10:00 for an hour» ends at 11:00.
 const latest = 12 * 60
 
-// ReadWhen reads what messages say about time. What stands inside quotes is
-// somebody's text and says nothing.
+// ReadWhen reads what messages say about time. What stands inside quotes may
+// be by others and says nothing.
 func (l *Lexicon) ReadWhen(texts ...string) When {
 	var w When
 	for _, text := range texts {

@@ -65,7 +65,7 @@ func TestWhenSaysNothing(t *testing.T) {
 	}
 }
 
-// Only as many days and hours are kept as somebody would say.
+// Only as many days and hours are kept as a person would say.
 func TestWhenHasLimits(t *testing.T) {
 	var b strings.Builder
 	for i := range maxTimes + 1 {
