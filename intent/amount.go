@@ -34,9 +34,9 @@ func (l *licence) computed(value string) bool {
 	return false
 }
 
-// payees are the owner's records about those he named as who gets something,
-// and about what he called by a name of its own. There are none if somebody
-// gets something whom he did not name.
+// payees returns the owner's records about the recipients they named, and about
+// what they called by a name of its own. It returns nil if the call has a
+// recipient whom the owner neither named nor has paid before.
 func (l *licence) payees() []provenance.Record {
 	var about []provenance.Record
 	for i, leaf := range l.call.Leaves {

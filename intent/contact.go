@@ -12,10 +12,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// contact reports whether a value is the address of somebody whom the owner
-// named as who gets something, in a book of his own that nobody else writes
-// into: content believed as much as his own files. If two records have that
-// name, nobody says which one he meant.
+// contact reports whether a value is the address of a recipient whom the owner
+// named, in an address book of their own that others do not write into: content
+// trusted as much as their own files. If two records have that name, it is not
+// known which one they meant.
 func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 	if a.Whence != floodmark.Seen || a.Trust < floodmark.Local || !tokens.Reaches(leaf.Value) {
 		return false
@@ -40,17 +40,17 @@ func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 	return false
 }
 
-// gets reports whether the owner named somebody as who gets something, where he
-// asked for it.
+// gets reports whether a clause in which the owner asks has this name as a
+// recipient.
 func (l *licence) gets(name, role string) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return r.HasAsTarget(name, hook.String, role) })
 }
 
-// paid reports whether money would go to somebody whom the owner has paid
-// before, and whom he means: his bank says that the money went from him, so
-// that he wrote what the record says of it, and every payment of his that has a
-// name he called went to the same account. Somebody who sends him money can
-// write that name too, but not from the owner's account.
+// paid reports whether money would go to an account that the owner has paid
+// before, and means. Their bank says that the money came from them, so that they
+// wrote the text of the record, and every payment of theirs that has a name they
+// called went to the same account. A stranger who sends them money can write
+// that name too, but not from the owner's account.
 func (l *licence) paid(account string) bool {
 	have := l.s.own(l.tr.Records("recipient", account))
 	about := l.spent()
@@ -76,13 +76,13 @@ func (l *licence) spent() []provenance.Record {
 	return about
 }
 
-// points reports whether a clause that asks says «them» and names nobody.
+// points reports whether a clause that asks says «them» and names no target.
 func (l *licence) points() bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return !r.NamesTarget() && r.Points() })
 }
 
-// paysKnown reports whether all that gets money is somebody the owner has paid
-// before, and whom he means.
+// paysKnown reports whether money goes only to accounts that the owner has paid
+// before, and means.
 func (l *licence) paysKnown() bool {
 	known := false
 	for i, leaf := range l.call.Leaves {
@@ -97,10 +97,10 @@ func (l *licence) paysKnown() bool {
 	return known
 }
 
-// site reports whether an address is one the owner sent the agent to: its host
-// was named by him in this turn, and it is that host alone, or a link that
-// nobody but that host gave. Whoever writes elsewhere cannot make one; where
-// strangers write, any link may be theirs.
+// site reports whether an address is one the owner sent the agent to. They named
+// its host in this turn, and it is that host alone, or a link that was seen only
+// on that host. An author elsewhere cannot make such a link. It does not count on
+// a host where strangers write, since any link there may be theirs.
 func (l *licence) site(leaf hook.Leaf) bool {
 	host := tokens.URLHost(leaf.Value)
 	if host == "" || !address.OfOneHost(leaf.Value) || !l.turn.HasHost(host) {

@@ -37,7 +37,7 @@ func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Grou
 	}
 	for i, a := range c.Arguments {
 		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !Vouchable(c.About[i]) && !slices.Contains(c.Use.Selectors, c.Leaves[i].Top) {
-			return nil, false // and nobody's words need to be read for that
+			return nil, false // and no words need to be read for that
 		}
 	}
 	l := licence{s: s, call: c, tr: tr, known: known, said: s.thisTurn(), turn: &provenance.Stated{}}
@@ -150,8 +150,8 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	return (about.Is == catalog.IsName || about.Is == catalog.IsDestination) && l.meant(leaf.Value)
 }
 
-// meant reports whether a clause that asks and names nobody can mean only this:
-// the one thing that was named, or with «them» one of those who were.
+// meant reports whether a clause that asks and names no target can mean only this:
+// the one thing that was named, or with «them» one of the people who were.
 func (l *licence) meant(value string) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
 		return !r.NamesTarget() && (l.turn.HasOnly(value) || r.Points() && l.turn.HasName(value))
@@ -185,8 +185,8 @@ func lands(a catalog.Arg) bool {
 type asked struct{ wanted, ruledOut []*provenance.Request }
 
 // asks returns the clauses in which the owner used one of the verbs. «Don't
-// send it» takes back what he asked for before; if it names somebody, it is
-// about him alone.
+// send it» takes back what they asked for before. If it has a name, it rules
+// out only that.
 func (s *Session) asks(said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
@@ -222,11 +222,11 @@ func (s *Session) thisTurn() []string {
 	return now
 }
 
-// answersSender reports whether a call does nothing but write back to somebody
+// answersSender reports whether a call does nothing but write back to a sender
 // whose message the owner said to act on: «do what is asked in the mail from
-// anna@desk.example». What that message says is not the owner's word: it may
-// name nobody else, no amount and no file. The one address is his, and there is
-// a text for it.
+// anna@desk.example». What that message says is not the owner's word: it may add
+// no recipient, no amount and no file. The owner typed the one address, and there
+// is a text for it.
 func (l *licence) answersSender() bool {
 	if l.money() || l.tr != nil && !l.saysSomething() || slices.ContainsFunc(l.call.Effects, func(e floodmark.Effect) bool { return e != floodmark.Send }) {
 		return false

@@ -27,13 +27,13 @@ const (
 	byListed   warrant = "listed"   // one of those his own service lists, for words of his own
 	bySource   warrant = "source"   // from the page or file he said it would be in
 	byBegins   warrant = "begins"   // the one of a list of his own service that begins as he said
-	byContact  warrant = "contact"  // the address of somebody he named, in a book of his own
-	byPaid     warrant = "paid"     // the account of somebody he named and has paid before
+	byContact  warrant = "contact"  // the address of a person he named, in a book of his own
+	byPaid     warrant = "paid"     // the account of a person he named and has paid before
 	bySender   warrant = "sender"   // typed by him as who wrote what he said to act on
 	byWords    warrant = "words"    // his own words, for a record of his own
 	byIssued   warrant = "issued"   // what his own service made and told, for that service
 	bySelf     warrant = "self"     // his own address, from where he said it is
-	byHeld     warrant = "held"     // the address of somebody he named, from where he said it is
+	byHeld     warrant = "held"     // the address of a person he named, from where he said it is
 	bySite     warrant = "site"     // an address of the site he named, which that site itself gave
 	byForm     warrant = "form"     // what a form asks for, from where he said his data is
 	byLinked   warrant = "linked"   // a link in the message he pointed at, of those he asked to read
@@ -45,7 +45,7 @@ const (
 func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed && v != bySelf }
 
 // Vouchable reports whether anything could vouch for an argument of this sort:
-// never for a path, a command, or what nobody described.
+// never for a path, a command, or an undescribed argument.
 func Vouchable(about catalog.Arg) bool {
 	switch about.Is {
 	case catalog.IsWhen, catalog.IsFlag, catalog.IsAmount, catalog.IsID, catalog.IsName, catalog.IsDestination,
@@ -138,10 +138,10 @@ func (l *licence) targetStated(but int) bool {
 	return false
 }
 
-// ownWords reports whether all that the call says is the owner's: each text of
-// it stands in his words or is made of them. If there is none, he named another
-// argument, and the call leaves out nobody whom he called by name where he asked
-// for it.
+// ownWords reports whether all that the call says is the owner's: each of its
+// texts is in their words or made of them. A call without a text needs another
+// argument that they named, and must have every name they called where they
+// asked for it.
 func (l *licence) ownWords(but int) bool {
 	for text := range l.texts() {
 		if !provenance.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
@@ -151,8 +151,8 @@ func (l *licence) ownWords(but int) bool {
 	return l.saysSomething() || l.targetStated(but) && !l.leavesOut(but)
 }
 
-// leavesOut reports whether the owner called somebody by name, where he asked,
-// who is in no other argument: then this one stands in his place.
+// leavesOut reports whether the owner, where they asked, called a name that is
+// in no other argument: then this argument stands in its place.
 func (l *licence) leavesOut(but int) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
 		return slices.ContainsFunc(r.Called(), func(name string) bool {
@@ -259,7 +259,7 @@ func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 	})
 }
 
-// minFieldWord is the length of a word by which somebody speaks of a field.
+// minFieldWord is the least length of a word that can mean a field.
 const minFieldWord = 5
 
 // mayComeFromSource reports whether an argument may be what a page says that the
@@ -271,10 +271,10 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 	return l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()
 }
 
-// onlySaysWho reports whether a call says nothing but who or where, the owner
-// called somebody in it by name, and all besides one argument is his: «invite
-// Anna, her address is on this page». A page must not add somebody to those who
-// get a text or a file, nor choose who gets it.
+// onlySaysWho reports whether a call says nothing but who or where, has a name
+// that the owner called, and is all theirs besides one argument: «invite Anna,
+// her address is on this page». A page must not add a recipient of a text or a
+// file, nor choose one.
 func (l *licence) onlySaysWho(but int) bool {
 	from, named := l.call.Leaves[but], false
 	reaches := tokens.Reaches(from.Value)
@@ -317,8 +317,8 @@ func (l *licence) money() bool {
 }
 
 // named reports whether a value identifies the record that the owner called by
-// its name. If two records have that name, he may have meant the other one, and
-// somebody may have made it for that reason.
+// its name. If two records have that name, they may have meant the other one,
+// and an attacker may have made this one for that reason.
 func (l *licence) named(id string) bool {
 	return l.calls(l.s.own(l.tr.Records("id", id)), false)
 }

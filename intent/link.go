@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Follows returns what vouches for a call that only reads a link which the owner asked to follow. Such a link is whole as somebody put
-// it there, before the agent knew anything, so that it carries nothing away but that it was followed; what comes
-// back is believed as little as any page. With private data in the context it is asked about all the same: which of
-// several links is followed can tell something.
+// Follows returns what vouches for a call that only reads a link which the owner asked to follow. Such a link is
+// whole as it was posted, before the agent knew anything, so it carries nothing away but that it was followed. What
+// comes back is trusted as little as any page. With private data in the context the owner is asked all the same:
+// which of several links is followed can tell something.
 func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	if !slices.Equal(c.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return nil
@@ -33,9 +33,9 @@ func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 }
 
 // PointsAt reports whether a URL is one of the links that the owner asked to read: it stands, whole, in a record
-// of a service of his own that has every name he called it by. If he spoke of one link and there are two, nobody
-// can tell which he meant, and somebody may have put the other one there. With one set only a link of which he
-// spoke as one counts: «all the links posted here» asks to read what anybody put there, not to pass it on.
+// of a service of theirs that has every name they called it by. If they spoke of one link and there are two, neither
+// counts, as an attacker may have put one there. If one is set, only a link counts that the owner spoke of as
+// one: «all the links posted here» asks to read what anyone put there, not to pass it on.
 func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
 	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
 		return false
@@ -56,7 +56,7 @@ func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argume
 }
 
 // linksTo reports whether a reading is about a URL that was seen at these places. The first of them must be a link
-// it speaks of: whoever brought it in earlier, elsewhere, must not have it read by posting it again.
+// it speaks of: an attacker who brought a URL in earlier, elsewhere, must not have it read by posting it again.
 func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
 	links := s.linksOf(tr, reading.Names)
 	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {

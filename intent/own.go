@@ -10,14 +10,14 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// self reports whether an address is the owner's own: it stands under such a
-// name where he said that his data is. Nobody else gets anything by it.
+// self reports whether an address is the owner's own: it is labelled as one
+// where they said that their data is. So nothing goes to others.
 func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, provenance.Mine) }
 
-// held reports whether an address is that of somebody whom the owner called
-// by name: it stands under such a name where he said that hers is, it has that
-// name in it, and the call says nothing but who and where. A text or a file is
-// not sent to somebody of whom only a file speaks.
+// held reports whether an address is that of a person whom the owner called by
+// name: it is labelled as one where they said that hers is, it has that name in
+// it, and the call says nothing but who and where. A text or a file is not sent
+// to a person known only from a file.
 func (l *licence) held(but int, leaf hook.Leaf) bool {
 	for i, other := range l.call.Leaves {
 		about := l.call.About[i]
@@ -31,8 +31,8 @@ func (l *licence) held(but int, leaf hook.Leaf) bool {
 	return slices.ContainsFunc(l.turn.Names(), called) && l.addressIn(leaf, provenance.Theirs)
 }
 
-// addressIn reports whether a mail address stands, named as one, in a place that
-// the owner said is about somebody.
+// addressIn reports whether a mail address is labelled as one in a place that the
+// owner said has the data of this person, the owner's own or another's.
 func (l *licence) addressIn(leaf hook.Leaf, whose provenance.Whose) bool {
 	saysWhere := func(text string) bool { return strings.ContainsAny(text, "/~") } // such a place is a path
 	if !strings.Contains(leaf.Value, "@") || !slices.ContainsFunc(l.said, saysWhere) {
@@ -72,8 +72,8 @@ func (l *licence) titled() (int, bool) {
 	return max(found, 0), found >= 0
 }
 
-// letterForLetter reports whether the owner typed a text letter for letter: one that only
-// looks the same is somebody else's.
+// letterForLetter reports whether the owner typed a text letter for letter, upper and lower
+// case alike. One that only looks the same is by another author.
 func (l *licence) letterForLetter(text string) bool {
 	return slices.ContainsFunc(l.said, func(said string) bool { return strings.Contains(strings.ToLower(said), strings.ToLower(text)) })
 }
@@ -99,8 +99,8 @@ func (l *licence) inHisWords() bool {
 }
 
 // issued reports whether a value is one that the owner's own service made and
-// told, to be given back to that same service: nobody else wrote the content in
-// which it was first seen. The owner must have spoken of such things where he
+// told, to be given back to that same service: only the service wrote the content
+// in which it was first seen. The owner must have spoken of such things where they
 // asked, and the call must do nothing but change what the service keeps.
 func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
 	a := l.call.Arguments[i]
@@ -128,8 +128,8 @@ func speaksOf(r *provenance.Request, name string) bool {
 }
 
 // titledRecords returns the records of a name. «ada/paint» is the record called
-// «paint» of which the service says that it is ada's: a name alone could be
-// given by anybody to a record of his own.
+// «paint» of which the service says that it is ada's: others could give that
+// name to records of their own.
 func (l *licence) titledRecords(title string) []provenance.Record {
 	records := l.tr.Records("name", title)
 	owner, short, ok := strings.Cut(title, "/")

@@ -8,7 +8,7 @@ import (
 
 // Readings remember how the owner's words were read, so that it is not done again
 // for every call. What they give is what reading again would give. They belong
-// to one session and to whoever judges it; the zero value has read nothing.
+// to one session and the caller that judges it; the zero value has read nothing.
 type Readings struct {
 	words *provenance.Lexicon // by which they were read
 	texts []*reading          // the newest last
@@ -84,7 +84,7 @@ func (s *Session) assents(text string) bool {
 	return r.assents
 }
 
-// statedIn is what the owner stated in some messages. Nobody may add to it.
+// statedIn returns what the owner stated in some messages. Callers must not add to it.
 func (s *Session) statedIn(texts []string) *provenance.Stated {
 	if len(texts) == 1 {
 		r := s.reading(texts[0])
