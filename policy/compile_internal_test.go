@@ -132,7 +132,7 @@ func TestWhatConditionsNeed(t *testing.T) {
 	}
 }
 
-// A pattern is at most as large as the limit, whoever runs it.
+// A pattern is at most as large as the limit, no matter what it is matched with.
 func TestPatternTooLarge(t *testing.T) {
 	const within = "a{999}a{999}" // and two instructions around it
 	for _, who := range []string{"agent", `(agent + "x")`} {

@@ -135,9 +135,9 @@ func (x *rule) applies(q *Question) bool {
 	return x.cond.holds(q)
 }
 
-// authority is the trust the table is read at, and whether it was raised by
-// what the owner stated. Code, the agent itself, and what a flow rule caught
-// are never relaxed, whoever says so.
+// authority returns the trust the table is read at, and whether it was raised
+// by what the owner stated. Code, the agent itself, and what a flow rule caught
+// are never relaxed, even if the owner says so.
 func (v *view) authority(q *Question, flow bool) (floodmark.Trust, bool) {
 	if q.Trust <= q.Mark.Trust {
 		return q.Trust, false

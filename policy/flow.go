@@ -128,9 +128,9 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	return caught
 }
 
-// betray asks about a secret that is itself in what leaves, however well the
-// rest of the conversation is believed: a file of the owner's own may quote
-// anybody. Only his own words, or a place he named, leave it unasked.
+// betray asks about a secret that is itself in what leaves, however trusted the
+// rest of the conversation is: a file of the owner's own may quote any author.
+// Only the owner's own words, or destinations they all named, leave it unasked.
 func (f *flows) betray(q *Question, found *reasons) bool {
 	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
 	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner && !q.Reach.SecretFile || q.statedDestinations() {
@@ -140,8 +140,8 @@ func (f *flows) betray(q *Question, found *reasons) bool {
 	return true
 }
 
-// install asks about a package that the owner did not name, once anybody else
-// was heard: its name is all that somebody needs to have their code run.
+// install asks about a package that the owner did not name, once the session has
+// heard others: its name is all that an attacker needs to have their code run.
 func (f *flows) install(q *Question, found *reasons) bool {
 	if !f.fetchOn || !q.Reach.Strange || q.Mark.Trust >= floodmark.Owner {
 		return false
@@ -178,9 +178,9 @@ func (q *Question) steered() bool {
 	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
-// unnamed reports a URL at a host that nobody named: neither the owner nor the
-// policy, nor something that he wrote and the agent read. Text from outside can
-// spell an address so that it is found nowhere, and what it asks for carries what
+// unnamed reports a URL at a host that neither the owner nor the policy named, nor
+// a text by the owner that the agent read. Text from outside can spell an address
+// so that it is found nowhere, and a request to that address can carry away what
 // was read.
 func (q *Question) unnamed() bool {
 	u, ok := q.at(q.Reach.URLArg)
@@ -198,8 +198,8 @@ func (q *Question) lured() bool {
 	})
 }
 
-// addresses reports a value that nobody described and that could say where something
-// goes: plain words cannot. One that was not kept could.
+// addresses reports whether an undescribed value could say where something goes:
+// plain words cannot. One that was not kept could.
 func addresses(leaves []hook.Leaf, i int) bool {
 	if i >= len(leaves) || leaves[i].Value == "" {
 		return true
@@ -216,8 +216,8 @@ func fromOutside(a floodmark.Argument) bool {
 	return a.Whence == floodmark.Seen && a.Trust <= floodmark.External
 }
 
-// statedDestinations reports that the owner named every destination. Where
-// there is none, nobody did.
+// statedDestinations reports that the owner named every destination, and that
+// there is one.
 func (q *Question) statedDestinations() bool {
 	if len(q.Reach.Destinations) == 0 {
 		return false

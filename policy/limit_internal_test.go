@@ -70,7 +70,7 @@ func TestNearest(t *testing.T) {
 }
 
 // Patterns that are too large together are refused before they are compiled: a
-// policy may come from an author who means harm to whoever shares the node.
+// policy may come from an author who means harm to others on the same node.
 func TestPatternsAreBoundedTogether(t *testing.T) {
 	rules := func(n, each int, also string) string {
 		var b strings.Builder

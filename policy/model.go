@@ -50,8 +50,8 @@ func blocked(r Ruling) Ruling {
 }
 
 // Hides reports whether every choice of the tool's arguments would be
-// restricted, so that the model need not see it. Everything else stays
-// visible, or nobody could ever be asked.
+// restricted, so that the model need not see it. Every other tool stays
+// visible, so that a question about it can be asked.
 func (p *Policy) Hides(q *Question) (floodmark.Reason, bool) {
 	v := p.view(agentOf(q))
 	if v == nil {

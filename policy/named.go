@@ -39,8 +39,8 @@ func (r *reader) mentionAt(tool string, line, column int, narrow bool) {
 	r.named = append(r.named, NamedTool{Tool: tool, File: r.name, Line: line, Column: column, Narrow: narrow})
 }
 
-// compared looks at the words a condition compares variables with. An effect nobody
-// knows, or one agent of a program, makes a rule that never applies.
+// compared looks at the words a condition compares variables with. An unknown
+// effect, or one agent of a program, makes a rule that never applies.
 func (r *reader) compared(n *yaml.Node, a *ast.AST) {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {

@@ -45,7 +45,7 @@ agents: {x: {toolOverrides: {k: {"*": confirm}}}}
 	}
 }
 
-// An effect nobody knows is never equal to what a call does.
+// An unknown effect is never equal to what a call does.
 func TestEffectsNobodyKnows(t *testing.T) {
 	for condition, want := range map[string]int{
 		`call.effect == "sned"`: 1, `"sned" != call.effect`: 1, `call.effect in ["send", "x", "y"]`: 2,

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A person is who a channel has proved, by all of his names, and nobody else.
+// Person finds a person by each name that a channel has proved, and by no other.
 func TestPeople(t *testing.T) {
 	s := load(t, user(`approvals: {admin: two, people: {anna: ["owner.sock:1000", "telegram:4711"], ben: ["token:ben", "certificate:user 7", "oidc:user 8"]}}`)).Settings("any")
 	if !s.AdminTwo {

@@ -2,12 +2,12 @@
 // inputs: the same policy and question give the same ruling on every machine,
 // today and in a replay ten years from now. It reads the policy language,
 // refuses what it does not understand, and answers Restrict where it cannot
-// judge. It asks nobody, lifts nothing by grant, and enforces nothing.
+// judge. It sends no question, lifts nothing by grant, and enforces nothing.
 //
 // Read the files in this order:
 //
 //	question.go   what is asked and what is answered
-//	settings.go   what a policy says besides its rules; quiet.go when nobody is asked
+//	settings.go   what a policy says besides its rules; quiet.go its quiet hours
 //	standing.go   what scheduled jobs may do without asking
 //	decide.go     the answer to a tool call
 //	flow.go       what must not leave together with what

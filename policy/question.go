@@ -16,7 +16,7 @@ type Question struct {
 	Effects []floodmark.Effect
 	// SelfProtected says that the call touches the monitor or an agent's hooks.
 	SelfProtected bool
-	// Interactive says that it takes further commands, which nobody would see.
+	// Interactive says that it takes further commands, which would not be seen.
 	Interactive bool
 	// Boxable says that the door runs this call in a box if told to, and that all it is
 	// known to do can be done there: it names nothing that it would send, fetch or administer.
@@ -40,8 +40,8 @@ type Question struct {
 	Args   []floodmark.Argument
 	Leaves []hook.Leaf
 	// Unkept is set when a recorded call is judged again: it names the leaves
-	// whose values nobody kept. Assume then says of a rule that looks at one of
-	// them whether it applies.
+	// whose values were not kept. Assume then says of a rule that looks at one
+	// of them whether it applies.
 	Unkept []string
 	Assume func(rule string) bool
 	// Iteration is the round of the loop, from 0; Turn the turn, from 1.
@@ -49,7 +49,7 @@ type Question struct {
 	// Sources are what is in the context. Only rules that mention sources ask for them.
 	Sources Sources
 	Reach   Reach
-	// Unseen says that a call ran in this session which nobody had allowed.
+	// Unseen says that a call ran in this session without being allowed.
 	Unseen bool
 
 	about *about // what is asked about by what stands in sources.exists
@@ -99,8 +99,8 @@ type Reach struct {
 	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
-	// Undescribed names tools that nobody described: that they gave something is the only
-	// reason for which anything here counts as secret. None if something else is.
+	// Undescribed names tools without a description, if their results are the only reason
+	// that anything here counts as secret. It is empty if something else is secret.
 	Undescribed []string
 	// SecretFile says that a file with secrets would be sent: its content stands
 	// in no word of the owner's.
@@ -117,7 +117,7 @@ type Reach struct {
 	// URLArg is the index into Args of the URL that is read, or -1.
 	URLArg int
 	// PointedAt says that the URL is a link the owner asked to follow: whole, as
-	// somebody put it where he said.
+	// it was posted where they said.
 	PointedAt bool
 	// HostStated and HostListed say that the owner typed the host that is
 	// reached, or that the policy lists it.

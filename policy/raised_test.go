@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// An effect is judged at the trust of whoever decides about it, the others
-// where the conversation is. It is never lowered, and never raised to system.
+// A raised effect is judged at its own trust, the others at that of the
+// conversation. It is never lowered, and never raised to system.
 func TestRaised(t *testing.T) {
 	change, run, send, admin := floodmark.Change, floodmark.Run, floodmark.Send, floodmark.Admin
 	up := func(e floodmark.Effect, t floodmark.Trust) policy.Raised { return policy.Raised{Effect: e, Trust: t} }
@@ -56,7 +56,7 @@ func TestRaisedSendOfPrivateData(t *testing.T) {
 	}
 }
 
-// A package nobody named is a question once anybody else was heard.
+// A package that the owner did not name is a question once others were heard.
 func TestStrangePackage(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -32,7 +32,7 @@ type Settings struct {
 	ToolWide        bool
 	MaxTries        int
 	PerHour         int
-	Quiet           quiet.Hours // the hours in which nobody is asked
+	Quiet           quiet.Hours // the hours in which no question is sent
 	// AdminTwo says that two of the People must approve what changes the agent or
 	// the monitor.
 	AdminTwo bool
@@ -53,7 +53,7 @@ type Settings struct {
 }
 
 // UsualPerHour is how many questions a session may ask in an hour if the policy
-// does not say: nobody reads more than one a minute.
+// does not say: people do not read more than one a minute.
 const UsualPerHour = 60
 
 // A FailMode says what follows when an auditor or a verifier does not answer.

@@ -21,8 +21,8 @@ type Sources struct {
 }
 
 // Counts group the sources of one session that no rule can tell apart, so that rules are asked
-// of groups and not of each source. They change no answer. They belong to whoever judges the
-// session; the zero Counts remember nothing.
+// of groups and not of each source. They change no answer. They belong to the caller that judges
+// the session; the zero Counts remember nothing.
 type Counts = alike.Book
 
 // each calls f with every live source.

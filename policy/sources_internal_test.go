@@ -23,7 +23,7 @@ func (r expressions) overSources(depth int) string {
 		return "sources.exists_one(s, " + one + ")"
 	case 1:
 		n := r.pick("0", "1", "2", "5", "turn", `call.args["count"]`)
-		if n == `call.args["count"]` { // of which nobody knows whether it is a number
+		if n == `call.args["count"]` { // which need not be a number
 			return "(" + r.pick("sources.filter(s, "+one+").size()", "size(sources)") + " == " + n + ") == true"
 		}
 		return r.pick("sources.filter(s, "+one+").size()", "size(sources.filter(s, "+one+"))", "sources.size()") + r.pick(" == ", " > ", " <= ") + n

@@ -7,7 +7,7 @@ import "github.com/floodmark/floodmark"
 // from other content has the label of that, so that for both the answer here
 // is only the safe one.
 //
-// A message is Internal: nobody outside needs to see it, but answering it or
+// A message is Internal: it need not be seen outside, but answering it or
 // looking something up for it is no leak of the owner's own data.
 func (p *Policy) Classify(o floodmark.Origin) floodmark.Label {
 	if p == nil || p.base == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A rule that looks at a value nobody kept is as it is assumed to be; every
+// A rule that looks at a value that was not kept answers as is assumed; every
 // other rule answers for itself.
 func TestUnkeptValuesAreAssumed(t *testing.T) {
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte(`

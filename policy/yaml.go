@@ -33,7 +33,7 @@ func (r *reader) warn(n *yaml.Node, code, text, hint string) {
 	r.note(floodmark.Warning, n.Line, n.Column, code, text, hint)
 }
 
-// note keeps at most [maxErrors] problems: nobody mends more in one go.
+// note adds a problem, up to [maxErrors]: a person does not mend more in one go.
 func (r *reader) note(s floodmark.Severity, line, column int, code, text, hint string) {
 	if len(r.problems) < maxErrors {
 		r.problems = append(r.problems, floodmark.Problem{

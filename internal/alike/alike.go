@@ -22,7 +22,7 @@ type Sources interface {
 }
 
 // A Book remembers the groups of one session, with what rules asked of them. It changes no
-// answer. It belongs to whoever judges the session; the zero Book remembers nothing.
+// answer. It belongs to the caller that judges the session; the zero Book remembers nothing.
 type Book struct {
 	at     []byte  // how each source stood
 	of     []int32 // its group then, if it was not dead

@@ -2,8 +2,8 @@ package tokens
 
 import "strings"
 
-// Reaches reports whether a value is by itself a way to reach somebody or
-// something outside: a URL, a mail address, an account, the name of a host.
+// Reaches reports whether a value is by itself a way to reach a person or a
+// machine outside: a URL, a mail address, an account, the name of a host.
 func Reaches(value string) bool {
 	p, ok := WholePiece(value)
 	if ok && (p.Kind == URL || p.Kind == Address || p.Kind == Account) {
