@@ -1,6 +1,6 @@
-// Package report holds what people are told of a decision: why it was made, where
-// its arguments came from and what they can do. It decides nothing, and shows no
-// foreign text but names, made harmless.
+// Package report says what people are told of a decision: why it was made, where
+// its arguments came from and what they can do. It decides nothing. The only
+// foreign text it shows is names, made harmless.
 package report
 
 import (
@@ -42,9 +42,9 @@ func Line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	return b.String()
 }
 
-// lineSources names, at most two, what a person should look at first: the
-// source the argument was seen in, the data that could leave, or else what
-// lowered the mark.
+// lineSources names at most two sources that a person should look at first: the
+// one the argument was seen in, the data that could leave, or else what lowered
+// the mark.
 func lineSources(l *provenance.Ledger, f *floodmark.ActionDecided, a floodmark.Argument) string {
 	var nodes []floodmark.NodeID
 	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
@@ -92,7 +92,7 @@ func refusal(v floodmark.Verdict) string {
 	return "refused"
 }
 
-// ReasonLine is the line of a refusal that is not about a tool.
+// ReasonLine explains a refusal that is not about a tool in one line.
 func ReasonLine(what string, d floodmark.Decision) string {
 	if len(d.Reasons) == 0 {
 		return what + "."
@@ -100,7 +100,7 @@ func ReasonLine(what string, d floodmark.Decision) string {
 	return what + ": " + d.Reasons[0].Text + ". " + d.Remedy.Person
 }
 
-// Culprit is the argument a person should look at: the least believed one
+// Culprit returns the argument a person should look at: the least trusted one
 // that matters.
 func Culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 	var worst floodmark.Argument
@@ -127,7 +127,7 @@ func argumentName(a floodmark.Argument) string {
 	return Visible(a.Path) + " " + strconv.Quote(Visible(a.Shown))
 }
 
-// LoadedFrom are the sources of what a call would load.
+// LoadedFrom returns the sources of what a call would load.
 func LoadedFrom(b *floodmark.Basis) []floodmark.Source {
 	if b == nil {
 		return nil
@@ -142,11 +142,11 @@ func LoadedFrom(b *floodmark.Basis) []floodmark.Source {
 // maxVisible bounds a foreign name in a line or footer.
 const maxVisible = 80
 
-// Visible is a foreign name as a person may safely be shown it.
+// Visible returns a foreign name in a form that is safe to show to a person.
 func Visible(name string) string { return floodmark.Inert(name, maxVisible) }
 
-// because says why an argument that the owner did not type counts as his, or
-// nothing. Only a call that his words cover has such reasons.
+// because says why an argument that the owner did not type counts as theirs, or
+// returns "". Only a call that the owner's words cover has such reasons.
 func because(b *floodmark.Basis, i int) string {
 	if b == nil || !b.Licensed {
 		return ""
@@ -158,7 +158,7 @@ func because(b *floodmark.Basis, i int) string {
 	return "; it counts as yours: " + groundWords(b.Grounds[at].By)
 }
 
-// groundWords is in plain words why an argument that the owner did not type counts as his.
+// groundWords says in plain words why an argument the owner did not type counts as theirs.
 func groundWords(by string) string {
 	text := map[string]string{
 		"when":     "you named that day",
@@ -187,8 +187,8 @@ func groundWords(by string) string {
 // besideVerifiers reports whether a reason is one of the policy or of a person.
 func besideVerifiers(r floodmark.Reason) bool { return r.Code != floodmark.Verified }
 
-// Spared says why a call was let through without a question that the mark alone
-// would have been reason for, or nothing.
+// Spared says why a call was allowed without a question, although its mark alone
+// would have caused one. It returns "" if there was no such reason.
 func Spared(f floodmark.ActionDecided) string {
 	b := f.Basis
 	if b == nil || f.Decision.Verdict != floodmark.Allow || slices.ContainsFunc(f.Decision.Reasons, besideVerifiers) || f.Mark.Trust >= floodmark.Local {
@@ -204,7 +204,7 @@ func Spared(f floodmark.ActionDecided) string {
 	return strings.Join(why, "; ")
 }
 
-// loadNames say what a call would load and where that came from.
+// loadNames returns what a call would load and where that came from.
 func loadNames(b *floodmark.Basis) []string {
 	if b == nil {
 		return nil

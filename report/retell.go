@@ -75,7 +75,7 @@ func retoldLine(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	return ReasonLine(what, d)
 }
 
-// Named is a source with what its owner needs to endorse it.
+// Named returns the name of a source, with the digest that endorsing it takes.
 func Named(src floodmark.Source, t floodmark.Trust) string {
 	name := meaning.Source(src, t)
 	if !src.Digest.IsZero() {
@@ -138,7 +138,7 @@ func withSecrets(l *provenance.Ledger, nodes []floodmark.NodeID) []floodmark.Nod
 	return nodes
 }
 
-// maxHeld bounds the secrets of a source that are told.
+// maxHeld bounds how many secrets of a source are listed.
 const maxHeld = 8
 
 // holding says which secrets a source holds and where, never what they are.

@@ -1,6 +1,6 @@
 // Package alike groups the sources of a session that no rule can tell apart, so that a rule is
 // asked of each group once and not of each source. It holds numbers, and the places sources came
-// from; what a rule asks is its caller's.
+// from; the caller supplies what a rule asks.
 package alike
 
 import (
@@ -9,15 +9,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Dead is set in how a source stands that does not count; the rest is its trust.
+// Dead is the bit of [Sources.Stands] for a source that does not count; the rest is its trust.
 const Dead = 1 << 7
 
-// Sources are those of one session as they are now. Sources are only added, and of those that
-// are there only how they stand changes.
+// Sources are the sources of one session as they are now. Sources are only added, and of an
+// existing one only how it stands changes.
 type Sources interface {
-	// Stands says how each stands. It belongs to the session.
+	// Stands returns a byte for each source, see [Dead]. The session owns it.
 	Stands() []byte
-	// Origin is where one came from.
+	// Origin returns where the n-th source came from.
 	Origin(n int) floodmark.Origin
 }
 
@@ -34,7 +34,7 @@ type Book struct {
 	bytes  int
 }
 
-// A group is of live sources whose kind, tool, place and trust are the same.
+// A group is live sources that have the same kind, tool, place and trust.
 type group struct {
 	first int32 // the oldest that ever was in it
 	n     int32
@@ -45,8 +45,8 @@ type group struct {
 
 type change struct{ group, by int32 }
 
-// What is remembered is bounded by maxBytes; without a book sources are asked one by one. The
-// sizes are measured and rounded up: of a source, of a group and of a class.
+// maxBytes bounds what a book remembers; when it is full, sources are asked one by one. The
+// sizes of a source, of a group and of a class are measured and rounded up.
 const (
 	maxBytes    = 32 << 20
 	sourceBytes = 5
@@ -54,16 +54,16 @@ const (
 	classBytes  = 160
 )
 
-// block is how many sources are compared at once with how they stood.
+// block is how many sources are compared at once with their former bytes.
 const block = 512
 
-// Size is about what the book takes in memory.
+// Size returns about how many bytes of memory the book takes.
 func (b *Book) Size() int64 { return int64(b.bytes) }
 
-// full reports whether nothing more may be remembered.
+// full reports whether the book may remember no more.
 func (b *Book) full() bool { return b.bytes > maxBytes }
 
-// update brings the groups up to date. It reports whether they are: there may be too many.
+// update brings the groups up to date. It returns false if there are too many.
 func (b *Book) update(s Sources) bool {
 	stands := s.Stands()
 	if len(stands) < len(b.at) { // it was another session's
@@ -116,8 +116,8 @@ func (b *Book) add(g, by int32) {
 	b.log = append(b.log, change{g, by})
 }
 
-// maxLook bounds how many groups of a place are looked at for that of a source. Two groups may
-// be the same; they only cost more.
+// maxLook bounds how many groups of a place are compared with a source. Beyond it two groups may
+// be the same, which only costs more.
 const maxLook = 64
 
 // find returns the group of a source, and makes one if there is none.

@@ -6,19 +6,19 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Class is what one rule tells of sources: groups of one class are the same to it. What it
-// does not look at is zero.
+// A Class is what one rule can tell of a source: groups of one class are the same to it. Fields
+// that the rule does not look at are zero.
 type Class struct {
 	Bits       uint64 // what follows from a source alone
 	Trust      floodmark.Trust
 	Kind, Tool string
 }
 
-// A Teller makes what tells the class of a source for one rule; for some at once, as one after
-// the other is cheaper.
+// A Teller makes a function that returns the class of a source for one rule. The function is
+// used for many sources in a row, which is cheaper.
 type Teller func() func(*floodmark.Origin, floodmark.Trust) Class
 
-// classes are those of the groups for one rule.
+// classes are the classes of the groups for one rule.
 type classes struct {
 	tell  Teller
 	ids   map[Class]int32
@@ -32,7 +32,7 @@ type classes struct {
 
 // A Test asks something of a source's place that depends on the call.
 type Test struct {
-	// Name says what is asked: with one value, tests of one name answer the same. The test
+	// Name says what is asked: tests of the same name and value answer the same. A test
 	// without a name asks whether the place is the value.
 	Name, Value string
 	Holds       func(place, value string) bool
@@ -45,8 +45,8 @@ const MaxTests = 8
 // maxCells bounds how many members are told apart.
 const maxCells = 1 << 16
 
-// A Member stands for sources of one class that pass the same tests: how many they are, and one
-// that is of the class, whatever tests it passes.
+// A Member stands for N sources of one class that pass the same tests. Origin and Trust are those
+// of one source of the class, which may pass other tests.
 type Member struct {
 	Origin *floodmark.Origin
 	Trust  floodmark.Trust
@@ -55,9 +55,9 @@ type Member struct {
 	N      int
 }
 
-// Count shows the live sources of a session as members: each is in one. Key names what is asked,
-// and what is told must always be the same for it. It reports false, and shows nothing, if there
-// are too many.
+// Count shows the live sources of a session as members: each source is in one. Key names what is
+// asked: a key always needs the same Teller. Count returns false, and shows nothing, if there are
+// too many.
 func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Member)) bool {
 	if !b.update(s) {
 		return false
@@ -90,7 +90,7 @@ func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Me
 	return true
 }
 
-// size is what the classes count for in the book.
+// size returns how many bytes the classes count for in the book.
 func (c *classes) size() int { return 4*len(c.of) + classBytes*len(c.all) }
 
 // renew brings classes up to date with the groups.
@@ -115,7 +115,7 @@ func (b *Book) renew(s Sources, c *classes) {
 	b.bytes += c.size() - was
 }
 
-// id returns that of the class of the next group.
+// id returns the id of a class, the one of the next group; it adds a new class.
 func (c *classes) id(class Class) int32 {
 	if n := len(c.of); n > 0 && c.all[c.of[n-1]] == class {
 		return c.of[n-1]
@@ -129,7 +129,7 @@ func (c *classes) id(class Class) int32 {
 	return id
 }
 
-// member is some of a class.
+// member returns n sources of a class as a member.
 func (b *Book) member(s Sources, c *classes, class int32, passed uint, n int32) Member {
 	g := &b.groups[c.first[class]]
 	o := s.Origin(int(g.first))
@@ -169,7 +169,7 @@ func (b *Book) showPlaces(s Sources, c *classes, tests []Test, show func(Member)
 	}
 }
 
-// showAll shows members after each group was put to the tests.
+// showAll applies the tests to each group, then shows the members.
 func (b *Book) showAll(s Sources, c *classes, tests []Test, show func(Member)) {
 	passed := make([]uint8, len(b.groups))
 	for i, t := range tests {
@@ -188,8 +188,8 @@ func (b *Book) showAll(s Sources, c *classes, tests []Test, show func(Member)) {
 	}
 }
 
-// A passed remembers which groups passed a test: rules that ask the same of one call follow
-// each other.
+// A passed remembers which groups passed a test, for the next rules that ask the same of the
+// same call.
 type passed struct {
 	name, value string
 	groups      []bool
@@ -198,7 +198,7 @@ type passed struct {
 // maxPassed is how many tests are remembered.
 const maxPassed = 4
 
-// put puts all groups to a test, and sets a bit for each that passes.
+// put applies a test to all groups, and sets the bit of each that passes.
 func (b *Book) put(t Test, into []uint8, bit uint8) {
 	if t.Name == "" {
 		for g, ok := b.places[t.Value]; ok && g >= 0; g = b.groups[g].older {

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What a source has, in its first byte.
+// The bits of the first byte of a source: what it has.
 const (
 	hasDigest = 1 << iota
 	hasInputs
@@ -18,14 +18,14 @@ const (
 	waits
 )
 
-// offsetBytes is what the place of one source in its block takes.
+// offsetBytes is the size of the offset of one source in its block.
 const offsetBytes = 4
 
-// usualBytes is what most sources take.
+// usualBytes is the size of most sources.
 const usualBytes = 128
 
-// A writer packs a block: where each source begins, then the sources, each with its [Gist]
-// first. A text that was there before is the place of the first one.
+// A writer packs a block: the offset of each source, then the sources, each with its [Gist]
+// first. A repeated text is written as the place of the first one.
 type writer struct {
 	out   []byte
 	texts map[string]int
@@ -105,7 +105,7 @@ func (w *writer) gist(s *floodmark.Source) {
 
 func (w *writer) number(n int) { w.out = binary.AppendVarint(w.out, int64(n)) }
 
-// text writes how long a text is and the text, or less than nothing: where it stands.
+// text writes the length of a text and the text, or for a repeated one its place as a negative.
 func (w *writer) text(s string) {
 	if at, ok := w.texts[s]; ok {
 		w.number(-at)
@@ -124,7 +124,7 @@ type reader struct {
 	at int
 }
 
-// offset is where the i-th source of a block begins.
+// offset returns where the i-th source of a block begins.
 func offset(in string, i int) int {
 	b := in[offsetBytes*i:]
 	return int(b[0])<<24 | int(b[1])<<16 | int(b[2])<<8 | int(b[3])

@@ -1,6 +1,6 @@
 // Package packed keeps the sources of a session in a quarter of the memory that the values take:
-// as bytes, in which what neighbours have in common stands once, and which the collector of
-// garbage need not look through. It knows nothing of what a source means.
+// as bytes in which texts that neighbours share are written once. The garbage collector need not
+// scan them. The package does not know what a source means.
 package packed
 
 import (
@@ -9,24 +9,24 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// block is how many sources are packed together. The newest stay as they are until there are as
-// many: most sessions have fewer, and what has not arrived yet is among them.
+// block is how many sources are packed together. The newest stay unpacked until they fill a block:
+// most sessions have fewer, and content that has not arrived yet is among them.
 const block = 64
 
-// usual is how many sources most sessions have.
+// usual is room for as many sources as most sessions have.
 const usual = 16
 
-// Sources are those of one session, by their nodes. How they are kept follows from what they
-// are, not from how they came to be it. The zero Sources holds none.
+// Sources are the sources of one session, by their nodes. Equal sources are kept in the same
+// form, in whatever order they were changed. The zero Sources holds none.
 type Sources struct {
 	full  []string // each a block, see [pack]
 	young []floodmark.Source
 }
 
-// Len returns how many there are.
+// Len returns the number of sources.
 func (s *Sources) Len() int { return len(s.full)*block + len(s.young) }
 
-// Add takes in the next one, whose node is [Sources.Len].
+// Add appends a source, whose node is [Sources.Len] before the call.
 func (s *Sources) Add(src floodmark.Source) {
 	if len(s.young) == 0 {
 		s.young = make([]floodmark.Source, 0, usual)
@@ -36,7 +36,7 @@ func (s *Sources) Add(src floodmark.Source) {
 	}
 }
 
-// At returns the source of a node that is here.
+// At returns the source of a node, which must be less than [Sources.Len].
 func (s *Sources) At(n floodmark.NodeID) floodmark.Source {
 	if at, i := split(n); at < len(s.full) {
 		return unpack(s.full[at], i, n)
@@ -44,7 +44,7 @@ func (s *Sources) At(n floodmark.NodeID) floodmark.Source {
 	return s.young[int(n)%block]
 }
 
-// All are the sources in order.
+// All returns the sources in order.
 func (s *Sources) All() iter.Seq[floodmark.Source] {
 	return func(yield func(floodmark.Source) bool) {
 		for n := range s.Len() {
@@ -55,7 +55,7 @@ func (s *Sources) All() iter.Seq[floodmark.Source] {
 	}
 }
 
-// List are the sources in order, in memory of their own; nil if there are none.
+// List returns the sources in order, in a new slice; nil if there are none.
 func (s *Sources) List() []floodmark.Source {
 	if s.Len() == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (s *Sources) List() []floodmark.Source {
 	return all
 }
 
-// A Gist is what of a source lowers others: all but its words.
+// A Gist is the part of a source that can lower the label of others: all but its texts.
 type Gist struct {
 	Label  floodmark.Label
 	Digest floodmark.Digest
@@ -78,7 +78,7 @@ type Gist struct {
 	Secret bool // something secret was found in it
 }
 
-// Own is [floodmark.Source.Own].
+// Own returns the same as [floodmark.Source.Own].
 func (g *Gist) Own() floodmark.Label {
 	if g.Secret {
 		return g.Label.Join(floodmark.Label{Trust: floodmark.System, Secrecy: floodmark.Secret})
@@ -86,7 +86,7 @@ func (g *Gist) Own() floodmark.Label {
 	return g.Label
 }
 
-// Gist is [Sources.At] where no words are needed, and quicker.
+// Gist returns a source without its texts. It is faster than [Sources.At].
 func (s *Sources) Gist(n floodmark.NodeID) Gist {
 	if at, i := split(n); at < len(s.full) {
 		u := reader{in: s.full[at], at: offset(s.full[at], i)}
@@ -97,7 +97,7 @@ func (s *Sources) Gist(n floodmark.NodeID) Gist {
 	return Gist{src.Label, src.Digest, src.Inputs, src.Links, src.Whole, src.Call != "", len(src.Secrets) > 0}
 }
 
-// Put replaces the source of a node that is here.
+// Put replaces the source of a node, which must be less than [Sources.Len].
 func (s *Sources) Put(n floodmark.NodeID, src floodmark.Source) {
 	at, i := split(n)
 	if at == len(s.full) {
@@ -109,7 +109,7 @@ func (s *Sources) Put(n floodmark.NodeID, src floodmark.Source) {
 	s.full[at] = pack(list)
 }
 
-// Cut forgets the sources from a node on.
+// Cut removes the sources from node n on.
 func (s *Sources) Cut(n floodmark.NodeID) {
 	at, i := split(n)
 	if at < len(s.full) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Format is the first byte of encoded postings. A change of what
-// follows, or of how tokens are found or normalised, takes another one.
+// Format is the first byte of encoded postings. It must change when what
+// follows changes, or how tokens are found or normalised.
 const Format = 2
 
 // minPostingBytes is the least one encoded posting takes.
@@ -29,8 +29,8 @@ func (ps Postings) MarshalBinary() ([]byte, error) {
 	return out, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote and refuses everything else;
-// with an error the postings are as they were.
+// UnmarshalBinary reads what MarshalBinary wrote and refuses everything else.
+// On error it leaves the postings unchanged.
 func (ps *Postings) UnmarshalBinary(data []byte) error {
 	if len(data) == 0 || data[0] != Format {
 		return errors.New("read postings: unknown format")

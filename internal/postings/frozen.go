@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// A File keeps one run of places outside of memory. It goes when nothing refers to it, as a
-// file does that has no name.
+// A File keeps one run of places outside of memory. It is gone once nothing refers to it, like
+// an unlinked file.
 type File interface {
 	io.Writer
 	io.ReaderAt
 }
 
-// A frozen is a run in a file. In memory stay the first place of each block, and a filter that
-// knows most of the hashes that are not in it: looking something up that is there reads a block,
-// and most look-ups read nothing.
+// A frozen is a run in a file. Memory holds the first place of each block, and a Bloom filter that
+// excludes most of the hashes that are not in the run. A look-up of a hash that is there reads a
+// block, and most look-ups read nothing.
 type frozen struct {
 	file   File
 	n      int
@@ -24,8 +24,8 @@ type frozen struct {
 	filter []uint64
 }
 
-// The sizes of what is frozen. A filter of eight bits for a hash passes one in forty of the
-// hashes that are not there. A token that stands in many contents is one hash.
+// The sizes of a frozen run. A filter of eight bits a hash passes one in forty of the hashes
+// that are not there. A token that stands in many contents is one hash.
 const (
 	placeBytes  = 16
 	blockPlaces = 256
@@ -34,7 +34,7 @@ const (
 	filterTries = 4
 )
 
-// freeze writes so many places, which come in order, into a file.
+// freeze writes n places, which must be in order, into a file.
 func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
 	f := &frozen{file: file, n: n, begins: make([]place, 0, n/blockPlaces+1)}
 	buf, at, hashes, last := make([]byte, 0, writePlaces*placeBytes), 0, 0, Hash(0)
@@ -60,7 +60,7 @@ func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
 	return f, f.sift(hashes)
 }
 
-// sift makes the filter for so many hashes, which are known only when all is written.
+// sift makes the filter for so many hashes. Their number is known only once all is written.
 func (f *frozen) sift(hashes int) error {
 	f.filter = make([]uint64, hashes*filterBits/64+1)
 	for r := (reading{f: f}); r.at < f.n; {
@@ -75,7 +75,7 @@ func (f *frozen) sift(hashes int) error {
 	return nil
 }
 
-// inMemory are the places of a run.
+// inMemory returns the places of a run.
 func inMemory(run []place) iter.Seq2[place, error] {
 	return func(yield func(place, error) bool) {
 		for _, p := range run {
@@ -86,7 +86,7 @@ func inMemory(run []place) iter.Seq2[place, error] {
 	}
 }
 
-// joined are the places of files in order. What cannot be read ends them with an error.
+// joined merges the places of files in order. It ends with an error if a file cannot be read.
 func joined(files []*frozen) iter.Seq2[place, error] {
 	return func(yield func(place, error) bool) {
 		var open []*reading
@@ -114,7 +114,7 @@ func joined(files []*frozen) iter.Seq2[place, error] {
 	}
 }
 
-// A reading goes through the places of a file once.
+// A reading reads the places of a file once, in order.
 type reading struct {
 	f     *frozen
 	at    int // of the next place
@@ -140,13 +140,13 @@ func readPlace(b []byte) place {
 	return place{Hash(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])}
 }
 
-// bit is one of the bits that stand for a hash. Hashes are spread and keyed: their own bits do.
+// bit returns the i-th filter bit of a hash. Hashes are uniform and keyed, so they need no more hashing.
 func (f *frozen) bit(h Hash, i uint64) (word int, bit uint64) {
 	at := (uint64(uint32(h)) + i*(uint64(h)>>32|1)) & (1<<32 - 1) * uint64(len(f.filter)*64) >> 32
 	return int(at / 64), 1 << (at % 64)
 }
 
-// find appends the places of a hash from one on, and no more than most.
+// find appends at most so many places of the hash of from, from that place on.
 func (f *frozen) find(list []place, from place, most int) ([]place, error) {
 	for i := range uint64(filterTries) {
 		if word, bit := f.bit(from.hash, i); f.filter[word]&bit == 0 {

@@ -11,10 +11,10 @@ import (
 )
 
 // A Memory holds the postings of many contents. It keeps sorted runs and merges those
-// of similar size, so that adding stays cheap and a look-up meets few of them.
+// of similar size, so that adding stays cheap and a look-up searches few runs.
 type Memory struct {
 	runs [][]place
-	// old are runs that were too large, in files that open makes; err is why one could not be read.
+	// old are runs too large for memory, in files that open makes; err is why one could not be read.
 	old  []*frozen
 	open func() (File, error)
 	most int // places of a run in memory
@@ -28,17 +28,17 @@ type place struct {
 	offset uint32
 }
 
-// NewMemory returns one that holds nothing.
+// NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{} }
 
-// NewSpilling returns one that keeps runs of more places than most in files. Where a file cannot
-// be made or written, they stay in memory.
+// NewSpilling returns an empty Memory that keeps runs of more than most places in files. If a file
+// cannot be made or written, runs stay in memory.
 func NewSpilling(most int, open func() (File, error)) *Memory { return &Memory{open: open, most: most} }
 
-// Err says that something could not be read again. What Find returned is not all then.
+// Err returns why a file could not be read, or nil. After an error Find has not returned all.
 func (ix *Memory) Err() error { return ix.err }
 
-// Bytes is about what it takes in memory.
+// Bytes returns about how many bytes of memory it takes.
 func (ix *Memory) Bytes() int64 {
 	n := int64(0)
 	for _, run := range ix.runs {
@@ -50,19 +50,19 @@ func (ix *Memory) Bytes() int64 {
 	return n
 }
 
-// Add takes in the postings of node n.
+// Add adds the postings of node n.
 func (ix *Memory) Add(n floodmark.NodeID, p Postings) {
 	ix.AddAll([]Placed{{Node: n, Postings: p}})
 }
 
-// A Placed is content at a node.
+// A Placed is the postings of the content at a node.
 type Placed struct {
 	Node     floodmark.NodeID
 	Postings Postings
 }
 
-// AddAll takes in the postings of many nodes at once, which is less work than
-// one after the other.
+// AddAll adds the postings of many nodes at once, which is less work than
+// adding each.
 func (ix *Memory) AddAll(list []Placed) {
 	n := 0
 	for _, c := range list {
@@ -71,7 +71,7 @@ func (ix *Memory) AddAll(list []Placed) {
 	if n == 0 {
 		return
 	}
-	first := len(ix.runs) // of those that become one with what is new
+	first := len(ix.runs) // of the runs that are merged with the new one
 	all := n
 	for ; first > 0 && len(ix.runs[first-1]) < 2*all; first-- {
 		all += len(ix.runs[first-1])
@@ -86,7 +86,7 @@ func (ix *Memory) AddAll(list []Placed) {
 	}
 }
 
-// spill moves the largest run into a file.
+// spill moves the largest run, the first, into a file.
 func (ix *Memory) spill() {
 	file, err := ix.open()
 	if err != nil {
@@ -102,10 +102,10 @@ func (ix *Memory) spill() {
 	ix.join()
 }
 
-// joinedFiles is how many small files become one: a look-up asks each file.
+// joinedFiles is how many small files are merged into one: a look-up searches each file.
 const joinedFiles = 4
 
-// join makes one file of the newest ones, where those are small. If it cannot, they stay.
+// join merges the newest files into one, if they are small. On error it keeps them.
 func (ix *Memory) join() {
 	few, n := ix.old[max(0, len(ix.old)-joinedFiles):], 0
 	for _, f := range few {
@@ -124,9 +124,9 @@ func (ix *Memory) join() {
 	}
 }
 
-// sortedRun returns the n postings of contents in order. Hashes are spread
-// evenly, so that each is put where it should stand first, and few have to move
-// from there.
+// sortedRun returns the n postings of contents in order. Hashes are uniform, so
+// it puts each posting into a bucket by its first bits, and then sorts the few in
+// each bucket.
 func sortedRun(list []Placed, n int) []place {
 	size := bits.Len(uint(n)) - 1 // about one or two in a bucket
 	if len(list) == 1 {
@@ -160,8 +160,8 @@ func sortedRun(list []Placed, n int) []place {
 	return run
 }
 
-// Find returns where a token was seen from a node on, oldest node first, and no more places
-// than most: a token may stand in everything that was seen.
+// Find returns where a token was seen from a node on, oldest node first. It returns at most so
+// many places, since a token may stand in all content.
 func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
@@ -183,7 +183,7 @@ func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 	return spans[:min(len(spans), most)]
 }
 
-// frozen adds what the files have.
+// frozen adds the spans in the files. It returns nil if one cannot be read.
 func (ix *Memory) frozen(spans []floodmark.Span, h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var found []place
 	for _, f := range ix.old {
@@ -209,13 +209,13 @@ func behind(run []place, p place) int {
 	return n
 }
 
-// searchStep is how far from where it should be a hash is looked for first: most
-// stand no farther in a run of a few hundred.
+// searchStep is how far from its expected place a hash is looked for first: in a
+// run of a few hundred most are no farther away.
 const searchStep = 8
 
 // search returns where the first place of a hash is, or would be. Hashes are
-// spread evenly, so it begins where the hash should be: the memory of a session
-// that was asked long ago is slow, and halving the run would touch more of it.
+// uniform, so it begins at the expected place. Binary search of the whole run
+// would touch more memory, which is slow in a session that was idle for long.
 func search(run []place, h Hash) int {
 	guess, _ := bits.Mul64(uint64(h), uint64(len(run)))
 	low, high := int(guess), int(guess)
@@ -240,8 +240,8 @@ func comparePlaces(a, b place) int {
 	}
 }
 
-// mergeRuns makes one run of n places of several, the last of which are the smallest. What is
-// merged already stands at the end of the one, so that there is memory for one only.
+// mergeRuns merges runs into one of n places. The last runs are the smallest. What is merged
+// so far is at the end of the new run, so only that one is allocated.
 func mergeRuns(runs [][]place, n int) []place {
 	merged := make([]place, n)
 	done := n

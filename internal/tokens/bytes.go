@@ -2,7 +2,7 @@ package tokens
 
 import "unicode/utf8"
 
-// What a byte may be. The table is a string because a string does not change.
+// The kinds of a byte. The table byteKinds is a string, as a string cannot change.
 const (
 	letterByte = 1 << iota
 	digitByte
@@ -24,16 +24,16 @@ const byteKinds = "" +
 
 func byteIs(c byte, kinds byte) bool { return byteKinds[c]&kinds != 0 }
 
-// IsLetter reports a letter of ASCII.
+// IsLetter reports whether c is an ASCII letter.
 func IsLetter(c byte) bool { return byteIs(c, letterByte) }
 
-// IsDigit reports a digit.
+// IsDigit reports whether c is a digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsAlnum reports a letter of ASCII or a digit.
+// IsAlnum reports whether c is an ASCII letter or a digit.
 func IsAlnum(c byte) bool { return byteIs(c, letterByte|digitByte) }
 
-// IsUpper reports a capital letter of ASCII.
+// IsUpper reports whether c is an ASCII capital letter.
 func IsUpper(c byte) bool     { return c >= 'A' && c <= 'Z' }
 func isSpaceByte(c byte) bool { return byteIs(c, spaceByte) }
 func isWordByte(c byte) bool  { return IsAlnum(c) || c == '_' || c >= utf8.RuneSelf }

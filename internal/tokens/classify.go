@@ -113,10 +113,10 @@ func wordKind(run string) TokenKind {
 	return Word
 }
 
-// Only reports whether a text has no other characters than these.
+// Only reports whether a text consists only of these characters.
 func Only(s, chars string) bool { return strings.Trim(s, chars) == "" }
 
-// trimRun narrows a run to what is not punctuation around it.
+// trimRun narrows a run by the punctuation at its ends.
 func trimRun(s string, from, to int) (int, int) {
 	for from < to && trimsLeft(s[from], s[from+1:to]) {
 		from++
@@ -186,7 +186,7 @@ func splitAt(run string) int {
 	return colon
 }
 
-// isFile reports whether s ends like a file that people name with a line.
+// isFile reports whether s ends like the name of a file that is cited with a line.
 func isFile(s string) bool {
 	return InGroup("file-ending", s[strings.LastIndexByte(s, '.')+1:])
 }
@@ -203,8 +203,8 @@ func schemeStart(s string) int {
 	return at
 }
 
-// urlEnd returns the length of the URL that s begins with. Punctuation after
-// it is not part of it, nor is a bracket that was opened before it.
+// urlEnd returns the length of the URL that s begins with. The URL excludes
+// punctuation after it, and a bracket that was opened before it.
 func urlEnd(s string) int {
 	end, depth := 0, 0
 	for end < len(s) {

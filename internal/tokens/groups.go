@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The words that decide what a token is are looked up where they stand: the
-// index of a session is written with them, so there is one list for all.
+// The words that decide what a token is are embedded: the index of a session
+// is written with them, so there is one list for all.
 
 //go:embed words/usual.txt
 var usualWords string // in order, each on a line of its own
@@ -15,7 +15,7 @@ var usualWords string // in order, each on a line of its own
 //go:embed words/groups.txt
 var wordGroups string
 
-// UsualWords are the words too usual to identify anything, in order, each on a line.
+// UsualWords returns the words too usual to identify anything, in order, one a line.
 func UsualWords() string { return usualWords }
 
 // Common reports whether a word in lower case is too usual to identify
@@ -44,7 +44,7 @@ func InGroup(group, word string) bool {
 	return strings.LastIndexByte(word, ' ') == 0 && len(word) > 1 && (strings.Contains(line, word+" ") || strings.HasSuffix(line, word))
 }
 
-// GroupWords returns the words of a group; there is none of a group that is not.
+// GroupWords returns the words of a group; an unknown group has none.
 func GroupWords(group string) iter.Seq[string] { return strings.FieldsSeq(groupLine(group)) }
 
 func groupLine(group string) string {

@@ -8,12 +8,11 @@ import (
 	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
-// Normalise returns the form of s used for loose matching: what looks alike is
-// alike. Case is gone, and so are accents, invisible characters and the
-// difference between a letter and its double from another script; typographic
-// quotes, dashes and dots are plain; white space is one blank. It makes
-// different texts equal on purpose and must never decide that the owner said
-// something.
+// Normalise returns the form of s used for loose matching: texts that look alike
+// become equal. It removes case, accents, invisible characters and the difference
+// between a letter and its double from another script. Typographic quotes, dashes
+// and dots become plain, white space one blank. It makes different texts equal on
+// purpose, and so must never decide that the owner said something.
 func Normalise(s string) string { return string(AppendNormal(nil, s)) }
 
 // AppendNormal appends the normal form of s to dst.
@@ -48,7 +47,7 @@ func AppendNormal(dst []byte, s string) []byte {
 }
 
 // appendPlain appends the normal form of the plain characters that s begins with
-// and returns how many they are: mostly all.
+// and returns their number: usually all of s.
 func appendPlain(dst []byte, s string) ([]byte, int) {
 	n := len(dst)
 	dst = slices.Grow(dst, len(s))[:n+len(s)]

@@ -85,8 +85,8 @@ func letterFirst(s string) bool {
 }
 
 // figuresLen returns the length of the digits that s begins with, including
-// separators of thousands and decimals. Dots that make no number, as in a
-// version, give 0; commas that make none begin a list.
+// separators of thousands and decimals. It returns 0 for dots that make no
+// number, as in a version. Commas that make none are taken for a list.
 func figuresLen(s string) int {
 	n := 0
 	for n < len(s) && (IsDigit(s[n]) || (n > 0 && isSeparator(s[n]) && n+1 < len(s) && IsDigit(s[n+1]))) {
@@ -107,8 +107,8 @@ func figuresLen(s string) int {
 
 func isSeparator(c byte) bool { return c == '.' || c == ',' }
 
-// plainFigures writes digits with separators in one form: no thousands, a dot
-// for decimals, no needless zeros. It refuses what is no number.
+// plainFigures returns digits with separators in one form: no separators of
+// thousands, a dot for decimals, no needless zeros. It refuses what is no number.
 func plainFigures(s string) (string, bool) {
 	if s == "" {
 		return "", false
@@ -226,7 +226,7 @@ func cardLen(s string) int {
 
 // ibanLen returns the length of the bank account that s begins with, or 0. It
 // may be written in groups of four. The check digits decide where it ends if
-// they can, and are not needed otherwise: a wrong account is one, too.
+// they can. They need not be right: a wrong account is an account, too.
 func ibanLen(s string) int {
 	if len(s) < 15 || !IsUpper(s[0]) || !IsUpper(s[1]) || !IsDigit(s[2]) || !IsDigit(s[3]) {
 		return 0

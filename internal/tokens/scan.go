@@ -11,7 +11,7 @@ import (
 type scanner struct {
 	s string
 	i int
-	// unclosed is, for each quote, how far no closing one was found.
+	// unclosed is, for each kind of quote, up to where no closing one was found.
 	unclosed [3]int
 	// few and more are the tokens of the last step, n of them in few. They are
 	// handed over instead of calling back, so that a scan allocates nothing.
@@ -67,7 +67,7 @@ func (sc *scanner) step() bool {
 	return sc.n > 0
 }
 
-// word is the quick way for plain words, which are most of any text.
+// word is the fast path for plain words, which are most of any text.
 func (sc *scanner) word() {
 	from, to := sc.i, sc.i+1
 	for to < len(sc.s) && IsLetter(sc.s[to]) {
@@ -118,8 +118,8 @@ func (sc *scanner) quote(c byte) {
 	sc.unclosed[kind] = end
 }
 
-// backslash skips an escaped character, as there are in JSON that was not
-// decoded, or reads a path of another system.
+// backslash skips an escaped character, as in JSON that was not decoded, or
+// reads a Windows path.
 func (sc *scanner) backslash() {
 	rest := sc.s[sc.i:]
 	switch {
@@ -201,7 +201,7 @@ func (sc *scanner) inside(from, to int) {
 	sc.i = max(sc.i, to)
 }
 
-// emitUntil emits one token and goes on behind it. What is too long is cut.
+// emitUntil emits one token and goes on behind it. It cuts a token that is too long.
 func (sc *scanner) emitUntil(kind TokenKind, from, to int) {
 	sc.i = max(sc.i, to)
 	for to-from > MaxTokenBytes {
@@ -249,7 +249,7 @@ func runEnd(s string, i int) int {
 	return i
 }
 
-// apostrophe reports whether the one at i, which no run begins with, is in a word.
+// apostrophe reports whether the apostrophe at i is inside a word. No run begins at i.
 func apostrophe(s string, i int) bool {
 	return isWordByte(s[i-1]) && i+1 < len(s) && isWordByte(s[i+1])
 }

@@ -1,6 +1,6 @@
-// Package tokens reads text as typed pieces: words, numbers, paths, addresses. What
-// looks alike is one token, and a text can be as hostile as it likes: reading takes
-// time that grows with its length alone. It says nothing of where a text came from.
+// Package tokens reads text as typed pieces: words, numbers, paths, addresses. Texts
+// that look alike give the same token. Reading takes time linear in the length of the
+// text, even if that is hostile. The package does not know where a text came from.
 package tokens
 
 import (
@@ -161,8 +161,8 @@ func blockEnd(text string, base int) int {
 	return end
 }
 
-// A folder turns text into what it looks like and remembers where every byte
-// of that came from. Plain text stays as it is and costs one look.
+// A folder replaces characters by plain ones that look the same, and remembers
+// where every byte came from. Plain text is only scanned once, and unchanged.
 type folder struct {
 	buf    []byte
 	shifts []shift
@@ -205,8 +205,8 @@ func (f *folder) fold(block string) string {
 	return string(f.buf)
 }
 
-// moved remembers that the size bytes at i of the text became what follows
-// before in the folded text. The middle of that has no place of its own.
+// moved records that the size bytes at i of the text became the bytes from before
+// on in the folded text. The bytes in the middle of those all map to i.
 func (f *folder) moved(before, i, size int) {
 	grown := len(f.buf) - before
 	if grown == size && (size == 1 || f.buf[before] >= utf8.RuneSelf) { // one character for another
