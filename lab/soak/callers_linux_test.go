@@ -26,7 +26,7 @@ type question int
 
 const (
 	plainCall    question = iota // a call that is allowed when all is well
-	unknownEvent                 // of a sort nobody knows
+	unknownEvent                 // of an unknown sort
 	oversized                    // over the limit of the door
 	malformed                    // not JSON, or a frame that is none
 )
@@ -34,14 +34,14 @@ const (
 // An answer is what a caller was told.
 type answer struct {
 	allowed bool
-	// none means that nobody answered: the caller itself must take that for a no,
-	// as the reference of the hook API says.
+	// none means that there was no answer: the caller itself must take that for
+	// a no, as the reference of the hook API says.
 	none bool
 	text string // reason and remedy
 	took time.Duration
 }
 
-// callers are the ways to ask, by somebody who waits so long for an answer.
+// callers returns the ways to ask, each with this timeout.
 func callers(t *testing.T, deadline time.Duration) map[string]func(socket string, q question) answer {
 	return map[string]func(string, question) answer{
 		"floodmark-hook codex PreToolUse": func(socket string, q question) answer { return askHook(t, deadline, socket, "codex", "PreToolUse", q) },

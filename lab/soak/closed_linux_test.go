@@ -25,7 +25,7 @@ type trouble struct {
 	question question
 	// reason and remedy must be in what callers are told.
 	reason, remedy string
-	// silent means that there is nobody who could answer a raw caller.
+	// silent means that no process is there to answer a raw caller.
 	silent bool
 	// slow means that the answer would come too late.
 	slow bool

@@ -246,9 +246,9 @@ func TestReadOnly(t *testing.T) {
 }
 
 // TestDiskFull fills the disk under load. Nothing is lost; when there is room
-// again the monitor goes on by itself. Now and then it is a flush that finds no
-// room, after which nobody knows what the disk has: then the journal writes no
-// more, says so, and loses nothing either.
+// again the monitor goes on by itself. Sometimes a flush fails for lack of room,
+// and it is unknown what is on disk. Then the journal writes no more, says so,
+// and loses nothing either.
 func TestDiskFull(t *testing.T) {
 	long(t)
 	for range 3 {

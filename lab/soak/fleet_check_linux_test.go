@@ -29,7 +29,7 @@ func runCheck(dsn string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(report) // whoever reads it notices
+	_ = json.NewEncoder(os.Stdout).Encode(report) // the reader notices a failure
 }
 
 func checkNow(dsn string) (*fleetcheck.Report, error) {
@@ -113,7 +113,7 @@ func silence(log []fleetcheck.Heard, from, to time.Time) (gap, slowest time.Dura
 	return max(gap, to.Sub(times[len(times)-1])), slowest
 }
 
-// unjudgedBy counts what agents were told when nobody judged.
+// unjudgedBy counts what agents were told without a judgement.
 func unjudgedBy(log []fleetcheck.Heard) map[string]int {
 	count := map[string]int{}
 	for _, h := range log {

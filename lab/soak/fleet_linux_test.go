@@ -77,7 +77,7 @@ func TestFleet(t *testing.T) {
 	newer := program(t, "floodmark")
 	first := newer
 	if *fleetOlder != "" {
-		first = buildOlder(t, *fleetOlder) // nobody works yet: it takes every core
+		first = buildOlder(t, *fleetOlder) // no load runs yet: it takes every core
 	}
 	t.Logf("built what runs after %s", out.sofar())
 	f := newFleetOf(t, 3, first)

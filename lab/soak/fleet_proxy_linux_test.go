@@ -134,7 +134,7 @@ func (p *proxy) close() {
 	p.work.Wait()
 }
 
-// freePorts are numbers nobody listens on.
+// freePorts returns ports without a listener.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for range n {

@@ -25,7 +25,7 @@ import (
 type point struct {
 	name string
 	most int // it ends at the first to the most-th time it is passed
-	// early means that nobody can ask yet.
+	// early means that no caller can ask yet.
 	early bool
 }
 
@@ -162,8 +162,8 @@ func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
 	})
 }
 
-// asAgent starts this program once more, under another name, so that nobody takes
-// this process for an agent. next reads what it prints, until it ends.
+// asAgent starts this program once more, under another name, so that this process
+// is not taken for an agent. next reads what it prints, until it ends.
 func asAgent(t *testing.T, variable string, next func(*json.Decoder) error) io.Writer {
 	t.Helper()
 	self, err := os.Executable()

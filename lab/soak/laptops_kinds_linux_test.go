@@ -35,7 +35,7 @@ func poolOf(t *testing.T, ca string) *tls.Config {
 }
 
 // A softLaptop is a laptop in this process: a real journal, the real link, the
-// real keeper of bundles. Nobody is judged on it.
+// real keeper of bundles. No call is judged on it.
 type softLaptop struct {
 	f      *laptopFleet
 	dir    string
@@ -271,8 +271,8 @@ func (f *laptopFleet) hardLaptop(name string) *hardLaptop {
 	return l
 }
 
-// start begins a life, and waits until somebody listens. Nothing is told yet:
-// whoever tells events is an agent, and no agent joins.
+// start starts the program, and waits until its socket accepts. It reports no
+// event yet: a process that does is an agent, and an agent cannot join.
 func (l *hardLaptop) start() {
 	l.f.t.Helper()
 	l.cmd = run(l.f.t, l.dir, []string{"FLOODMARK_FAULT_FLEET_EVERY=100ms"})

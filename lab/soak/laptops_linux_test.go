@@ -35,7 +35,7 @@ type laptopReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
-// laptopPhase is one rollout, and when everybody who could had what it says.
+// laptopPhase is one rollout, and when all laptops that could had applied it.
 type laptopPhase struct {
 	What    string  `json:"what"`
 	Next    int     `json:"laptopsOfTheShare"`
@@ -171,8 +171,8 @@ func (c *laptopCrowd) churn() (stop func()) {
 	}
 }
 
-// reaching is a rollout whose share has somebody in it: of few laptops a tenth may
-// be none.
+// reaching returns a rollout whose share has a laptop in it: a tenth of few may be
+// none.
 func (c *laptopCrowd) reaching(r bundle.Rollout) bundle.Rollout {
 	r.Tenant = laptopTenant
 	for r.Next != 0 && r.Share < bundle.Everybody/2 && !slices.ContainsFunc(c.soft, func(l *softLaptop) bool { return r.For(l.member.Machine) == r.Next }) {
@@ -220,7 +220,7 @@ func (c *laptopCrowd) killHard() int {
 	return len(c.hard)
 }
 
-// finish lets everybody write the last word, waits until the fleet has it, and
+// finish lets every laptop write a last event, waits until the fleet has it, and
 // compares.
 func (c *laptopCrowd) finish(gone *softLaptop, r *laptopReport) {
 	c.f.t.Helper()

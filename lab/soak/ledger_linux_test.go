@@ -63,7 +63,7 @@ func (l *ledger) note(t told) {
 		return
 	}
 	if !l.power.IsZero() && t.At.After(l.power) {
-		l.late++ // where the power is gone, nobody answers
+		l.late++ // without power there is no answer
 		return
 	}
 	l.acked++
@@ -78,10 +78,9 @@ func (l *ledger) note(t told) {
 	}
 }
 
-// powerGone notes that from now on nobody can be answered any more. A machine
-// without power tells nobody anything, but a file system that is stopped under a
-// machine that runs can: ext4 may call an fsync good that was under way when it
-// was stopped.
+// powerGone notes that from now on no caller can be answered. A machine without
+// power answers none, but one that runs on a stopped file system can: ext4 may
+// report success for an fsync that was under way when it was stopped.
 func (l *ledger) powerGone() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ const sessions = 32
 
 // A told is one line the load prints: an acknowledged event and the facts that
 // must be in the journal because of it, a session that came to its end, or that
-// nobody asks any more.
+// no agent asks any more.
 type told struct {
 	Session string   `json:"s,omitempty"`
 	Keys    []string `json:"k,omitempty"`
@@ -71,7 +71,7 @@ func (l *load) tell(t told) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.out.Encode(t); err != nil {
-		os.Exit(3) // nobody listens
+		os.Exit(3) // no reader is left
 	}
 }
 
@@ -118,7 +118,7 @@ func (w *worker) run(ctx context.Context, c *client.Client, prefix string) {
 		reply, err := c.Handle(context.Background(), ev)
 		at := time.Now()
 		if err != nil {
-			w.hand = "" // nobody knows; the agent goes on with something else
+			w.hand = "" // its state is unknown; the agent goes on with something else
 			return
 		}
 		if unjudged(reply) {

@@ -13,7 +13,7 @@ import (
 // mcpVariable makes this program an MCP server of that name.
 const mcpVariable = "FLOODMARK_SOAK_MCP"
 
-// maxMCPWait ends a call that nobody took back.
+// maxMCPWait ends a call that was not cancelled.
 const maxMCPWait = 2 * time.Minute
 
 // runMCPServer is a server of the Go SDK with a tool that answers and one that

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// relayVariable makes this program an agent that says what it is told to say: whoever
-// reports events is not the owner, so the owner's process needs another one for it.
+// relayVariable makes this program an agent that says what it is told to say: a process
+// that reports events is not the owner, so the owner's process needs another one for it.
 const relayVariable = "FLOODMARK_SOAK_RELAY"
 
 // A saying is one event on its way to the monitor.
@@ -52,7 +52,7 @@ func runRelay(socket string) {
 			mu.Lock()
 			defer mu.Unlock()
 			if out.Encode(h) != nil {
-				os.Exit(3) // nobody listens
+				os.Exit(3) // no reader is left
 			}
 		}()
 	}

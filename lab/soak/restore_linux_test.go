@@ -216,8 +216,8 @@ func verified(t *testing.T, dir string, d *database) (out string, entries map[st
 // converseVariable makes this program an agent: see converse.
 const converseVariable = "FLOODMARK_SOAK_CONVERSE"
 
-// converse lets twenty sessions say something, from another process: whoever
-// reports as an agent cannot ask as the owner.
+// converse lets twenty sessions say something, from another process: a process
+// that reports as an agent cannot ask as the owner.
 func converse(t *testing.T, r *running, name string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

@@ -143,7 +143,7 @@ func (d *desk) open(n int) {
 	all.Wait()
 }
 
-// session reads a page and then wants to run something. It ends when nobody answers.
+// session reads a page and then wants to run something. It stops if a call is not answered.
 func (d *desk) session(s floodmark.SessionID) {
 	page := hook.Call{ID: "page", Name: "web_fetch", Args: []byte(`{"url":"https://news.example/"}`)}
 	owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "me", IsOwner: true}
@@ -287,7 +287,7 @@ func (d *desk) pending() map[floodmark.TicketID]*wire.Question {
 	return open
 }
 
-// settled waits until just those questions are open that nobody answered.
+// settled waits until exactly the unanswered questions are open.
 func (d *desk) settled() {
 	d.t.Helper()
 	lost, answered := 0, 0
@@ -342,7 +342,7 @@ func (d *desk) over() {
 	left := func() map[floodmark.TicketID][]bottest.Message {
 		cards := d.live()
 		maps.DeleteFunc(cards, func(t floodmark.TicketID, _ []bottest.Message) bool {
-			return d.asks[t] == nil // asked for by nobody who heard of it
+			return d.asks[t] == nil // no session that heard of it asked for it
 		})
 		return cards
 	}

@@ -97,9 +97,9 @@ func askAt(t *testing.T, m *monitor.Monitor, id floodmark.SessionID) floodmark.T
 	return reply.Ticket
 }
 
-// Whoever waits at one node for an answer that is given at another hears of it
-// within the time between two looks, and a look is cheap: docs/decisions/0002 has
-// the figures, and why nodes do not notify each other.
+// A caller that waits at one node for an answer given at another gets it within
+// one polling interval, and a poll is cheap: docs/decisions/0002 has the figures,
+// and why nodes do not notify each other.
 func TestWake(t *testing.T) {
 	long(t)
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
