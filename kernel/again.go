@@ -16,8 +16,8 @@ var ErrUndecided = errors.New("the decision that led to it was not found")
 
 // Again asks an open question once more, with a new code: the old one was known
 // only to a monitor that has ended. The decisions are those of the session that
-// led to questions, in order. It returns one ticket for each call of the question;
-// without any it has ended.
+// led to questions, in order. It returns one ticket for each call of the question.
+// If it returns none, the question has ended.
 func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodmark.ActionDecided) (Output, []approval.Ticket, error) {
 	if !s.Opened {
 		return Output{}, nil, errors.New("no such session")
@@ -60,7 +60,7 @@ func Leads(f *floodmark.ActionDecided, shown floodmark.Shown) bool {
 	return f.Action.Tool == shown.Tool && f.Action.ArgsDigest == shown.ArgsDigest && f.Decision.Verdict == floodmark.Confirm
 }
 
-// ledTo is the last decision that led to showing a call; nil if none did.
+// ledTo returns the last decision that led to showing a call; nil if none did.
 func ledTo(shown floodmark.Shown, decided []floodmark.ActionDecided) *floodmark.ActionDecided {
 	for i := range slices.Backward(decided) {
 		if Leads(&decided[i], shown) {
@@ -70,7 +70,7 @@ func ledTo(shown floodmark.Shown, decided []floodmark.ActionDecided) *floodmark.
 	return nil
 }
 
-// shownAgain is a call as it was shown before, from what was written down.
+// shownAgain returns a call as it was shown before, from what was written down.
 func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
 	if !shown.Vouch.IsZero() {
 		return st.vouchAgain(shown)

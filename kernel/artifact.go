@@ -39,7 +39,7 @@ const (
 	maxWrote         = 256 // files a session wrote, for what it may run later
 )
 
-// find looks artifacts up; without a store nothing is known of any.
+// find looks artifacts up. Without a store it returns nothing.
 func (st *step) find(refs ...floodmark.ArtifactRef) []Kept {
 	if st.in.Artifacts == nil || len(refs) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func refOf(k floodmark.ArtifactKind, p string) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: k, Name: catalog.FoldPath(p)}
 }
 
-// pathRef is the artifact a path of a call stands for: a file, or everything
-// below a folder. Of a name the shell has to match, it is the folder.
+// pathRef returns the artifact that a path of a call stands for: a file, or all
+// below a folder. For a pattern that the shell matches it is the folder.
 func pathRef(p string) floodmark.ArtifactRef {
 	if dir, ok := strings.CutSuffix(p, "/**"); ok {
 		return treeRef(path.Clean(dir + "/"))
@@ -72,8 +72,8 @@ func pathRef(p string) floodmark.ArtifactRef {
 	return fileRef(p)
 }
 
-// ancestors are the folders above a path, the nearest first, without the root
-// of everything.
+// ancestors returns the folders above a path, the nearest first, without the
+// root.
 func ancestors(p string) []string {
 	var list []string
 	for dir := path.Dir(p); dir != "/" && dir != "." && len(list) < maxAncestors; dir = path.Dir(dir) {
@@ -82,9 +82,9 @@ func ancestors(p string) []string {
 	return list
 }
 
-// onPath are the words that count for a path: on the file itself, on whatever
-// lies below it, and on the folders it lies in unless the file was written as a
-// whole since.
+// onPath returns the words that count for a path: on the file itself, on all
+// that is below it, and on the folders it is in unless the file was written as
+// a whole since.
 func (st *step) onPath(p string) []Kept {
 	if st.in.Artifacts == nil || !path.IsAbs(p) && !strings.Contains(p, ":/") {
 		return nil
@@ -114,8 +114,8 @@ func (st *step) onPath(p string) []Kept {
 	})
 }
 
-// order puts what was committed behind the files it was committed from: people
-// know those.
+// order puts commits behind the files they were made from: people know the
+// files.
 func order(ref floodmark.ArtifactRef) int {
 	if ofGit(ref) {
 		return 1
@@ -144,8 +144,8 @@ func (st *step) weigh(kept []Kept) carried {
 	return c
 }
 
-// asItLies stands for a file of little trust as it lies on the disk now, in which the
-// owner may have been shown it; zero for anything else.
+// asItLies returns the digest of a file of little trust as it is on disk now: the owner
+// may have been shown it in that state. It is zero for anything else.
 func (st *step) asItLies(k Kept) floodmark.Digest {
 	if k.Ref.Kind != floodmark.FileArtifact || st.in.Disk == nil || provenance.SetLabel(k.Sources).Trust >= floodmark.Local {
 		return floodmark.Digest{}
@@ -159,9 +159,9 @@ func (st *step) asItLies(k Kept) floodmark.Digest {
 	return st.lying[k.Ref.Name]
 }
 
-// sources are what the words carry: for each word its sources, with the word as
-// the way they came. A word on exactly what the owner vouched for carries none; a file
-// that he was shown is worth as much as his own, and stays as private as it was.
+// sources returns what the words carry: for each word its sources, with the word as
+// the way they came. A word on exactly what the owner vouched for carries none. A file
+// that they were shown is trusted like their own, and stays as private as it was.
 func (c carried) sources() []floodmark.Source {
 	var list []floodmark.Source
 	for _, k := range c.kept {
@@ -179,7 +179,7 @@ func (c carried) sources() []floodmark.Source {
 	return list
 }
 
-// label is what the words are worth now.
+// label returns the label of the words now.
 func (c carried) label() floodmark.Label {
 	l := floodmark.Clean()
 	for _, s := range c.sources() {
@@ -188,7 +188,7 @@ func (c carried) label() floodmark.Label {
 	return l
 }
 
-// worth is the label of a source, raised if the owner vouches for it.
+// worth returns the label of a source, raised if the owner vouches for it.
 func (c carried) worth(s floodmark.Source) floodmark.Label {
 	l := s.Own()
 	if v, ok := c.vouched[s.Digest]; ok && !s.Digest.IsZero() {

@@ -67,8 +67,8 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	j.basis.Loads = list
 }
 
-// leaking are the files that a line reads and may tell the host it reaches: they count as
-// if they had been read before, with how private they are.
+// leaking returns the files that a line reads and may tell to the host it reaches: they
+// count, with how private they are, as if they had been read before.
 func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list []floodmark.Load) {
 	for _, p := range reads {
 		l := st.weigh(st.onPath(p)).label().Join(st.lies(strings.TrimSuffix(p, "/**")))
@@ -107,7 +107,7 @@ func (st *step) sent(j *judged, mark floodmark.Label) (list []floodmark.Load) {
 	return list
 }
 
-// tree is the checkout around a folder, or the folder: a push takes all of it along.
+// tree returns the checkout around a folder, or the folder: a push takes all of it along.
 func (st *step) tree(dir string) string {
 	dir = st.resolved([]string{dir})[0]
 	if st.in.Disk != nil {
@@ -122,8 +122,8 @@ func (st *step) tree(dir string) string {
 // loads in turn is unknown, so everything counts that it could reach without
 // being told: all but scratch folders it has nothing to do with.
 
-// versions name what a run would load: the writes of sessions below Local, and the
-// files on its line as the disk has them.
+// versions names what a run would load: the writes of sessions below Local, and the
+// files on its line as they are on disk.
 func (st *step) versions(t *touch) (list []string) {
 	for _, p := range append(slices.Clone(t.loads), t.hooks...) {
 		for _, k := range st.acting(p) {
@@ -152,7 +152,7 @@ func (st *step) versions(t *touch) (list []string) {
 	return slices.Compact(list)
 }
 
-// loadDigest stands for versions of what is loaded.
+// loadDigest returns a digest of the versions of what is loaded.
 func loadDigest(versions []string) floodmark.Digest {
 	return floodmark.DigestOf("loads\x00" + strings.Join(versions, "\x00"))
 }
@@ -196,10 +196,10 @@ func (st *step) fromRepository(l *floodmark.Load, place string) {
 	}
 }
 
-// outside are what sessions below Local left beyond the project where a program
-// finds code by itself: at home, around the project, among the programs of the
-// system. Which of it a run loads is not known, so that all of it counts, whatever
-// it is called.
+// outside returns what sessions below Local left outside of the project where a
+// program finds code by itself: at home, around the project, among the programs
+// of the system. Which of it a run loads is not known, so all of it counts, under
+// any name.
 func (st *step) outside() carried {
 	project := strings.TrimSuffix(catalog.FoldPath(st.s.Project), "/")
 	var refs, below []floodmark.ArtifactRef
@@ -223,10 +223,10 @@ func (st *step) outside() carried {
 	return c
 }
 
-// only is one of the words, with what the owner says of them.
+// only returns one of the words, with what the owner says of them.
 func (c carried) only(k Kept) carried { c.kept = []Kept{k}; return c }
 
-// named are words as what is loaded. How private they are counts for who reads them.
+// named returns the words as loads. Loads count as public: only a read makes them private.
 func (c carried) named() (list []floodmark.Load) {
 	for _, k := range c.kept {
 		l := floodmark.Label{Trust: c.only(k).label().Trust, Secrecy: floodmark.Public}
@@ -235,8 +235,8 @@ func (c carried) named() (list []floodmark.Load) {
 	return list
 }
 
-// acting are the words on a path that count when it is run. What was committed is
-// pushed, and nothing runs it.
+// acting returns the words on a path that count when it is run. Commits do not:
+// they are pushed, and nothing runs them.
 func (st *step) acting(p string) []Kept {
 	return slices.DeleteFunc(st.there(st.onPath(p)), func(k Kept) bool { return ofGit(k.Ref) })
 }
@@ -248,8 +248,8 @@ func (st *step) there(kept []Kept) []Kept {
 	})
 }
 
-// roams is the project, of a call that may read all of it: any program loads what it
-// likes of its project, and a box shows it whole. Of other calls it is empty.
+// roams returns the project if the call may read all of it, else "". A run may load any
+// file of the project, and a box shows all of it.
 func (st *step) roams(j *judged) string {
 	if st.s.Project == "" || !j.decision.Contained() && !slices.Contains(j.action.Effects, floodmark.Run) {
 		return ""
@@ -257,7 +257,7 @@ func (st *step) roams(j *judged) string {
 	return st.resolved([]string{st.places().Clean(st.s.Project, "")})[0]
 }
 
-// worst adds the least believed sources of some words to a list, for a person
+// worst adds the least trusted sources of some words to a list, for a person
 // to read.
 func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	all := c.sources()
@@ -309,7 +309,7 @@ func (st *step) pathLabel(p string) floodmark.Label {
 	return st.r.Policy.PlaceLabel(l, p, kind, st.s.Project != "", st.s.Home)
 }
 
-// loaded is the label of all a call would load.
+// loaded returns the joined label of all that a call would load.
 func loaded(b *floodmark.Basis) floodmark.Label {
 	l := floodmark.Clean()
 	for _, load := range b.Loads {
@@ -318,7 +318,7 @@ func loaded(b *floodmark.Basis) floodmark.Label {
 	return l
 }
 
-// below is a context with what a call would load.
+// below lowers a context by what a call would load.
 func (st *step) below(b *floodmark.Basis, ctx Context) Context {
 	st.loading = slices.ContainsFunc(report.LoadedFrom(b), func(s floodmark.Source) bool { return !s.Digest.IsZero() })
 	if len(b.Loads) == 0 {
@@ -330,7 +330,7 @@ func (st *step) below(b *floodmark.Basis, ctx Context) Context {
 	return ctx
 }
 
-// endorsable are the sources an owner may vouch for here: those of the session,
+// endorsable returns the sources an owner may vouch for here: those of the session,
 // and those of what could not be loaded.
 func (st *step) endorsable() []floodmark.Source {
 	return append(slices.Collect(st.s.Ledger.Sources()), st.s.Offered...)

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// effective is the label of a node, also of one this event has brought.
+// effective returns the label of a node, also of one that this event brought.
 func (st *step) effective(n floodmark.NodeID) floodmark.Label {
 	if l, ok := st.brought[n]; ok {
 		return l
@@ -21,8 +21,8 @@ func (st *step) effective(n floodmark.NodeID) floodmark.Label {
 	return st.s.Ledger.Effective(n)
 }
 
-// withCarried are the sources a result is made from: those its arguments were
-// seen in, and what the artifacts carry that the call reads.
+// withCarried returns the sources a result is made from: those its arguments were
+// seen in, and those of the artifacts that the call reads.
 func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	inputs := slices.Clone(j.inputs)
 	reads, project := st.touched(j).reads, st.roams(j)
@@ -168,7 +168,7 @@ func (st *step) bring(f floodmark.ArtifactRead) {
 	st.node += floodmark.NodeID(len(f.Sources))
 }
 
-// endorsements are what the owner vouches for, with what this event took in.
+// endorsements returns what the owner vouches for, with what this event took in.
 func (st *step) endorsements() []floodmark.Endorsed {
 	list := st.s.Ledger.Endorsements()
 	for _, f := range st.out.Facts {

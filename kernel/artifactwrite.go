@@ -209,7 +209,7 @@ func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spare
 	st.enter(w.Artifact)
 }
 
-// folders are the words on the folders a file lies in.
+// folders returns the words on the folders that a file is in.
 func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 	if ref.Kind != floodmark.FileArtifact {
 		return nil
@@ -225,7 +225,7 @@ func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 	return list
 }
 
-// lowers reports whether a set is worth less than what lies there anyway.
+// lowers reports whether a set is worth less than what is already there.
 func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 	l := provenance.SetLabel(set)
 	least := floodmark.Private
@@ -243,7 +243,7 @@ func (st *step) vouches(w floodmark.ArtifactWritten) bool {
 	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && st.pathLabel(w.Artifact.Name).Trust < floodmark.Local
 }
 
-// enter notes an artifact with the folders above it, so that who reads a folder finds it.
+// enter notes an artifact with the folders above it, so that a read of a folder finds it.
 func (st *step) enter(ref floodmark.ArtifactRef) {
 	if ref.Kind != floodmark.FileArtifact && ref.Kind != floodmark.TreeArtifact {
 		return
@@ -265,7 +265,7 @@ func (st *step) enter(ref floodmark.ArtifactRef) {
 	}
 }
 
-// ours are the words of this session.
+// ours returns the words of this session.
 func (st *step) ours(refs ...floodmark.ArtifactRef) []Kept {
 	return slices.DeleteFunc(slices.Clone(st.find(refs...)), func(k Kept) bool { return k.Version.Session != st.ev.Session })
 }

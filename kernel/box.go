@@ -28,7 +28,7 @@ func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
 }
 
-// doneInside reports effects that a box lets happen.
+// doneInside reports whether a box lets these effects happen.
 func doneInside(effects []floodmark.Effect) bool {
 	return len(effects) > 0 && !slices.Contains(effects, floodmark.Fetch) && !slices.ContainsFunc(effects, goesOut)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// lockedFor is how long no code is looked at where too many wrong ones were
-// typed.
+// lockedFor is how long a channel is locked for codes after too many wrong
+// ones.
 const lockedFor = 10 * time.Minute
 
 // noSuchCode is the reply to a code that answers no open question.

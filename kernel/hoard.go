@@ -111,13 +111,13 @@ func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	return most, found
 }
 
-// kept returns the secrets of the project and of the owner's home that stand in a text.
+// kept returns the secrets of the project and of the owner's home that are in a text.
 func (st *step) kept(text string) []floodmark.SecretSpan {
 	p := st.printer()
 	return p.Stand(text, st.hoarded(text), maxSecrets)
 }
 
-// sends reports whether one of them stands in a text, or in what that may be an encoding of.
+// sends reports whether a secret of the project or home is in a text, as it is or encoded.
 func (st *step) sends(text string) bool {
 	all := st.hoarded(text)
 	if len(all) == 0 {
@@ -127,7 +127,7 @@ func (st *step) sends(text string) bool {
 	return len(p.Holds(strings.Join(redact.Readings(text), " "), all)) > 0
 }
 
-// hoarded are prints of all of them; none for an empty text.
+// hoarded returns the prints of all these secrets; none for an empty text.
 func (st *step) hoarded(text string) (all []floodmark.SecretSpan) {
 	if text == "" || st.in.Disk == nil || st.s.Project == "" {
 		return nil

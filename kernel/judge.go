@@ -274,15 +274,15 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	}
 }
 
-// madeOf reports a result that is believed too little only because of what was here
-// before a node, and still is: it brings nothing that a person had not seen.
+// madeOf reports whether a result is not trusted only because of sources that were here
+// before a node, and still are: it brings nothing that a person had not seen.
 func (st *step) madeOf(src floodmark.Source, before floodmark.NodeID) bool {
 	return src.Own().Trust >= floodmark.Local && !src.Whole && !slices.ContainsFunc(src.Inputs, func(n floodmark.NodeID) bool {
 		return n >= before || !st.s.Ledger.Live(n)
 	})
 }
 
-// codes are the reasons against the call.
+// codes returns the codes of the reasons against the call.
 func (j *judged) codes() []floodmark.Code {
 	var codes []floodmark.Code
 	for _, r := range j.ruling.Reasons {
@@ -294,7 +294,7 @@ func (j *judged) codes() []floodmark.Code {
 	return codes
 }
 
-// decided is the call as it is told to people.
+// decided returns the call as it is told to people.
 func (j *judged) decided() *floodmark.ActionDecided {
 	return &floodmark.ActionDecided{Action: j.action, Mark: j.mark, Decision: j.decision, Basis: &j.basis}
 }

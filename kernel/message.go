@@ -109,9 +109,9 @@ func (st *step) content(c hook.Content) {
 	st.see(src, c.Text)
 }
 
-// summed is the label of text made from the conversation so far. Before
-// anything happened in a session there is nothing it could be made from that
-// we know.
+// summed returns the label of text made from the conversation so far. At the
+// beginning of a session no content is known that it could be made from, so
+// it is not trusted.
 func (st *step) summed() floodmark.Label {
 	if st.s.Acted || st.s.Turn > 1 {
 		return floodmark.Clean()
@@ -119,8 +119,8 @@ func (st *step) summed() floodmark.Label {
 	return floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}
 }
 
-// speaker is the label of content by where it came from. What a tool brought
-// is known by the catalog, even if it ran where we saw no call.
+// speaker returns the label of content by where it came from. The catalog labels
+// what a tool brought, even if its call was not reported.
 func (st *step) speaker(o floodmark.Origin) floodmark.Label {
 	if o.Kind == floodmark.FromFile {
 		return st.fileLabel(o)

@@ -69,8 +69,8 @@ func (st *step) modelQuestion(iteration int) policy.Question {
 	}
 }
 
-// modelBasis notes who asked, if the session is not his, and that the offered
-// tools cannot be told from their names alone.
+// modelBasis notes the agent that asked, if the session is of another one, and
+// whether the names of the offered tools do not identify them.
 func (st *step) modelBasis(a floodmark.Action) floodmark.Basis {
 	var b floodmark.Basis
 	if st.ev.Agent != st.s.Agent {

@@ -74,7 +74,7 @@ func patternOffer(j *judged, tool string) floodmark.Offer {
 	return o
 }
 
-// goesTo names where a call goes.
+// goesTo returns the name of the place where a call goes.
 func goesTo(j *judged) string {
 	var list []string
 	for i, a := range j.action.Arguments {

@@ -9,12 +9,12 @@ import (
 	"github.com/floodmark/floodmark/internal/lull"
 )
 
-// A pause is the owner's word that he wants to be left alone for a while. What
-// he said stands in a session of the monitor's own and comes in with each event;
-// the session writes down under which one it decided, so that its facts alone
-// say why nothing was enforced. A pause that did not come in does not hold.
+// A pause is the owner's wish not to be asked for a while. It is kept in a session
+// of the monitor's own and comes in with each event. The session writes down under
+// which pause it decided, so that its facts alone say why nothing was enforced. A
+// pause that did not come in does not hold.
 
-// wantedPause is the pause that holds at this event, if one came in.
+// wantedPause returns the pause that holds at this event, if one came in.
 func (st *step) wantedPause() floodmark.Pause {
 	p := st.in.Pause
 	if p.Holds(st.in.At) && (p.Session == "" || p.Session == st.in.Event.Session) {
@@ -61,7 +61,7 @@ func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	lull.Lift(d, !st.settings().Enforce, st.pause, c)
 }
 
-// lifted is what a pause goes by.
+// lifted returns what a pause looks at in a call.
 func (j *judged) lifted() *lull.Call {
 	return &lull.Call{Action: &j.action, Basis: &j.basis, Reasons: j.decision.Reasons, Gates: allGates(j)}
 }
@@ -85,7 +85,7 @@ func (st *step) inside(j *judged) bool {
 	return !t.guessed && len(t.writes) > 0 && len(t.writes) < maxArtifactPaths && !slices.ContainsFunc(t.writes, func(p string) bool { return !under(p, project) })
 }
 
-// endPause forgets the pause of a session, or the one of all.
+// endPause removes the pause of a session, or the one of all sessions.
 func (s *State) endPause(of floodmark.SessionID) {
 	s.Pauses = without(s.Pauses, func(p floodmark.Pause) bool { return p.Session == of })
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A place that only others wrote of is easily nodded through: the card looks as
-// the owner expects it to look. So the approver must say which place it is.
+// A place that only others named is easily approved unread: the card looks as
+// the owner expects. So the approver must say which place it is.
 
-// minPicked is from how many characters a value is worth reading.
+// minPicked is the least length of a value that has to be read.
 const minPicked = 4
 
-// pick says what a person has to say besides yes, with what proves it. Without
-// it a nod is enough. Where more than one thing has to be read, each has to be typed:
-// a choice among three would prove one of them.
+// pick returns what a person has to say besides yes, and digests that prove it. If
+// p is nil, a yes is enough. Where more than one thing has to be read, each has to be
+// typed: a choice among three would prove one of them.
 func (st *step) pick(j *judged) (whole, end floodmark.Digest, p *approval.Pick) {
 	places := steered(j)
 	if len(places) == 0 {
@@ -62,8 +62,8 @@ func (st *step) pick(j *judged) (whole, end floodmark.Digest, p *approval.Pick) 
 	return whole, end, p
 }
 
-// known is an argument's name where the catalog knows it: what others called one is no
-// word of ours.
+// known returns the name of an argument that the catalog knows, else "": a card does not
+// repeat names by others.
 func known(a floodmark.Argument) string {
 	if a.Role == floodmark.Undeclared || strings.Contains(a.Path, ".") {
 		return ""
@@ -108,8 +108,8 @@ func steered(j *judged) []int {
 	return list
 }
 
-// pickable is the part of a value that a person reads: of an address in the net
-// its host, of a text as much as is shown.
+// pickable returns the part of a value that a person reads: the host of a URL, or
+// as much of a text as is shown.
 func pickable(j *judged, i int) string {
 	a := j.action.Arguments[i]
 	if j.leaves[i].Kind != hook.String || a.Shown == "" {
@@ -118,8 +118,8 @@ func pickable(j *judged, i int) string {
 	return approval.Place(a.Shown)
 }
 
-// among are three values to pick from: the real one and two that the owner typed
-// himself, the newest. Without those there is nothing to choose from.
+// among returns three values to pick from: the real one and the newest two that the
+// owner typed. Without those there is nothing to choose from.
 func (st *step) among(value string) []string {
 	list := []string{value}
 	for _, text := range slices.Backward(st.s.Owner) {

@@ -46,8 +46,8 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 // maxLooked bounds the sources that are looked at for a cause.
 const maxLooked = 4096
 
-// led is what led to a question: what the argument to look at was seen in, or else what
-// lowered the mark.
+// led returns what led to a question: what the argument to look at was seen in, or else
+// what lowered the mark.
 func (st *step) led(j *judged) approval.Origin {
 	var c approval.Cause
 	if a, _ := report.Culprit(j.action.Arguments); a.Whence == floodmark.Seen && approval.Telling(a.Shown) {
@@ -102,8 +102,8 @@ func said(j *judged) string {
 // lines on a phone.
 const maxLastWords = 600
 
-// lastWords is how the owner's last message begins, without what he would not
-// want to read on a phone.
+// lastWords returns the beginning of the owner's last message, on one line and
+// with its secrets hidden.
 func (st *step) lastWords() string {
 	if len(st.s.Owner) == 0 {
 		return ""

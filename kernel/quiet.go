@@ -39,8 +39,8 @@ func (st *step) quiet(j *judged) {
 	})
 }
 
-// heldUntil is when people are told of a question that is asked now; zero means
-// at once.
+// heldUntil returns when people are told of a question that is asked now; zero
+// means at once.
 func (st *step) heldUntil() time.Time {
 	q := st.settings().Quiet
 	if end, quiet := q.Until(st.in.At); quiet && q.Hold {

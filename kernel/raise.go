@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// raise says which effects of a call something else than the conversation
-// decides about.
+// raise sets the effects of a call that are not judged by the trust of the
+// conversation.
 func (st *step) raise(q *policy.Question, b *floodmark.Basis) {
-	if b.Tidies { // who may overwrite a file may as well remove it
+	if b.Tidies { // a call that may overwrite a file may as well remove it
 		q.Effects = slices.Clone(q.Effects)
 		for i, e := range q.Effects {
 			if e == floodmark.Change {

@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// privateLength is from how many characters a number or id tells something: a
+// privateLength is the least length of a number or id that tells something: a
 // shorter one is found in any text by chance.
 const privateLength = 6
 
@@ -154,8 +154,8 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 	return r
 }
 
-// owners reports whether an argument is the owner's: he typed it, or what he
-// typed vouches for it in a call that he asked for.
+// owners reports whether an argument is the owner's: they typed it, or what they
+// typed vouches for it in a call that they asked for.
 func owners(b *floodmark.Basis, args []floodmark.Argument, i int) bool {
 	return args[i].Whence == floodmark.Stated ||
 		b.Licensed && slices.ContainsFunc(b.Grounds, func(g floodmark.Ground) bool { return g.Argument == i })

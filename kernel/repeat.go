@@ -7,12 +7,12 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A caller that got no answer asks again, perhaps another node. Whether its first
-// try was written down, only the journal knows: if it was, it is answered by what
-// was decided then, and nothing is written twice. That takes a call with a name of
-// its own, the same tool and arguments, that nothing arrived since which would lower
-// the mark it was decided by, and that no approval was taken back and no rule changed
-// since: an old yes is no yes. Everything else is judged like something new.
+// A caller that got no answer retries, perhaps at another node. If the journal has
+// its first try, the retry gets the decision made then, and nothing is written twice.
+// That takes a call with an id, and the same tool and arguments. Since then nothing
+// may have arrived that would lower the mark it was decided by, no approval may have
+// been taken back and no rule changed: an old yes is no yes. Every other retry is
+// judged like a new call.
 
 // A Let is a call that was let through.
 type Let struct {
@@ -42,13 +42,13 @@ func (s *State) lets(a floodmark.Action, r floodmark.Reach) {
 	s.Let = last(append(s.Let, l), maxLet)
 }
 
-// letNot forgets that a call was let through which was decided otherwise since.
+// letNot forgets that a call was allowed, once it was decided otherwise.
 func (s *State) letNot(a floodmark.Action) {
 	s.Let = without(s.Let, func(l Let) bool { return l.Call == a.Call || l.Tool == a.Tool && l.Args == a.ArgsDigest })
 }
 
-// letNoMore makes that no call is let through again because it was before: what
-// it was let through by may be gone. What such calls give is still known by them.
+// letNoMore stops retries from reusing earlier allow decisions: their reasons may be
+// gone. The results of such calls are still recognised.
 func (s *State) letNoMore() {
 	for i := range s.Let {
 		s.Let[i].Args = floodmark.Digest{}
@@ -85,8 +85,8 @@ func (st *step) letBefore() bool {
 	})
 }
 
-// refusedBefore drops what would be written a second time of a call that was not
-// let through at its first try either. The answer is the one of now.
+// refusedBefore drops the fact of a retry that was not allowed at its first try
+// either, so that it is not written twice. The answer is the new one.
 func (st *step) refusedBefore() {
 	out := &st.out
 	if !st.ev.Retry || st.ev.Call.ID == "" || out.Reply.Decision.Verdict > floodmark.Confirm || len(out.Facts) != 1 {
