@@ -11,9 +11,9 @@ import (
 )
 
 // computed reports whether an amount follows from one in the owner's own
-// records: it stands in a record of those he named as who gets it, or in one
-// he spoke of, or is the difference, the half or the share he asked for. Who
-// gets it must have been named by him.
+// records: it stands in a record of those they named as who gets it, or in one
+// they spoke of, or is the difference, the half or the share they asked for. Who
+// gets it must have been named by them.
 func (l *licence) computed(value string) bool {
 	amount, err := strconv.ParseFloat(value, 64)
 	if err != nil || amount <= 0 || math.IsInf(amount, 0) {

@@ -60,7 +60,7 @@ func (l *licence) paid(account string) bool {
 	return !slices.ContainsFunc(about, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
-// spent are the owner's payments that have a name he called in this turn.
+// spent are the owner's payments that have a name they called in this turn.
 func (l *licence) spent() []provenance.Record {
 	var out, about []provenance.Record
 	for _, who := range [...]string{"me", "you", "self"} {

@@ -17,15 +17,15 @@ type licence struct {
 	known   []floodmark.Ground
 	said    []string
 	asked   asked
-	turn    *provenance.Stated // what he stated in this turn
+	turn    *provenance.Stated // what the owner stated in this turn
 	when    *provenance.When   // read when it is first needed
 	grounds []floodmark.Ground // found so far
 }
 
-// Covered reports whether the owner's own words cover the call: he asked for
-// such an effect, and everything that decides where it lands is his. A path
+// Covered reports whether the owner's own words cover the call: they asked for
+// such an effect, and everything that decides where it lands is theirs. A path
 // named for reading is not named for deleting, and what was asked last week is
-// not asked now. It returns what vouches for the arguments that he did not type,
+// not asked now. It returns what vouches for the arguments that they did not type,
 // as far as it looked. Without a tracer the call is a recorded one, of which it is
 // known what vouched.
 func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Ground) ([]floodmark.Ground, bool) {
@@ -87,7 +87,7 @@ func (l *licence) whenAsked() *provenance.When {
 	return l.when
 }
 
-// covers reports whether each argument was named by the owner, or something he
+// covers reports whether each argument was named by the owner, or something they
 // named vouches for it, and at least one was.
 func (l *licence) covers() bool {
 	named := 0
@@ -181,7 +181,7 @@ func lands(a catalog.Arg) bool {
 	return true
 }
 
-// An asked is what an owner asked for, and what he ruled out.
+// An asked is what an owner asked for, and what they ruled out.
 type asked struct{ wanted, ruledOut []*provenance.Request }
 
 // asks returns the clauses in which the owner used one of the verbs. «Don't
@@ -212,7 +212,7 @@ func (s *Session) Asks(verbs ...string) bool {
 }
 
 // thisTurn is what the owner said in this turn, and in the one before if this
-// one only says yes. Where he said nothing he asked for nothing. A branch has
+// one only says yes. Where they said nothing they asked for nothing. A branch has
 // the words of the turn it was begun in.
 func (s *Session) thisTurn() []string {
 	now := s.Said[min(s.Turn, len(s.Said)):]
@@ -250,7 +250,7 @@ func (l *licence) answersSender() bool {
 	return len(grounds) > 0
 }
 
-// delegates are those whose messages the owner said to act on, unless he also
+// delegates are those whose messages the owner said to act on, unless they also
 // said not to do such a thing.
 func (l *licence) delegates() []string {
 	var senders []string

@@ -13,9 +13,9 @@ import (
 )
 
 // A form is what a call writes into the fields of a page. The page says what the
-// fields are called; what goes into them must be the owner's: his words, or what
-// stands under that very name in the place where he said his data is. So a page
-// gets no password in a field for comments, and nothing that he did not offer.
+// fields are called; what goes into them must be the owner's: their words, or what
+// stands under that very name in the place where they said their data is. So a page
+// gets no password in a field for comments, and nothing that they did not offer.
 
 // isForm reports whether an argument belongs to a form.
 func isForm(about catalog.Arg) bool {
@@ -23,7 +23,7 @@ func isForm(about catalog.Arg) bool {
 }
 
 // vouchForm notes that the owner stands behind one part of a form, or reports
-// that he does not.
+// that they do not.
 func (l *licence) vouchForm(i int, about catalog.Arg) bool {
 	if l.tr == nil {
 		return slices.Contains(l.known, floodmark.Ground{Argument: i, By: string(byForm)})
@@ -94,7 +94,7 @@ func (l *licence) fieldOf(value hook.Leaf) string {
 }
 
 // offered reports whether a value stands, under the name of the field, where the
-// owner said that his data is.
+// owner said that their data is.
 func (l *licence) offered(leaf hook.Leaf, field string) bool {
 	words := strings.FieldsFunc(strings.ToLower(field), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool {

@@ -12,31 +12,31 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A warrant is why a value that the owner did not type counts as his. It is
+// A warrant is why a value that the owner did not type counts as theirs. It is
 // written down with the decision.
 type warrant string
 
-// What can vouch for a value.
+// What can vouch for a value; «they» are the owner.
 const (
-	byWhen     warrant = "when"     // a day he named, at an hour he named or left open
-	byOpen     warrant = "open"     // a time, where he named no day and everything else
-	byFlag     warrant = "flag"     // a switch he spoke of by its name
-	byField    warrant = "field"    // what the one record he named has in the field he named
-	byChoice   warrant = "choice"   // the id of the largest, the oldest, of those his own service lists
-	byRecord   warrant = "record"   // the id of the one record he named, on a service of his own
-	byListed   warrant = "listed"   // one of those his own service lists, for words of his own
-	bySource   warrant = "source"   // from the page or file he said it would be in
-	byBegins   warrant = "begins"   // the one of a list of his own service that begins as he said
-	byContact  warrant = "contact"  // the address of a person he named, in a book of his own
-	byPaid     warrant = "paid"     // the account of a person he named and has paid before
-	bySender   warrant = "sender"   // typed by him as who wrote what he said to act on
-	byWords    warrant = "words"    // his own words, for a record of his own
-	byIssued   warrant = "issued"   // what his own service made and told, for that service
-	bySelf     warrant = "self"     // his own address, from where he said it is
-	byHeld     warrant = "held"     // the address of a person he named, from where he said it is
-	bySite     warrant = "site"     // an address of the site he named, which that site itself gave
-	byForm     warrant = "form"     // what a form asks for, from where he said his data is
-	byLinked   warrant = "linked"   // a link in the message he pointed at, of those he asked to read
+	byWhen     warrant = "when"     // a day they named, at an hour they named or left open
+	byOpen     warrant = "open"     // a time, where they named no day and everything else
+	byFlag     warrant = "flag"     // a switch they spoke of by its name
+	byField    warrant = "field"    // what the one record they named has in the field they named
+	byChoice   warrant = "choice"   // the id of the largest, the oldest, of those their own service lists
+	byRecord   warrant = "record"   // the id of the one record they named, on a service of their own
+	byListed   warrant = "listed"   // one of those their own service lists, for words of their own
+	bySource   warrant = "source"   // from the page or file they said it would be in
+	byBegins   warrant = "begins"   // the one of a list of their own service that begins as they said
+	byContact  warrant = "contact"  // the address of a person they named, in a book of their own
+	byPaid     warrant = "paid"     // the account of a person they named and have paid before
+	bySender   warrant = "sender"   // typed by them as who wrote what they said to act on
+	byWords    warrant = "words"    // their own words, for a record of their own
+	byIssued   warrant = "issued"   // what their own service made and told, for that service
+	bySelf     warrant = "self"     // their own address, from where they said it is
+	byHeld     warrant = "held"     // the address of a person they named, from where they said it is
+	bySite     warrant = "site"     // an address of the site they named, which that site itself gave
+	byForm     warrant = "form"     // what a form asks for, from where they said their data is
+	byLinked   warrant = "linked"   // a link in the message they pointed at, of those they asked to read
 	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
 )
 
@@ -183,7 +183,7 @@ func (l *licence) listed(value string) bool {
 }
 
 // begins reports whether the owner said how a value begins, and it is the only
-// one of its list, on a service of his own, that begins so.
+// one of its list, on a service of their own, that begins so.
 func (l *licence) begins(value string) bool {
 	lists := l.s.own(l.tr.Records("item", value))
 	if len(lists) == 0 || tokens.Reaches(value) {
@@ -218,7 +218,7 @@ func (l *licence) texts() iter.Seq[string] {
 }
 
 // namesOther reports whether the owner called another one of a list by its
-// name: then this is not the one he meant.
+// name: then this is not the one they meant.
 func (l *licence) namesOther(field, value string, lists []provenance.Record) bool {
 	inLists := func(r provenance.Record) bool {
 		return slices.ContainsFunc(lists, func(list provenance.Record) bool { return list.Node == r.Node })
@@ -243,7 +243,7 @@ func (l *licence) chosen(id string) bool {
 }
 
 // fieldOfNamed reports whether a value stands in the one record the owner
-// called by its name, in the field that he spoke of: «the same participants as
+// called by its name, in the field that they spoke of: «the same participants as
 // the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 	if l.s.Words.Small(strings.ToLower(leaf.Top)) {
@@ -324,7 +324,7 @@ func (l *licence) named(id string) bool {
 }
 
 // calls reports whether the owner called one of these records by its name, and
-// no other record has that name. If only is set he called no other record by
+// no other record has that name. If only is set they called no other record by
 // any name. What is a part of a longer name is none.
 func (l *licence) calls(have []provenance.Record, only bool) bool {
 	if len(have) == 0 {

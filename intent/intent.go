@@ -19,7 +19,7 @@ type Session struct {
 	Words   *provenance.Lexicon // those with which owners ask; nil for none
 	Ledger  *provenance.Ledger
 	Read    *Readings // remembers how words were read; nil remembers nothing
-	// Said is all that the owner said. The last turn and this one began when he had
+	// Said is all that the owner said. The last turn and this one began when they had
 	// said so much of it.
 	Said           []string
 	LastTurn, Turn int

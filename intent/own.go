@@ -44,7 +44,7 @@ func (l *licence) addressIn(leaf hook.Leaf, whose provenance.Whose) bool {
 }
 
 // titled returns which text of the call is the owner's own words, if the call
-// only changes what his own service keeps for him: what it is called.
+// only changes what their own service keeps for them: what it is called.
 func (l *licence) titled() (int, bool) {
 	if !l.ownRecord() {
 		return 0, false
@@ -88,8 +88,8 @@ func (l *licence) hasTitle() bool {
 	return ok
 }
 
-// inHisWords reports whether the owner gave a record of his own its words, so
-// that he need have named nothing else.
+// inHisWords reports whether the owner gave a record of their own its words, so
+// that they need have named nothing else.
 func (l *licence) inHisWords() bool {
 	i, ok := l.titled()
 	if ok {

@@ -87,7 +87,7 @@ type Reach struct {
 	// Destinations are the indexes into Args that say where it goes.
 	Destinations []int
 	// Vouched are the indexes into Args of values the owner did not type and
-	// that count as his: something he named vouches for them.
+	// that count as theirs: something they named vouches for them.
 	Vouched []int
 	// Paths are the indexes into Args that are paths.
 	Paths []int
@@ -132,7 +132,7 @@ type Reach struct {
 	// came from a result of that same host.
 	RestFromHost bool
 	// Site says that the owner sent the agent to the host in this conversation,
-	// that the whole request is his or the host's own, and that strangers do not
+	// that the whole request is theirs or the host's own, and that strangers do not
 	// publish there.
 	Site bool
 }

@@ -100,11 +100,11 @@ type Verifier struct {
 }
 
 // People are those who may approve what takes two of them: each with the names
-// under which the owner's channels know him, as [Settings.Person] takes them. One
+// under which the owner's channels know them, as [Settings.Person] takes them. One
 // person under two names is one.
 type People map[string]string // by name: who it is
 
-// Person is whom a channel has proved, if the policy knows him: owner.sock and
+// Person returns whom a channel has proved, if the policy knows them: owner.sock and
 // telegram with a user's number, token and certificate with their name, oidc with
 // the name that the identity provider gives. A number may stand behind «user», as
 // these two channels write it; a name is taken as it is.
