@@ -253,7 +253,7 @@ func (s *State) offer(f floodmark.ActionDecided) {
 }
 
 // carriedBy brings what content carries that comes in by itself: a file a
-// session wrote, or a text one handed on. What the owner types is his.
+// session wrote, or a text one handed on. What the owner types is theirs.
 func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.NodeID {
 	var nodes []floodmark.NodeID
 	if o.Kind == floodmark.FromFile && o.Place != "" {

@@ -91,7 +91,7 @@ func (s *State) runs(a floodmark.Action) {
 	s.Running = last(append(s.Running, Running{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}), maxRunning)
 }
 
-// stopped forgets that a call was let through which was refused since.
+// stopped forgets that a call was allowed, once it was refused.
 func (s *State) stopped(a floodmark.Action) {
 	s.keepRunning(func(r Running) bool { return r.Tool != a.Tool || r.Args != a.ArgsDigest || r.Met != "" })
 }

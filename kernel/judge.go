@@ -109,8 +109,8 @@ func (st *step) rule(j *judged, ctx Context) {
 	st.conclude(j)
 }
 
-// effectsAt are the effects in a context: to the owner alone, in a context of his own, a file that instructs an
-// agent is a file, and to his own work it does not matter where it writes.
+// effectsAt returns the effects in a context. In a context of the owner alone a file that instructs an agent is only
+// a file. From Local on it does not matter where the call writes.
 func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) []floodmark.Effect {
 	if len(b.Placed) > 0 {
 		effects = slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return slices.Contains(b.Placed, e) })

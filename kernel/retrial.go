@@ -25,9 +25,9 @@ type Retrial struct {
 	// Without them less can be told.
 	Then *Rules
 	// Endorse is content the owner is taken to have vouched for as soon as it
-	// was there, Disown content he is taken never to have vouched for.
+	// was there, Disown content they are taken never to have vouched for.
 	Endorse, Disown []floodmark.Digest
-	// Since leaves out of the account what was decided before.
+	// Since is when the account begins: it leaves out earlier decisions.
 	Since time.Time
 }
 
@@ -223,8 +223,8 @@ func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 // Title names the action in a few words.
 func (r Rejudged) Title() string { return report.Title(r.Action) }
 
-// Difference is the change on one line: both answers, and what decides the new
-// one, or else the old one.
+// Difference returns the change on one line: both answers, and what decides the
+// new one, or else the old one.
 func (r Rejudged) Difference() string {
 	if r.Outcome == Untold {
 		return answerOf(r.Was) + " -> cannot tell: " + r.Why
@@ -238,7 +238,7 @@ func (r Rejudged) Difference() string {
 	return line
 }
 
-// answerOf is a decision in a word or a few.
+// answerOf returns a decision in a word or a few.
 func answerOf(d floodmark.Decision) string {
 	text := d.Word()
 	if d.Would != "" {

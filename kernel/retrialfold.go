@@ -65,7 +65,7 @@ func (t *trial) take(i int, f floodmark.Fact) error {
 	return t.vouch(f)
 }
 
-// wouldBe is what would have been written down instead of f, if anything.
+// wouldBe returns what would have been written down instead of f, if anything.
 func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
@@ -118,7 +118,7 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 	}
 }
 
-// shown is the call as the owner would have been shown it when he said yes.
+// shown is the call as the owner would have been shown it when they said yes.
 func (t *trial) shown(f floodmark.GrantGiven) floodmark.Shown {
 	for _, open := range t.would.Book.Tickets {
 		for _, s := range open.Shown {
@@ -147,7 +147,7 @@ func (t *trial) vouch(f floodmark.Fact) error {
 	return nil
 }
 
-// relabel is what a source's own label would have been.
+// relabel returns what a source's own label would have been.
 func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 	if src.Call != "" {
 		return t.announced(src)
@@ -183,7 +183,7 @@ func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 	return src.Label.Join(now)
 }
 
-// announced is the label of a result that a call announces.
+// announced returns the label of a result that a call announces.
 func (t *trial) announced(src floodmark.Source) floodmark.Label {
 	j := &t.last.judged
 	if !t.last.placed || j.action.Call != src.Call {

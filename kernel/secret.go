@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// secretLength is from how many characters a part of a value is looked up as a
-// secret: shorter ones stand in any text.
+// secretLength is the least length of a part of a value that is looked up as a
+// secret: shorter ones are in any text.
 const secretLength = 8
 
 // maxSecrets bounds the secrets that are remembered of one content. Of more, all
@@ -229,8 +229,8 @@ func (st *step) home(j *judged) string {
 	return j.action.Tool.Server
 }
 
-// toldBy reports whether a value was seen in nothing but what the tools of one
-// server of the owner's gave.
+// toldBy reports whether a value was seen only in results of the tools of one
+// server of the owner's.
 func (st *step) toldBy(a floodmark.Argument, server string) bool {
 	return server != "" && len(a.Spans) > 0 && !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
 		src, ok := st.s.Ledger.Source(sp.Node)

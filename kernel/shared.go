@@ -9,18 +9,17 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A server of tools that several sessions use together is something they leave
-// behind for each other: what one gave it, another may get. What it keeps is not
-// known, so all that comes out of it carries the mark of every session that
-// wrote to it, and nothing but the owner's word takes that back. It says so with
-// few sources: a session adds one only if its mark is lower than what is carried
+// Sessions that share a server of tools may pass content through it: what one gave
+// it, another may get. What the server keeps is not known, so all its results carry
+// the mark of every session that wrote to it, until the owner vouches for them. Few
+// sources say so: a session adds one only if its mark is lower than what is carried
 // already.
 
 // maxTogether bounds the sources that a shared server carries apart. One more
 // makes one of all.
 const maxTogether = 16
 
-// together is the shared server that this event is about.
+// together returns the shared server that this event is about.
 func (st *step) together() (floodmark.ArtifactRef, bool) {
 	name := st.ev.Shared
 	if name == "" && st.ev.Point == hook.AfterToolCall { // told by a hook, which knows no gateway
@@ -29,7 +28,7 @@ func (st *step) together() (floodmark.ArtifactRef, bool) {
 	return floodmark.ArtifactRef{Kind: floodmark.ServerArtifact, Name: name}, name != "" && st.in.Artifacts != nil
 }
 
-// metShared is the shared server of a call that a gateway met.
+// metShared returns the shared server of a call that a gateway met.
 func (s *State) metShared(call floodmark.CallID) string {
 	for _, r := range s.Running {
 		if r.Call == call && r.Met != "" && r.Shared != "" {

@@ -53,7 +53,7 @@ type State struct {
 
 	Ledger provenance.Ledger `json:"ledger"`
 	// Owner are the owner's own words, for the auditor and for what was stated;
-	// Said are the turns in which he said each.
+	// Said are the turns in which they said each.
 	Owner []string `json:"owner,omitempty"`
 	Said  []int    `json:"said,omitempty"`
 	// TurnBegan is how many of these there were when the turn began, and
@@ -141,7 +141,7 @@ func (s *State) Origin(own floodmark.SessionID) floodmark.SessionID {
 	return cmp.Or(s.Root, s.Parent, own)
 }
 
-// Mark is the session's high-water mark.
+// Mark returns the session's high-water mark.
 func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
 
 // Apply takes one more fact into account. On error s is unchanged.
@@ -319,7 +319,7 @@ func (s *State) see(f floodmark.ContentSeen) error {
 			s.FirstRound() // the owner's words, or a new task of a sub-agent
 		}
 		if own {
-			s.Book.Denials = nil // he may have changed his mind
+			s.Book.Denials = nil // the owner may have changed their mind
 		}
 	}
 	return nil
@@ -400,7 +400,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 // share is how often what may still be told was halved.
 func (s *State) share() int { return min(s.Halved+len(s.Children), maxHalved) }
 
-// changed tells the book of a call that was let through.
+// changed tells the book of an allowed call.
 func (s *State) changed(f floodmark.ActionDecided) {
 	switch by, a := grantedBy(f.Decision), f.Action; {
 	case f.Decision.Verdict != floodmark.Allow:
@@ -411,7 +411,7 @@ func (s *State) changed(f floodmark.ActionDecided) {
 	}
 }
 
-// grantedBy is the question whose approval let a call through.
+// grantedBy returns the question whose approval let a call through.
 func grantedBy(d floodmark.Decision) floodmark.TicketID {
 	for _, r := range d.Reasons {
 		if r.Code == floodmark.Granted {
@@ -448,7 +448,7 @@ func (s *State) closeTurn() {
 	s.Book.CloseTurn()
 }
 
-// addNew adds what a list has not.
+// addNew adds an element unless the list has it.
 func addNew[T comparable](list []T, one T) []T {
 	if slices.Contains(list, one) {
 		return list
@@ -456,7 +456,7 @@ func addNew[T comparable](list []T, one T) []T {
 	return append(list, one)
 }
 
-// without leaves out some elements. An emptied list equals one that never was.
+// without leaves out some elements. An emptied list is nil, like a new one.
 func without[T any](list []T, gone func(T) bool) []T {
 	if list = slices.DeleteFunc(list, gone); len(list) == 0 {
 		return nil

@@ -278,7 +278,7 @@ func failureRemedy(a floodmark.VerifierAnswered) string {
 	}
 }
 
-// provider is how the owner talks to the agent: where he last wrote.
+// provider is how the owner talks to the agent: where they last wrote.
 func (st *step) provider() string {
 	name := ""
 	for src := range st.s.Ledger.Sources() {

@@ -12,8 +12,8 @@ func vouchRef(d floodmark.Digest) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.VouchArtifact, Name: d.String()}
 }
 
-// words are the owner's last words on contents, in whichever session he said
-// them. Said at once, the one that believes less counts.
+// words are the owner's last words on contents, from all sessions. Of two said
+// at the same time, the one that trusts less counts.
 func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 	var refs []floodmark.ArtifactRef
 	for _, d := range digests {
@@ -46,7 +46,7 @@ func (st *step) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodma
 	return yes
 }
 
-// say keeps the owner's word on a content for every session. What he said of it
+// say keeps the owner's word on a content for every session. What they said of it
 // before, wherever, is gone.
 func (st *step) say(d floodmark.Digest, trust floodmark.Trust, by string) {
 	ref := vouchRef(d)

@@ -13,7 +13,7 @@ type Whose uint8
 
 // About whom a place can be.
 const (
-	Nobodys Whose = iota // he did not say
+	Nobodys Whose = iota // the owner did not say
 	Theirs               // «her address is in …»
 	Mine                 // «my account information is in …»
 )

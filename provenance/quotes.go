@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// minRunWords is how many words of the owner's make a text his: fewer are found
+// minRunWords is how many words of the owner's make a text theirs: fewer are found
 // in any message by chance.
 const minRunWords = 2
 

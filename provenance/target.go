@@ -289,7 +289,7 @@ func (r *Request) ownsTarget(i int) bool {
 }
 
 // bracket reports whether nothing but a bracket parts an item from the next:
-// «Bob (his address)».
+// «Bob (their address)».
 func (r *Request) bracket(j int) bool {
 	between := strings.TrimSpace(r.text[r.items[j].End:r.items[j+1].Start])
 	return strings.Trim(between, "(<[)>]\"'`“”«»‘’*") == ""

@@ -47,8 +47,8 @@ func (r *Request) AddTo(w *When) { w.read(r.words, timeWords(r.items)) }
 // Says reports whether a day was named at all.
 func (w *When) Says() bool { return len(w.days) > 0 }
 
-// Allows reports whether a value is a day the owner named, at an hour he named
-// or soon after, or at any hour if he named none.
+// Allows reports whether a value is a day the owner named, at an hour they named
+// or soon after, or at any hour if they named none.
 func (w *When) Allows(value string) bool {
 	at, hasDay, hasClock := tokens.ReadTime(value)
 	switch {
