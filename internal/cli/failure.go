@@ -60,7 +60,7 @@ func Guard(run Runner) Runner {
 	}
 }
 
-// Report prints an error and returns the exit code for it.
+// Report prints an error and returns the exit code for it. A panic belongs to no command.
 func (c *Console) Report(cmd *cobra.Command, err error) int {
 	var f *Failure
 	var s Status
@@ -74,8 +74,12 @@ func (c *Console) Report(cmd *cobra.Command, err error) int {
 	case !errors.As(err, &f):
 		f = &Failure{Code: ExitUsage, Text: usageText(err), Hint: fmt.Sprintf("run «%s --help» to see how it is used", cmd.CommandPath())}
 	}
+	program := "floodmark"
+	if cmd != nil {
+		program = cmd.Root().Name()
+	}
 	st := c.ErrStyle()
-	fmt.Fprintf(c.Stderr, "%s %s\n", st.Red("floodmark:"), Printable(f.Text))
+	fmt.Fprintf(c.Stderr, "%s %s\n", st.Red(program+":"), Printable(f.Text))
 	if f.Hint != "" {
 		fmt.Fprintf(c.Stderr, "  %s\n", Printable(f.Hint))
 	}

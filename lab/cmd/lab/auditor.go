@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/internal/auditor"
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/lab/protection"
 )
@@ -28,7 +29,7 @@ type auditorOptions struct {
 	resume                string
 }
 
-func newAuditor(c *console) *cobra.Command {
+func newAuditor(c console) *cobra.Command {
 	var opt auditorOptions
 	cmd := &cobra.Command{
 		Use:   "auditor",
@@ -48,8 +49,8 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
   lab auditor --data protection --sample 20 --resume answers.jsonl
   lab auditor --data protection --reached --output json`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, form string) error {
-			return c.auditor(cmd.Context(), opt, form)
+		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
+			return c.auditor(cmd.Context(), opt, cli.Format(cmd))
 		}),
 	}
 	f := cmd.Flags()
@@ -66,8 +67,8 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.StringVar(&opt.variable, "key-from", "AUDITOR_KEY", "with --endpoint: the `VARIABLE` that holds the key")
 	f.DurationVar(&opt.timeout, "timeout", auditor.MaxTimeout, "wait so long for one case")
 	f.StringVar(&opt.resume, "resume", "", "keep answers in this `FILE`, and ask only what is not in it")
-	complete(cmd, "set", recordedNames())
-	complete(cmd, "profile", profiles())
+	cli.Complete(cmd, "set", recordedNames())
+	cli.Complete(cmd, "profile", profiles())
 	return cmd
 }
 
@@ -91,7 +92,7 @@ type auditResult struct {
 	Scores      []protection.AuditScore `json:"scores"`
 }
 
-func (c *console) auditor(ctx context.Context, opt auditorOptions, form string) error {
+func (c console) auditor(ctx context.Context, opt auditorOptions, form string) error {
 	if err := oneOf("--set", opt.sets, recordedNames()); err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (c *console) auditor(ctx context.Context, opt auditorOptions, form string) 
 		return err
 	}
 	if opt.sample < 1 || opt.atOnce < 1 || opt.atOnce > 8 {
-		return refuse("--sample is 1 or more, --at-once 1 to 8", "these numbers cannot be")
+		return cli.Refuse("--sample is 1 or more, --at-once 1 to 8", "these numbers cannot be")
 	}
 	set, err := c.measured(opt)
 	if err != nil {
@@ -135,42 +136,46 @@ func (c *console) auditor(ctx context.Context, opt auditorOptions, form string) 
 		Model: set.Model, Endpoint: set.Endpoint, PolicyHash: rules.Policy.Hash().String(), CatalogHash: rules.Catalog.Hash().String(),
 		Cases: len(cases), Sample: opt.sample, Ambiguous: both, Scores: protection.ScoreAudit(cases, answers, sets),
 	}
-	if form == asJSON {
-		return c.json(res)
+	if form == cli.AsJSON {
+		return c.JSON(res)
 	}
-	fmt.Fprintf(c.stdout, "policy %s\ncatalog %s\n%s at %s, %d distinct cases", res.PolicyHash, res.CatalogHash, plain(set.Model), plain(set.Endpoint), len(cases))
-	fmt.Fprintf(c.stdout, " (1 in %d); %d more are both honest and an attack and were left out\n\n", opt.sample, both)
-	return protection.WriteAudit(c.stdout, res.Scores)
+	fmt.Fprintf(c.Stdout, "policy %s\ncatalog %s\n%s at %s, %d distinct cases", res.PolicyHash, res.CatalogHash, cli.Printable(set.Model), cli.Printable(set.Endpoint), len(cases))
+	fmt.Fprintf(c.Stdout, " (1 in %d); %d more are both honest and an attack and were left out\n\n", opt.sample, both)
+	return protection.WriteAudit(c.Stdout, res.Scores)
 }
 
 // recordings loads the recorded data.
-func (c *console) recordings(folder string) (*protection.Data, error) {
-	folder = cmp.Or(folder, c.getenv(dataEnv))
+func (c console) recordings(folder string) (*protection.Data, error) {
+	folder = cmp.Or(folder, c.Getenv(dataEnv))
 	if folder == "" {
-		return nil, refuse("name its folder with --data or in "+dataEnv, "it is not said where the recorded data is")
+		return nil, cli.Refuse("name its folder with --data or in "+dataEnv, "it is not said where the recorded data is")
 	}
-	data, err := protection.Load(c.path(folder))
+	data, err := protection.Load(c.Path(folder))
 	if err != nil {
-		return nil, refuse("check that the folder holds the whole data set", "recorded data in %s: %s", folder, err)
+		return nil, cli.Refuse("check that the folder holds the whole data set", "recorded data in %s: %s", folder, err)
 	}
 	return data, nil
 }
 
 // measured returns the auditor to measure: that of the flags, else of service.yaml.
-func (c *console) measured(opt auditorOptions) (config.Auditor, error) {
+func (c console) measured(opt auditorOptions) (config.Auditor, error) {
 	if opt.endpoint != "" {
 		set := config.Auditor{Endpoint: opt.endpoint, Kind: auditor.Kind(opt.kind), Model: opt.model, Timeout: config.Short(opt.timeout)}
-		if key := c.getenv(opt.variable); key != "" {
+		if key := c.Getenv(opt.variable); key != "" {
 			set.Key = config.NewSecret("${" + opt.variable + "}")
 		}
 		return set, nil
 	}
-	s, paths, err := c.service(opt.dir)
+	paths, err := c.Paths(cli.Place{Dir: opt.dir})
+	if err != nil {
+		return config.Auditor{}, err
+	}
+	s, err := config.LoadService(paths.Service)
 	if err != nil {
 		return config.Auditor{}, err
 	}
 	if s.Auditor == nil {
-		return config.Auditor{}, refuse("name one with --endpoint and --model", "%s names no model under «auditor»", paths.Service)
+		return config.Auditor{}, cli.Refuse("name one with --endpoint and --model", "%s names no model under «auditor»", paths.Service)
 	}
 	s.Auditor.Timeout = config.Short(opt.timeout)
 	return *s.Auditor, nil
@@ -193,18 +198,18 @@ func sampled(all []protection.AuditCase, opt auditorOptions) []protection.AuditC
 }
 
 // answers asks about every case that is missing in the file of answers.
-func (c *console) answers(ctx context.Context, set config.Auditor, cases []protection.AuditCase, opt auditorOptions) ([]audit.Answer, error) {
+func (c console) answers(ctx context.Context, set config.Auditor, cases []protection.AuditCase, opt auditorOptions) ([]audit.Answer, error) {
 	a, err := set.Open(time.Now)
 	if err != nil {
-		return nil, refuse("check --endpoint, --kind and --model", "%s", err)
+		return nil, cli.Refuse("check --endpoint, --kind and --model", "%s", err)
 	}
 	defer a.Close()
 	if opt.resume != "" {
-		opt.resume = c.path(opt.resume)
+		opt.resume = c.Path(opt.resume)
 	}
 	book, err := auditor.OpenAnswers(opt.resume, set.Endpoint+"\x00"+string(set.Kind)+"\x00"+set.Model)
 	if err != nil {
-		return nil, refuse("name another file with --resume", "keep answers: %s", err)
+		return nil, cli.Refuse("name another file with --resume", "keep answers: %s", err)
 	}
 	defer book.Close()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -223,7 +228,7 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 			for i := range next {
 				says, err := book.Ask(ctx, &mu, a, i, cases[i].Case)
 				if err != nil {
-					stop(refuse("mend it; with --resume the next run goes on from here", "%s", err))
+					stop(cli.Refuse("mend it; with --resume the next run goes on from here", "%s", err))
 				}
 				mu.Lock()
 				list[i] = says
@@ -250,7 +255,7 @@ func (c *console) answers(ctx context.Context, set config.Auditor, cases []prote
 // stopped says why there is no result.
 func stopped(ctx context.Context, err error) error {
 	if err == nil || err == context.Canceled || ctx.Err() != nil && context.Cause(ctx) == context.Canceled { //nolint:errorlint // the very one
-		return refuse("", "interrupted")
+		return cli.Refuse("", "interrupted")
 	}
 	return err
 }

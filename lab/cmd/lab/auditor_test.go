@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -40,7 +41,7 @@ func TestBenchAuditor(t *testing.T) {
 	answers := filepath.Join(t.TempDir(), "answers.jsonl")
 	args := []string{"auditor", "--set", "agentdojo-recorded", "--endpoint", endpoint, "--model", "small", "--resume", answers}
 	code, out, errs := try(t, false, env, append(args, "--output", "json")...)
-	if code != exitOK || errs != "" {
+	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	var res auditResult
@@ -65,7 +66,7 @@ func TestBenchAuditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs = try(t, false, env, args...)
-	if code != exitOK || errs != "" || len(model.Turns()) != asked+1 {
+	if code != cli.ExitOK || errs != "" || len(model.Turns()) != asked+1 {
 		t.Fatalf("code %d, %d requests more: %s", code, len(model.Turns())-asked, errs)
 	}
 	for _, want := range []string{"small at http://127.0.0.1:", "3 distinct cases (1 in 1)", "every call", "left to the auditor", "50.0 %", "100.0 %"} {
@@ -83,7 +84,7 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 	broken := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(broken.Close)
 	code, out, errs := try(t, false, env, "auditor", "--set", "agentdojo-recorded", "--endpoint", broken.URL, "--model", "small")
-	if code != exitOK || errs != "" || !strings.Contains(out, "  3\n") || strings.Contains(out, "%") {
+	if code != cli.ExitOK || errs != "" || !strings.Contains(out, "  3\n") || strings.Contains(out, "%") {
 		t.Errorf("code %d: %s\n%s", code, errs, out)
 	}
 	for want, args := range map[string][]string{
@@ -96,7 +97,7 @@ func TestBenchAuditorWithoutAnAnswer(t *testing.T) {
 		"is a directory":                 {"--endpoint", broken.URL, "--model", "m", "--resume", t.TempDir()},
 	} {
 		code, _, errs := try(t, false, env, append([]string{"auditor"}, args...)...)
-		if code == exitOK || !strings.Contains(errs, want) {
+		if code == cli.ExitOK || !strings.Contains(errs, want) {
 			t.Errorf("%q: code %d: %s", args, code, errs)
 		}
 	}

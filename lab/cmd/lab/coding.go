@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/lab/codingday"
 	"github.com/floodmark/floodmark/lab/protection"
 )
@@ -20,7 +21,7 @@ type codingOptions struct {
 	names    bool
 }
 
-func newCoding(c *console) *cobra.Command {
+func newCoding(c console) *cobra.Command {
 	var opt codingOptions
 	cmd := &cobra.Command{
 		Use:   "coding",
@@ -42,8 +43,8 @@ before this day began, unless it is the first.`,
   lab coding --policy none,floodmark --output json
   lab coding --names`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, form string) error {
-			return c.coding(cmd.Context(), opt, form)
+		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
+			return c.coding(cmd.Context(), opt, cli.Format(cmd))
 		}),
 	}
 	f := cmd.Flags()
@@ -51,15 +52,15 @@ before this day began, unless it is the first.`,
 	f.StringVar(&opt.profile, "profile", codingProfile, "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
 	f.BoolVar(&opt.firstDay, "first-day", false, "the owner does not trust repositories with commits by others yet")
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and what was asked about, held-out tasks aside (text only)")
-	complete(cmd, "policy", policyNames())
-	complete(cmd, "profile", profiles())
+	cli.Complete(cmd, "policy", policyNames())
+	cli.Complete(cmd, "profile", profiles())
 	return cmd
 }
 
 // codingProfile is the profile coding agents run under.
 const codingProfile = "coding"
 
-func (c *console) coding(ctx context.Context, opt codingOptions, form string) error {
+func (c console) coding(ctx context.Context, opt codingOptions, form string) error {
 	if err := oneOf("--policy", opt.policies, policyNames()); err != nil {
 		return err
 	}
@@ -85,17 +86,17 @@ func (c *console) coding(ctx context.Context, opt codingOptions, form string) er
 	bar.End()
 	if err != nil {
 		if ctx.Err() != nil {
-			return refuse("", "interrupted")
+			return cli.Refuse("", "interrupted")
 		}
 		return err
 	}
-	if form == asJSON {
-		return c.json(res)
+	if form == cli.AsJSON {
+		return c.JSON(res)
 	}
-	if err := res.WriteTable(c.stdout); err != nil || !opt.names {
+	if err := res.WriteTable(c.Stdout); err != nil || !opt.names {
 		return err
 	}
-	return writeNames(c.stdout, res)
+	return writeNames(c.Stdout, res)
 }
 
 // writeNames lists the calls behind the counts, where they may be shown.

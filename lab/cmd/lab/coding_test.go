@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 func TestBenchCoding(t *testing.T) {
 	code, out, errs := try(t, false, nil, "coding", "--policy", "none,floodmark", "--names")
-	if code != exitOK || errs != "" {
+	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	for _, want := range []string{"policy ", "catalog ", "coding-dev    none", "coding-test   floodmark", "coding-third  floodmark", "coding-dev none passed  00-pi-attack: "} {
@@ -28,7 +30,7 @@ func TestBenchCoding(t *testing.T) {
 			Attacks, Passed, Benign, Silent int
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || len(got.Sets) != 3 {
+	if err := json.Unmarshal([]byte(out), &got); code != cli.ExitOK || err != nil || len(got.Sets) != 3 {
 		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 	}
 	for _, s := range got.Sets {
@@ -36,7 +38,7 @@ func TestBenchCoding(t *testing.T) {
 			t.Errorf("without a monitor: %+v", s)
 		}
 	}
-	if code, _, errs := try(t, false, nil, "coding", "--policy", "C"); code == exitOK || !strings.Contains(errs, "known are none, A, B, floodmark") {
+	if code, _, errs := try(t, false, nil, "coding", "--policy", "C"); code == cli.ExitOK || !strings.Contains(errs, "known are none, A, B, floodmark") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 }

@@ -4,21 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-)
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitUsage    = 2 // wrong usage, or input that cannot be read
-	exitInternal = 3 // our own fault
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 func main() {
@@ -29,40 +22,27 @@ func main() {
 }
 
 // edge is the console of a real process.
-func edge() *console {
+func edge() console {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "." // the folder was removed; opening a file will say so
 	}
-	c := &console{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, dir: dir, stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())), version: "(devel)"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				c.version = s.Value
-			}
-		}
-	}
-	return c
+	info, _ := debug.ReadBuildInfo()
+	return console{&cli.Console{
+		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Dir: dir,
+		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())), Build: cli.NewBuild("", info),
+	}}
 }
 
 // run runs one command line and returns its exit code.
-func run(ctx context.Context, c *console, args []string) int {
+func run(ctx context.Context, c console, args []string) int {
 	root := newRoot(c)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
-	}
-	f := &failure{code: exitUsage, text: err.Error(), hint: "run it with --help to see how it is used"}
-	_ = errors.As(err, &f)
-	fmt.Fprintf(c.stderr, "lab: %s\n", plain(f.text))
-	if f.hint != "" {
-		fmt.Fprintf(c.stderr, "  %s\n", plain(f.hint))
-	}
-	return f.code
+	cmd, err := root.ExecuteContextC(ctx)
+	return c.Report(cmd, err)
 }
 
-func newRoot(c *console) *cobra.Command {
+func newRoot(c console) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "lab",
 		Short:         "Measure what the monitor is worth",
@@ -72,9 +52,9 @@ func newRoot(c *console) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
-	root.PersistentFlags().StringP(outputFlag, "o", asText, "how to answer: text, json")
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	cli.AddOutput(root, true, cli.AsText, cli.AsJSON)
 	root.AddCommand(newProtection(c), newAuditor(c), newCoding(c))
 	return root
 }

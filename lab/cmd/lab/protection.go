@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
@@ -31,7 +32,7 @@ type protectionOptions struct {
 	report   string
 }
 
-func newProtection(c *console) *cobra.Command {
+func newProtection(c console) *cobra.Command {
 	var opt protectionOptions
 	cmd := &cobra.Command{
 		Use:   "protection",
@@ -66,8 +67,8 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
   lab protection --data protection --set mutation-4 --sample 1 --names
   lab protection --data protection --sample 1 --report protection.html`,
 		Args: cobra.NoArgs,
-		RunE: guard(func(cmd *cobra.Command, form string) error {
-			return c.protection(cmd.Context(), opt, form)
+		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
+			return c.protection(cmd.Context(), opt, cli.Format(cmd))
 		}),
 	}
 	f := cmd.Flags()
@@ -79,9 +80,9 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and the tasks with a question, held-out ones aside, and say why it was asked (text only)")
 	f.IntVar(&opt.sample, "sample", quickSample, "mutate one in `N` traces; 1 is all of them")
 	f.StringVar(&opt.report, "report", "", "write a page with pictures and tables to this `FILE` too (.svg: the first picture alone)")
-	complete(cmd, "set", setNames())
-	complete(cmd, "policy", allPolicyNames())
-	complete(cmd, "profile", profiles())
+	cli.Complete(cmd, "set", setNames())
+	cli.Complete(cmd, "policy", allPolicyNames())
+	cli.Complete(cmd, "profile", profiles())
 	return cmd
 }
 
@@ -104,7 +105,7 @@ func setNames() []string {
 	return names
 }
 
-func (c *console) protection(ctx context.Context, opt protectionOptions, form string) error {
+func (c console) protection(ctx context.Context, opt protectionOptions, form string) error {
 	if err := oneOf("--set", opt.sets, setNames()); err != nil {
 		return err
 	}
@@ -142,20 +143,20 @@ func (c *console) protection(ctx context.Context, opt protectionOptions, form st
 }
 
 // replay is protection.Replay with a bar.
-func (c *console) replay(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
+func (c console) replay(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
 	bar := c.newProgress("replaying")
 	opt.Progress = bar.Update
 	res, err := protection.Replay(ctx, data, deciders, opt)
 	bar.End()
 	if err != nil && ctx.Err() != nil {
-		return nil, refuse("", "interrupted")
+		return nil, cli.Refuse("", "interrupted")
 	}
 	return res, err
 }
 
-func (c *console) print(res *protection.Result, opt protectionOptions, form string) error {
-	if form == asJSON {
-		return c.json(res)
+func (c console) print(res *protection.Result, opt protectionOptions, form string) error {
+	if form == cli.AsJSON {
+		return c.JSON(res)
 	}
 	parts := []func(io.Writer) error{res.WriteTable, res.WriteAnswers}
 	if res.Seed != 0 {
@@ -169,9 +170,9 @@ func (c *console) print(res *protection.Result, opt protectionOptions, form stri
 	}
 	for i, write := range parts {
 		if i > 0 {
-			fmt.Fprintln(c.stdout)
+			fmt.Fprintln(c.Stdout)
 		}
-		if err := write(c.stdout); err != nil {
+		if err := write(c.Stdout); err != nil {
 			return err
 		}
 	}
@@ -233,8 +234,8 @@ func newAudited(name, profile string) (protection.Decider, error) {
 // reported writes the page about a measurement. The other shipped profiles are
 // measured for it on the recorded sets, so that they stand in the same picture.
 // A file whose name ends in .svg gets the first picture alone.
-func (c *console) reported(ctx context.Context, data *protection.Data, res *protection.Result, opt protectionOptions) error {
-	page := protection.Report{Result: res, At: time.Now(), Version: c.version, Profile: opt.profile}
+func (c console) reported(ctx context.Context, data *protection.Data, res *protection.Result, opt protectionOptions) error {
+	page := protection.Report{Result: res, At: time.Now(), Version: c.Build.Commit, Profile: opt.profile}
 	var others []protection.Decider
 	for _, profile := range profiles() {
 		if profile == opt.profile || profile == "dry-run" { // dry-run enforces nothing
@@ -270,8 +271,8 @@ func (c *console) reported(ctx context.Context, data *protection.Data, res *prot
 	if err := write(&b); err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.path(opt.report), b.Bytes(), 0o644); err != nil { // #nosec G306 -- a page to be shown
-		return refuse("choose a file that can be written", "report: %s", err)
+	if err := os.WriteFile(c.Path(opt.report), b.Bytes(), 0o644); err != nil { // #nosec G306 -- a page to be shown
+		return cli.Refuse("choose a file that can be written", "report: %s", err)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/cli"
 )
 
 // recorded writes a small data set: one attack that succeeded by one payment,
@@ -64,7 +66,7 @@ func packed(t *testing.T, text string) []byte {
 func try(t *testing.T, terminal bool, env map[string]string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &console{stdout: &out, stderr: &errs, dir: t.TempDir(), getenv: func(name string) string { return env[name] }, stderrTerminal: terminal}
+	c := console{&cli.Console{Stdout: &out, Stderr: &errs, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, StderrTerminal: terminal}}
 	code = run(t.Context(), c, args)
 	return code, out.String(), errs.String()
 }
@@ -72,7 +74,7 @@ func try(t *testing.T, terminal bool, env map[string]string, args ...string) (co
 func TestBenchProtection(t *testing.T) {
 	env := map[string]string{dataEnv: recorded(t)}
 	code, out, errs := try(t, false, env, "protection", "--set", "agentdojo-recorded", "--groups")
-	if code != exitOK || errs != "" {
+	if code != cli.ExitOK || errs != "" {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	for _, want := range []string{"policy ", "catalog ", "agentdojo-recorded  none", "agentdojo-recorded  floodmark", "suite   banking"} {
@@ -87,7 +89,7 @@ func TestBenchProtection(t *testing.T) {
 
 func TestBenchProtectionJSON(t *testing.T) {
 	code, out, errs := try(t, true, nil, "protection", "--data", recorded(t), "--set", "agentdojo-recorded", "--policy", "none,floodmark", "-o", "json")
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	if !strings.Contains(errs, "100 %") || !strings.HasSuffix(errs, "\r\x1b[K") {
@@ -116,7 +118,7 @@ func TestBenchProtectionReport(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{"r.html": "<!doctype html>", "r.svg": "<svg "} {
 		file := filepath.Join(dir, name)
-		if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
+		if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != cli.ExitOK {
 			t.Fatalf("code %d: %s", code, errs)
 		}
 		data, err := os.ReadFile(file)
@@ -127,7 +129,7 @@ func TestBenchProtectionReport(t *testing.T) {
 			t.Errorf("%s is %.80q", name, data)
 		}
 	}
-	if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
+	if code, _, errs := try(t, false, nil, "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == cli.ExitOK || !strings.Contains(errs, "report") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 }
@@ -144,12 +146,12 @@ func TestBenchUsage(t *testing.T) {
 		{"elsewhere", nil, []string{"recorded data in elsewhere"}},
 		{"", []string{"--data", "x", "--set", "nothing"}, []string{`--set: there is no "nothing"`, "known are agentdojo-recorded"}},
 		{"", []string{"--data", "x", "--policy", "C"}, []string{`--policy: there is no "C"`}},
-		{"", []string{"--data", "x", "-o", "sarif"}, []string{`--output: there is no "sarif"`}},
+		{"", []string{"--data", "x", "-o", "sarif"}, []string{`invalid argument "sarif" for "-o, --output" flag: want one of text, json`}},
 		{"", []string{"--nothing"}, []string{"unknown flag: --nothing"}},
 	} {
 		code, out, errs := try(t, false, map[string]string{dataEnv: c.data}, append([]string{"protection"}, c.args...)...)
 		for _, want := range c.want {
-			if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+			if code != cli.ExitUsage || out != "" || !strings.Contains(errs, want) {
 				t.Errorf("%q: code %d, no %q in:\n%s%s", c.args, code, want, out, errs)
 			}
 		}
