@@ -15,8 +15,8 @@ const rememberedBytes = 8 << 20
 // absentBytes is the size of a key in it, without the artifacts under it.
 const absentBytes = 200
 
-// remembered caches what lies under recently requested keys, also that nothing does: nearly every
-// call names files that no session has written, and each would be looked up in the store again.
+// remembered caches what lies under recently requested keys. Of nearly all others the filter knows
+// that nothing does: calls name files that no session has written.
 //
 // It never hides a write, because all writes go through the one writer of this journal: the lock
 // beside the store keeps other processes out. The writer drops the keys of a group after it is in
@@ -25,60 +25,18 @@ const absentBytes = 200
 // this and caches nothing.
 type remembered struct {
 	mu         sync.Mutex // guards all below
-	young, old half
-	tenants    map[string]uint32 // those that asked, by number
-	bytes      int               // in young, about
-	writes     uint64            // how often something was forgotten
+	young, old map[leftKey][]journal.Artifact
+	bytes      int    // in young, about
+	writes     uint64 // how often something was forgotten
 	keys       keyFilter
 }
 
-// A half has no room for words under the keys under which nothing lies: those are nearly all.
-type half struct {
-	none map[leftKey]struct{}
-	left map[leftKey][]journal.Artifact
-}
-
-func newHalf() half {
-	return half{none: map[leftKey]struct{}{}, left: map[leftKey][]journal.Artifact{}}
-}
-
-func (h half) get(name leftKey) (words []journal.Artifact, known bool) {
-	if _, none := h.none[name]; none {
-		return nil, true
-	}
-	words, known = h.left[name]
-	return words, known
-}
-
-func (h half) put(name leftKey, words []journal.Artifact) {
-	if h.drop(name); len(words) > 0 {
-		h.left[name] = words
-		return
-	}
-	h.none[name] = struct{}{}
-}
-
-func (h half) drop(name leftKey) {
-	delete(h.none, name)
-	delete(h.left, name)
-}
-
 type leftKey struct {
-	tenant uint32
+	tenant string
 	key    floodmark.Digest
 }
 
-func newRemembered() *remembered { return &remembered{young: newHalf(), tenants: map[string]uint32{}} }
-
-// name is what a key of a tenant is remembered by.
-func (m *remembered) name(tenant string, k floodmark.Digest) leftKey {
-	n, ok := m.tenants[tenant]
-	if !ok {
-		n = uint32(len(m.tenants))
-		m.tenants[tenant] = n
-	}
-	return leftKey{n, k}
-}
+func newRemembered() *remembered { return &remembered{young: map[leftKey][]journal.Artifact{}} }
 
 // find returns what is cached under keys, and the keys of which nothing is known: they are not
 // cached, and the filter does not say that they are absent. The caller reads those from the store
@@ -87,10 +45,10 @@ func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journ
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range keys {
-		name := m.name(tenant, k)
-		words, ok := m.young.get(name)
+		name := leftKey{tenant, k}
+		words, ok := m.young[name]
 		if !ok {
-			if words, ok = m.old.get(name); ok {
+			if words, ok = m.old[name]; ok {
 				m.put(name, words)
 			}
 		}
@@ -120,15 +78,15 @@ func (m *remembered) learn(tenant string, keys []floodmark.Digest, found []journ
 				words = append(words, w)
 			}
 		}
-		m.put(m.name(tenant, k), words)
+		m.put(leftKey{tenant, k}, words)
 	}
 }
 
 func (m *remembered) put(name leftKey, words []journal.Artifact) {
 	if m.bytes > rememberedBytes {
-		m.old, m.young, m.bytes = m.young, newHalf(), 0
+		m.old, m.young, m.bytes = m.young, map[leftKey][]journal.Artifact{}, 0
 	}
-	m.young.put(name, words)
+	m.young[name] = words
 	m.bytes += absentBytes
 	for _, w := range words {
 		m.bytes += absentBytes + len(w.Body)
@@ -141,9 +99,9 @@ func (m *remembered) forget(group []*request) {
 	defer m.mu.Unlock()
 	for _, r := range group {
 		for _, a := range r.batch.Artifacts {
-			name := m.name(a.Tenant, a.Key)
-			m.young.drop(name)
-			m.old.drop(name)
+			name := leftKey{a.Tenant, a.Key}
+			delete(m.young, name)
+			delete(m.old, name)
 			m.writes++
 		}
 	}

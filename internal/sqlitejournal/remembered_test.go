@@ -102,8 +102,8 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		m.learn("", name(i), nil, 0)
 		m.find("", name(0))
 	}
-	if most := 2 * (rememberedBytes/absentBytes + 1); m.young.size()+m.old.size() > most {
-		t.Errorf("%d keys, at most %d", m.young.size()+m.old.size(), most)
+	if most := 2 * (rememberedBytes/absentBytes + 1); len(m.young)+len(m.old) > most {
+		t.Errorf("%d keys, at most %d", len(m.young)+len(m.old), most)
 	}
 	for i, there := range map[int]bool{0: true, 1: false, n - 1: true} {
 		if _, unknown, _ := m.find("", name(i)); (len(unknown) == 0) != there {
@@ -150,5 +150,3 @@ func TestReadersNeverFallBehindTheAcknowledged(t *testing.T) {
 	mu.Unlock()
 	readers.Wait()
 }
-
-func (h half) size() int { return len(h.none) + len(h.left) }
