@@ -112,16 +112,15 @@ const (
 	IsSecret      = "secret"
 	IsFlag        = "flag"
 	IsText        = "text"
+	IsFile        = "file"  // a text that becomes all that is in the file at the path
 	IsField       = "field" // what a form calls a place to write into
 	IsInput       = "input" // what is written there
 	IsCode        = "code"  // a code that was sent for one use
 )
 
 func kindsOfArg() []string {
-	return []string{
-		IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag, IsText,
-		IsField, IsInput, IsCode,
-	}
+	return []string{IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag,
+		IsText, IsFile, IsField, IsInput, IsCode}
 }
 
 // returns is the label of a result, or how to find it.

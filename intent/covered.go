@@ -175,7 +175,7 @@ func namedAs(r *provenance.Request, use *catalog.Use, about catalog.Arg, leaf ho
 // it is, rather than how it looks there.
 func lands(a catalog.Arg) bool {
 	switch a.Is {
-	case catalog.IsWhen, catalog.IsName, catalog.IsText, catalog.IsFlag:
+	case catalog.IsWhen, catalog.IsName, catalog.IsText, catalog.IsFile, catalog.IsFlag:
 		return false
 	}
 	return true

@@ -62,25 +62,20 @@ func (st *step) touchedByTool(j *judged) touch {
 			}
 		case a.Role == floodmark.Content:
 			contents++
-			t.whole, t.digest = namesWhole(leaf.Top), floodmark.DigestOf(leaf.Value)
+			t.whole, t.digest = a.Is == catalog.IsFile, floodmark.DigestOf(leaf.Value)
 		}
 	}
 	if len(paths) == 0 && j.use.ByPath && j.use.Place != "" {
 		paths = []string{j.use.Place}
 	}
 	paths = unique(paths)
-	t.whole = t.whole && contents == 1 && len(paths) == 1 && !strings.Contains(strings.ToLower(j.action.Tool.Name), "append")
+	t.whole = t.whole && contents == 1 && len(paths) == 1
 	if writes(j.action.Effects) {
 		t.writes = paths
 	} else {
 		t.reads, t.whole = paths, false
 	}
 	return t
-}
-
-// namesWhole reports whether an argument is called as the content of a file.
-func namesWhole(name string) bool {
-	return slices.Contains([]string{"content", "contents", "file_text", "fileText", "file_content", "text", "data", "body"}, name)
 }
 
 // touchedByCommand finds out which files a command line touches: those the
