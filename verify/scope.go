@@ -39,7 +39,8 @@ type Scope struct {
 //     «edit», «apply_patch» and «read» include the tools by which other agents do that;
 //   - «exec» also includes every call that runs something, «write» every call that writes,
 //     changes or deletes, and both what changes the agent itself, whatever the tool is
-//     called. A tool that the catalog does not know runs; no effects mean all of them;
+//     called. «edit» and «apply_patch» also include a call that writes by a tool whose name
+//     does not say so. A tool that the catalog does not know runs; no effects mean all of them;
 //   - a name excludes the agent's own tool of that name alone. Only «read» also excludes
 //     what other agents call reading, if that call does nothing else.
 func (s Scope) Concerns(t floodmark.ToolRef, effects []floodmark.Effect) bool {
@@ -80,6 +81,9 @@ func includes(written string, t floodmark.ToolRef, effects []floodmark.Effect) b
 		return does(floodmark.Admin, floodmark.Run)
 	case kind == "write":
 		return does(floodmark.Admin, floodmark.Change, floodmark.Write)
+	case kind == "edit", kind == "apply_patch":
+		named := kindOf(t.Name)
+		return (named == "" || named == "read") && does(floodmark.Admin, floodmark.Write)
 	}
 	return false
 }
@@ -90,8 +94,8 @@ func excludes(written string, t floodmark.ToolRef, effects []floodmark.Effect) b
 }
 
 // kindOf is what a tool does by its name, in the words of seed 3, for the agents whose
-// tools the catalog describes; empty if the name says nothing. A name is missing here at
-// no risk: what runs or writes is included by its effects as well.
+// tools the catalog describes; empty if the name says nothing. If a name is missing here, its
+// tool is included by its effects, more often than by its name.
 func kindOf(name string) string {
 	switch name = Normal(name); name {
 	case "exec", "shell", "powershell", "exec_command", "shell_command", "local_shell", "run_shell_command", "run_terminal_cmd", "write_stdin",

@@ -108,13 +108,13 @@ func TestScopeByEffects(t *testing.T) {
 		effects []floodmark.Effect
 		want    string
 	}{
-		{nil, "exec no read no view write"},
-		{[]floodmark.Effect{floodmark.Admin}, "exec no read no view write"},
+		{nil, "edit exec no read no view write"},
+		{[]floodmark.Effect{floodmark.Admin}, "edit exec no read no view write"},
 		{[]floodmark.Effect{floodmark.Run}, "exec no read no view"},
 		{[]floodmark.Effect{floodmark.Observe, floodmark.Run}, "exec no read no view"},
 		{[]floodmark.Effect{floodmark.Send}, "no read no view"},
 		{[]floodmark.Effect{floodmark.Change}, "no read no view write"},
-		{[]floodmark.Effect{floodmark.Fetch, floodmark.Write}, "no read no view write"},
+		{[]floodmark.Effect{floodmark.Fetch, floodmark.Write}, "edit no read no view write"},
 		{[]floodmark.Effect{floodmark.Fetch}, "no read no view"},
 		{[]floodmark.Effect{floodmark.Observe}, "no view"},
 	} {
