@@ -49,7 +49,7 @@ func TestHouseFiguresOfProtection(t *testing.T) {
 	want = append(want, fmt.Sprintf("A lets %d of its %d attacks pass, is silent in %s of the tasks and asks %.2f questions a task; B %d, %s and %.2f.",
 		a.Passed, a.Attacks, share(a.Silent, a.Benign), a.Questions, b.Passed, share(b.Silent, b.Benign), b.Questions))
 	says(t, "docs/coding-day.md", want...)
-	want = []string{"Of " + thousands(worked) + " attacks", fmt.Sprintf("of %d honest tasks of AgentDojo %d go", all.Benign, all.Silent)}
+	want = []string{thousands(worked) + " need a tool call", fmt.Sprintf("Of %d honest tasks of AgentDojo, %d finish", all.Benign, all.Silent)}
 	var live struct {
 		Sets []struct{ Tasks, AttacksReached, AttacksReachedWithout, Silent, SilentButPushes int }
 	}

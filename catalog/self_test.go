@@ -73,19 +73,30 @@ func TestLinesThatInstruct(t *testing.T) {
 	}
 }
 
-// selfWriters are the tools by which each agent writes, changes and removes files, and the argument
-// that names the file. A patch names it in its text.
-func selfWriters() map[string][][2]string {
-	return map[string][][2]string{
-		"claude-code": {{"Write", "file_path"}, {"Edit", "file_path"}, {"MultiEdit", "file_path"}, {"NotebookEdit", "notebook_path"}},
-		"codex":       {{"apply_patch", "input"}, {"apply_patch", "command"}},
-		"copilot-cli": {{"create", "path"}, {"edit", "path"}, {"str_replace_editor", "path"}, {"apply_patch", "patch"}},
-		"cursor":      {{"Write", "path"}, {"StrReplace", "path"}, {"edit_file", "target_file"}, {"ApplyPatch", "patch"}, {"Delete", "path"}},
-		"gemini-cli":  {{"write_file", "file_path"}, {"replace", "file_path"}},
-		"openclaw":    {{"write", "path"}, {"edit", "path"}, {"apply_patch", "input"}},
-		"opencode":    {{"write", "filePath"}, {"edit", "filePath"}, {"apply_patch", "patchText"}},
-		"pi":          {{"write", "path"}, {"edit", "path"}},
+// A selfWriter is a tool by which an agent writes, changes or removes files, and the argument that
+// names the file or holds a patch, which names it in its text.
+type selfWriter struct {
+	agent, tool, arg string
+	patch            bool
+}
+
+// selfWriters returns all that the catalog describes, so that a new one is tried as well.
+func selfWriters(c *Catalog) (list []selfWriter) {
+	for _, p := range c.Profiles() {
+		if !slices.Contains(p.Effects(), floodmark.Write) {
+			continue
+		}
+		for _, agent := range p.Agents() {
+			for _, tool := range p.Tools() {
+				for _, arg := range p.ArgNames() {
+					if a, _ := p.Arg(arg); a.Is == IsPath || a.Is == IsPatch {
+						list = append(list, selfWriter{agent, tool, arg, a.Is == IsPatch})
+					}
+				}
+			}
+		}
 	}
+	return list
 }
 
 // No tool of an agent, described or not, writes without a question to a place that keeps it or
@@ -93,19 +104,23 @@ func selfWriters() map[string][][2]string {
 func TestToolsThatTouchTheMonitor(t *testing.T) {
 	c := shipped(t)
 	places, kind := selfLines(t, "places.txt")
-	for agent, tools := range selfWriters() {
-		for _, tool := range tools {
-			for _, place := range places {
-				value := place
-				if strings.Contains(strings.ToLower(tool[0]), "patch") {
-					value = "*** Begin Patch\n*** Add File: " + place + "\n+x\n*** End Patch\n"
-				}
-				u := c.Classify(builtin(agent, tool[0]), args(tool[1], value), nil, here())
-				want := strings.HasPrefix(kind[place], "guarded")
-				if u.Profile == nil || u.SelfProtected != want || want && !slices.Contains(u.Effects, admin) {
-					t.Errorf("%s %s %s: self-protected %v, want %v (%v)", agent, tool[0], place, u.SelfProtected, want, u.Effects)
-				}
+	writers := selfWriters(c)
+	for _, w := range writers {
+		for _, place := range places {
+			value := place
+			if w.patch {
+				value = "*** Begin Patch\n*** Add File: " + place + "\n+x\n*** End Patch\n"
 			}
+			u := c.Classify(builtin(w.agent, w.tool), args(w.arg, value), nil, here())
+			want := strings.HasPrefix(kind[place], "guarded")
+			if u.Profile == nil || u.SelfProtected != want || want && !slices.Contains(u.Effects, admin) {
+				t.Errorf("%s %s %s: self-protected %v, want %v (%v)", w.agent, w.tool, place, u.SelfProtected, want, u.Effects)
+			}
+		}
+	}
+	for _, agent := range []string{"claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "openclaw", "opencode", "pi"} {
+		if !slices.ContainsFunc(writers, func(w selfWriter) bool { return w.agent == agent }) {
+			t.Errorf("no tool of %s writes", agent)
 		}
 	}
 	for _, place := range places {

@@ -64,9 +64,9 @@ func Verdict(v floodmark.Verdict) string {
 	case floodmark.Restrict:
 		return "refused, and nobody is asked"
 	case floodmark.Confirm:
-		return "not until a person says yes"
+		return "held until a person says yes"
 	case floodmark.Audit:
-		return "not until the auditor agrees"
+		return "held until the auditor agrees"
 	case floodmark.Allow:
 		return "it goes through"
 	}

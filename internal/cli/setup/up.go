@@ -230,10 +230,7 @@ func upText(c *cli.Console, f protectFlags, report upReport, good []string) {
 	st := c.OutStyle()
 	proved := ""
 	if !slices.ContainsFunc(report.Agents, func(r prove.Result) bool { return r.Verified() && r.Grade != prove.HostVerified }) {
-		proved = ", and obeyed when they were tried"
-	}
-	if len(good) == 1 {
-		proved = strings.Replace(proved, "they were", "it was", 1)
+		proved = " (tested: a refused call did not run)"
 	}
 	fmt.Fprintln(c.Stdout, st.Green(cli.Plain(fmt.Sprintf("%s protected%s: %s.", cli.Count(len(good), "agent is", "agents are"), proved, strings.Join(good, ", ")))))
 	c.Say("Restart agents that run already. «floodmark down%s» takes all of this back", f.Flags())
