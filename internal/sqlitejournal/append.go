@@ -15,13 +15,13 @@ type request struct {
 	// taken decides between the writer, which begins to write, and the caller, which gives up: the
 	// first to set it wins.
 	taken  atomic.Bool
-	result error // of the writer, until it is told
-	wrote  bool  // whether anything was written; what is already there is not
+	result error // the writer's result, until it is sent to done
+	wrote  bool  // whether anything was written; false if the batch was already there
 	done   chan error
 }
 
 // Append implements [journal.Journal]. Once the write of its batch has begun, it waits for the
-// outcome even if ctx ends: an unknown outcome is no answer.
+// outcome even if ctx ends, so that no caller is left without knowing it.
 func (j *Journal) Append(ctx context.Context, b journal.Batch) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *request) take() bool {
 // bytes is the approximate size of r in SQLite's log.
 func (r *request) bytes() (n int) {
 	for _, rec := range r.batch.Records {
-		n += 2 * len(rec.Snapshot) // the one it replaces is overwritten
+		n += 2 * len(rec.Snapshot) // the snapshot that it replaces is overwritten, too
 		for _, e := range rec.Entries {
 			n += len(e.Body) + rowBytes
 		}

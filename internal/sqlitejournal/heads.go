@@ -13,8 +13,8 @@ type head struct {
 }
 
 // heads caches the last entries of the sessions in use, so that an append need not look up its
-// predecessor. Missing ones are read. It has two halves: when the young one is full, the old one is
-// dropped.
+// predecessor. A last entry that is not cached is read from the store. It has two halves: when the
+// young one is full, the old one is dropped.
 type heads struct{ young, old map[journal.Session]head }
 
 func newHeads() *heads { return &heads{young: map[journal.Session]head{}} }

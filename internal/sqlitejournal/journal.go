@@ -47,7 +47,7 @@ type Journal struct {
 	sessions *readerPool
 	left     *remembered
 	missing  *missing
-	stop     context.CancelFunc // of what goes on by itself
+	stop     context.CancelFunc // stops the filling of the key filter
 	queue    chan *request
 	done     chan struct{} // closed when the writer has ended
 	stats    counters
@@ -64,7 +64,7 @@ type counters struct{ batches, entries, flushes, checkpoints atomic.Int64 }
 
 // Stats counts what a journal has written since it was opened.
 type Stats struct {
-	Batches     int64 // appended, without those that were already there
+	Batches     int64 // appended; a batch that was already there does not count
 	Entries     int64
 	Flushes     int64 // commits, each of which waited for the disk
 	Checkpoints int64 // of SQLite's log into its store

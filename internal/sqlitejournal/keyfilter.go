@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	// keyFilterBits is one megabyte. With 100,000 keys in it, it passes one in 100,000 absent keys,
-	// with a million one in forty.
+	// keyFilterBits is one megabyte. With 100,000 keys, the filter fails to rule out one in 100,000
+	// absent keys; with a million keys, one in forty.
 	keyFilterBits = 1 << 23
 	keyFilterMost = 1 << 20
-	keyFilterPage = 1 << 12 // keys read at once; between two pages nothing is held
+	keyFilterPage = 1 << 12 // keys read at once; no reader is occupied between two pages
 	keysSQL       = "SELECT tenant, key FROM artifacts WHERE (tenant, key) > (?, ?) ORDER BY tenant, key LIMIT ?"
 )
 
-// A keyFilter is a Bloom filter of the keys that artifacts lie under: nearly every call names a new
-// file, and each would be looked up in the store. A goroutine fills it after the store was opened;
-// until then it decides nothing. The one writer adds each key before its commit, also meanwhile, so
-// that no acknowledged key is missing.
+// A keyFilter is a Bloom filter of the keys that have artifacts. Nearly every call names a new
+// file, and without the filter each would be looked up in the store. A goroutine fills it after the
+// store was opened; until it has finished, lacks returns false for every key. The one writer adds
+// each key before its commit, even while the filter is being filled, so that no acknowledged key is
+// missing.
 type keyFilter struct {
 	bits  [keyFilterBits / 64]atomic.Uint64
 	ready atomic.Bool
@@ -49,7 +50,8 @@ func (f *keyFilter) lacks(key floodmark.Digest) bool {
 	return false
 }
 
-// fill adds the keys of the store. If it cannot be read or has too many, the filter is never ready.
+// fill adds the keys of the store. If the store cannot be read or has too many keys, the filter is
+// never ready.
 func (f *keyFilter) fill(ctx context.Context, from *readerPool) {
 	tenant, last, n := "", floodmark.Digest{}, 0
 	for whole := true; whole && n < keyFilterMost; {

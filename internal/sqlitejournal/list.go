@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// headsAtOnce is how many heads a query reads behind a mark, so that a caller that wants a few does
-// not pay for all.
+// headsAtOnce is how many heads one query lists after a mark, so that a caller that wants a few
+// does not wait for all.
 const headsAtOnce = 4096
 
 // Heads implements [journal.Journal]. It first lists which rows are the last of their sessions,
-// eight bytes each, and then reads those. A session that is written meanwhile comes with its
-// earlier last entry, or later with a newer one.
+// eight bytes each, and then reads these rows. For a session that is written meanwhile, it yields
+// the entry that was last before, and perhaps a newer one later.
 func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		for more := true; more; {
@@ -84,8 +84,8 @@ func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, e
 const headColumns = `SELECT f.mark, s.tenant, s.session, f.seq, f.hash, f.at
 	FROM facts f JOIN sessions s ON s.id = f.sid `
 
-// headsAt reads rows by their marks. One that was erased meanwhile is skipped: its tombstone has a
-// later mark.
+// headsAt reads rows by their marks. A row that was erased meanwhile is skipped, because its
+// tombstone has a later mark.
 func (j *Journal) headsAt(ctx context.Context, marks []int64) ([]journal.Head, error) {
 	marks = slices.Clone(marks)
 	query := make([]byte, 0, len(headColumns)+16+2*len(marks))

@@ -9,9 +9,9 @@ import (
 // missingSessions is the most absent sessions that are cached.
 const missingSessions = 1 << 10
 
-// missing caches sessions that were requested and are absent: where an owner never paused anything,
-// decisions look up the session of pauses again and again. It hides no write, for the reason that
-// [remembered] gives.
+// missing caches sessions that were requested and are absent: if an owner never paused anything,
+// decisions look up the absent session of pauses again and again. It never hides a write;
+// [remembered] says why.
 type missing struct {
 	mu     sync.Mutex // guards all below
 	names  map[journal.Session]struct{}

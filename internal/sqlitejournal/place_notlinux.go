@@ -2,5 +2,6 @@
 
 package sqlitejournal
 
-// fileSystem cannot tell here; SQLite's own settings are checked all the same.
+// fileSystem always returns local, because the medium is not known on this system. [durable] still
+// checks the settings that SQLite reports.
 func fileSystem(string) (medium, error) { return local, nil }

@@ -114,7 +114,7 @@ type cursor struct {
 // page reads the next entries. Entries returned beside an error are valid.
 func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry, err error) {
 	var prev journal.Link
-	var wrong error // with what was read; it names the session itself
+	var wrong error // an error in the rows, whose text names the session already
 	count, size := 0, 0
 	err = j.read(ctx, func(r *reader) error {
 		if is, _ := j.missing.has(at.session); is {
@@ -148,8 +148,8 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 	return entries, nil
 }
 
-// entry makes the entry of a row: number, time, hash, kind and body. If it is not whole, it only
-// marks the place after which the next one comes.
+// entry makes the entry of a row: number, time, hash, kind and body. If whole is false, the row is
+// not an entry to yield: it only marks the place after which the next entry comes.
 func (at *cursor) entry(first bool, prev journal.Link, row []driver.Value) (e journal.Entry, whole bool, err error) {
 	link, err := linkOf(integer(row[0]), row[2])
 	if err != nil {

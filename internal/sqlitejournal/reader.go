@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// A reader is a connection that reads sessions, with its statements prepared. A cold session takes
-// four of them, and database/sql would double the time of each.
+// A reader is a connection that reads sessions, with its statements prepared. Reading a cold
+// session takes four statements, and database/sql would double the time of each.
 type reader struct {
 	c *conn
-	// Each is bounded in what it reads, so none is ever interrupted.
+	// Each statement reads a bounded amount, so it is never interrupted.
 	begin, page, posting, artifact *stmt
 }
 
@@ -82,7 +82,7 @@ func (s *stmt) each(f func(row []driver.Value) (more bool, err error), args ...d
 // readerPool holds the readers, which are opened when they are needed.
 type readerPool struct {
 	path  string
-	slots chan struct{} // one for each in use
+	slots chan struct{} // one element for each reader in use
 
 	mu   sync.Mutex // guards idle
 	idle []*reader
@@ -92,7 +92,7 @@ func newReaderPool(path string) *readerPool {
 	return &readerPool{path: path, slots: make(chan struct{}, readers)}
 }
 
-// do calls f with a reader, once one is free. A reader that met an error is closed.
+// do calls f with a reader, once one is free. If f returns an error, the reader is closed.
 func (p *readerPool) do(ctx context.Context, f func(*reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (p *readerPool) take() (*reader, error) {
 	return newReader(p.path)
 }
 
-// close closes all readers. None is in use any more.
+// close closes all readers. It is called when none is in use any more.
 func (p *readerPool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,21 +12,21 @@ import (
 // thousand keys without artifacts.
 const rememberedBytes = 8 << 20
 
-// absentBytes is the size of a key in it, without the artifacts under it.
+// absentBytes is the approximate size of a key in the cache, without the artifacts under the key.
 const absentBytes = 200
 
-// remembered caches what lies under recently requested keys. Of nearly all others the filter knows
-// that nothing does: calls name files that no session has written.
+// remembered caches the artifacts under recently requested keys. Most calls name files that no
+// session has written, and for nearly all of these the filter knows that there is no artifact.
 //
 // It never hides a write, because all writes go through the one writer of this journal: the lock
-// beside the store keeps other processes out. The writer drops the keys of a group after it is in
-// the store and before any caller is told; a read that began before that is not cached. So a read
-// after an acknowledged append finds it. A journal with other machines as writers cannot promise
-// this and caches nothing.
+// beside the store keeps other processes out. The writer drops the keys of a group after the group
+// is in the store and before any caller gets its result. The result of a read that began earlier is
+// not cached. So a read after an acknowledged append finds it. A journal with other machines as
+// writers cannot promise this and caches nothing.
 type remembered struct {
 	mu         sync.Mutex // guards all below
 	young, old map[leftKey][]journal.Artifact
-	bytes      int    // in young, about
+	bytes      int    // approximate size of young
 	writes     uint64 // how often something was forgotten
 	keys       keyFilter
 }
@@ -38,9 +38,9 @@ type leftKey struct {
 
 func newRemembered() *remembered { return &remembered{young: map[leftKey][]journal.Artifact{}} }
 
-// find returns what is cached under keys, and the keys of which nothing is known: they are not
-// cached, and the filter does not say that they are absent. The caller reads those from the store
-// and passes the result to learn, with the number returned here.
+// find returns what is cached under keys, and the unknown keys, which are neither cached nor ruled
+// out by the filter. The caller reads the unknown keys from the store and passes the result to
+// learn, with the number returned here.
 func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journal.Artifact, unknown []floodmark.Digest, writes uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// errThere says that exactly this record already exists.
+// errThere means that exactly this record already exists.
 var errThere = errors.New("already there")
 
 // write puts one request into the open transaction. An invalid request sets its result; an error is

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// groupRequests and groupBytes bound one commit: a large one delays later requests.
+	// groupRequests and groupBytes bound one commit, because a large commit delays later requests.
 	groupRequests = 512
 	groupBytes    = 8 << 20
 	// checkpointBytes is how much may be appended before a checkpoint of SQLite's log. Appends wait
@@ -25,12 +25,13 @@ const (
 	// rowBytes is the size of a row in the log without its body, nearly all of it the page of its
 	// index entry.
 	rowBytes = 2 << 10
-	// commitBytes is the fixed size of a commit: the pages of its first rows, and those that find
-	// them.
+	// commitBytes is the fixed size of a commit: the pages of its first rows, and the index pages
+	// that lead to them.
 	commitBytes = 12 << 10
 )
 
-// A writer is the only goroutine that writes. It shares nothing.
+// A writer is the only goroutine that writes. Only stats, left and missing are shared with readers;
+// they have locks of their own or are atomic.
 type writer struct {
 	c       *conn
 	fault   func(string)
@@ -51,8 +52,8 @@ type writer struct {
 
 	group   []*request
 	frames  int64 // pages in the log at the last checkpoint
-	logged  int   // bytes in the log since the last checkpoint, about
-	most    int   // what logged may be before the next one
+	logged  int   // approximate bytes in the log since the last checkpoint
+	most    int   // what logged may be before the next checkpoint
 	refused error // why nothing is written any more, until the store is opened again
 }
 
@@ -104,7 +105,7 @@ func (w *writer) prepare() error {
 	return nil
 }
 
-// finish closes the statements, without which SQLite would not close.
+// finish closes the statements; while one is open, SQLite does not close the connection.
 func (w *writer) finish() (err error) {
 	for _, s := range w.stmts {
 		err = errors.Join(err, s.Close())
@@ -113,8 +114,8 @@ func (w *writer) finish() (err error) {
 	return err
 }
 
-// run writes what queues up, in groups: the appends that came while the last group was written are
-// the next one. There is no timer, so a lone append does not wait.
+// run writes what queues up, in groups: the appends that arrive while a group is written form the
+// next group. There is no timer, so a lone append does not wait.
 func (w *writer) run(queue <-chan *request) {
 	for first := range queue {
 		w.group = append(w.group[:0], first)
@@ -174,7 +175,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	if err := w.begin.run(); err != nil {
 		return false, reading("begin to write", err)
 	}
-	defer w.forget(group) // also of a failed one: its outcome may be unknown
+	defer w.forget(group) // also after an error, because the outcome may be unknown
 	mark, sid := w.mark, w.sid
 	size, entries, batches := 0, 0, 0
 	for _, r := range group {
@@ -221,8 +222,8 @@ func (w *writer) undo(mark, sid int64) {
 
 // doubt judges a commit that returned an error. If the disk was full, its last page was not written
 // and the group is not there. After any other error it is unknown what a power cut would leave, and
-// a later flush that succeeds proves nothing: no more is written to this store until it is opened
-// again, which moves the log to where it is certain.
+// a later flush that succeeds proves nothing: nothing more is written to this store until it is
+// opened again, because Open moves the log into the store and flushes it.
 func (w *writer) doubt(err error, mark, sid int64) error {
 	w.undo(mark, sid)
 	if code(err) == sqlite3.SQLITE_FULL {
