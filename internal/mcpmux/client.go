@@ -16,13 +16,14 @@ type call struct {
 	id     jsonrpc.ID
 	ctx    context.Context // done when the client cancelled it
 	cancel context.CancelFunc
-	// line and sent say where it went, guarded by the lock of the Mux.
+	// line is the connection that the call was sent on, and sent is its id there. The lock of the
+	// Mux guards both.
 	line *line
 	sent jsonrpc.ID
 }
 
-// CodeCancelled answers a call that the client itself cancelled, so that the transport may drop the
-// answer.
+// CodeCancelled is the error code of the answer to a call that the client itself cancelled. A
+// transport can drop such an answer.
 const CodeCancelled = -32800
 
 // called handles a call of the client.
@@ -47,8 +48,8 @@ func (m *Mux) called(req *jsonrpc.Request) {
 	case req.Method == "ping":
 		m.reply(c, &jsonrpc.Response{Result: json.RawMessage("{}")})
 	case req.Method == "server/discover":
-		// Several servers with state of their own cannot be one without sessions, and every client
-		// has the other versions.
+		// server/discover belongs to the protocol version without sessions. Several servers, each
+		// with its own state, need a session, and every client also knows the older versions.
 		m.reply(c, mcpjson.Refuse(req.ID, jsonrpc.CodeMethodNotFound, "this server has sessions: say initialize"))
 	case req.Method == "initialize":
 		m.do(func() { m.initialize(c, req.Params) })
@@ -105,13 +106,14 @@ func (m *Mux) route(c *call, req *jsonrpc.Request) {
 	}
 }
 
-// look lists what has addresses, for a client that asks for one without having listed any.
+// look lists the resources and templates of all servers, for a client that asks for an address
+// before it has listed them.
 func (m *Mux) look(ctx context.Context) {
 	for _, method := range []string{"resources/list", "resources/templates/list"} {
 		what := listed(method)
 		lines := m.listing(ctx, what, nil)
 		for i, answer := range m.gather(ctx, lines, method, func(*line) json.RawMessage { return nil }) {
-			_, _ = lines[i].s.page(what, answer, false) // one that fails has no addresses
+			_, _ = lines[i].s.page(what, answer, false) // a server that fails claims no address
 		}
 	}
 }
@@ -154,7 +156,7 @@ func (m *Mux) noted(req *jsonrpc.Request) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if !m.ready && m.hello != nil {
-			m.ready = true // a server that starts later is told by live
+			m.ready = true // a server that starts later gets this notification from live
 			m.all(req)
 		}
 	default:
@@ -168,12 +170,12 @@ func (m *Mux) noted(req *jsonrpc.Request) {
 func (m *Mux) all(req *jsonrpc.Request) {
 	for _, s := range m.servers {
 		if l := s.line; l != nil && l.alive {
-			_ = l.send(&jsonrpc.Request{Method: req.Method, Params: req.Params}) // one that does not read misses it
+			_ = l.send(&jsonrpc.Request{Method: req.Method, Params: req.Params}) // lost if the server does not read
 		}
 	}
 }
 
-// cancelled ends a call of the client, at its server too.
+// cancelled ends a call of the client, and cancels it at the server it was sent to.
 func (m *Mux) cancelled(params json.RawMessage) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {
@@ -189,7 +191,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	var sent jsonrpc.ID
 	if c != nil {
 		l, sent = c.line, c.sent
-		delete(m.calls, id) // no other goroutine sends it from here on
+		delete(m.calls, id) // from here on, no other goroutine sends the call
 	}
 	m.mu.Unlock()
 	if c == nil {
@@ -199,7 +201,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	if l != nil {
 		if _, open := l.take(sent); open {
 			said["requestId"] = mcpjson.Encode(sent.Raw())
-			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(said)}) // one that does not read misses it
+			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(said)}) // lost if the server does not read
 		}
 	}
 	m.tell(mcpjson.Refuse(id, CodeCancelled, "cancelled by the client"))
@@ -218,7 +220,7 @@ func (m *Mux) progress(params json.RawMessage) {
 		return
 	}
 	said["progressToken"] = q.original
-	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: mcpjson.Encode(said)}) // one that does not read misses it
+	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: mcpjson.Encode(said)}) // lost if the server does not read
 }
 
 // answered forwards the client's answer to the server that asked.
@@ -231,11 +233,11 @@ func (m *Mux) answered(answer *jsonrpc.Response) {
 	}
 	m.mu.Unlock()
 	if ok {
-		_ = q.line.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // one that does not read misses it
+		_ = q.line.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // lost if the server does not read
 	}
 }
 
-// setLevel sets this level at every server that logs.
+// setLevel sets the client's logging level at every server that logs.
 func (m *Mux) setLevel(c *call, params json.RawMessage) {
 	m.mu.Lock()
 	m.level = params
@@ -261,8 +263,8 @@ func (m *Mux) setLevel(c *call, params json.RawMessage) {
 	m.fail(c, first)
 }
 
-// gather asks several servers at once and waits for all, each at most as long as a list may wait. A
-// server that does not answer gives an error.
+// gather asks several servers at once and waits for all, at most Options.ListWait. For a server
+// that does not answer, it returns an error.
 func (m *Mux) gather(ctx context.Context, lines []*line, method string, params func(*line) json.RawMessage) []*jsonrpc.Response {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
 	defer cancel()
@@ -285,7 +287,7 @@ func (m *Mux) gather(ctx context.Context, lines []*line, method string, params f
 		case <-ctx.Done():
 			all[i] = &jsonrpc.Response{Error: l.s.stopped(fmt.Sprintf("server %q did not answer %s in time", l.s.name, method))}
 			if _, open := l.take(sent[i]); open {
-				_ = l.send(note("notifications/cancelled", map[string]any{"requestId": sent[i].Raw()})) // one that does not read misses it
+				_ = l.send(note("notifications/cancelled", map[string]any{"requestId": sent[i].Raw()})) // lost if the server does not read
 			}
 		}
 	}
@@ -318,7 +320,7 @@ func (l *line) notes(req *jsonrpc.Request) {
 	m.tell(&jsonrpc.Request{Method: req.Method, Params: params})
 }
 
-// reports says whether progress is about an open call of this very server.
+// reports returns whether a progress notification is about an open call to this server.
 func (l *line) reports(params json.RawMessage) bool {
 	said, err := mcpjson.Fields(params)
 	key := mcpjson.TokenKey(said["progressToken"])
@@ -335,7 +337,8 @@ func (l *line) reports(params json.RawMessage) bool {
 	return false
 }
 
-// withdrawn returns the id that the client has for a server's cancelled call.
+// withdrawn translates a server's cancellation of its call to the id under which the client got
+// that call. It reports false if the call is not open.
 func (l *line) withdrawn(params json.RawMessage) (json.RawMessage, bool) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {

@@ -19,19 +19,20 @@ type line struct {
 	s     *server
 	since time.Time
 
-	// Guarded by the lock of the Mux. alive: initialize was answered.
+	// The fields below are guarded by the lock of the Mux. alive is set when initialize was
+	// answered.
 	alive, over bool
 	pending     map[jsonrpc.ID]waiting
 }
 
-// waiting is a call that awaits a server's answer. The goroutine that takes it out of pending calls
-// done, once and without the lock.
+// waiting is a call that awaits a server's answer. The goroutine that removes it from line.pending
+// calls done once, without holding the lock.
 type waiting struct {
 	done  func(*jsonrpc.Response)
 	token string // the progress token it was sent with, as a key
 }
 
-// greet sends the client's initialize, and makes the line live. limit bounds the wait, ctx ends
+// greet sends the client's initialize, and makes the line live. limit bounds the wait; ctx ends
 // with the line.
 func (l *line) greet(limit, ctx context.Context) error {
 	m := l.s.m
@@ -63,9 +64,10 @@ func (l *line) greet(limit, ctx context.Context) error {
 	return nil
 }
 
-// live makes the line take calls. If the client was initialized before (late), it tells the server
-// so first: the server may refuse an earlier call. Otherwise the client's own notification goes to
-// all. It returns the logging level, too.
+// live marks the line as ready for calls. If the client is initialized already (late), live first
+// sends the server that notification, because the server may refuse calls that come before it.
+// Otherwise the client's own notification will go to all servers. It also returns the logging
+// level.
 func (l *line) live(caps, said map[string]json.RawMessage) (late bool, level json.RawMessage, err error) {
 	m := l.s.m
 	m.mu.Lock()
@@ -89,8 +91,8 @@ func (l *line) ask(method string, params json.RawMessage, token string, done fun
 	return err
 }
 
-// askAs is ask, which also records in the client's call where it went. It does not send a call that
-// the client has cancelled meanwhile.
+// askAs is like ask, and records in the client's call c the line and the id it was sent under. It
+// does not send a call that the client has cancelled meanwhile.
 func (l *line) askAs(method string, params json.RawMessage, w waiting, c *call) (jsonrpc.ID, error) {
 	m := l.s.m
 	m.mu.Lock()
@@ -120,7 +122,8 @@ func (l *line) send(msg jsonrpc.Message) error {
 	return l.s.stopped(fmt.Sprintf("server %q does not read what it is sent", l.s.name))
 }
 
-// take returns the call that awaits this answer, once.
+// take removes and returns the call that awaits the answer with this id. It reports false if there
+// is none.
 func (l *line) take(id jsonrpc.ID) (waiting, bool) {
 	l.s.m.mu.Lock()
 	defer l.s.m.mu.Unlock()
@@ -133,8 +136,8 @@ func (l *line) take(id jsonrpc.ID) (waiting, bool) {
 type question struct {
 	line     *line
 	id       jsonrpc.ID
-	token    string          // the key of its progress token at the client
-	original json.RawMessage // its own progress token
+	token    string          // the key of the progress token that the client got
+	original json.RawMessage // the server's own progress token
 }
 
 // got handles one message of a server.
@@ -177,5 +180,5 @@ func (l *line) asks(req *jsonrpc.Request) {
 	if req.Method != "ping" {
 		answer.Result, answer.Error = nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client is not ready, or has too many calls open"}
 	}
-	_ = l.send(answer) // one that does not read gets no answers
+	_ = l.send(answer) // lost if the server does not read
 }

@@ -17,12 +17,13 @@ import (
 
 // A list describes a method that lists things.
 type list struct {
-	key, needs string // of the result, and of the capabilities
-	named      bool   // its things have names that are prefixed
+	key, needs string // the field of the result, and the capability a server needs
+	named      bool   // the things have names, to which the server's name is prefixed
 	address    string // the field with a thing's address
 }
 
-// listed returns the description of a method, nothing for any other.
+// listed returns the description of a method that lists things, and the zero list for any other
+// method.
 func listed(method string) list {
 	switch method {
 	case "tools/list":
@@ -40,8 +41,8 @@ func listed(method string) list {
 }
 
 // list answers with one page of every server, in the owner's order. The cursor says which servers
-// have more, so that an endless list is not read here. A server that fails is left out: its fault
-// must not hide the others.
+// have more, so that an endless list is not read here. A server that fails is left out, so that the
+// lists of the others are still returned.
 func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	what := listed(method)
 	said, err := mcpjson.Fields(params)
@@ -74,8 +75,8 @@ func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	m.reply(c, &jsonrpc.Response{Result: result})
 }
 
-// listing returns the lines of the servers to ask. It restarts those that ended, if their pause is
-// over.
+// listing returns the lines of the servers to ask. It restarts servers that have ended and whose
+// pause is over.
 func (m *Mux) listing(ctx context.Context, what list, cursors map[string]string) []*line {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
 	defer cancel()
@@ -127,7 +128,8 @@ func merge(what list, lines []*line, answers []*jsonrpc.Response, first bool) (j
 	return mcpjson.Encode(result), nil
 }
 
-// metaServers holds what each server said of itself, where the protocol has one field for all.
+// metaServers is the key under which each server's own values are returned if the protocol has only
+// one field for all servers.
 const metaServers = "dev.floodmark/servers"
 
 type page struct {
@@ -136,8 +138,8 @@ type page struct {
 	meta  json.RawMessage
 }
 
-// page reads one server's page and notes what it holds. It leaves out a thing whose name cannot be
-// called.
+// page reads one server's page and records the addresses in it. It leaves out a thing without a
+// name if things of this list need one.
 func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, error) {
 	if answer.Error != nil {
 		return page{}, answer.Error
@@ -171,7 +173,7 @@ func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, er
 	return p, nil
 }
 
-// note records where things are.
+// note records the addresses that the server has listed. A first page replaces the earlier ones.
 func (s *server) note(what list, places []string, first bool) {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()
@@ -188,7 +190,7 @@ func (s *server) note(what list, places []string, first bool) {
 	}
 }
 
-// cursors reads our own cursor: nil for none.
+// cursors decodes our own cursor into the cursor of each server, or returns nil if there is none.
 func (m *Mux) cursors(raw json.RawMessage) (map[string]string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -242,11 +244,12 @@ func (m *Mux) initialize(c *call, params json.RawMessage) {
 	m.reply(c, &jsonrpc.Response{Result: m.welcome(asked)})
 }
 
-// usualVersion is the protocol's version for a client whose own no server answered to.
+// usualVersion is the protocol version for a client whose own version is not known here, if no
+// server has answered.
 const usualVersion = "2025-06-18"
 
-// welcome merges the servers' answers. The version is the newest that one of them agreed to: an
-// older one's messages are valid in a newer one too.
+// welcome merges the servers' answers. The version is the newest that a server agreed to, because
+// messages of older versions are valid in it, too.
 func (m *Mux) welcome(asked string) json.RawMessage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -302,8 +305,8 @@ func (m *Mux) welcome(asked string) json.RawMessage {
 // maxUnion is how deep capabilities are merged; they are two deep.
 const maxUnion = 8
 
-// union merges two capabilities: objects by their fields, true over false, else
-// the first.
+// union merges two capabilities. Objects are merged field by field; a missing or false value gives
+// way to the other; otherwise a wins.
 func union(a, b json.RawMessage, deep int) json.RawMessage {
 	if len(a) == 0 || string(a) == "false" || string(a) == "null" {
 		return b

@@ -1,11 +1,11 @@
-// Package mcpmux makes one MCP server out of several: a connection towards a client behind which
-// named servers stand. It routes messages, prefixes names (NAME__tool), merges lists and
-// capabilities, and keeps servers apart: one that dies, hangs or lies takes none of the others with
-// it. It decides nothing about calls, starts no program, opens no network.
+// Package mcpmux makes one MCP server out of several: it gives a client one connection to several
+// named servers. It routes messages, prefixes names (NAME__tool), merges lists and capabilities,
+// and keeps servers apart: a server that dies, hangs or lies does not disturb the others. It makes
+// no decisions about calls, starts no program and opens no network connection.
 //
 // A message of a server that belongs to no call goes to the newest open call, because a server on
-// standard streams does not say to which it belongs. An address that two servers claim is read from
-// neither until the client writes the server's name before it.
+// standard streams does not say to which call the message belongs. If two servers claim the same
+// address, it is read from neither until the client writes a server's name before it.
 package mcpmux
 
 import (
@@ -36,8 +36,8 @@ const (
 	maxQueue = 256
 )
 
-// CodeStopped is the code of an error that says a server is not running. It is the one the other
-// SDKs use for a closed connection.
+// CodeStopped is the code of an error that says a server is not running. Other SDKs use the same
+// code for a closed connection.
 const CodeStopped = -32000
 
 // An Upstream is one server behind the connection.
@@ -53,8 +53,8 @@ type Options struct {
 	// Name and Version are said to the client.
 	Name, Version string
 	Upstreams     []Upstream
-	// StartWait is how long the client's initialize waits for servers. Later ones join when they
-	// are ready. StartLimit is when they are given up.
+	// StartWait is how long the client's initialize waits for servers. A server that is ready later
+	// joins then. StartLimit is how long a start may take before it is given up.
 	StartWait, StartLimit time.Duration
 	// ListWait is how long a list waits for a server.
 	ListWait time.Duration
@@ -67,8 +67,8 @@ type Options struct {
 	Report func(server string, err error)
 }
 
-// A Mux is the connection. Its Write takes the client's messages, its Read returns those for the
-// client. Its maker closes it.
+// A Mux is the connection. Write takes the client's messages, and Read returns the messages for the
+// client. The caller of New closes it.
 type Mux struct {
 	opts    Options
 	servers []*server // in the owner's order
@@ -89,7 +89,8 @@ type Mux struct {
 	// level is the logging level the client asked for, for servers that start later.
 	level []byte
 	last  int64
-	// calls are the client's open calls by its id, asked those of servers by ours.
+	// calls are the client's open calls by the client's ids. asked are the servers' open calls by
+	// our ids.
 	calls map[jsonrpc.ID]*call
 	asked map[jsonrpc.ID]question
 	// tokens are the progress tokens the client knows for servers' calls.
@@ -216,7 +217,7 @@ func (m *Mux) number() jsonrpc.ID {
 	m.last++
 	id, err := jsonrpc.MakeID(float64(m.last))
 	if err != nil {
-		panic(err) // a number is an id
+		panic(err) // a number is always a valid id
 	}
 	return id
 }

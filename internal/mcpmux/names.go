@@ -160,11 +160,11 @@ func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, 
 	return s, mcpjson.Encode(said), nil
 }
 
-// holder returns the server of a resource, with the address as that server has it: the only one
-// that listed the address or has a template for it, else the only one there is. An address that two
-// claim belongs to neither until the client says which it means, as SERVER__ADDRESS: a server must
-// not take over another's. As long as one server's list is unread, the owner is unknown, unless
-// looked says that all were read.
+// holder returns the server of a resource, with the address as that server has it: - the server
+// that the client named, as in SERVER__ADDRESS; - else the only server that listed the address or
+// has a template for it; - else the only server that has resources. An address that two servers
+// claim is refused, because a server must not take over another's resource. As long as the list of
+// one of several servers is unread, it returns codeUnlisted, unless looked says that all were read.
 func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrpc.Error) {
 	uri, ok := mcpjson.Text(raw)
 	if !ok {
@@ -173,7 +173,7 @@ func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrp
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if name, rest, ok := strings.Cut(uri, upstream.Separator); ok {
-		// No scheme of an address has _ in it.
+		// The scheme of an address cannot contain _.
 		if i := slices.IndexFunc(m.servers, func(s *server) bool { return s.name == name }); i >= 0 && strings.Contains(rest, ":") {
 			return m.servers[i], rest, nil
 		}
@@ -235,7 +235,7 @@ func (m *Mux) tasked(raw json.RawMessage) *server {
 	return nil
 }
 
-// can says whether the server has a capability.
+// can reports whether the server has a capability.
 func (s *server) can(what string) bool {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// A server is one of those behind the connection, through all its restarts. Its fields below the
-// first three are guarded by the lock of the Mux.
+// A server is one server behind the connection, through all its restarts. The lock of the Mux
+// guards all fields but the first three.
 type server struct {
 	m    *Mux
 	name string
@@ -25,11 +25,11 @@ type server struct {
 	// ends counts ends in a row; retry is the earliest time of the next start.
 	ends  int
 	retry time.Time
-	why   error // of the last end
+	why   error // why the last line ended, or the last start failed
 	// caps and hello are from its last start.
 	caps  map[string]json.RawMessage
 	hello map[string]json.RawMessage
-	// addresses, templates and tasks are what it listed.
+	// addresses, templates and tasks are what the server listed or named in a result.
 	addresses, templates, tasks map[string]bool
 	listed                      bool // its resources were requested
 }
@@ -66,7 +66,7 @@ func (s *server) await(ctx context.Context) (*line, error) {
 }
 
 // start begins a start unless there is a line or a start already, and returns a channel that is
-// closed when it is decided.
+// closed when the start has succeeded or failed.
 func (s *server) start() (<-chan struct{}, error) {
 	m := s.m
 	m.mu.Lock()
@@ -90,14 +90,14 @@ func (s *server) start() (<-chan struct{}, error) {
 	return settled, nil
 }
 
-// stopped is a client's error for a server that is not running.
+// stopped returns the error that a client gets if a server is not running.
 func (s *server) stopped(text string) *jsonrpc.Error {
 	data, _ := json.Marshal(map[string]any{"server": s.name, "retry": true}) // plain values
 	return &jsonrpc.Error{Code: CodeStopped, Message: text, Data: data}
 }
 
-// run is one life of a server: it returns when the connection has ended and all waiting calls are
-// answered.
+// run dials the server once and serves the connection. It returns when the connection has ended and
+// all waiting calls are answered.
 func (s *server) run() {
 	m := s.m
 	limit, cancel := context.WithTimeout(m.ctx, m.opts.StartLimit)

@@ -12,7 +12,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// called handles a call of a client. Everything here holds the lock.
+// called handles a call of a client. The callers of everything in this file hold the lock of the
+// Hub.
 func (p *port) called(req *jsonrpc.Request) {
 	_, twice := p.calls[req.ID]
 	switch {
@@ -43,12 +44,13 @@ func (p *port) refuse(req *jsonrpc.Request, why string) {
 	p.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, "floodmark: server "+p.l.h.opts.Name+": "+why))
 }
 
-// lists reports a method that only lists what there is.
+// lists reports whether a method only lists what there is.
 func lists(method string) bool {
 	return slices.Contains([]string{"tools/list", "prompts/list", "resources/list", "resources/templates/list", "tasks/list"}, method)
 }
 
-// introduced answers initialize with the server's answer to us, in the older of both versions.
+// introduced answers initialize with the server's answer to us, in the client's version of the
+// protocol if that is older than the server's.
 func (p *port) introduced(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -78,7 +80,7 @@ func (p *port) list(req *jsonrpc.Request) {
 	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(params)}, &sent{})
 }
 
-// forward sends a call on under an id and with a progress token of ours.
+// forward sends the server a client's call under an id of ours and with a progress token of ours.
 func (p *port) forward(req *jsonrpc.Request, s *sent) {
 	token := "floodmark-" + strconv.FormatInt(p.l.last+1, 10)
 	params, original, err := withToken(req.Params, mcpjson.Encode(token))
@@ -107,12 +109,12 @@ func (p *port) takeBack(id jsonrpc.ID) {
 	delete(p.calls, id)
 	p.l.done(ours)
 	p.l.haunts(p)
-	// The reason stays with the client.
-	_ = p.l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(map[string]any{"requestId": ours.Raw()})}) // one that does not read misses it
+	// The client's reason is not sent: the server could repeat it to another client.
+	_ = p.l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(map[string]any{"requestId": ours.Raw()})}) // lost if the server does not read
 }
 
-// noted handles a notification of a client. One that is not about its own calls would reach a
-// server of all, and is dropped.
+// noted handles a notification of a client. Only notifications about the client's own calls are
+// forwarded; any other is dropped, because the server works for all clients.
 func (p *port) noted(req *jsonrpc.Request) {
 	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
@@ -127,7 +129,7 @@ func (p *port) noted(req *jsonrpc.Request) {
 		for _, q := range p.l.asked {
 			if key := mcpjson.TokenKey(said["progressToken"]); q.port == p && q.token != "" && q.token == key {
 				said["progressToken"] = q.original
-				_ = p.l.send(&jsonrpc.Request{Method: req.Method, Params: mcpjson.Encode(said)}) // one that does not read misses it
+				_ = p.l.send(&jsonrpc.Request{Method: req.Method, Params: mcpjson.Encode(said)}) // lost if the server does not read
 				return
 			}
 		}
@@ -141,7 +143,7 @@ func (p *port) answers(answer *jsonrpc.Response) {
 		return
 	}
 	delete(p.l.asked, answer.ID)
-	_ = p.l.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // one that does not read misses it
+	_ = p.l.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // lost if the server does not read
 }
 
 // subscribe subscribes a client to a resource.
@@ -165,7 +167,7 @@ func (p *port) subscribe(req *jsonrpc.Request) {
 	}
 }
 
-// unsubscribe ends that, at the server if no other client is subscribed.
+// unsubscribe ends a client's subscription. If no other client has it, the server is told, too.
 func (p *port) unsubscribe(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	p.unhear(text(said["uri"]))
@@ -185,7 +187,7 @@ func (p *port) unhear(place string) {
 	_, _ = p.l.ask("resources/unsubscribe", mcpjson.Encode(map[string]string{"uri": place}), &sent{answered: func(*jsonrpc.Response) {}}) // its answer is dropped
 }
 
-// onTask forwards a call about a task of this very client.
+// onTask forwards a call about a task if the task is this client's.
 func (p *port) onTask(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)
 	t := p.l.tasks[text(said["taskId"])]
@@ -200,12 +202,12 @@ func (p *port) onTask(req *jsonrpc.Request) {
 	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(said)}, &sent{})
 }
 
-// levels are those of a log, the most verbose first.
+// levels returns the logging levels, the most verbose first.
 func levels() []string {
 	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 }
 
-// setLevel records the log level of a client. The server is asked for the most verbose of all
+// setLevel records the log level of a client. The server gets the most verbose level of all
 // clients.
 func (p *port) setLevel(req *jsonrpc.Request) {
 	said, _ := mcpjson.Fields(req.Params)

@@ -1,10 +1,11 @@
 // Package mcpshare lets several clients use one MCP server: one process or one HTTP session,
 // initialized once, with a connection for each client. Ids, progress tokens, subscriptions and
 // tasks of one client are never another's. A message that the server sends without a call goes to
-// the client it belongs to if that is certain, and otherwise to none. It judges nothing and labels
-// nothing: that one client's words may come back to another is the concern of the relay before it.
+// the client it belongs to if that is certain, and otherwise to none. The package makes no
+// decisions and sets no labels: one client's words may come back to another through the server, and
+// the relay in front of it has to label them.
 //
-// Folders (roots) are not offered to the server: it would show one client's to all.
+// Folders (roots) are not offered to the server, because it would show one client's folders to all.
 package mcpshare
 
 import (
@@ -18,14 +19,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Limits of one server. They are those of a client that has it for itself.
+// Limits of one server. They equal the limits for a server that one client has for itself.
 const (
-	// MaxOpen bounds calls that are open at once: of a client, and of the server.
+	// MaxOpen bounds the calls of one client that are open at once, and the calls of the server.
 	MaxOpen = 1024
-	// MaxHeld bounds subscriptions, and tasks, that are remembered of a client.
+	// MaxHeld bounds the subscriptions of a client, and likewise its tasks.
 	MaxHeld = 1024
-	// maxQueue bounds messages that wait for a client that does not read, and
-	// maxServerQueue those for a server that all clients write to.
+	// maxQueue bounds the messages that wait for a client that does not read. maxServerQueue bounds
+	// the messages that wait for the server; it is larger, because all clients write to it.
 	maxQueue       = 256
 	maxServerQueue = 2048
 )
@@ -35,14 +36,15 @@ const maxDoublings = 6
 
 // Options are what a Hub is made of. Zero values mean the defaults.
 type Options struct {
-	// Name is the owner's name for the server, Version what it is told of us.
+	// Name is the owner's name for the server. Version is our version, which the server gets in
+	// initialize.
 	Name, Version string
 	// Dial connects to the server, again after each end. The Hub closes the connection.
 	Dial func(context.Context) (mcp.Connection, error)
-	// StartLimit is how long a start may take, Backoff the shortest pause after
-	// the second end in a row; it doubles up to 64 times that.
+	// StartLimit is how long a start may take. Backoff is the pause after the second end in a row;
+	// the pause doubles with every further end, up to 64 times Backoff.
 	StartLimit, Backoff time.Duration
-	// Ghost is how long a cancelled call counts as one the server may still be working on.
+	// Ghost is how long we assume that the server is still working on a cancelled call.
 	Ghost time.Duration
 	// Now returns the time.
 	Now func() time.Time
@@ -67,10 +69,10 @@ type Hub struct {
 	// ends counts ends in a row; retry is the earliest time of the next start.
 	ends  int
 	retry time.Time
-	why   error // of the last end
+	why   error // why the last line ended, or the last start failed
 }
 
-// New returns a server that is not started yet. Its maker closes it.
+// New returns a Hub whose server is not started yet. The caller closes the Hub.
 func New(o Options) *Hub {
 	o.StartLimit = cmp.Or(o.StartLimit, 5*time.Minute)
 	o.Backoff = cmp.Or(o.Backoff, time.Second)
@@ -112,7 +114,7 @@ func (h *Hub) Join(ctx context.Context) (mcp.Connection, error) {
 }
 
 // start begins a start unless the server runs or starts already, and returns a channel that is
-// closed when it is decided.
+// closed when the start has succeeded or failed.
 func (h *Hub) start() (<-chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

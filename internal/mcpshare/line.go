@@ -20,23 +20,23 @@ type line struct {
 	since time.Time
 
 	alive bool                       // initialize was answered
-	hello map[string]json.RawMessage // what it said then
+	hello map[string]json.RawMessage // its answer to initialize
 	last  int64
 	ports map[*port]bool
-	// sent are our calls to the server by our ids, tokens those with a progress
-	// token by that, and asked the server's calls to clients.
+	// the server's id
 	sent   map[jsonrpc.ID]*sent
 	tokens map[string]*sent
 	asked  map[jsonrpc.ID]*question
-	// heard are the subscribers of an address, tasks the owners of tasks, and forms the clients of
-	// forms that are filled in elsewhere.
+	// heard are the subscribers of each address. tasks are the clients' tasks by their ids. forms
+	// are the clients of elicitations that have an id because they are completed elsewhere, for
+	// example in a browser.
 	heard map[string]map[*port]bool
 	tasks map[string]*task
 	forms map[string]*port
 	// ghosts are clients that cancelled a call or left one open, and until when the server may
 	// still be working on it.
 	ghosts map[*port]time.Time
-	level  string // of its log, as it was last asked for
+	level  string // the logging level last requested from the server
 }
 
 // sent is a call to the server that was not answered yet.
@@ -45,8 +45,8 @@ type sent struct {
 	id     jsonrpc.ID
 	method string
 	place  string          // the address of a subscription
-	key    string          // of our progress token
-	token  json.RawMessage // the client's own
+	key    string          // the key of our progress token
+	token  json.RawMessage // the client's own progress token
 	// answered, if set, gets the answer instead of a client.
 	answered func(*jsonrpc.Response)
 }
@@ -55,8 +55,8 @@ type sent struct {
 type question struct {
 	port     *port
 	id       jsonrpc.ID      // the server's
-	token    string          // the key of its progress token at the client
-	original json.RawMessage // its own progress token
+	token    string          // the key of the progress token that the client got
+	original json.RawMessage // the server's own progress token
 }
 
 // A task is work of the server that continues after its answer.
@@ -65,8 +65,8 @@ type task struct {
 	open bool
 }
 
-// run is one run of the server: it returns when the server has ended and all waiting calls are
-// answered.
+// run dials the server once and serves the connection. It returns when the server has ended and all
+// waiting calls are answered.
 func (h *Hub) run() {
 	limit, cancel := context.WithTimeout(h.ctx, h.opts.StartLimit)
 	defer cancel()
@@ -91,15 +91,15 @@ func (h *Hub) run() {
 	}
 }
 
-// The newest version of the protocol we ask for, and our capabilities: a request of the server goes
-// to a client that has the capability. Folders (roots) are a client's own, and a shared server has
-// none.
+// The protocol version we ask for, and the capabilities we offer the server. A request of the
+// server is only forwarded to a client that has the capability itself. Folders (roots) differ
+// between clients, so they are not offered.
 const (
 	ownVersion      = "2025-11-25"
 	ownCapabilities = `{"sampling":{},"elicitation":{}}`
 )
 
-// greet sends initialize for all clients, and makes the line live. limit bounds the wait, ctx ends
+// greet sends initialize for all clients, and makes the line live. limit bounds the wait; ctx ends
 // with the line.
 func (l *line) greet(limit, ctx context.Context) error {
 	h := l.h
@@ -143,7 +143,7 @@ func (l *line) ask(method string, params json.RawMessage, s *sent) (jsonrpc.ID, 
 	return id, nil
 }
 
-// done drops a call. Its caller holds the lock.
+// done removes a call from the open calls. Its caller holds the lock.
 func (l *line) done(id jsonrpc.ID) {
 	if s := l.sent[id]; s != nil && s.key != "" {
 		delete(l.tokens, s.key)
@@ -164,7 +164,7 @@ func (l *line) number() jsonrpc.ID {
 	l.last++
 	id, err := jsonrpc.MakeID(float64(l.last))
 	if err != nil {
-		panic(err) // a number is an id
+		panic(err) // a number is always a valid id
 	}
 	return id
 }

@@ -21,11 +21,11 @@ type port struct {
 	once sync.Once
 
 	// Guarded by the lock of the Hub.
-	why error // of the end
-	// calls are its open calls: our id to each of its own.
+	why error // why the connection ended
+	// calls are the client's open calls: the client's id to ours.
 	calls map[jsonrpc.ID]jsonrpc.ID
 	caps  map[string]json.RawMessage
-	level string // of the log it asked for
+	level string // the logging level that the client asked for
 	subs  int
 	tasks int
 }
@@ -39,7 +39,7 @@ func (l *line) join() *port {
 	return p
 }
 
-// shut ends a port from our side. Its caller holds the lock.
+// shut ends the connection to a client. Its caller holds the lock.
 func (p *port) shut(why error) {
 	if p.why == nil {
 		p.why = why
@@ -90,7 +90,7 @@ func (p *port) Write(_ context.Context, msg jsonrpc.Message) error {
 	return nil
 }
 
-// Close implements [mcp.Connection]: the client leaves, and the server goes on.
+// Close implements [mcp.Connection]: it disconnects the client, and the server goes on.
 func (p *port) Close() error {
 	h := p.l.h
 	h.mu.Lock()
@@ -102,7 +102,8 @@ func (p *port) Close() error {
 	return nil
 }
 
-// leave cancels all that a client has at the server. Its caller holds the lock.
+// leave removes a client: it cancels the client's calls, subscriptions, tasks and questions. Its
+// caller holds the lock.
 func (l *line) leave(p *port) {
 	delete(l.ports, p)
 	if len(p.calls) > 0 || p.tasks > 0 {
@@ -129,7 +130,7 @@ func (l *line) leave(p *port) {
 	for id, q := range l.asked {
 		if q.port == p {
 			delete(l.asked, id)
-			_ = l.send(mcpjson.Refuse(q.id, jsonrpc.CodeInvalidRequest, "the client has left")) // one that does not read gets no answers
+			_ = l.send(mcpjson.Refuse(q.id, jsonrpc.CodeInvalidRequest, "the client has left")) // lost if the server does not read
 		}
 	}
 }
@@ -146,8 +147,8 @@ func (l *line) haunts(p *port) {
 	l.ghosts[p] = now.Add(l.h.opts.Ghost)
 }
 
-// tell gives the client a message. One that does not read is disconnected: it must not delay the
-// others. Its caller holds the lock.
+// tell gives the client a message. A client that does not read is disconnected, so that it does not
+// delay the others. Its caller holds the lock.
 func (p *port) tell(msg jsonrpc.Message) {
 	select {
 	case p.in <- msg:

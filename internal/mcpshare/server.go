@@ -30,12 +30,12 @@ func (l *line) got(msg jsonrpc.Message) {
 	}
 }
 
-// answered gives an answer to the client that asked. It holds the lock; the returned function is
-// called without.
+// answered forwards an answer to the client that asked. Its caller holds the lock, and calls the
+// returned function, unless nil, after releasing it.
 func (l *line) answered(m *jsonrpc.Response) func() {
 	s := l.sent[m.ID]
 	if s == nil {
-		return nil // no open call, or one that was cancelled
+		return nil // there is no such call, or it was cancelled
 	}
 	l.done(m.ID)
 	if s.answered != nil {
@@ -60,8 +60,8 @@ func (l *line) answered(m *jsonrpc.Response) func() {
 	return nil
 }
 
-// began records the owner of a task that the server answers with. Another client's task stays that
-// client's.
+// began records that the task in the server's answer belongs to this client. A task that belongs to
+// another client is left alone.
 func (p *port) began(result json.RawMessage) {
 	said, err := mcpjson.Fields(result)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *port) began(result json.RawMessage) {
 func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
 	said, _ := mcpjson.Fields(result)
 	var items, own []json.RawMessage
-	_ = json.Unmarshal(said["tasks"], &items) // no list has no items
+	_ = json.Unmarshal(said["tasks"], &items) // anything but a list has no items
 	for _, item := range items {
 		about, _ := mcpjson.Fields(item)
 		if t := p.l.tasks[text(about["taskId"])]; t != nil && t.port == p && one(about, "taskId") == nil {
@@ -93,11 +93,11 @@ func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
 	return mcpjson.Encode(page)
 }
 
-// asks forwards a call of the server to the client it is certainly for. It holds the lock; the
-// returned function is called without.
+// asks forwards a call of the server to the client it is certainly for. Its caller holds the lock,
+// and calls the returned function, unless nil, after releasing it.
 func (l *line) asks(req *jsonrpc.Request) func() {
 	if req.Method == "ping" {
-		_ = l.send(empty(req.ID)) // one that does not read gets no answers
+		_ = l.send(empty(req.ID)) // lost if the server does not read
 		return nil
 	}
 	p := l.whose(req.Params)
@@ -137,7 +137,7 @@ func (l *line) asks(req *jsonrpc.Request) func() {
 	return nil
 }
 
-// pending reports whether the server waits for an answer under this id.
+// pending reports whether the server already has an unanswered call with this id.
 func (l *line) pending(id jsonrpc.ID) bool {
 	for _, q := range l.asked {
 		if q.id == id {
@@ -147,7 +147,7 @@ func (l *line) pending(id jsonrpc.ID) bool {
 	return false
 }
 
-// can reports whether the client said that it answers such calls.
+// can reports whether the client has offered the capability that a method needs.
 func (p *port) can(method string) bool {
 	for prefix, capability := range map[string]string{"sampling/": "sampling", "elicitation/": "elicitation", "roots/": "roots"} {
 		if strings.HasPrefix(method, prefix) {
@@ -157,9 +157,9 @@ func (p *port) can(method string) bool {
 	return true
 }
 
-// whose returns the client that a message of the server belongs to, nil if that is not certain: the
-// one whose task it names, else the only one that the server works for, or may still be working
-// for.
+// whose returns the client that a message of the server belongs to, or nil if that is not certain.
+// If the message names a task, it is the client of that task. Otherwise it is the only client that
+// the server is working for, or may still be working for.
 func (l *line) whose(params json.RawMessage) *port {
 	said, _ := mcpjson.Fields(params)
 	meta, _ := mcpjson.Fields(said["_meta"])

@@ -10,15 +10,16 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// text reads a text; empty is none.
+// text decodes a JSON string. It returns "" for anything else.
 func text(raw json.RawMessage) string {
 	s, _ := mcpjson.Text(raw)
 	return s
 }
 
-// withToken returns parameters with another progress token if they have one, and the one they had.
-// It writes parameters that could be read in two ways anew, each key once, and refuses them where a
-// lenient reader could take one key for another.
+// withToken replaces the progress token in parameters that have one, and returns the original
+// token. If there is a _meta, it encodes the parameters anew with each key only once, so that the
+// server reads the same values as we did. It refuses keys that a lenient reader could take for
+// _meta or progressToken.
 func withToken(params, token json.RawMessage) (changed, original json.RawMessage, err error) {
 	said, err := mcpjson.Fields(params)
 	if err != nil {
@@ -48,7 +49,7 @@ func withToken(params, token json.RawMessage) (changed, original json.RawMessage
 	return mcpjson.Encode(said), original, nil
 }
 
-// one refuses keys that differ from a known one by case only.
+// one returns an error if there is another key that differs from key by case only.
 func one(said map[string]json.RawMessage, key string) error {
 	for k := range said {
 		if k != key && strings.EqualFold(k, key) {
