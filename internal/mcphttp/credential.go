@@ -6,17 +6,18 @@ import (
 	"net/http"
 )
 
-// A Credential is what a server is shown. It may change between two requests. Its errors never
-// contain it.
+// A Credential provides the token for a server. The token may change between two requests. Errors
+// never contain it.
 type Credential interface {
-	// Show returns the token; empty: there is none.
+	// Show returns the token, or "" if there is none.
 	Show(ctx context.Context) (string, error)
-	// Refused returns another token after the server refused one, or an error.
+	// Refused returns another token after the server refused the shown one, or an error if there is
+	// none.
 	Refused(ctx context.Context, shown string) (string, error)
 }
 
 // shown sends a request with the credential, and once more with another one if the server refuses
-// it. It follows no other login instruction of the server: only the owner begins a login.
+// it. It ignores what the server says about logging in, because only the owner begins a login.
 func (d *door) shown(req *http.Request) (*http.Response, error) {
 	if d.credential == nil {
 		return d.next.RoundTrip(req)
@@ -32,7 +33,7 @@ func (d *door) shown(req *http.Request) (*http.Response, error) {
 	if err != nil || res.StatusCode != http.StatusUnauthorized {
 		return res, err
 	}
-	_ = res.Body.Close() // why it was refused is not for us to read
+	_ = res.Body.Close() // the server's reason is not read
 	if token, err = d.credential.Refused(req.Context(), token); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 const (
 	// MaxAnswer bounds one message of a server, in bytes.
 	MaxAnswer = 16 << 20
-	// noteTime bounds the delivery of what needs no answer.
+	// noteTime bounds the delivery of a message that needs no answer.
 	noteTime = 30 * time.Second
 	dialTime = 10 * time.Second
 	idleTime = 90 * time.Second
@@ -30,30 +30,29 @@ const (
 	maxHead  = 64 << 10
 )
 
-// codeRejected is the SDK's own code for an undelivered message. It looks like an error of the
-// server.
+// codeRejected is the SDK's own code for an undelivered message, which must not be taken for an
+// error of the server.
 const codeRejected = -32005
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// A Server is one that is reached over HTTP.
+// A Server is an MCP server that is reached over HTTP.
 type Server struct {
-	// URL is where it is: https, or http on this machine.
+	// URL is its address: https, or http on this machine.
 	URL string
 	// Headers are sent with every request, as credentials are. They are fetched once per connection
 	// and never shown.
 	Headers func() (http.Header, error)
-	// Credential is shown too; nil: none.
+	// Credential provides a bearer token; nil: none is sent.
 	Credential Credential
-	// MaxAnswer replaces the constant, for tests.
+	// MaxAnswer, if positive, replaces the constant. It is for tests.
 	MaxAnswer int64
 
-	// transport replaces the one to the network, for tests.
+	// transport replaces the transport to the network. It is for tests.
 	transport http.RoundTripper
 }
 
-// Dial returns a connection to a server. Nothing is sent before the first
-// message is.
+// Dial returns a connection to a server. It sends nothing before the first message is written.
 func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 	if err := upstream.CheckURL(s.URL); err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 		return nil, err
 	}
 	client := outward.Client(outward.Options{
-		// Unencrypted requests stay on this machine, also if a name resolves elsewhere.
+		// Unencrypted requests stay on this machine, even if a name resolves elsewhere.
 		Here: u.Scheme == "http", DialTime: dialTime, HeaderBytes: maxHead, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
 	})
 	if s.transport != nil {
@@ -91,7 +90,8 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 	return r, nil
 }
 
-// A door adds what belongs to every request, and bounds every answer.
+// A door is the transport to a server: it adds headers, credential and protocol version to every
+// request, and bounds every answer.
 type door struct {
 	next       http.RoundTripper
 	headers    http.Header
@@ -189,7 +189,8 @@ func (r *remote) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// pump reads from the SDK's connection, and learns the version on the way.
+// pump forwards messages from the SDK's connection, and takes the protocol version from the answer
+// to initialize.
 func (r *remote) pump() {
 	for {
 		msg, err := r.inner.Read(r.ctx)
@@ -230,8 +231,8 @@ func (r *remote) agreed(answer *jsonrpc.Response) {
 	r.door.mu.Unlock()
 }
 
-// Write implements [mcp.Connection]. A call does not wait for its answer, and
-// one that cannot be delivered is answered with an error: the connection goes on.
+// Write implements [mcp.Connection]. It does not wait for a call's answer. A call that cannot be
+// delivered is answered with an error, and the connection goes on.
 func (r *remote) Write(_ context.Context, msg jsonrpc.Message) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -252,7 +253,7 @@ func (r *remote) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(r.ctx, noteTime)
-	err := r.inner.Write(ctx, msg) // one that is lost is lost, as on any network
+	err := r.inner.Write(ctx, msg) // a notification or answer that fails is lost, as on any network
 	cancel()
 	r.mu.Lock()
 	if ok && req.Method == "notifications/initialized" && err == nil && !r.listening && !r.over {
@@ -262,7 +263,8 @@ func (r *remote) Write(_ context.Context, msg jsonrpc.Message) error {
 	return nil
 }
 
-// undelivered keeps what a server said in its refusal, without addresses.
+// undelivered returns the error for a call that failed: the server's own refusal, or else err
+// without addresses.
 func undelivered(err error) error {
 	where, said := new(url.Error), new(jsonrpc.Error)
 	if !errors.As(err, &where) && errors.As(err, &said) && said.Code != codeRejected {
@@ -271,7 +273,7 @@ func undelivered(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: plain(err).Error()}
 }
 
-// plain takes addresses out of an error: they may hold keys.
+// plain removes the address from an error, because it may contain keys.
 func plain(err error) error {
 	if where := new(url.Error); errors.As(err, &where) {
 		return fmt.Errorf("reach the server: %w", where.Err)
@@ -279,13 +281,13 @@ func plain(err error) error {
 	return err
 }
 
-// Close implements [mcp.Connection]: it ends the session at the server too.
+// Close implements [mcp.Connection]: it also ends the session at the server.
 func (r *remote) Close() error {
 	r.once.Do(func() {
 		r.mu.Lock()
 		r.over = true
 		r.mu.Unlock()
-		_ = r.inner.Close() // a server that does not hear it lets it expire
+		_ = r.inner.Close() // a server that does not get this lets the session expire
 		r.cancel()
 	})
 	r.work.Wait()

@@ -1,7 +1,7 @@
-// Package mcphttp carries MCP over HTTP in both directions: [Handler] accepts clients and makes one
-// connection of each of their sessions, [Dial] reaches a server. The SDK's transports speak the
-// protocol; this package adds the checks they leave to others: who may connect, from where, with
-// how much, for how long. It reads no more of a message than it needs to carry it.
+// Package mcphttp carries MCP over HTTP in both directions: [Handler] accepts clients and makes a
+// connection for each of their sessions, and [Dial] connects to a server. The SDK's transports
+// speak the protocol. This package adds the checks that they lack: tokens, origins and hosts, and
+// limits on size, number and time. It reads no more of a message than it needs to forward it.
 //
 // The SDK's transports are made for its own clients and servers, so streams.go and wrap.go work
 // around them. A fork, or a protocol of our own, would be more to maintain. Versions of MCP without
@@ -30,20 +30,20 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Limits of the door. Clients send calls with arguments: 16 MiB is what the
-// SDK takes on stdio too.
+// Limits of a Handler. The 16 MiB for a message with its arguments are also the SDK's limit on
+// stdio.
 const (
 	// MaxBody bounds one message of a client, in bytes.
 	MaxBody = 16 << 20
 	// MaxBatch bounds the messages in one body.
 	MaxBatch = 64
-	// MaxSessions bounds open sessions, MaxClientSessions those of one client.
+	// MaxSessions bounds all open sessions. MaxClientSessions bounds those of one client.
 	MaxSessions       = 1024
 	MaxClientSessions = 256
 	// MaxJoin bounds the headers [SessionHeader] and [AgentHeader].
 	MaxJoin = 256
-	// stall is how long a client may take none of what is written to it, or send
-	// its message.
+	// stall bounds how long the client may take to send its message, and how long a write may wait
+	// for it.
 	stall = time.Minute
 )
 
@@ -58,10 +58,9 @@ const sessionIDHeader = "Mcp-Session-Id"
 
 // A Peer is the client that opened a session.
 type Peer struct {
-	// Client is the name of its token, ID the session's own.
+	// Client is the name of the client's token. ID is the id of the MCP session.
 	Client, ID string
-	// Join and Agent are what it said in [SessionHeader] and [AgentHeader];
-	// empty: nothing.
+	// Join and Agent are the values of [SessionHeader] and [AgentHeader], or empty.
 	Join, Agent string
 	// Caller is the client's process; zero if unknown.
 	Caller hook.Process
@@ -69,22 +68,23 @@ type Peer struct {
 
 // Options are what a Handler is made of.
 type Options struct {
-	// Admit returns the client with this token. On an error it is refused.
+	// Admit returns the client with this token. If it returns an error, the request is refused.
 	Admit func(token string) (client string, err error)
-	// Caller returns the process at the other end of a request; zero if unknown. On an error, which
-	// says why, the request is refused. Nil: no process is looked up.
+	// Caller returns the process at the other end of a request; zero if unknown. If it returns an
+	// error, the request is refused with the error's text. Nil: no process is looked up.
 	Caller func(*http.Request) (hook.Process, error)
-	// Open returns the server for a session that begins. The Handler closes it.
+	// Open connects a new session to its server. The Handler closes it.
 	Open func(context.Context, Peer) (mcp.Connection, error)
-	// Hosts are the names of this door, besides those of the machine itself.
+	// Hosts are the names under which clients reach this Handler, besides localhost and loopback
+	// addresses.
 	Hosts []string
 	// Idle is the time without a message after which a session ends; zero: 30 minutes.
 	Idle time.Duration
-	// MaxBody replaces the constant, for tests.
+	// MaxBody, if positive, replaces the constant. It is for tests.
 	MaxBody int64
 }
 
-// A Handler serves clients. Its maker closes it; after that it begins no session.
+// A Handler serves clients. The caller of NewHandler closes it; after that it begins no session.
 type Handler struct {
 	opts    Options
 	origins *http.CrossOriginProtection
@@ -95,7 +95,7 @@ type Handler struct {
 	sessions map[string]*session
 }
 
-// NewHandler returns a door.
+// NewHandler returns a Handler.
 func NewHandler(opts Options) *Handler {
 	if opts.Idle <= 0 {
 		opts.Idle = 30 * time.Minute
@@ -122,7 +122,7 @@ func (h *Handler) Close() error {
 	return nil
 }
 
-// Sessions returns how many are open.
+// Sessions returns the number of open sessions.
 func (h *Handler) Sessions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -135,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this door is not reached by that name (a page on the web may be behind it)", http.StatusForbidden)
 		return
 	}
-	// A browser says where a page is from; no MCP client is a page elsewhere.
+	// A browser sends the origin of a page. No MCP client is a page of another origin.
 	if err := h.origins.Check(r); err != nil || r.Header.Get("Origin") != "" && !h.origin(r.Header.Get("Origin")) {
 		http.Error(w, "pages of other places may not call this", http.StatusForbidden)
 		return
@@ -178,8 +178,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hosted reports whether a request was meant for us: a page whose name was bound to our address
-// names its own host here.
+// hosted reports whether a request names one of our hosts. A page that has bound its own host name
+// to our address (DNS rebinding) sends that name, and is refused.
 func (h *Handler) hosted(host string) bool {
 	name := host
 	if n, _, err := net.SplitHostPort(host); err == nil {
@@ -211,8 +211,8 @@ func (h *Handler) admitted(r *http.Request) (string, bool) {
 	return client, err == nil && client != ""
 }
 
-// known returns the session of a request. A session of another client, or of another process, is
-// not found: its rights were decided by who began it.
+// known returns the session of a request. A session that another client or process began is not
+// found, because its rights depend on who began it.
 func (h *Handler) known(w http.ResponseWriter, r *http.Request, who Peer) *session {
 	id := r.Header.Get(sessionIDHeader)
 	if id == "" {
@@ -288,7 +288,7 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request, who Peer, mail
 		return h.known(w, r, who)
 	}
 	if !mail.begins {
-		// Clients of the versions without sessions send initialize after this.
+		// Clients of MCP versions without sessions send initialize after this answer.
 		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "this server has sessions: say initialize first")
 		return nil
 	}
@@ -314,21 +314,22 @@ func (h *Handler) refuseWith(w http.ResponseWriter, id jsonrpc.ID, status int, w
 	w.WriteHeader(status)
 	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: why})
 	if err == nil {
-		_, _ = w.Write(data) // a client that is gone needs no answer
+		_, _ = w.Write(data) // the client may be gone
 	}
 }
 
-// mail is what came in one body.
+// mail holds the messages of one body.
 type mail struct {
 	body   []byte     // for the SDK
-	begins bool       // one is initialize
-	first  jsonrpc.ID // of the first call
-	// version is what a message says of itself, in the family without sessions.
+	begins bool       // whether a message is an initialize call
+	first  jsonrpc.ID // the id of the first call
+	// version is the protocol version in a message's _meta, where clients of the versions without
+	// sessions put it.
 	version string
 }
 
-// open reads as much of a body as needed: whether it begins a session, and methods that the SDK
-// does not know, which are wrapped so that it passes them.
+// open reads as much of a body as needed: whether it begins a session, and which methods the SDK
+// does not know. It wraps the latter so that the SDK passes them.
 func open(body []byte) (mail, error) {
 	m := mail{body: body}
 	batch := []json.RawMessage{body}
@@ -369,7 +370,7 @@ func open(body []byte) (mail, error) {
 	if changed && !isBatch {
 		m.body = batch[0]
 	} else if changed {
-		m.body, _ = json.Marshal(batch) // raw values that were read
+		m.body, _ = json.Marshal(batch) // values that were decoded can be encoded
 	}
 	return m, nil
 }
@@ -386,7 +387,7 @@ func (p *patient) Write(data []byte) (int, error) {
 }
 
 // Flush sends what was written.
-func (p *patient) Flush() { _ = p.out.Flush() } // the next write says if it is gone
+func (p *patient) Flush() { _ = p.out.Flush() } // if the client is gone, the next write fails
 
-// Unwrap is for the standard library.
+// Unwrap returns the inner writer for [http.ResponseController].
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// listenTries bounds attempts in a row that bring no message.
+	// listenTries bounds the attempts in a row in which no event with an id arrives.
 	listenTries = 5
 	listenPause = time.Second
 )
 
 // listen keeps the stream open on which a server sends notifications and requests. The SDK does
-// this only for clients of its own. A server that has no such stream, or closes it again and again,
-// is not asked further.
+// this only for clients of its own. If a server has no such stream, or closes it again and again,
+// listen gives up.
 func (r *remote) listen() {
 	last := ""
 	for tries := 0; tries < listenTries; tries++ {
@@ -73,7 +73,7 @@ func (r *remote) stream(last *string) (again bool, err error) {
 		if err != nil {
 			return err
 		}
-		if req, ok := msg.(*jsonrpc.Request); ok { // responses come where the call went
+		if req, ok := msg.(*jsonrpc.Request); ok { // responses come on the stream of their call
 			r.give(req)
 		}
 		return nil
@@ -95,11 +95,11 @@ func events(body io.Reader, most int64, f func(id string, data []byte) error) er
 		long := errors.Is(err, bufio.ErrBufferFull)
 		if err != nil && !long {
 			if errors.Is(err, io.EOF) {
-				return nil // an event without its end is none
+				return nil // an incomplete event is dropped
 			}
 			return err
 		}
-		if full { // the rest of a line
+		if full { // the rest of a long data line
 			data = append(data, bytes.TrimRight(line, "\r\n")...)
 			full = long
 			continue

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A session is one client's, from initialize to its end: two pumps between the client's streams and
-// its server.
+// A session is one MCP session of a client, from initialize to its end. Two goroutines forward
+// messages between the client's streams and the server.
 type session struct {
 	h         *Handler
 	peer      Peer
@@ -24,15 +24,15 @@ type session struct {
 	streams   *streams
 	once      sync.Once
 	stop      context.CancelFunc
-	tries     sync.WaitGroup // begun by the pump that tells
+	tries     sync.WaitGroup // the goroutines of later, which down starts
 
 	mu    sync.Mutex // guards all below
 	hello bool       // initialize was answered
 	used  int        // requests under way
 	idle  *time.Timer
 	over  bool
-	calls []openCall // those of the client, oldest first
-	// listened: it had its stream for news open
+	calls []openCall // the client's open calls, oldest first
+	// listened is set when the client opens its stream for notifications.
 	listened bool
 	late     int // messages that wait for a client to listen
 }
@@ -73,7 +73,7 @@ func (h *Handler) begin(ctx context.Context, peer Peer) (*session, error) {
 	return s, nil
 }
 
-// enter counts a session in; run or begin counts it out.
+// enter registers a session, and adds it to h.work; run or begin ends that.
 func (h *Handler) enter(s *session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *Handler) leave(s *session) {
 	delete(h.sessions, s.peer.ID)
 }
 
-// run pumps until one side ends, then ends the other.
+// run forwards messages until one side ends, then ends the other.
 func (s *session) run(ctx context.Context) {
 	defer s.h.work.Done()
 	var pumps sync.WaitGroup
@@ -153,7 +153,8 @@ func (s *session) use() func() {
 	}
 }
 
-// hungUp is how long a client that stopped listening may be silent: most end without a message.
+// hungUp is how long a client that has listened for notifications and has no request open may be
+// silent. It is short, because most clients end without a message.
 const hungUp = 5 * time.Minute
 
 // patience is how long the session may be idle. Its caller holds the lock.
@@ -164,7 +165,7 @@ func (s *session) patience() time.Duration {
 	return s.h.opts.Idle
 }
 
-// up carries messages of the client to the server.
+// up forwards messages of the client to the server.
 func (s *session) up(ctx context.Context) {
 	for {
 		msg, err := s.near.Read(ctx)
@@ -190,7 +191,7 @@ func (s *session) opened(req *jsonrpc.Request) {
 	s.calls = append(s.calls, openCall{id: req.ID, token: tokenIn(req.Params, true)})
 }
 
-// down carries messages of the server to the client.
+// down forwards messages of the server to the client.
 func (s *session) down(ctx context.Context) {
 	for {
 		msg, err := s.far.Read(ctx)
@@ -212,16 +213,16 @@ func (s *session) down(ctx context.Context) {
 	}
 }
 
-// How long and how many messages wait for a client that is not listening, as between initialize and
-// its stream for notifications.
+// How long messages wait for a client that is not listening yet, as between initialize and the
+// opening of its stream; how often that is checked; and how many messages may wait.
 const (
 	listenWait = 5 * time.Second
 	listenLook = 20 * time.Millisecond
 	maxLater   = 64
 )
 
-// later retries until the client listens, in a goroutine: the server must not wait for a client
-// that never does.
+// later retries in a goroutine until the client listens, so that the server does not wait for a
+// client that never listens.
 func (s *session) later(ctx context.Context, msg *jsonrpc.Request) {
 	s.mu.Lock()
 	room := s.late < maxLater
@@ -253,14 +254,14 @@ func (s *session) later(ctx context.Context, msg *jsonrpc.Request) {
 
 func (s *session) unheard(ctx context.Context, msg *jsonrpc.Request) {
 	if msg.IsCall() {
-		_ = s.far.Write(ctx, &jsonrpc.Response{ID: msg.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client is not listening"}}) // one that ended asks nothing more
+		_ = s.far.Write(ctx, &jsonrpc.Response{ID: msg.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client is not listening"}}) // a server that has ended needs no answer
 	}
 }
 
 func (s *session) answered(msg *jsonrpc.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hello = s.hello || msg.Error == nil // nothing is granted before initialize is
+	s.hello = s.hello || msg.Error == nil // before initialize, no call succeeds
 	for i, c := range s.calls {
 		if c.id == msg.ID {
 			s.calls = append(s.calls[:i], s.calls[i+1:]...)
@@ -269,9 +270,10 @@ func (s *session) answered(msg *jsonrpc.Response) {
 	}
 }
 
-// tell writes a message that is no answer to the stream where a client looks for it: progress to
-// the call it is about, changed lists to the stream for notifications, the rest to the newest call;
-// if that fails, to the other.
+// tell writes a notification or request of the server to the stream on which the client expects it:
+// - progress to the stream of the call it is about; - changes of lists and resources to the stream
+// for notifications; - anything else to the stream of the newest call. If that fails, it tries the
+// other kind of stream.
 func (s *session) tell(ctx context.Context, req *jsonrpc.Request) error {
 	id := s.about(req)
 	news := strings.HasSuffix(req.Method, "list_changed") || req.Method == "notifications/resources/updated"
@@ -286,7 +288,7 @@ func (s *session) tell(ctx context.Context, req *jsonrpc.Request) error {
 	return err
 }
 
-// about returns the call a message belongs to; an invalid id for none.
+// about returns the id of the call that a message belongs to, or an invalid id if no call is open.
 func (s *session) about(req *jsonrpc.Request) jsonrpc.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// streams makes contexts by which the SDK's transport knows to which call's stream a message
-// belongs. The transport finds the stream by a private context key, which it sets for every call
-// that one of its servers handles. So an empty server handles a ping with the id in question, and
-// we keep the context it was given. The package comment says why this and no fork.
+// streams makes contexts that tell the SDK's transport on which call's stream to write a message.
+// The transport finds the stream by a private context key, which it sets for every call that one of
+// its servers handles. So an empty server handles a ping with the id in question, and we keep the
+// context it was given. The package comment says why we do not fork the SDK instead.
 type streams struct {
 	session *mcp.ServerSession
 	pings   chan jsonrpc.Message
@@ -22,7 +22,7 @@ type streams struct {
 	answers chan struct{}
 	made    chan context.Context
 
-	one sync.Mutex // one at a time
+	one sync.Mutex // held during a ping
 }
 
 func newStreams(ctx context.Context) (*streams, error) {
@@ -44,12 +44,12 @@ func newStreams(ctx context.Context) (*streams, error) {
 	s.session = session
 	s.close = sync.OnceFunc(func() {
 		close(s.done)
-		_ = session.Wait() // its connection has ended
+		_ = session.Wait() // it returns when the connection has ended
 	})
 	return s, nil
 }
 
-// of returns a context that belongs to a call, or ctx itself for none.
+// of returns a context for writing to the stream of a call, or ctx itself if id is invalid.
 func (s *streams) of(ctx context.Context, id jsonrpc.ID) context.Context {
 	if !id.IsValid() {
 		return ctx
@@ -74,7 +74,7 @@ func (s *streams) of(ctx context.Context, id jsonrpc.ID) context.Context {
 	return made
 }
 
-// pinged is the connection of that server: pings in, answers dropped.
+// pinged is the connection of the empty server: it reads pings, and drops the answers.
 type pinged streams
 
 var errDone = errors.New("the session ended")

@@ -11,14 +11,14 @@ import (
 )
 
 // Several servers with state behind one address need a session, so we speak only the versions with
-// sessions. A client of a version without them sends its version with every request; it is told the
-// supported ones, as the specification has it, and then sends initialize.
+// sessions. A client of a version without them sends its version with every request; it gets the
+// list of supported versions, as the specification wants, and then sends initialize.
 
-// versions are those with sessions, the newest first.
+// versions returns the supported versions, which have sessions, the newest first.
 func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
 
-// asked returns the version of a request: from its header, or from the _meta of a message. Empty:
-// it does not say.
+// asked returns the version of a request: from its header, or from the _meta of a message. It
+// returns "" if there is none.
 func asked(r *http.Request, m mail) string {
 	if m.version != "" {
 		return m.version
@@ -27,7 +27,7 @@ func asked(r *http.Request, m mail) string {
 }
 
 // versionIn returns the version in the _meta of parameters, as clients without sessions write it.
-// An unreadable one is not empty either.
+// For an unreadable version it returns "?".
 func versionIn(params json.RawMessage) string {
 	if !bytes.Contains(params, []byte(mcp.MetaKeyProtocolVersion)) {
 		return ""
@@ -48,8 +48,8 @@ func versionIn(params json.RawMessage) string {
 // maxVersion bounds how much of a version is repeated in an error, in bytes.
 const maxVersion = 64
 
-// speaks reports whether a request is of a version that we speak. If it is not, speaks has answered
-// it.
+// speaks reports whether a request is of a supported version. If it is not, speaks answers the
+// request with an error.
 func (h *Handler) speaks(w http.ResponseWriter, r *http.Request, m mail) bool {
 	version := asked(r, m)
 	if m.version == "" && (version == "" || slices.Contains(versions(), version)) {
@@ -57,7 +57,7 @@ func (h *Handler) speaks(w http.ResponseWriter, r *http.Request, m mail) bool {
 	}
 	data, err := json.Marshal(mcp.UnsupportedProtocolVersionData{Supported: versions(), Requested: version[:min(len(version), maxVersion)]})
 	if err != nil {
-		data = nil // texts are always JSON
+		data = nil // cannot happen: strings always encode
 	}
 	h.refuseWith(w, m.first, http.StatusBadRequest, &jsonrpc.Error{Code: mcp.CodeUnsupportedProtocolVersion, Message: "unsupported protocol version", Data: data})
 	return false

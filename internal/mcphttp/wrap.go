@@ -7,9 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// The SDK's transport refuses unknown methods before we see them. MCP grows by such methods, so
-// they travel through it as a ping, or as a notification, with the message itself inside, and are
-// unwrapped behind it.
+// The SDK's transport refuses methods that it does not know before we see them. New versions of MCP
+// add methods, so such a message is wrapped in a ping or a known notification, and unwrapped after
+// the transport.
 const (
 	carriesCall = "ping"
 	carriesNote = "notifications/roots/list_changed"
@@ -23,8 +23,8 @@ type letter struct {
 	} `json:"dev.floodmark/carried"`
 }
 
-// known reports whether the SDK's transport passes a request by itself. Wrapping one that it would
-// pass is harmless.
+// known reports whether the SDK's transport passes a request by itself. Wrapping a request that the
+// SDK knows is harmless.
 func known(req *jsonrpc.Request) bool {
 	switch req.Method {
 	case "initialize", "ping", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover":
@@ -55,7 +55,8 @@ func wrap(req *jsonrpc.Request) (json.RawMessage, error) {
 	return jsonrpc.EncodeMessage(&jsonrpc.Request{ID: req.ID, Method: method, Params: params})
 }
 
-// unwrap takes out what wrap put in. A client may wrap by itself: that changes nothing.
+// unwrap takes out what wrap put in. A client that wraps its messages itself gains nothing, because
+// the wrapped methods are unwrapped and checked like any other.
 func unwrap(req *jsonrpc.Request) *jsonrpc.Request {
 	plain := &jsonrpc.Request{ID: req.ID, Method: req.Method, Params: req.Params}
 	if req.Method != carriesCall && req.Method != carriesNote || len(req.Params) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// maxFile bounds the file, waitTime the wait for other processes that write it.
+// maxFile bounds the file, in bytes. waitTime bounds the wait for other processes that write it.
 const (
 	maxFile  = 8 << 20
 	waitTime = 10 * time.Second
@@ -23,16 +23,17 @@ const (
 	authPost  = "post"
 )
 
-// A login is the stored form of one.
+// A login is one server's entry in the file.
 //
-// Rules for changing it: keys are only added, and a login without one must hold for less.
+// Rules for changing it: keys are only added, and an entry without a new key must not allow more
+// than one with it.
 type login struct {
-	// URL is the server it was made for. It does not hold at another address.
+	// URL is the server that the login was made for. At another address it is not used.
 	URL string `json:"url"`
-	// Resource is the audience of its tokens, Issuer who gave them.
+	// Resource is the audience of the tokens. Issuer issued them.
 	Resource string `json:"resource"`
 	Issuer   string `json:"issuer"`
-	// TokenEndpoint and RevokeEndpoint are the issuer's, as they were at the login.
+	// TokenEndpoint and RevokeEndpoint are those of the issuer at the time of the login.
 	TokenEndpoint  string `json:"token_endpoint"`
 	RevokeEndpoint string `json:"revocation_endpoint,omitempty"`
 	ClientID       string `json:"client_id"`
@@ -44,11 +45,12 @@ type login struct {
 	Until   time.Time `json:"until,omitzero"`
 	Scopes  []string  `json:"scopes,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
-	// Wanted says that the server asked for a login since.
+	// Wanted is set if the server has asked for a new login since.
 	Wanted bool `json:"wanted,omitempty"`
 }
 
-// holds reports whether a login is one at this server as the owner has it now.
+// holds reports whether l has a token and matches the server's URL, issuer and client id in the
+// owner's current settings.
 func (l login) holds(s Server) bool {
 	return l.URL == s.URL && l.Access != "" && (s.Issuer == "" || sameIssuer(l.Issuer, s.Issuer)) && (s.ClientID == "" || l.ClientID == s.ClientID)
 }
@@ -65,16 +67,16 @@ type Book struct {
 	now  func() time.Time
 }
 
-// Open returns the book at a path, where there need not be a file yet.
+// Open returns the book at a path. The file need not exist yet.
 func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
 // A State describes the login at a server.
 type State struct {
-	// In says that there is a login, by Issuer since Since.
+	// In reports that there is a login. It was issued by Issuer at Since.
 	In     bool
 	Issuer string
 	Since  time.Time
-	// Wanted says that the owner has to log in.
+	// Wanted reports that the owner has to log in.
 	Wanted bool
 }
 
@@ -121,7 +123,7 @@ func (b *Book) of(s Server) (l login, ok bool, err error) {
 	return l, l.holds(s), nil
 }
 
-// change changes the file while no other process does.
+// change changes the file under its lock, so that no other process writes at the same time.
 func (b *Book) change(ctx context.Context, with func(logins map[string]login)) error {
 	return wholefile.Change(ctx, b.path, "the logins", waitTime, func() ([]byte, error) {
 		f, err := b.read()
@@ -137,7 +139,7 @@ func (b *Book) change(ctx context.Context, with func(logins map[string]login)) e
 	})
 }
 
-// wants notes that a server asks for a login.
+// wants records that a server asks for a login.
 func (b *Book) wants(ctx context.Context, s Server) error {
 	f, err := b.read()
 	if err != nil || f.Logins[s.Name].Wanted && f.Logins[s.Name].URL == s.URL {

@@ -15,16 +15,16 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// A place is where one logs in for a server: the metadata of the server and its issuer, after all
-// of it was checked. It is fetched once, and the checked copy is used.
+// A place is the metadata of a server and its issuer that a login needs. It is fetched once and
+// checked, and the login uses this checked copy.
 type place struct {
-	resource string // what tokens are for
+	resource string // the audience of the tokens
 	scopes   []string
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds out where to log in: the server says which issuer it trusts, and the issuer where
-// its endpoints are.
+// discover finds out where to log in: the server names the issuer it trusts, and the issuer names
+// its endpoints.
 func (s Server) discover(ctx context.Context, c *http.Client) (place, error) {
 	challenges, err := s.knock(ctx, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s Server) discover(ctx context.Context, c *http.Client) (place, error) {
 			p.scopes = scopes(strings.Join(known.ScopesSupported, " "))
 		}
 	case issuer == "":
-		issuer = origin(s.URL) // as servers of 2025-03-26 have it
+		issuer = origin(s.URL) // as in the MCP version of 2025-03-26
 	}
 	if len(s.Scopes) > 0 {
 		p.scopes = s.Scopes
@@ -56,7 +56,7 @@ func (s Server) discover(ctx context.Context, c *http.Client) (place, error) {
 	return p, err
 }
 
-// knock sends the server a request without a token, for its challenge.
+// knock sends the server a request without a token and returns the challenges in its answer.
 func (s Server) knock(ctx context.Context, c *http.Client) ([]oauthex.Challenge, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floodmark","version":"1"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(hello))
@@ -80,7 +80,7 @@ func (s Server) knock(ctx context.Context, c *http.Client) ([]oauthex.Challenge,
 	return challenges, nil
 }
 
-// asked returns the scopes that a server wants.
+// asked returns the scopes that a server's challenge asks for.
 func asked(challenges []oauthex.Challenge) []string {
 	for _, one := range challenges {
 		if one.Scheme == "bearer" && one.Params["scope"] != "" {
@@ -90,8 +90,8 @@ func asked(challenges []oauthex.Challenge) []string {
 	return nil
 }
 
-// metadata returns the server's description of itself, from its own address: a document at another
-// address could choose who logs the owner in. Nil if there is none.
+// metadata returns the server's description of itself, or nil if there is none. It is only accepted
+// from the server's own address, because a document from elsewhere could choose the issuer.
 func (s Server) metadata(ctx context.Context, c *http.Client, challenges []oauthex.Challenge) (*oauthex.ProtectedResourceMetadata, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s Server) metadata(ctx context.Context, c *http.Client, challenges []oauth
 		}
 		return known, nil
 	}
-	return nil, nil //nolint:nilnil // none is an answer
+	return nil, nil //nolint:nilnil // nil means that there is none
 }
 
 // issuer fetches an issuer's endpoints, and checks each of them.

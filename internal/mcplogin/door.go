@@ -17,11 +17,12 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// LoginTime bounds a login: the owner has a page to fill in.
+// LoginTime bounds a login, in which the owner has to fill in a page.
 const LoginTime = 5 * time.Minute
 
-// A door is where the owner's browser comes back to, on this machine. It accepts one answer: the
-// one with the state of this login. Every other request is refused and changes nothing.
+// A door is the HTTP server on this machine that the issuer sends the owner's browser back to. It
+// accepts one answer, which must have the state of this login. Every other request is refused and
+// changes nothing.
 type door struct {
 	address string
 	path    string
@@ -29,17 +30,17 @@ type door struct {
 	came    chan answer
 	served  sync.WaitGroup
 
-	mu    sync.Mutex // guards state, once
+	mu    sync.Mutex // guards state
 	state string     // empty: no answer is awaited
 }
 
-// An answer is what an issuer says to us through the browser.
+// An answer holds the issuer's parameters in the address that the browser came back with.
 type answer struct {
 	code, iss, failed string
 }
 
-// openDoor listens. If the issuer learns the address at this login, it is one that no other login
-// has, so that an answer meant for another issuer does not fit.
+// openDoor listens on a port. If own is set, we register with the issuer at this login, and the
+// path is random: no other login has it, so an answer that was meant for another login is refused.
 func openDoor(ctx context.Context, port int, own bool) (*door, error) {
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -52,7 +53,7 @@ func openDoor(ctx context.Context, port int, own bool) (*door, error) {
 	}
 	d.address = "http://" + l.Addr().String() + d.path
 	d.web = &http.Server{Handler: d, ReadHeaderTimeout: dialTime, ReadTimeout: dialTime, WriteTimeout: dialTime, MaxHeaderBytes: maxHead}
-	d.served.Go(func() { _ = d.web.Serve(l) }) // it ends when it is closed
+	d.served.Go(func() { _ = d.web.Serve(l) }) // its error says that it was closed
 	return d, nil
 }
 
@@ -82,7 +83,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.came <- answer{code: q.Get("code"), iss: q.Get("iss"), failed: q.Get("error")}
 }
 
-// awaited reports whether this is the awaited state, once.
+// awaited reports whether state is the expected one. It is true at most once.
 func (d *door) awaited(state string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -112,8 +113,8 @@ func (d *door) wait(ctx context.Context) (answer, error) {
 	}
 }
 
-// from checks that an answer came from the issuer that was asked: otherwise one issuer's code would
-// be sent to another.
+// from checks that the answer came from the issuer that was asked, so that one issuer's code is
+// never sent to another.
 func (a answer) from(meta *oauthex.AuthServerMeta) error {
 	switch {
 	case a.iss != "" && a.iss != meta.Issuer:

@@ -11,20 +11,21 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Holder returns the token of the login at one server, and renews it. It begins no login: it says
-// that the owner must.
+// A Holder returns the token of the login at one server, and renews it. It begins no login: if one
+// is needed, its errors say that the owner has to log in.
 type Holder struct {
 	book   *Book
 	server Server
 
-	mu  sync.Mutex // held while one renews, so that others use the result
-	own given      // of a machine's login, which is in no file
+	mu  sync.Mutex // held during a renewal, so that concurrent callers use its result
+	own given      // the tokens of a machine's login, which are not stored in the file
 }
 
-// Holder returns one for a server.
+// Holder returns a Holder for a server.
 func (b *Book) Holder(s Server) *Holder { return &Holder{book: b, server: s} }
 
-// Show returns the token for the server; empty if there is none.
+// Show returns the token for the server, or "" if there is none. It renews a token that is about to
+// expire.
 func (h *Holder) Show(ctx context.Context) (string, error) {
 	if h.server.Machine {
 		return h.machine(ctx, "")
@@ -43,8 +44,8 @@ func (h *Holder) Show(ctx context.Context) (string, error) {
 	return renewed, err
 }
 
-// Refused returns another token after the server refused this one, or wanted one. If there is no
-// other, the error says what the owner can do.
+// Refused returns another token after the server refused the shown one, or refused a request
+// without a token. If there is no other, the error says what the owner can do.
 func (h *Holder) Refused(ctx context.Context, shown string) (string, error) {
 	if h.server.Machine {
 		return h.machine(ctx, shown)
@@ -52,12 +53,13 @@ func (h *Holder) Refused(ctx context.Context, shown string) (string, error) {
 	return h.renew(ctx, key(shown))
 }
 
-// renew returns another token than this one: the one that another process got meanwhile, or a new
+// renew returns a token that differs from old: one that another process has got meanwhile, or a new
 // one.
 func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// An issuer may take a second use of a refresh token for a theft: one at a time.
+	// Only one process renews at a time, because an issuer may take a second use of a refresh token
+	// for a theft.
 	wait, cancel := context.WithTimeout(ctx, callTime+waitTime)
 	defer cancel()
 	l, ok, err := h.book.of(h.server)
@@ -71,7 +73,7 @@ func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	if err != nil {
 		return "", errors.New("others are logging in there; try again")
 	}
-	defer func() { _ = free() }() // the system does at the latest
+	defer func() { _ = free() }() // the system frees it when the process ends
 	l, ok, err = h.book.of(h.server)
 	switch {
 	case err != nil:
@@ -107,7 +109,8 @@ func (h *Holder) renew(ctx context.Context, old key) (string, error) {
 	return string(l.Access), err
 }
 
-// machine logs in without a person.
+// machine returns the token of a login without a person. It logs in again if the token was refused
+// or is about to expire.
 func (h *Holder) machine(ctx context.Context, refused string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 type Desk struct {
 	// Show tells the owner which issuer logs in and at what address; it must not wait.
 	Show func(issuer, address string)
-	// Port is where the browser comes back to on this machine; zero: any.
+	// Port is the port on this machine that the browser comes back to; zero: any.
 	Port int
 }
 
@@ -71,7 +71,8 @@ func (b *Book) Login(ctx context.Context, s Server, d Desk) error {
 	return b.change(ctx, func(all map[string]login) { all[s.Name] = l })
 }
 
-// register registers us with the issuer, or takes the client that the owner wrote.
+// register returns a login with our client id: the owner's from the settings, or else a new one
+// that it registers with the issuer.
 func (s Server) register(ctx context.Context, c *http.Client, p place, back string) (login, error) {
 	l := login{
 		URL: s.URL, Resource: p.resource, Issuer: p.meta.Issuer, TokenEndpoint: p.meta.TokenEndpoint, RevokeEndpoint: p.meta.RevocationEndpoint,
@@ -132,7 +133,7 @@ func authorizeAddress(p place, l login, back, state, verifier string) (string, e
 		q.Set(name, value)
 	}
 	wanted := slices.Clone(p.scopes)
-	const offline = "offline_access" // without it some issuers give no refresh token
+	const offline = "offline_access" // some issuers give a refresh token only for this scope
 	if slices.Contains(p.meta.ScopesSupported, offline) && !slices.Contains(wanted, offline) {
 		wanted = append(wanted, offline)
 	}

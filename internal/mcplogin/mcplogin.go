@@ -1,8 +1,8 @@
 // Package mcplogin logs in at MCP servers that want OAuth: once, through the owner's browser, on
 // the owner's command, and after that by renewing the tokens. It keeps tokens in one file that only
 // the owner can read, sends each to the one server it was made for, and contacts only the issuer
-// that was chosen at the login. It begins no login because a server asks for one, and no error of
-// it holds a token, a code, or a server's text.
+// that was chosen at the login. It never begins a login because a server asks for one. Its errors
+// never contain a token, a code, or a server's text.
 package mcplogin
 
 import (
@@ -22,44 +22,44 @@ import (
 // Limits. Tokens of large companies have a few KB; a login page is left open for
 // minutes.
 const (
-	// MaxToken bounds one token, MaxAnswer what a server answers, in bytes.
+	// MaxToken bounds one token, in bytes. MaxAnswer bounds one answer of a server or issuer.
 	MaxToken  = 16 << 10
 	MaxAnswer = 256 << 10
-	// MaxScopes bounds what is asked for.
+	// MaxScopes bounds the number of scopes.
 	MaxScopes = 64
-	// callTime bounds one question to a server or an issuer.
+	// callTime bounds one request to a server or an issuer.
 	callTime = 20 * time.Second
 	dialTime = 10 * time.Second
 	maxHead  = 64 << 10
-	// maxShown bounds how much of a host is shown.
+	// maxShown bounds how many bytes of a host are shown.
 	maxShown = 100
-	// ahead is how long before its end a token is renewed.
+	// ahead is how long before its expiry a token is renewed.
 	ahead = 30 * time.Second
 )
 
-// A Server is the owner's entry for one.
+// A Server is the owner's entry for an MCP server.
 type Server struct {
-	// Name is the owner's for it, URL its address.
+	// Name is the owner's name for the server. URL is its address.
 	Name, URL string
-	// Issuer is the only one that may log us in; empty: the one that the server
-	// names when the owner logs in.
+	// Issuer is the only issuer that may log us in; empty: the issuer that the server names when
+	// the owner logs in.
 	Issuer string
-	// ClientID is the issuer's id of us; empty: we register.
+	// ClientID is our client id at the issuer; empty: we register there.
 	ClientID string
 	// Secret returns the secret of ClientID; nil: there is none.
 	Secret func() (string, error)
-	// Scopes replace those that the server asks for.
+	// Scopes replace the scopes that the server asks for.
 	Scopes []string
-	// Expected says that the owner wrote that the server wants a login.
+	// Expected is set if the owner's settings say that the server wants a login.
 	Expected bool
-	// Machine logs in with ID and secret alone, without a person. It needs an Issuer.
+	// Machine logs in with ClientID and Secret alone, without a person. It needs an Issuer.
 	Machine bool
 }
 
-// ErrWanted says that the owner has to log in.
+// ErrWanted means that the owner has to log in.
 var ErrWanted = errors.New("it wants a login")
 
-// wanted is ErrWanted for a server, with what to do. Agents read it, too.
+// wanted returns an ErrWanted that says what the owner can do. Agents read it, too.
 func (s Server) wanted(why string) error {
 	if s.Machine {
 		return fmt.Errorf("%w, and it came to none (%s); the owner looks at oauth of %s in gateway.yaml", ErrWanted, why, s.Name)
@@ -67,8 +67,8 @@ func (s Server) wanted(why string) error {
 	return fmt.Errorf("%w (%s); its owner runs: floodmark mcp login %s", ErrWanted, why, s.Name)
 }
 
-// client reaches the server and the issuer that the owner named at any address, and other hosts
-// only on the public network.
+// client returns an HTTP client that reaches the owner's server and issuer at any address, and
+// other hosts only at public addresses.
 func (s Server) client() (*http.Client, error) {
 	named := map[string]bool{}
 	for _, address := range []string{s.URL, s.Issuer} {
@@ -87,7 +87,8 @@ func (s Server) client() (*http.Client, error) {
 	return c, nil
 }
 
-// checked lets a request out only to where it may go, whether we or a server made the address.
+// checked refuses requests to addresses that mayReach refuses, redirects included, and bounds the
+// answers.
 type checked struct {
 	next http.RoundTripper
 	s    Server
@@ -111,8 +112,8 @@ func (c *checked) CloseIdleConnections() {
 	}
 }
 
-// mayReach checks that an address may be one of a login: https, or http where the owner wrote just
-// that for this machine.
+// mayReach checks that an address may be used in a login. It must be https, or have the same origin
+// as the owner's URL or issuer if that is http.
 func (s Server) mayReach(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -142,10 +143,10 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// sameIssuer compares two names of issuers, without a slash at the end.
+// sameIssuer compares two issuers, ignoring a slash at the end.
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// shown returns scheme and host of an address: the rest may be any text.
+// shown returns only scheme and host of an address, because the rest may be any text.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -157,14 +158,14 @@ func shown(address string) string {
 		}
 		return r
 	}, u.Host)
-	if len(host) > maxShown { // the end of a name says whose it is
+	if len(host) > maxShown { // the end of a host name says whose it is
 		host = "..." + host[len(host)-maxShown:]
 	}
 	return u.Scheme + "://" + host
 }
 
-// code returns an error's name if the standard has it, or nothing: other words of a server are not
-// shown.
+// code returns an issuer's error code if it is a standard one, and otherwise a fixed text, because
+// other words of a server are not shown.
 func code(said string) string {
 	known := []string{
 		"access_denied", "invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "invalid_target", "login_required", "server_error",
@@ -177,7 +178,8 @@ func code(said string) string {
 	return "for no reason that has a name"
 }
 
-// scopes reads a list of scopes as it stands in a header or an answer.
+// scopes splits a list of scopes from a header or an answer. It leaves out invalid ones,
+// duplicates, and those beyond MaxScopes.
 func scopes(text string) []string {
 	fits := regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,256}$`)
 	var list []string

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A key is a secret text, which formatting hides.
+// A key is a secret text that formatted output hides.
 type key string
 
 // String hides the text.
@@ -21,7 +21,7 @@ func (key) String() string { return "[secret]" }
 // GoString hides the text.
 func (key) GoString() string { return "[secret]" }
 
-// fits reports whether a text can be a token: it goes into a header.
+// fits reports whether a text can be a token, which must fit into a header.
 func (k key) fits() bool {
 	return len(k) <= MaxToken && !strings.ContainsFunc(string(k), func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -33,11 +33,11 @@ type given struct {
 	scopes          []string
 }
 
-// errRefused says that an issuer refused, and will again.
+// errRefused means that an issuer refused; a retry would be refused, too.
 var errRefused = errors.New("the issuer said no")
 
-// exchange asks an issuer's token endpoint for tokens. Its answer is never shown: errors carry the
-// standard's own names only.
+// exchange asks an issuer's token endpoint for tokens. Its answer is never shown: errors contain
+// only standard error codes.
 func exchange(ctx context.Context, c *http.Client, now time.Time, by login, form url.Values) (given, error) {
 	form.Set("resource", by.Resource)
 	if by.Secret == "" || by.Auth == authPost {

@@ -1,6 +1,6 @@
-// Package issuertest is an OAuth issuer for tests, with a server of MCP behind
-// it. Both speak the real protocol over real sockets; what they do can be bent,
-// to be the ones that mean harm.
+// Package issuertest provides an OAuth issuer for tests, and an MCP server that accepts its tokens.
+// Both speak the real protocol over real sockets. Their fields change their answers, so that they
+// can act as attackers.
 package issuertest
 
 import (
@@ -20,13 +20,13 @@ import (
 // An Issuer gives tokens for valid requests.
 type Issuer struct {
 	URL string
-	// Meta changes what it says of itself, before it is sent.
+	// Meta changes the issuer's metadata before they are sent.
 	Meta func(map[string]any)
-	// Back changes the answer that goes through the browser.
+	// Back changes the parameters that the browser comes back with.
 	Back func(url.Values)
-	// Moved is where the token endpoint sends one on to; empty: nowhere.
+	// Moved is the address that the token endpoint redirects to, if not empty.
 	Moved string
-	// ExpiresIn is how long tokens are said to be good, in seconds; zero: 3600.
+	// ExpiresIn is the stated lifetime of tokens in seconds; zero: 3600.
 	ExpiresIn int
 	// Machine is the ID and the secret of a client that needs no person.
 	Machine [2]string
@@ -36,7 +36,7 @@ type Issuer struct {
 	codes    map[string]grant
 	access   map[string]string // token to resource
 	refresh  map[string]grant
-	Stolen   int // how often something was used again that is good for one use
+	Stolen   int // how often a refresh token was used that is unknown or was used before
 	Requests []string
 	Revoked  []string
 }
@@ -105,7 +105,7 @@ func (i *Issuer) register(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, map[string]any{"client_id": id, "redirect_uris": said.Back, "token_endpoint_auth_method": "none"})
 }
 
-// authorize is a person who says yes.
+// authorize answers at once, as if a person had agreed.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, known := i.clients[q.Get("client_id")]
@@ -172,7 +172,7 @@ func (i *Issuer) give(w http.ResponseWriter, g grant) {
 	answer(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": i.seconds(), "refresh_token": refresh, "scope": g.scope})
 }
 
-// Good says whether a token is one for this resource.
+// Good reports whether a token is valid for this resource.
 func (i *Issuer) Good(token, resource string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -180,7 +180,7 @@ func (i *Issuer) Good(token, resource string) bool {
 	return ok && meant == resource
 }
 
-// End makes all access tokens worthless, and what renews them, too, if all.
+// End invalidates all access tokens, and if all is set, the refresh tokens, too.
 func (i *Issuer) End(all bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -197,7 +197,7 @@ func (i *Issuer) Know(client, back string) {
 	i.clients[client] = back
 }
 
-// Asked is how often a path was.
+// Asked returns how often a request, as in "POST /token", was made.
 func (i *Issuer) Asked(request string) (n int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -209,7 +209,7 @@ func (i *Issuer) Asked(request string) (n int) {
 	return n
 }
 
-// Ended are the kinds of tokens that were given back.
+// Ended returns the kinds of the tokens that were revoked.
 func (i *Issuer) Ended() []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -226,15 +226,14 @@ func fail(w http.ResponseWriter, code string) {
 	answer(w, http.StatusBadRequest, map[string]any{"error": code, "error_description": "\x1b[31mSECRET-WORDS of the issuer"})
 }
 
-// A Resource is a server that wants a token of an issuer before anything else.
+// A Resource is an MCP server that refuses every request without a token of its issuer.
 type Resource struct {
 	URL string
-	// Issuer is whose tokens it takes.
+	// Issuer is the issuer whose tokens the server accepts.
 	Issuer *Issuer
-	// Challenge and Meta change what it says of logging in.
+	// Challenge replaces the challenge in its answers. Meta changes its metadata.
 	Challenge func() string
 	Meta      func(map[string]any)
-	// Shown are the tokens it saw.
 	mu    sync.Mutex // guards shown
 	shown []string
 	next  http.Handler
@@ -281,7 +280,7 @@ func (s *Resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.next.ServeHTTP(w, r)
 }
 
-// Shown are all tokens it saw, the empty ones, too.
+// Shown returns the tokens of all requests so far; "" stands for a request without one.
 func (s *Resource) Shown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
