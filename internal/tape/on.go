@@ -17,11 +17,10 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// maxKept bounds what is read of a file that keeps secrets.
+// maxKept bounds how many bytes of a file with secrets are recorded.
 const maxKept = 1 << 16
 
-// A writer adds lines to a tape. What cannot be written is missing there: a week without a
-// tape is a week all the same.
+// A writer appends lines to a tape. A line that cannot be written is missing: the monitor goes on.
 type writer struct {
 	mu     sync.Mutex // guards all
 	file   *os.File
@@ -45,11 +44,11 @@ func (w *writer) write(l Line) {
 	l.At = time.Now().UnixMilli()
 	data, err := json.Marshal(l)
 	if err == nil {
-		_, _ = w.file.Write(append(data, '\n')) // one write, so that lines of others stay whole
+		_, _ = w.file.Write(append(data, '\n')) // one write, so that the lines of several processes do not mix
 	}
 }
 
-// Tapes hooks: it keeps what they are told and what they answer.
+// Tapes returns hooks that record each event and each reply of next.
 func Tapes(next Hooks) Hooks {
 	if w := open(); w != nil {
 		return &taped{w, next}
@@ -75,7 +74,7 @@ func (t *taped) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.
 	return reply, err
 }
 
-// Watched is a disk of which it is kept what it answers.
+// Watched returns a disk that records the answers of d.
 func Watched(d monitor.Disk) monitor.Disk {
 	if w := open(); w != nil {
 		return &watched{w, d}
@@ -88,7 +87,8 @@ type watched struct {
 	monitor.Disk
 }
 
-// saw keeps an answer, unless it is the last one to the same question.
+// saw records an answer. Unless always is set, it leaves out an answer that equals the previous one
+// to the same question.
 func (d *watched) saw(always bool, answer any, verb string, words ...string) {
 	data, err := json.Marshal(answer)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package tape keeps what a monitor was told and what it saw on the disk, so that the same
-// can be told to a monitor of another day. Only a program that was built with the tag «record»
-// keeps anything: a week that is lived for the measure is (docs/week.md). What is released keeps
-// nothing, because a tape holds all that agents read.
+// Package tape records the events that a monitor got, its replies, and what it saw on the disk, so
+// that a later version of the monitor can be run on the same input. Only a program that was built
+// with the tag "record" records anything, as for the measured week in docs/week.md. Released
+// programs never do, because a tape contains everything that agents read.
 package tape
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Variable names the file that is written, if a program was built to write one.
+// Variable is the environment variable with the path of the tape.
 const Variable = "FLOODMARK_TAPE"
 
-// The limits of a tape that is read.
+// The limits of Read, in bytes.
 const (
 	MaxLine  = 16 << 20
 	MaxBytes = 512 << 20
 )
 
-// Hooks take what agents report.
+// Hooks handle what agents report.
 type Hooks interface {
 	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
 }
@@ -41,7 +41,8 @@ type Line struct {
 	Says *Says `json:"says,omitempty"`
 }
 
-// Told is an event as the monitor got it, with what only the daemon says.
+// Told is an event as the monitor got it, with the fields that only the daemon sets and that are
+// not in its JSON.
 type Told struct {
 	Number  int            `json:"n"`
 	Event   hook.Event     `json:"event"`
@@ -54,12 +55,12 @@ type Told struct {
 	Remote  hook.Remote    `json:"remote,omitzero"`
 }
 
-// Tell is ev with its number.
+// Tell returns an event and its number in the form of a tape.
 func Tell(number int, ev hook.Event) *Told {
 	return &Told{Number: number, Event: ev, Boxes: ev.Boxes, Holes: ev.Holes, Granted: ev.Granted, Locks: ev.Locks, Box: ev.Box, Push: ev.Push, Remote: ev.Remote}
 }
 
-// Whole is the event that was told.
+// Whole returns the event with all its fields.
 func (t *Told) Whole() hook.Event {
 	ev := t.Event
 	ev.Boxes, ev.Holes, ev.Granted, ev.Locks, ev.Box, ev.Push, ev.Remote = t.Boxes, t.Holes, t.Granted, t.Locks, t.Box, t.Push, t.Remote
@@ -74,28 +75,29 @@ type Did struct {
 	Failed  bool              `json:"failed,omitempty"`
 }
 
-// Saw is what the disk answered. The same answer to the same question is kept once.
+// Saw is an answer of the disk to a question, see [Question]. An answer that equals the previous
+// one to the same question is usually not repeated.
 type Saw struct {
 	Asked  string          `json:"asked"`
 	Answer json.RawMessage `json:"answer"`
 }
 
-// Says is a call that a scripted model makes next, written by whoever plays the model.
+// Says is a call that a scripted model makes next. The program that plays the model writes it.
 type Says struct {
 	Agent   string `json:"agent"`
 	Session string `json:"session"`
 	// Tool and Arg are the call as the script has it.
 	Tool string `json:"tool"`
 	Arg  string `json:"arg"`
-	// Of names the attack that the call is of; empty for honest ones. Again says that it is
-	// tried only because the call before it was refused.
+	// Of names the attack that the call belongs to; it is empty for an honest call. Again is set if
+	// the call is made only because the one before it was refused.
 	Of    string `json:"of,omitempty"`
 	Again bool   `json:"again,omitempty"`
 	// Answers is how the owner answers a question about it: once, always or no.
 	Answers string `json:"answers"`
 }
 
-// Question names what is asked of a disk.
+// Question returns the text of a question to a disk: its verb and its quoted arguments.
 func Question(verb string, words ...string) string {
 	var b strings.Builder
 	b.WriteString(verb)
@@ -105,39 +107,40 @@ func Question(verb string, words ...string) string {
 	return b.String()
 }
 
-// A Hoard is where secrets are kept, with the text they are found in: prints of them depend
-// on the key of a monitor.
+// A Hoard lists the files with secrets that a search found. It has their text instead of
+// fingerprints, because fingerprints depend on the key of a monitor.
 type Hoard struct {
 	Files  []Keeper `json:"files,omitempty"`
 	Beside []Keeper `json:"beside,omitempty"`
 	Whole  bool     `json:"whole,omitempty"`
 }
 
-// A Keeper is a file that holds secrets. Without a text all of it is one.
+// A Keeper is a file that contains secrets. If it has no Text, all of the file is secret.
 type Keeper struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"`
 }
 
-// Steers is what git's settings say, and where.
+// Steers is the digest of git's settings, and the file they are in.
 type Steers struct {
 	File string           `json:"file,omitempty"`
 	Says floodmark.Digest `json:"says,omitzero"`
 }
 
-// Altered is what was changed on a disk.
+// Altered lists the paths that were changed on a disk. Whole is set if the list is complete.
 type Altered struct {
 	Paths []string `json:"paths,omitempty"`
 	Whole bool     `json:"whole,omitempty"`
 }
 
-// Nested are the repositories below a folder.
+// Nested lists the repositories below a folder. All is set if the list is complete.
 type Nested struct {
 	Folders []string `json:"folders,omitempty"`
 	All     bool     `json:"all,omitempty"`
 }
 
-// Read reads a tape. The last line may be torn: whoever wrote it was ended.
+// Read reads a tape. It drops a last line that is incomplete, as after a crash of the program that
+// wrote it.
 func Read(r io.Reader) (lines []Line, err error) {
 	whole := &io.LimitedReader{R: r, N: MaxBytes + 1}
 	s := bufio.NewScanner(whole)

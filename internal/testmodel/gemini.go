@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// geminiResults reads a request of the Gemini API. Whether it streams stands in
-// its address, not here.
+// geminiResults reads a request of the Gemini API. Whether it streams is in its address, not in the
+// body.
 func geminiResults(body []byte) (asked, error) {
 	var req struct {
 		Contents []struct {
@@ -43,7 +43,7 @@ func geminiResults(body []byte) (asked, error) {
 	return a, nil
 }
 
-// geminiText is what a tool gave: the CLI writes it as output, or as error.
+// geminiText returns a tool's result, which the CLI writes as output or as error.
 func geminiText(raw json.RawMessage) string {
 	var r struct {
 		Output *string `json:"output"`
@@ -80,8 +80,7 @@ func geminiAnswer(w http.ResponseWriter, s Step, turn int, stream bool) {
 	newEvents(w).send("", answer)
 }
 
-// gemini serves the addresses of the Gemini API, which name the model and the
-// method in one piece.
+// gemini serves the addresses of the Gemini API, in which the last element is MODEL:METHOD.
 func (m *Model) gemini(w http.ResponseWriter, r *http.Request) {
 	_, method, _ := strings.Cut(r.PathValue("call"), ":")
 	read := func(stream bool) reader {

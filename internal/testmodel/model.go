@@ -1,6 +1,5 @@
-// Package testmodel is a model that says what it was told to say: a server on
-// loopback which real agents take for their model service. It thinks nothing;
-// it keeps what the agents sent.
+// Package testmodel is a scripted model for tests: a handler that real agents use as their model
+// service. It answers with the steps it was given, and records what the agents sent.
 package testmodel
 
 import (
@@ -13,7 +12,7 @@ import (
 	"sync"
 )
 
-// MaxRequest bounds what an agent sends at one call of the model.
+// MaxRequest bounds one request of an agent, in bytes.
 const MaxRequest = 32 << 20
 
 // A Step is what the model says once: text, or tools to call, or both.
@@ -24,14 +23,14 @@ type Step struct {
 	Full bool
 }
 
-// How much context a step says is in use, to agents that speak either interface: nearly
-// all that they believe this model to have.
+// How many tokens a Full step reports as used, in chat completions and in responses. It is nearly
+// all that agents believe this model to have.
 const (
 	fullChat      = 126_000
 	fullResponses = 250_000
 )
 
-// used is how many tokens the context has, as the model counts.
+// used returns how many tokens of context the step reports as used.
 func (s Step) used(full int) int {
 	if s.Full {
 		return full
@@ -41,36 +40,36 @@ func (s Step) used(full int) int {
 
 // A Call is a tool the model wants called.
 type Call struct {
-	Namespace string // of a group of tools, where the agent has such
+	Namespace string // of a group of tools, if the agent has groups
 	Name      string
 	Args      any
 }
 
-// A Turn is the conversation as the model sees it when it is asked.
+// A Turn is one request to the model.
 type Turn struct {
 	// Number counts the calls of the model, from 0.
 	Number int
-	// Results are what tools gave so far, oldest first, as the model reads them.
+	// Results are the texts of all tool results so far, oldest first.
 	Results []string
 	// Header and Body are the whole request.
 	Header http.Header
 	Body   json.RawMessage
 }
 
-// A Model answers calls. The zero Model has nothing to say; set Say before use.
+// A Model answers calls. Set Say before use; without it, every answer is a fixed text.
 type Model struct {
-	// Say decides what comes next. It is called for one turn at a time.
+	// Say returns the answer to a turn. It is called for one turn at a time.
 	Say func(Turn) Step
-	// Aside answers what agents ask beside the conversation, for a title or for
-	// who speaks next: requests that offer no tools. They are no turns then.
-	// Empty: they are turns like all others.
+	// Aside, if not empty, is the answer to requests that offer no tools. Agents make them beside
+	// the conversation, for a title or to ask who speaks next. They are not counted as turns. If
+	// Aside is empty, they are turns like all others.
 	Aside string
 
-	mu    sync.Mutex // guards what follows, and Say
+	mu    sync.Mutex // guards turns and the calls of Say
 	turns []Turn
 }
 
-// Script says one step after the other, and the last one for ever.
+// Script returns a Say that answers with one step after the other, and then repeats the last one.
 func Script(steps ...Step) func(Turn) Step {
 	return func(t Turn) Step {
 		if len(steps) == 0 {
@@ -80,7 +79,7 @@ func Script(steps ...Step) func(Turn) Step {
 	}
 }
 
-// Turns returns what the model was asked so far.
+// Turns returns the turns so far.
 func (m *Model) Turns() []Turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,15 +99,15 @@ func (m *Model) Handler() http.Handler {
 	return mux
 }
 
-// Name is what the model is called.
+// Name is the model's name.
 const Name = "scripted"
 
-// asked is one request as its interface's reader understands it.
+// asked is what the model needs of a request, whatever its interface.
 type asked struct {
-	results []string // what tools gave so far
+	results []string // the texts of all tool results so far
 	tools   int      // how many are offered
-	stream  bool     // the answer is wanted piece by piece
-	json    bool     // the answer is wanted as an object
+	stream  bool     // the agent wants a streamed answer
+	json    bool     // the agent wants a JSON object
 }
 
 type (
@@ -139,8 +138,8 @@ func (m *Model) serve(read reader, write writer) http.HandlerFunc {
 	}
 }
 
-// aside is the answer beside the conversation. As an object it leaves the word
-// to the person, in the manner of the one agent that asks for it.
+// aside returns the answer to a request beside the conversation. The JSON object is the one that
+// Gemini CLI wants when it asks who speaks next: the user.
 func (m *Model) aside(object bool) string {
 	if !object {
 		return m.Aside
@@ -179,10 +178,10 @@ func callID(turn, i int) string { return fmt.Sprintf("call_%d_%d", turn, i) }
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // whoever asked is gone, if anything
+	_ = json.NewEncoder(w).Encode(v) // fails only if the client is gone
 }
 
-// events streams server-sent events.
+// An events writes server-sent events.
 type events struct {
 	w http.ResponseWriter
 }
@@ -204,7 +203,7 @@ func (e events) send(name string, v any) {
 	fmt.Fprintf(e.w, "data: %s\n\n", data)
 }
 
-// text gathers what a content says, whether it is one text or a list of parts.
+// text returns the text of a content, which is a string or a list of parts.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -2,16 +2,16 @@ package testmodel
 
 import "fmt"
 
-// Settings are what makes an agent take the model for its own: a file below its
-// home, and variables. Each way was measured on the real program.
+// Settings make an agent use the model: a file below its home, and environment variables. They were
+// tried with each real program.
 type Settings struct {
 	File, Text string
 	Env        []string
 }
 
-// SettingsOf are those of an agent, for the model at url; none for agents that
-// cannot be run so. The text is TOML for Codex, JSON for all others, and leaves
-// room for more.
+// SettingsOf returns the settings of an agent for the model at url. It reports false for an agent
+// that cannot be run like this. The text is TOML for Codex and JSON for all others; a caller may
+// add to it.
 func SettingsOf(agent, url string) (Settings, bool) {
 	switch agent {
 	case "codex":

@@ -11,10 +11,10 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// read reads an answer: one JSON object that says «decision», exactly once and in exactly one of
-// two words. An ambiguous answer is none, but a deny counts with any reason. Other keys are the
-// receiver's own. An answer need not name its request, because it comes on the request's own
-// connection; if it does, it must be this one.
+// read reads an answer: one JSON object with exactly one key "decision", which must be "allow" or
+// "deny". An ambiguous answer is a failure, but a deny is accepted even if its reason is not a
+// text. Other keys are ignored. An answer need not have a requestId, because it comes on the
+// request's own connection; if it has one, it must be id.
 func read(data []byte, id string) (verify.Answer, *verify.Failure) {
 	if len(data) > verify.MaxAnswerBytes {
 		return verify.Answer{}, &verify.Failure{Kind: verify.TooLarge, Text: "its answer is longer than 64 KB"}
@@ -45,15 +45,15 @@ func malformed(why string) *verify.Failure {
 	return &verify.Failure{Kind: verify.Malformed, Text: "its answer was not understood: " + why}
 }
 
-// A field is a text of an answer.
+// A field is the value of one of our keys in an answer.
 type field struct {
 	text       string
 	here, null bool
-	odd        bool // it is no text
+	odd        bool // the value is not a text
 }
 
-// fieldsOf returns the known keys. Decoding into a struct would also accept keys in other case, and
-// the last of two.
+// fieldsOf returns the known keys. It does not decode into a struct, because that would also accept
+// keys in other case, and the last of two equal keys.
 func fieldsOf(data []byte) (map[string]field, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not text in UTF-8")
@@ -92,7 +92,7 @@ func fieldsOf(data []byte) (map[string]field, error) {
 	return known, nil
 }
 
-// ourKey returns which of our keys one is, in upper or lower case.
+// ourKey returns which of our keys a key is, ignoring case.
 func ourKey(key string) (string, bool) {
 	for _, name := range []string{"decision", "reason", "requestId"} {
 		if strings.EqualFold(name, key) {

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// failure words a transport error, and reports whether a retry may help. The words contain nothing
-// the server sent.
+// failure describes a transport error, and reports whether a retry may help. The text contains
+// nothing that the server sent.
 func (h *Hook) failure(ctx context.Context, err error) (_ *verify.Failure, again bool) {
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return &verify.Failure{Kind: verify.TimedOut, Text: "it did not answer within " + seconds(h.limit)}, false

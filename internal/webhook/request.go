@@ -36,7 +36,7 @@ type origin struct {
 	AgentID         string `json:"agentId"`
 	SessionKey      string `json:"sessionKey"`
 	MessageProvider string `json:"messageProvider,omitempty"`
-	// Reach is set if the call runs in a box: then it is «boxed».
+	// Reach is "boxed" if the call runs in a box, and otherwise empty.
 	Reach string `json:"reach,omitempty"`
 }
 
@@ -58,8 +58,9 @@ func encode(r verify.Request) ([]byte, error) {
 
 // A signer signs requests; the zero signer does not.
 type signer struct {
-	// plain is the key of the body's signature: the secret as written. standard is that of Standard
-	// Webhooks: the decoded text after whsec_, or else the secret as written.
+	// plain is the key for the signature of the body: the secret as written. standard is the key
+	// for the signature of Standard Webhooks: the decoded text after whsec_, or else the secret as
+	// written.
 	plain, standard []byte
 }
 
@@ -84,8 +85,8 @@ func newSigner(secret string) (signer, error) {
 	return s, nil
 }
 
-// headers signs one try. The id stays the same over all retries of one request; the time does not,
-// so that a receiver can refuse old ones.
+// headers signs one try. The id stays the same over all retries of one request; the time changes
+// with each, so that a receiver can refuse old requests.
 func (s signer) headers(h http.Header, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	h.Set(headerID, id)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CheckURL parses an address: https to any host, http only to this machine, because an attacker in
-// the network could turn a denial into an approval.
+// CheckURL parses an address. It accepts https to any host, and http only to this machine, because
+// an attacker in the network could turn a denial into an approval.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -41,7 +41,7 @@ func local(host string) bool {
 
 // Our own headers.
 const (
-	headerSeed      = "X-OpenClaw-Signature"  // seed 3: hex HMAC-SHA256 of the body
+	headerSeed      = "X-OpenClaw-Signature"  // hex HMAC-SHA256 of the body
 	headerOurs      = "X-Floodmark-Signature" // the same under our own name
 	headerID        = "Webhook-Id"            // Standard Webhooks
 	headerTime      = "Webhook-Timestamp"

@@ -112,10 +112,10 @@ func (h *Hook) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 type Report struct {
 	Answer  verify.Answer
 	Failure *verify.Failure
-	// Tries is how often it was sent, Took its total time.
+	// Tries is how often the request was sent. Took is the time of all tries together.
 	Tries int
 	Took  time.Duration
-	// Status is that of the last answer, such as «200 OK»; empty if there was none.
+	// Status is the status of the last answer, such as «200 OK»; empty if there was none.
 	Status string
 	// TLS is the version of the connection; empty without TLS.
 	TLS string
@@ -186,13 +186,13 @@ func (h *Hook) once(ctx context.Context, id string, body []byte, out *Report) (a
 	data, err := io.ReadAll(io.LimitReader(res.Body, verify.MaxAnswerBytes+1))
 	if err != nil {
 		out.Failure, _ = h.failure(ctx, err)
-		return false // it may have decided; a retry would not help
+		return false // the receiver may have decided already, so it is not asked again
 	}
 	out.Answer, out.Failure = read(data, id)
 	return false
 }
 
-// passing reports a transient status.
+// passing reports whether a status is transient.
 func passing(code int) bool {
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -201,7 +201,7 @@ func passing(code int) bool {
 	return false
 }
 
-// status is a status in our own words: a server may send any text there.
+// status returns a status with the standard text, because a server may send any text there.
 func status(code int) string {
 	if text := http.StatusText(code); text != "" {
 		return fmt.Sprintf("%d %s", code, text)
