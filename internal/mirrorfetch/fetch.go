@@ -1,9 +1,10 @@
 // Package mirrorfetch fills a mirror with what a lock file pins, from registries that the owner
-// configured. The requests, and their order, follow from the lock file and from what the mirror has
-// already: nothing that runs in a box influences them.
+// configured. The requests and their order depend only on the lock file and on what the mirror
+// already has. Nothing that runs in a box influences them.
 //
-// Addresses are never taken from the lock file. An entry that does not fit the configured registry
-// is left out, and a file of npm or pip with an entry left out is not used at all.
+// Addresses are never taken from the lock file. Package lockfile leaves out an entry that points to
+// a registry other than the configured one, and an npm or pip file with an entry left out is not
+// used at all.
 package mirrorfetch
 
 import (
@@ -23,14 +24,14 @@ import (
 	"github.com/floodmark/floodmark/internal/mirror"
 )
 
-// Registries are where packages come from.
+// Registries are the servers that packages are fetched from.
 type Registries struct {
-	// Go, Npm and PyPI are addresses with https; see [Public].
+	// Go, Npm and PyPI are https addresses, as in [Public].
 	Go, Npm, PyPI string
-	// Hosts are others that registries may send the monitor to for a package.
+	// Hosts are further hosts that a registry may redirect or link to for a package.
 	Hosts []string
-	// Private are the beginnings of names that no registry is asked for, as the go command
-	// reads GOPRIVATE.
+	// Private are patterns for the beginnings of package names that no registry is asked for, in
+	// the form of GOPRIVATE.
 	Private []string
 }
 
@@ -46,10 +47,10 @@ func Public() Registries {
 type Fetcher struct {
 	Store mirror.Store
 	From  Registries
-	// Machine says which archives of PyPI are of use, such as «x86_64».
+	// Machine is the architecture for which wheels of PyPI are fetched, such as "x86_64".
 	Machine string
 	Now     func() time.Time
-	// Dial and Roots are for tests; nil: the open network and the machine's own roots.
+	// Dial and Roots are for tests; nil means the public network and the machine's own roots.
 	Dial  func(ctx context.Context, network, place string) (net.Conn, error)
 	Roots *x509.CertPool
 
@@ -57,10 +58,10 @@ type Fetcher struct {
 	web  *web
 }
 
-// atOnce is how many packages are fetched at the same time. They begin in order.
+// atOnce is how many packages are fetched at the same time. They start in the order of the list.
 const atOnce = 6
 
-// A piece is what is fetched at once: all that is pinned of one version of a package.
+// A piece is fetched at once: all pinned archives of one version of a package.
 type piece []lockfile.Package
 
 func (p piece) name() string {
@@ -71,7 +72,7 @@ func (p piece) name() string {
 	return b.String()
 }
 
-// pieces are the packages of a list, in its order.
+// pieces groups the packages of a list into pieces, in the order of the list.
 func pieces(list []lockfile.Package) (all []piece) {
 	for _, p := range list {
 		if n := len(all) - 1; n >= 0 && p.Ecosystem == lockfile.PyPI && all[n][0].Name == p.Name && all[n][0].Version == p.Version {
@@ -83,13 +84,14 @@ func pieces(list []lockfile.Package) (all []piece) {
 	return all
 }
 
-// ErrPrivate says that a package is pinned which no registry may be asked for.
+// ErrPrivate means that the lock file pins a package that no registry may be asked for.
 var ErrPrivate = errors.New("a package of the lock file is private")
 
-// Fetch fetches a whole list, or fails, and returns the name of its set.
+// Fetch fetches all packages of a list and returns the name of their set. If one cannot be fetched,
+// it fails. Private Go modules are left out.
 func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set string, err error) {
 	f.once.Do(func() { f.web = f.newWeb() })
-	defer f.Store.Sweep(f.Now()) // also the rest of a set that failed
+	defer f.Store.Sweep(f.Now()) // also removes what a failed fetch has left
 	public := slices.DeleteFunc(slices.Clone(list), func(p lockfile.Package) bool { return f.private(p.Name) })
 	if len(public) < len(list) && slices.ContainsFunc(list, func(p lockfile.Package) bool { return p.Ecosystem != lockfile.Go }) {
 		return "", ErrPrivate
@@ -106,12 +108,12 @@ func (f *Fetcher) Fetch(ctx context.Context, list []lockfile.Package) (set strin
 	return f.Store.PutSet(slices.Concat(append(items, more)...))
 }
 
-// private reports a name that begins as one of those that are private.
+// private reports whether a name matches one of the Private patterns.
 func (f *Fetcher) private(name string) bool {
 	return module.MatchPrefixPatterns(strings.Join(f.From.Private, ","), name)
 }
 
-// all fetches what is not there yet. The first failure ends it.
+// all fetches the pieces that the mirror does not have yet. It stops at the first failure.
 func (f *Fetcher) all(ctx context.Context, all []piece) (items [][]mirror.Item, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -157,7 +159,8 @@ func (f *Fetcher) piece(ctx context.Context, p piece) ([]mirror.Item, error) {
 	return items, f.Store.Note(p.name(), items)
 }
 
-// indexes are the answers that list what there is, made from it alone.
+// indexes makes the answers to requests for the versions or files of a package, from the fetched
+// items alone.
 func (f *Fetcher) indexes(all []piece, items [][]mirror.Item) (list []mirror.Item, err error) {
 	for from := 0; from < len(all); {
 		to := from + 1

@@ -20,11 +20,11 @@ import (
 const (
 	goPath = "/_go/"
 	maxMod = 16 << 20
-	// maxZip is how much a module may hold, as the go command has it.
+	// maxZip is the go command's limit for the files of a module, in bytes.
 	maxZip = 500 << 20
 )
 
-// module fetches the archive of a module, or its go.mod.
+// module fetches the archive of a module, or only its go.mod if only that is pinned.
 func (f *Fetcher) module(ctx context.Context, p lockfile.Package) ([]mirror.Item, error) {
 	version, modOnly := strings.CutSuffix(p.Version, lockfile.GoMod)
 	name, err := module.EscapePath(p.Name)
@@ -66,7 +66,7 @@ func sameMod(file io.Reader, hash string) error {
 	return nil
 }
 
-// sameZip hashes what is in an archive, and no more of it than a module may hold.
+// sameZip checks the hash of the files in an archive. It reads at most maxZip bytes of them.
 func sameZip(file *os.File, hash string) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -94,7 +94,7 @@ func sameZip(file *os.File, hash string) error {
 	return nil
 }
 
-// A bounded reader shares with others how much may be read.
+// A bounded is a reader whose limit is shared by all files of an archive.
 type bounded struct {
 	io.ReadCloser
 	left *int64
@@ -108,7 +108,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// versions lists what there is of a module.
+// versions makes the list of the pinned versions of a module.
 func (f *Fetcher) versions(all []piece) (mirror.Item, error) {
 	name, err := module.EscapePath(all[0][0].Name)
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// manifestPath is where what a package says of itself is kept, beside its archive. No
-	// package of npm has a name that begins so.
+	// manifestPath begins the paths of manifests in the mirror. No package of npm has a name that
+	// begins with it.
 	manifestPath = "/_npm"
 	maxManifest  = 1 << 20
 	maxUnpacked  = 1 << 30
 	jsonKind     = "application/json"
 )
 
-// archive fetches a package of npm.
+// archive fetches a package of npm, and stores its manifest.
 func (f *Fetcher) archive(ctx context.Context, p lockfile.Package) ([]mirror.Item, error) {
 	at := lockfile.NpmPath(p.Name, p.Version)
 	var says []byte
@@ -52,8 +52,8 @@ func (f *Fetcher) archive(ctx context.Context, p lockfile.Package) ([]mirror.Ite
 	return []mirror.Item{i, m}, err
 }
 
-// manifest is what an index says of a package: its name and version as they are pinned, and
-// what else npm wants to know, from the archive itself.
+// manifest returns the entry of a package version in npm's index: its pinned name, version and
+// hash, and the fields that npm needs from the archive's package.json.
 func manifest(file io.Reader, p lockfile.Package) []byte {
 	m := map[string]json.RawMessage{}
 	var own map[string]json.RawMessage
@@ -71,20 +71,21 @@ func manifest(file io.Reader, p lockfile.Package) []byte {
 		}
 	}
 	m["name"], m["version"] = quoted(p.Name), quoted(p.Version)
-	m["dist"], _ = json.Marshal(map[string]string{ // texts always can be
-		// The public address: npm asks its registry in place of that host, and writes this one down.
+	m["dist"], _ = json.Marshal(map[string]string{ // strings always encode
+		// npm replaces this public host by its configured registry, and writes this address to its
+		// lock file.
 		"tarball": "https://registry.npmjs.org" + lockfile.NpmPath(p.Name, p.Version), "integrity": p.Hash,
 	})
-	data, _ := json.Marshal(m) // so can what was read before
+	data, _ := json.Marshal(m) // values that were decoded can be encoded
 	return data
 }
 
 func quoted(text string) json.RawMessage {
-	data, _ := json.Marshal(text) // a text always can be
+	data, _ := json.Marshal(text) // a string always encodes
 	return data
 }
 
-// packageJSON is the first package.json right in the folder of an archive; nil if there is
+// packageJSON returns the first package.json in the top folder of an archive, or nil if there is
 // none that is short enough.
 func packageJSON(file io.Reader) []byte {
 	z, err := gzip.NewReader(file)
@@ -108,7 +109,7 @@ func packageJSON(file io.Reader) []byte {
 	}
 }
 
-// packument is what there is of a package.
+// packument makes npm's index of a package, with the pinned versions only.
 func (f *Fetcher) packument(all []piece, items [][]mirror.Item) (mirror.Item, error) {
 	name, versions, latest := all[0][0].Name, map[string]json.RawMessage{}, ""
 	for n, p := range all {

@@ -21,14 +21,14 @@ const (
 	pypiJSON = "application/vnd.pypi.simple.v1+json"
 )
 
-// A wheel is what an index says of one file.
+// A wheel is a file's entry in an index. It can also be a source archive.
 type wheel struct {
 	Filename string            `json:"filename"`
 	URL      string            `json:"url"`
 	Hashes   map[string]string `json:"hashes"`
 }
 
-// wheels fetches the files of one version that are of use on this machine.
+// wheels fetches the pinned files of one version that can be installed on this machine.
 func (f *Fetcher) wheels(ctx context.Context, p piece) (items []mirror.Item, err error) {
 	base := strings.TrimSuffix(f.From.PyPI, "/") + "/" + p[0].Name + "/"
 	files, err := f.index(ctx, base)
@@ -75,8 +75,8 @@ func (f *Fetcher) index(ctx context.Context, base string) ([]wheel, error) {
 	return index.Files, nil
 }
 
-// useful are the pinned files that can be installed here, in order: wheels, or the source if
-// there are none.
+// useful returns the pinned files that can be installed on this machine, sorted by name: the
+// wheels, or the source archives if there are none.
 func (f *Fetcher) useful(files []wheel, p piece) []wheel {
 	var wheels, sources []wheel
 	for _, w := range files {
@@ -96,14 +96,14 @@ func (f *Fetcher) useful(files []wheel, p piece) []wheel {
 	return slices.CompactFunc(wheels, func(a, b wheel) bool { return a.Filename == b.Filename })
 }
 
-// runs reports a wheel for any machine, or for this kind of one.
+// runs reports whether a wheel is for any machine, or for Linux on this architecture.
 func (f *Fetcher) runs(name string) bool {
 	stem := strings.TrimSuffix(name, ".whl")
 	tag := stem[strings.LastIndexByte(stem, '-')+1:]
 	return tag == "any" || strings.Contains(tag, "linux") && !strings.HasPrefix(tag, "musl") && strings.HasSuffix(tag, "_"+f.Machine)
 }
 
-// plainFile reports the name of a file that an index may have.
+// plainFile reports whether a file name is one that an index may have.
 func plainFile(name string) bool {
 	const most = 255
 	odd := func(r rune) bool {
@@ -113,7 +113,7 @@ func plainFile(name string) bool {
 	return ending && len(name) <= most && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, odd)
 }
 
-// page is the index of a package, as all installers read it.
+// page makes the HTML index of a package, which all installers can read.
 func (f *Fetcher) page(name string, items [][]mirror.Item) (mirror.Item, error) {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html><body>\n")

@@ -19,10 +19,10 @@ import (
 	"github.com/floodmark/floodmark/internal/mirror"
 )
 
-// A web asks registries. A request has a path and nothing of the box: no header, no body.
+// A web sends requests to registries. A request contains no header and no body from the box.
 type web struct {
 	client *http.Client
-	hosts  []string // that may be asked
+	hosts  []string // the hosts that may be asked
 }
 
 // The limits of one request.
@@ -64,7 +64,8 @@ func (f *Fetcher) newWeb() *web {
 	return w
 }
 
-// outward dials names of the open network.
+// outward dials a host name at a public address. The dot it appends keeps the resolver from trying
+// search domains.
 func outward(ctx context.Context, network, place string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(place)
 	if err != nil {
@@ -73,7 +74,7 @@ func outward(ctx context.Context, network, place string) (net.Conn, error) {
 	return boxhole.Outward().DialContext(ctx, network, net.JoinHostPort(host+".", port))
 }
 
-// check refuses an address that is not of a configured host.
+// check refuses an address unless it is https to a configured host.
 func (w *web) check(u *url.URL) error {
 	if u.Scheme != "https" || u.User != nil || !slices.Contains(w.hosts, u.Host) {
 		return errElsewhere
@@ -81,7 +82,7 @@ func (w *web) check(u *url.URL) error {
 	return nil
 }
 
-// Check refuses registries that could not be asked.
+// Check refuses settings with an invalid registry or host.
 func (r Registries) Check() error {
 	for name, base := range map[string]string{"go": r.Go, "npm": r.Npm, "pypi": r.PyPI} {
 		u, err := url.Parse(base)
@@ -97,7 +98,7 @@ func (r Registries) Check() error {
 	return nil
 }
 
-// host reports a name of the open network, perhaps with a port.
+// host reports whether h is a public host name, with or without a port.
 func host(h string) bool {
 	if !strings.Contains(h, ":") {
 		h += ":443"
@@ -106,7 +107,7 @@ func host(h string) bool {
 	return ok
 }
 
-// get asks for an address and hands the answer on.
+// get requests an address and passes the body of the answer to take.
 func (w *web) get(ctx context.Context, at, accept string, take func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, bodyTime)
 	defer cancel()
@@ -130,7 +131,7 @@ func (w *web) get(ctx context.Context, at, accept string, take func(io.Reader) e
 	return take(answer.Body)
 }
 
-// reason returns an error without a registry's words.
+// reason returns an error without any text from a registry.
 func reason(err error) error {
 	switch {
 	case errors.Is(err, errElsewhere):
@@ -141,7 +142,7 @@ func reason(err error) error {
 	return errors.New("the registry cannot be reached")
 }
 
-// text asks for something short.
+// text requests an address and returns an answer of at most most bytes.
 func (w *web) text(ctx context.Context, at, accept string, most int64) (data []byte, err error) {
 	err = w.get(ctx, at, accept, func(body io.Reader) error {
 		if data, err = io.ReadAll(io.LimitReader(body, most+1)); err != nil {
@@ -155,13 +156,13 @@ func (w *web) text(ctx context.Context, at, accept string, most int64) (data []b
 	return data, err
 }
 
-// file asks for a content, lets it be verified and keeps it.
+// file downloads a file, and stores it in the mirror if verify accepts it.
 func (f *Fetcher) file(ctx context.Context, from, at, kind string, verify func(file *os.File, sum string) error) (mirror.Item, error) {
 	to, err := f.Store.Create()
 	if err != nil {
 		return mirror.Item{}, err
 	}
-	defer func() { _ = os.Remove(to.Name()) }() // it has another name by then
+	defer func() { _ = os.Remove(to.Name()) }() // on success, the file has another name by then
 	defer to.Close()
 	i := mirror.Item{Path: at, Kind: kind}
 	err = f.web.get(ctx, from, "*/*", func(body io.Reader) error {
@@ -180,5 +181,5 @@ func (f *Fetcher) file(ctx context.Context, from, at, kind string, verify func(f
 	return i, f.Store.Keep(to.Name(), i.SHA256)
 }
 
-// errHash says that a registry has something else than what is pinned.
+// errHash means that the content from a registry is not what the lock file pins.
 var errHash = errors.New("the registry has something else than what the lock file pins")

@@ -9,10 +9,10 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// commits are those of one branch. Their file has one a line, in order.
+// commits holds the commits of one branch. Their file has one commit per line, sorted.
 type commits struct {
 	width int
-	rows  string // of equal width, in order
+	rows  string // lines of equal width, sorted
 }
 
 const maxFile = 512 << 20
@@ -23,7 +23,7 @@ func newCommits(list []string) *commits {
 	return &commits{width: len(list[0]) + 1, rows: strings.Join(list, "\n") + "\n"}
 }
 
-// has looks a commit up.
+// has reports whether a commit is on the branch.
 func (c *commits) has(id string) bool {
 	if len(id)+1 != c.width {
 		return false
@@ -44,7 +44,7 @@ func (c *commits) row(i int) string { return c.rows[i*c.width : (i+1)*c.width-1]
 
 func (c *commits) write(name string) error { return wholefile.Replace(name, []byte(c.rows), 0o600) }
 
-// readCommits reads a file of commits, which has to hold the tip.
+// readCommits reads a file of commits, which must contain the tip.
 func readCommits(name, tip string) (*commits, error) {
 	rows, err := wholefile.ReadOwn(name, maxFile)
 	if err != nil {

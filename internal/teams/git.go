@@ -20,18 +20,17 @@ import (
 const (
 	fetchTime  = 2 * time.Minute
 	maxCommits = 4 << 20
-	maxSaid    = 400 // bytes of what git says that are handed on
+	maxSaid    = 400 // bytes of git's error message that are returned
 )
 
-// A git runs git with the owner's own settings and none of a project's.
+// A git runs git with the owner's settings and without those of any project.
 type git struct {
 	home string
 }
 
-// fetch brings the default branch of the repository at an address into a folder of ours:
-// commits only, where the other side can do that. The first commit of the branch has to
-// be the one given, unless that is empty: what lies at an address may have become
-// another repository.
+// fetch brings the default branch of the repository at an address into a folder of ours: commits
+// only, if the server can filter. Unless first is empty, it must be the first commit of the branch,
+// because there may be another repository at the address now.
 func (g git) fetch(ctx context.Context, dir, address, first string) (tip string, commits []string, root string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -40,7 +39,8 @@ func (g git) fetch(ctx context.Context, dir, address, first string) (tip string,
 			return "", nil, "", err
 		}
 	}
-	// Fetched commits wait beside the branch until it is known that they belong to it.
+	// The commits are fetched to a ref of our own, and only used after it is checked that they
+	// belong to the repository.
 	if _, err := g.run(ctx, dir, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--filter=tree:0", "--end-of-options", address, "+HEAD:refs/fetched/tip"); err != nil {
 		return "", nil, "", fmt.Errorf("%w: %w", ErrAddress, err)
 	}
@@ -96,8 +96,9 @@ func (g git) run(ctx context.Context, dir string, args ...string) (string, error
 	return out.String(), nil
 }
 
-// environment is that of the monitor without what steers git, and without a terminal to ask at. The
-// monitor may have been started with a project's programs on PATH: those of the machine come first.
+// environment returns the monitor's environment without the variables that change what git does,
+// and with settings that keep git from asking on a terminal. The machine's own folders come first
+// on PATH, because the monitor may have been started with a project's folders on it.
 func (g git) environment(all []string) []string {
 	folders := boxgit.Folders()
 	for _, v := range all {

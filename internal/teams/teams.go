@@ -1,7 +1,7 @@
-// Package teams keeps which repositories are those of the owner's team, as the owner said, and
-// which commits are on their default branch. It fetches these itself, from the address that the
-// owner saw, into a folder of its own: the branches of a checkout could have been written by any
-// program.
+// Package teams records which repositories the owner has declared to be the team's, and which
+// commits are on their default branch. It fetches these commits itself, from the address that the
+// owner saw, into a folder of its own. It does not trust the branches of a checkout, because any
+// program could have written them.
 package teams
 
 import (
@@ -26,11 +26,11 @@ import (
 const (
 	MaxRepositories = 256
 	maxEntry        = 64 << 10
-	// Pause is how long nothing is fetched for a repository after the last time.
+	// Pause is the shortest time between two fetches of Refresh for one repository.
 	Pause = time.Minute
 )
 
-// What can be wrong with a repository.
+// The errors of a Store.
 var (
 	ErrAddress = errors.New("nothing can be fetched from this address")
 	ErrOther   = errors.New("another repository lies at this address now")
@@ -38,14 +38,15 @@ var (
 	errFull    = errors.New("there are too many repositories of teams: end one first")
 )
 
-// A Repository is one that the owner called the team's.
+// A Repository is a repository that the owner has declared to be the team's.
 type Repository struct {
-	// Path is the folder of the checkout, Address where its default branch is fetched
-	// from, First its first commit.
+	// Path is the folder of the checkout. Address is where its default branch is fetched from.
+	// First is the first commit of that branch.
 	Path    string `json:"path"`
 	Address string `json:"address"`
 	First   string `json:"first"`
-	// Since is when the owner said so, Fetched when Tip was the newest commit.
+	// Since is when the owner declared it. Fetched is when the branch was fetched last, and Tip is
+	// its newest commit then.
 	Since   time.Time `json:"since"`
 	Fetched time.Time `json:"fetched"`
 	Tip     string    `json:"tip"`
@@ -63,10 +64,11 @@ type Store struct {
 	tried map[string]time.Time
 	known map[string]*commits
 
-	fetching sync.Mutex // held by the one that fetches
+	fetching sync.Mutex // held during a fetch
 }
 
-// Open reads a store. What cannot be read is no team's, and an error says so.
+// Open reads a store. An entry that cannot be read is left out, so it is not the team's, and is
+// reported in the error. The store can be used even if there is an error.
 func Open(dir, home string, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, git: git{home: home}, now: now, list: map[string]*Repository{}, tried: map[string]time.Time{}, known: map[string]*commits{}}
 	names, err := filepath.Glob(filepath.Join(dir, "*", "team.json"))
@@ -103,7 +105,7 @@ func readEntry(name string) (*Repository, error) {
 	return &r, nil
 }
 
-// folderOf is the name of the folder that a repository's commits are kept in.
+// folderOf returns the name of the folder for a repository's commits.
 func folderOf(path string) string { return floodmark.DigestOf("team\x00" + path).String()[:32] }
 
 // List returns all repositories in the order of their folders.
@@ -118,8 +120,8 @@ func (s *Store) List() []Repository {
 	return list
 }
 
-// Add takes the owner's word that the checkout at a path, which came from an address, is
-// the team's, and fetches its default branch.
+// Add records that the owner declares the checkout at a path, which came from an address, to be the
+// team's, and fetches its default branch.
 func (s *Store) Add(ctx context.Context, path, address string) (Repository, error) {
 	if !plain(address) {
 		return Repository{}, fmt.Errorf("%w: %q", ErrAddress, address)
@@ -135,7 +137,7 @@ func (s *Store) Add(ctx context.Context, path, address string) (Repository, erro
 	return s.fetch(ctx, r)
 }
 
-// End takes the owner's word back.
+// End removes a repository and its commits.
 func (s *Store) End(path string) error {
 	s.fetching.Lock()
 	defer s.fetching.Unlock()
@@ -153,8 +155,8 @@ func (s *Store) End(path string) error {
 	return os.RemoveAll(dir)
 }
 
-// Of returns the address that the team's repository at a path is fetched from, and what
-// tells whether a commit is on its default branch; no address for any other path.
+// Of returns the address that the team's repository at a path is fetched from, and a function that
+// reports whether a commit is on its default branch. For any other path the address is empty.
 func (s *Store) Of(path string) (address string, has func(commit string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +182,7 @@ func (s *Store) Any() bool {
 	return len(s.list) > 0
 }
 
-// Refresh fetches again, unless that was tried a moment ago.
+// Refresh fetches a repository again, unless that was tried less than Pause ago.
 func (s *Store) Refresh(ctx context.Context, path string) error {
 	s.mu.Lock()
 	r := s.list[path]
@@ -199,7 +201,7 @@ func (s *Store) Refresh(ctx context.Context, path string) error {
 	return err
 }
 
-// fetch brings the default branch, writes down its commits and then the repository.
+// fetch fetches the default branch, and writes its commits and then the entry of the repository.
 func (s *Store) fetch(ctx context.Context, r Repository) (Repository, error) {
 	s.fetching.Lock()
 	defer s.fetching.Unlock()
@@ -229,11 +231,11 @@ func (s *Store) fetch(ctx context.Context, r Repository) (Repository, error) {
 	return r, nil
 }
 
-// ways are those on which git may reach a repository.
+// ways returns the protocols by which git may reach a repository.
 func ways() []string { return []string{"https", "http", "ssh", "git", "file"} }
 
-// plain reports an address that git reaches by one of its usual ways, and that holds no
-// password: it is written down and shown.
+// plain reports whether an address has one of the allowed protocols and no password, because it is
+// stored and shown.
 func plain(address string) bool {
 	if address == "" || len(address) > 1024 || address[0] == '-' || strings.ContainsFunc(address, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return false

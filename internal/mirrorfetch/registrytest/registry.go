@@ -1,5 +1,5 @@
-// Package registrytest plays registries of packages for tests: real ones speak over TLS from
-// well-known hosts, and so do these, on the loopback.
+// Package registrytest provides package registries for tests. They are one TLS server on the
+// loopback with certificates for any hosts.
 package registrytest
 
 import (
@@ -21,9 +21,9 @@ import (
 
 // A Registry answers for several hosts.
 type Registry struct {
-	// Roots believes them.
+	// Roots contains the certificate of the registry.
 	Roots *x509.CertPool
-	// Answer answers a request; it is set before the first one.
+	// Answer answers a request. Set it before the first one.
 	Answer http.HandlerFunc
 
 	server *httptest.Server
@@ -32,7 +32,7 @@ type Registry struct {
 	dialed []string
 }
 
-// New returns a registry that has certificates for hosts.
+// New returns a registry with a certificate for hosts.
 func New(t testing.TB, hosts ...string) *Registry {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -82,14 +82,15 @@ func (r *Registry) Dial(ctx context.Context, network, place string) (net.Conn, e
 	return d.DialContext(ctx, network, r.server.Listener.Addr().String())
 }
 
-// Asked are the requests that came, each with the names of its unusual headers.
+// Asked returns the requests so far, each with the names of its headers other than User-Agent and
+// Accept.
 func (r *Registry) Asked() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.asked)
 }
 
-// Dialed returns the places that were dialed.
+// Dialed returns the addresses that were dialed.
 func (r *Registry) Dialed() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
