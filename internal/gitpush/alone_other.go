@@ -4,5 +4,5 @@ package gitpush
 
 import "os/exec"
 
-// alone does nothing: no monitor runs here.
+// alone does nothing, because the monitor does not run on this system.
 func alone(*exec.Cmd) {}

@@ -1,8 +1,7 @@
-// Package gitpush pushes commits in the owner's name, after a person has looked at them.
-// It runs git in a repository of its own, into which it copies nothing but the objects
-// that were shown: no setting, hook, attribute or reference of the project is read, and
-// what is not in that repository cannot be sent, whatever the remote claims to have. It
-// never forces a push.
+// Package gitpush pushes commits in the owner's name, after a person has looked at them. It runs
+// git in a repository of its own, into which it copies nothing but the objects that were shown. So
+// no setting, hook, attribute or reference of the project is read, and an object that was not shown
+// cannot be sent, whatever the remote claims to have. It never forces a push.
 package gitpush
 
 import (
@@ -22,25 +21,25 @@ import (
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
-// A Config says whose pushes these are.
+// A Config holds the settings for pushes in one owner's name.
 type Config struct {
-	// Git is the program; Folder is where its repositories are made: only the owner may
-	// look into it.
+	// Git is the path of git. Folder is where Prepare makes its repositories; only the owner may
+	// read it.
 	Git, Folder string
-	// Home is the owner's: how to log in is said there. Environ are variables that reach
-	// the owner's keys, such as SSH_AUTH_SOCK.
+	// Home is the owner's home, with the settings for logging in. Environ are variables that give
+	// access to the owner's keys, such as SSH_AUTH_SOCK.
 	Home    string
 	Environ []string
-	// Patience is how long the remote may take; zero: ten seconds to look, and two
-	// minutes to push.
+	// Patience is how long the remote may take; zero: ten seconds to list or fetch, and two minutes
+	// to push.
 	Patience time.Duration
 }
 
-// A Source is what is pushed: a commit that is checked out on a branch, in a folder of
-// git's objects, and where it goes.
+// A Source is what is pushed, and where: Commit is checked out on Branch, Objects is the project's
+// folder of git objects, and Address is the remote.
 type Source struct{ Objects, Address, Branch, Commit string }
 
-// The limits of what a remote says.
+// The limits of a push.
 const (
 	maxRefs  = 20000
 	maxSaid  = 4 << 20 // bytes of one answer
@@ -50,28 +49,28 @@ const (
 )
 
 var (
-	// ErrNothing says that the remote has the commit already.
+	// ErrNothing means that the remote has the commit already.
 	ErrNothing = errors.New("the remote has this commit already: there is nothing to push")
-	// ErrAddress says that an address is of a sort that is not pushed to.
+	// ErrAddress means that an address has a form or protocol that is not pushed to.
 	ErrAddress = errors.New("not an address that can be pushed to from here")
-	// ErrRemote says that the remote could not be asked.
+	// ErrRemote means that the remote's references could not be listed.
 	ErrRemote = errors.New("the remote does not answer, or wants a login that the monitor does not have")
-	// ErrNotFetched says that nothing which the remote has is known here.
+	// ErrNotFetched means that the project has none of the remote's commits.
 	ErrNotFetched = errors.New("nothing that the remote has was fetched here: fetch first")
-	// ErrBranchOnly says that a push sends a name and nothing else.
+	// ErrBranchOnly means that a push would send only the name of a branch, and no commit.
 	ErrBranchOnly = errors.New("it sends no commit, only the name of a branch")
-	// ErrLogin says that the remote did not let the monitor push.
+	// ErrLogin means that the remote did not let the monitor push.
 	ErrLogin = errors.New("the remote did not let the monitor push")
 )
 
-// A Copy is a repository of ours with what one push sends.
+// A Copy is a repository of ours with the objects that one push sends.
 type Copy struct {
 	cfg    Config
 	dir    string
 	Review *pushreview.Review
 	old    string
-	leads  []string // commits of the remote that it is given, and does not send
-	// borrowed lets a git that reaches the remote read the project's objects as well.
+	leads  []string // commits that the remote has and that are copied, but not sent
+	// borrowed are variables by which git also reads the project's objects during a fetch.
 	borrowed []string
 }
 
@@ -94,7 +93,7 @@ func Prepare(ctx context.Context, cfg Config, src Source) (*Copy, error) {
 // Close removes the copy.
 func (c *Copy) Close() error { return os.RemoveAll(c.dir) }
 
-// fit refuses what git could read as something else.
+// fit refuses a source in which git could take a value for something else, such as an option.
 func fit(src Source) error {
 	odd := func(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) }
 	scheme, _, named := strings.Cut(src.Address, "://")
@@ -118,7 +117,7 @@ func fit(src Source) error {
 	return nil
 }
 
-// fitBranch reports a name that git takes for a branch and for nothing else.
+// fitBranch reports whether git can only take a name for a branch.
 func fitBranch(b string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-+#@", r)
@@ -155,7 +154,7 @@ func (c *Copy) prepare(ctx context.Context, src Source) error {
 	return c.copy(ctx, src.Objects, review.Set)
 }
 
-// init makes an empty repository. Its settings are all there are.
+// init makes an empty repository with no settings but its format.
 func (c *Copy) init(size int) error {
 	text := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if size == 64 {
@@ -172,8 +171,8 @@ func (c *Copy) init(size int) error {
 	)
 }
 
-// local are the variables of a git that reads nothing but our repository and, if given,
-// a folder of objects.
+// local returns the environment for a git that reads only our repository and, if given, a folder of
+// objects.
 func (c *Copy) local(objects string) []string {
 	env := []string{
 		"PATH=" + strings.Join(boxgit.Folders(), ":"), "HOME=" + c.dir, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
@@ -185,12 +184,13 @@ func (c *Copy) local(objects string) []string {
 	return env
 }
 
-// strict keeps git from what lies beside objects and speaks of them.
+// strict returns options by which git ignores index files beside the objects, which could be wrong
+// about them.
 func strict() []string {
 	return []string{"-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false"}
 }
 
-// run runs git on our repository alone.
+// run runs git on our repository and, if given, a folder of objects, without a remote.
 func (c *Copy) run(ctx context.Context, objects string, input []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, c.cfg.Git, append(strict(), args...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.local(objects), bytes.NewReader(input)
@@ -211,7 +211,7 @@ func said(cmd *exec.Cmd) ([]byte, error) {
 	return out.b.Bytes(), nil
 }
 
-// A limited keeps the beginning of what is written to it.
+// A limited keeps the first most bytes that are written to it, and drops the rest.
 type limited struct {
 	b    bytes.Buffer
 	most int
@@ -225,9 +225,9 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// copy brings into our repository what was reviewed. Reading them under their names from a
-// pack makes git hash all of them once more, with its detection of collisions. Git's own
-// check of objects would want files that are not sent, such as an old .gitmodules.
+// copy copies the reviewed objects into our repository. They pass through a pack, so that git
+// hashes each of them once more, with its detection of collisions. Git's own check of objects
+// (fsck) is not used, because it would want files that are not sent, such as an old .gitmodules.
 func (c *Copy) copy(ctx context.Context, objects string, set pushreview.Set) error {
 	ids := strings.Join(slices.Concat(set.Send, set.Have, c.leads), "\n") + "\n"
 	pack := exec.CommandContext(ctx, c.cfg.Git, append(strict(), "pack-objects", "--stdout", "-q", "--window=0", "--no-reuse-delta")...)

@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
-// objects reads objects of a project by way of git, and believes none whose bytes do not
-// have its name.
+// objects reads objects of a project through git. It refuses an object whose content does not hash
+// to its id.
 type objects struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -39,7 +39,7 @@ func (c *Copy) open(ctx context.Context, folder string) (*objects, error) {
 }
 
 func (o *objects) close() error {
-	_ = o.in.Close() // it ends by that
+	_ = o.in.Close() // this ends git
 	_, _ = io.Copy(io.Discard, o.out)
 	return o.cmd.Wait()
 }
@@ -62,7 +62,7 @@ func (o *objects) Read(id string) (pushreview.Object, error) {
 	if err != nil {
 		return pushreview.Object{}, wrong
 	}
-	sum := sha1.New() //nolint:gosec // as git does; copying looks for collisions
+	sum := sha1.New() //nolint:gosec // as git does; copying detects collisions
 	if len(id) == 64 {
 		sum = sha256.New()
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/internal/pushreview"
 )
 
-// A ref is one of a remote.
+// A ref is a reference of a remote.
 type ref struct{ name, id string }
 
-// owners are the variables of a git that reaches a remote as the owner would: with the
-// owner's own settings and keys, and without those of any project. It asks nobody.
+// owners returns the environment for a git that contacts a remote as the owner: with the owner's
+// settings and keys, without those of any project, and without asking for a password.
 func (c *Copy) owners() []string {
 	env := []string{
 		"PATH=" + strings.Join(boxgit.Folders(), ":"), "HOME=" + c.cfg.Home, "LC_ALL=C", "GIT_DIR=" + c.dir, "GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1",
@@ -28,7 +28,7 @@ func (c *Copy) owners() []string {
 	return append(env, c.cfg.Environ...)
 }
 
-// outward runs git towards a remote.
+// outward runs a git command that contacts a remote.
 func (c *Copy) outward(ctx context.Context, patience time.Duration, args ...string) ([]byte, error) {
 	if c.cfg.Patience > 0 {
 		patience = c.cfg.Patience
@@ -45,8 +45,8 @@ func (c *Copy) outward(ctx context.Context, patience time.Duration, args ...stri
 	return said(cmd)
 }
 
-// ask returns what a remote says it has. A remote that lies is sent less than it wants:
-// what it claims to have is not copied, so it cannot be pushed either.
+// ask returns the references that a remote claims to have. A false claim only makes the push send
+// less, because objects that the remote claims to have are not copied.
 func (c *Copy) ask(ctx context.Context, address string) ([]ref, error) {
 	out, err := c.outward(ctx, looks, append(atRemote("ls-remote", address), "--", address)...)
 	if err != nil {
@@ -65,9 +65,10 @@ func (c *Copy) ask(ctx context.Context, address string) ([]ref, error) {
 	return list, nil
 }
 
-// atRemote begins a command. In a repository on this machine nothing runs that its settings
-// name: it would run as the monitor. Beside hooks these are filters, if a push were to change
-// the files of a working tree there, and what git starts when it clears up.
+// atRemote returns the beginning of a git command. If the remote is a repository on this machine,
+// its options keep git from running what that repository's settings name, because it would run as
+// the monitor: hooks, filters (a push that would change a working tree is refused), and automatic
+// maintenance.
 func atRemote(verb, address string) []string {
 	if !filepath.IsAbs(address) && !strings.HasPrefix(address, "file://") {
 		return []string{verb}
@@ -80,7 +81,7 @@ func atRemote(verb, address string) []string {
 	return []string{verb, "--upload-pack=" + quiet + "upload-pack"}
 }
 
-// plan finds out which commits are new to the remote.
+// plan finds the commits that are new to the remote.
 func (c *Copy) plan(ctx context.Context, src Source, refs []ref) (pushreview.Plan, error) {
 	p := pushreview.Plan{Address: src.Address, Branch: src.Branch, Commit: src.Commit}
 	var tips []string
@@ -131,19 +132,19 @@ func (c *Copy) plan(ctx context.Context, src Source, refs []ref) (pushreview.Pla
 	return p, nil
 }
 
-// maxLead bounds how far the remote's default branch may be ahead of what a push rests on.
+// maxLead bounds how many commits the remote's default branch may be ahead of the base of a push.
 const maxLead = 10_000
 
-// lead finds the commits by which the remote's default branch leads to what a push rests on.
-// In our copy git could not know otherwise that the remote has that.
+// lead finds the commits between the base of a push and the head of the remote's default branch.
+// Without them, git could not tell in our copy that the remote has the base.
 func (c *Copy) lead(ctx context.Context, src Source, base, head string) error {
 	out, err := c.run(ctx, src.Objects, nil, "rev-list", "--ancestry-path", fmt.Sprintf("--max-count=%d", maxLead), base+".."+head)
 	c.leads = strings.Fields(string(out))
 	return err
 }
 
-// fetch brings what the remote's default branch has beyond the project into our copy, or a
-// review would show commits of others as if they were new to the remote.
+// fetch fetches into our copy the commits of the remote's default branch that the project does not
+// have. Without them, a review would show commits of others as new to the remote.
 func (c *Copy) fetch(ctx context.Context, src Source) error {
 	c.borrowed = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + src.Objects}
 	defer func() { c.borrowed = nil }()
@@ -153,7 +154,7 @@ func (c *Copy) fetch(ctx context.Context, src Source) error {
 	return err
 }
 
-// known are those of some objects that are commits of the project.
+// known returns the ids that are commits of the project.
 func (c *Copy) known(ctx context.Context, objects string, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -171,7 +172,8 @@ func (c *Copy) known(ctx context.Context, objects string, ids []string) ([]strin
 	return list, nil
 }
 
-// list runs a command that lists commits which others do not reach.
+// list runs a git command that lists the commits that are reachable from src.Commit and not from
+// others.
 func (c *Copy) list(ctx context.Context, src Source, others []string, args ...string) ([]string, error) {
 	input := src.Commit + "\n"
 	for _, id := range others {
@@ -189,12 +191,12 @@ func (c *Copy) Push(ctx context.Context) (string, error) {
 	p := c.Review.Plan
 	target := "refs/heads/" + p.Branch
 	args := append(atRemote("push", p.Address), "--no-verify", "--porcelain", "--no-recurse-submodules", "--no-follow-tags",
-		// The remote is where it was when the review was made, and the review has seen that
-		// the commit follows that: so this forces nothing.
+		// The push only succeeds if the branch is where it was at the review. The review has
+		// checked that the commit follows it, so nothing is forced.
 		"--force-with-lease="+target+":"+c.old, "--", p.Address, p.Commit+":"+target)
 	out, err := c.outward(ctx, pushes, args...)
 	text := floodmark.OneLine(strings.ReplaceAll(string(out), p.Address, pushreview.Shown(p.Address)), 300)
-	if err != nil && text == "" { // it did not come to a branch
+	if err != nil && text == "" { // git reported no branch, so the connection or login failed
 		err = fmt.Errorf("%w: %w", ErrLogin, err)
 	}
 	return text, err
