@@ -18,19 +18,20 @@ import (
 // maxNames bounds the names of a folder that are compared with a path.
 const maxNames = 20_000
 
-// A hunt is a walk through a folder after a run.
+// A hunt searches a folder for files that were changed by a run.
 type hunt struct {
 	done   func() error
 	folder string
 	since  time.Time
 	found  kernel.Altered
 	files  int
-	moved  string   // a folder moved here: its files keep their times
-	built  []string // folders of many files, searched last
+	moved  string   // a folder that was moved here; its files are reported whatever their times
+	built  []string // folders that tools fill with many files, searched last
 }
 
-// Changed implements [monitor.Disk]. A folder that tools fill is reported as a whole once something
-// in it has changed, or could not be read: a test that loads one of its files may load any.
+// Changed implements [monitor.Disk]. A folder that tools fill (see [Filled]) is reported as a whole
+// if anything in it has changed or could not be read, because a test that loads one of its files
+// may load any of them.
 func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
@@ -111,19 +112,20 @@ func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil
 }
 
-// Filled reports folders that tools fill with many files for programs to load.
+// Filled reports whether a path is, by its name, a folder that tools fill with many files for
+// programs to load.
 func Filled(path string) bool {
 	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, filepath.Base(path))
 }
 
-// ofGit are folders that git writes to in every operation.
+// ofGit reports whether a path is a folder in .git that git writes to in every operation.
 func ofGit(path string) bool {
 	name := filepath.Base(path)
 	return filepath.Base(filepath.Dir(path)) == ".git" && name != "hooks" && name != "info"
 }
 
-// gitsOwn are files that git writes in every operation. Its settings are not among them: they say
-// what it runs.
+// gitsOwn reports whether a path is a file in .git that git writes in every operation. Git's
+// settings are not, because they decide what it runs.
 func gitsOwn(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }
@@ -141,7 +143,7 @@ func (d *Disk) Missing(path string) bool {
 	return all && len(spelled) == 0
 }
 
-// spellings returns the names on the disk of a path from catalog.FoldPath, and whether these are
+// spellings returns the paths on the disk that catalog.FoldPath maps to path, and whether these are
 // all.
 func spellings(path string) (at []string, all bool) {
 	rest, rooted := strings.CutPrefix(path, "/")
@@ -169,7 +171,8 @@ func spellings(path string) (at []string, all bool) {
 	return at, true
 }
 
-// namesIn returns the names in a folder, and whether these are all. Other files have none.
+// namesIn returns the names in a folder, and whether these are all. A file that is no folder has
+// none.
 func namesIn(dir string) (names []string, all bool) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, err == nil || errors.Is(err, fs.ErrNotExist)

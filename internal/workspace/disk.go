@@ -1,6 +1,7 @@
-// Package workspace reads the disk of the machine agents run on: whose a checkout is, where a link
-// leads, what a run has changed, where secrets are kept. It runs nothing, changes nothing, and
-// stops at its limits; what it could not read is reported as such, never as clean.
+// Package workspace reads the disk of the machine that agents run on: who wrote a checkout, where a
+// link leads, what a run has changed, where secrets are kept. It runs nothing, changes nothing, and
+// stops at its limits. If it could not read something, it reports that, and never that nothing was
+// found.
 package workspace
 
 import (
@@ -20,17 +21,17 @@ import (
 
 // The limits of one search.
 const (
-	MaxFiles   = 50_000                 // of a folder after a run
+	MaxFiles   = 50_000                 // visited in a folder after a run
 	MaxTime    = 400 * time.Millisecond // for a folder after a run
-	MaxChanged = 64                     // files listed; more count as all
-	maxFolders = 40                     // above a path
+	MaxChanged = 64                     // paths listed; if there are more, the list is reported as incomplete
+	maxFolders = 40                     // folders visited on the way up from a path
 	maxRoots   = 256                    // checkouts remembered
 	maxSmall   = 1 << 20                // bytes of one of git's small files
 )
 
 // Options name the owner and the team.
 type Options struct {
-	// Home is the owner's, whose git settings name them.
+	// Home is the owner's home, whose git settings contain their mail address.
 	Home string
 	// Identities are further mail addresses of the owner.
 	Identities []string
@@ -38,9 +39,9 @@ type Options struct {
 	Teams Teams
 }
 
-// Teams knows the team's repositories. Of returns, for a checkout at a path that the owner called
-// the team's, the address it is fetched from, and which commits are on its default branch. For any
-// other path the address is empty.
+// Teams knows the team's repositories. If the owner has declared the checkout at a path to be the
+// team's, Of returns the address it is fetched from, and a function that reports whether a commit
+// is on its default branch. For any other path the address is empty.
 type Teams interface {
 	Of(path string) (address string, has func(commit string) bool)
 }
@@ -48,19 +49,19 @@ type Teams interface {
 // A Disk reads one machine's disk. It is safe for concurrent use.
 type Disk struct {
 	opts  Options
-	named bounds // of searches by name alone
+	named bounds // the limits of searches by name alone
 
 	mu     sync.Mutex // guards roots and hoards
 	roots  map[string]known
 	hoards map[string]memory
 }
 
-// known is what was found of a checkout at this head.
+// known is the cached result of Around for a checkout at this head.
 type known struct {
 	head     string
 	checkout kernel.Checkout
 	ok       bool
-	underWay bool // with a merge that had not ended
+	underWay bool // whether a merge was unfinished then
 }
 
 var _ monitor.Disk = (*Disk)(nil)
@@ -139,7 +140,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	d.mu.Lock()
 	k, seen := d.roots[root]
 	d.mu.Unlock()
-	if seen && len(under) == 0 && !k.underWay && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // a team's commits may change while the head stays
+	if seen && len(under) == 0 && !k.underWay && k.head == head && !k.checkout.Team && r.team(d.opts.Teams) == nil { // the known commits of a team may change while the head stays
 		return k.checkout, k.ok
 	}
 	k = known{head: head, ok: true, underWay: len(under) > 0, checkout: d.whose(r, head, under)}
@@ -152,7 +153,8 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 	return k.checkout, k.ok
 }
 
-// whose returns whose a checkout is, including what an unfinished merge adds to its tree.
+// whose returns the origin of a checkout. The commits of an unfinished merge or pick are judged,
+// too, because they add to the working tree.
 func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout {
 	c := r.whose([]string{head}, d.identities(), d.opts.Teams)
 	if len(under) == 0 {
@@ -168,8 +170,8 @@ func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout 
 	return c
 }
 
-// identities are the owner's: the given ones, and that of their own git settings. A repository's
-// settings come with it and prove nothing.
+// identities returns the owner's mail addresses: the given ones, and the one in the git settings of
+// the owner's home. A repository's own settings are not used, because anyone may have written them.
 func (d *Disk) identities() []string {
 	list := slices.Clone(d.opts.Identities)
 	if d.opts.Home != "" {
@@ -184,8 +186,8 @@ func (d *Disk) identities() []string {
 	return list
 }
 
-// Author returns the author of commits in the owner's own git settings below a home; empty if they
-// name none. A repository's settings are not used.
+// Author returns the name and mail address in the git settings of an owner's home, or empty strings
+// if they have none. A repository's settings are not used.
 func Author(home string) (name, mail string) {
 	for _, file := range []string{".config/git/config", ".gitconfig"} { // as git does, the later one wins
 		text, err := readSmall(filepath.Join(home, file))

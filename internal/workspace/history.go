@@ -16,8 +16,8 @@ import (
 // maxListed bounds the bytes of git's index of tracked files.
 const maxListed = 64 << 20
 
-// A History is a repository's record of its files. It reads git's files itself: no setting,
-// attribute, filter or replaced object of the repository affects the result.
+// A History reads versions of files from a repository. It reads git's files itself, so that no
+// setting, attribute, filter or replaced object of the repository affects the result.
 type History struct {
 	// Root is the folder of the working tree.
 	Root    string
@@ -43,14 +43,14 @@ func HistoryOf(folder string) *History {
 // Close closes all files.
 func (h *History) Close() { h.objects.close() }
 
-// Head is the checked-out commit; empty if there is none yet.
+// Head returns the checked-out commit, or "" if there is none yet.
 func (h *History) Head() string {
 	id, _ := h.repo.head()
 	return id
 }
 
-// File returns a commit's version of a file, by its path from Root. It returns false if there is
-// none, or for a link, another repository, or a file that is too large.
+// File returns a commit's version of a file, by its path from Root. It returns false if the commit
+// has no such file, or if the path is a link, a submodule, or a file that is too large.
 func (h *History) File(commit, path string) ([]byte, bool) {
 	e, ok := h.at(commit, path)
 	if !ok || !strings.HasPrefix(e.mode, "100") {
@@ -106,7 +106,7 @@ func (h *History) tree(id string) (map[string]entry, bool) {
 }
 
 // Tracks reports whether git tracks a file, by its path from Root: it is in git's index, or in the
-// checked-out commit. The error says that this is unknown.
+// checked-out commit. If that cannot be read, it returns an error.
 func (h *History) Tracks(path string) (bool, error) {
 	if h.tracked == nil {
 		text, err := readUpTo(filepath.Join(h.repo.dir, "index"), maxListed)
@@ -138,7 +138,8 @@ func (h *History) Tracks(path string) (bool, error) {
 	return in, nil
 }
 
-// listed are the names in git's index. A folder listed as a whole ends with a slash.
+// listed returns the names in git's index. The name of a folder that the index has as a whole ends
+// with a slash.
 func listed(data []byte) (map[string]bool, error) {
 	names := map[string]bool{}
 	for e, err := range gitindex.Entries(data) {

@@ -12,10 +12,10 @@ import (
 // maxLogLine bounds the first line of a repository's own log.
 const maxLogLine = 1 << 12
 
-// Identity stands for the checkout around a path: where it lies, its remote, and the beginning of
-// its log, which says when and by whom it was made. Another repository at the same path has another
-// identity, and so has one whose remote was changed. It is zero without a checkout, or if it cannot
-// be read.
+// Identity returns a digest that identifies the checkout around a path: of its folders, its remote,
+// and the first line of its log, which says when and by whom it was made. It changes if another
+// repository takes the path, or if the remote changes. It is zero if there is no checkout or it
+// cannot be read.
 func Identity(path string) floodmark.Digest {
 	root, dir, ok := locate(path)
 	if !ok {
@@ -30,7 +30,7 @@ func Identity(path string) floodmark.Digest {
 	return floodmark.DigestOf(strings.Join(parts, "\x00"))
 }
 
-// firstLine is the first line of a file; empty if it is incomplete or too long.
+// firstLine returns the first line of a file, or "" if the line is incomplete or too long.
 func firstLine(name string) string {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -39,7 +39,7 @@ func firstLine(name string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	data, err := io.ReadAll(io.LimitReader(f, maxLogLine))
 	line, _, whole := strings.Cut(string(data), "\n")
 	if err != nil || !whole {

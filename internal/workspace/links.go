@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// The limits of a search for links: agents' folders hold few, and many other files.
+// The limits of a search for links: agents' folders contain few links and many other files.
 const (
 	maxLinkFiles  = 4_000
 	maxLinkLevels = 3

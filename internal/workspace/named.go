@@ -8,9 +8,10 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// names looks, after a run, for changes of what names commits: a moved branch, a new commit, the
-// message of the next one. A push takes these along, so content that influenced them counts for it.
-// It reports what stands for all names in a folder's checkout.
+// names reports whether a run has changed git's references in a folder's checkout: a moved branch,
+// a new commit, the message of the next commit. A push sends them, so content that influenced them
+// also influences the push. A change is reported as one path, which stands for all references of
+// the checkout (see [catalog.NamesOf]).
 func (l *hunt) names(folder string) {
 	root, dir, ok := locate(folder)
 	if !ok {
@@ -35,8 +36,9 @@ func (l *hunt) names(folder string) {
 	}
 }
 
-// branch is the file that names the commit of the branch which is checked out. In a worktree it
-// lies with those of all others, which other sessions may change at the same time.
+// branch returns the path of the file with the commit of the checked-out branch. In a worktree, the
+// file is in the folder of all branches, so only this file is checked: other sessions may change
+// other branches at the same time.
 func (r repository) branch() string {
 	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
 	name, on := strings.CutPrefix(strings.TrimSpace(text), "ref: ")

@@ -27,20 +27,20 @@ const (
 
 var errObject = errors.New("not an object we can read")
 
-// A commit is the used part of a commit.
+// A commit holds the fields of a commit that are used here.
 type commit struct {
 	parents           []string
 	author, committer string // their mail addresses
 }
 
-// objects reads commits of one repository.
+// objects reads the objects of one repository.
 type objects struct {
 	dir    string
 	packs  []*pack
 	opened bool
 }
 
-// A pack is one file of many objects with its index.
+// A pack is a file of many objects, with its index.
 type pack struct {
 	file  *os.File
 	index []byte
@@ -54,7 +54,7 @@ func (o *objects) close() {
 	}
 }
 
-// commit reads a commit; false if that is impossible.
+// commit reads a commit. It returns false if that is impossible.
 func (o *objects) commit(id string) (commit, bool) {
 	body, ok := o.exactly(id, commitObject)
 	if !ok {
@@ -63,7 +63,7 @@ func (o *objects) commit(id string) (commit, bool) {
 	return parseCommit(body)
 }
 
-// read reads an object of one kind; false if that is impossible.
+// read reads an object of one kind. It returns false if that is impossible.
 func (o *objects) read(id string, kind int) ([]byte, bool) {
 	raw, err := hex.DecodeString(id)
 	if err != nil || len(raw) != 20 {
@@ -177,7 +177,7 @@ func inflate(r io.Reader, limit int) ([]byte, error) {
 	return data, err
 }
 
-// loose removes the header of an object with a file of its own.
+// loose removes the header of an object that has a file of its own, and checks its kind.
 func loose(data []byte, kind int) ([]byte, bool) {
 	head, body, ok := bytes.Cut(data, []byte{0})
 	return body, ok && bytes.HasPrefix(head, []byte(kindName(kind)+" "))
@@ -212,8 +212,8 @@ func mailOf(person string) string {
 	return mail
 }
 
-// An index of version 2: a header of 8 bytes, 256 counts, the sorted ids, their checksums, their
-// offsets, and offsets that need 8 bytes.
+// The form of an index of version 2: a header of 8 bytes, 256 counts, the sorted ids, their
+// checksums, their offsets, and at the end the offsets that need 8 bytes.
 const (
 	indexHead   = 8
 	indexCounts = indexHead + 256*4

@@ -12,11 +12,11 @@ import (
 // maxSettings bounds the files of git's settings that are read for one push.
 const maxSettings = 16
 
-// Pushes implements [kernel.Disk]: a digest of every setting of the repository except those of
-// single branches, which change with each new one; of these, only what sends a branch elsewhere
-// counts. It includes the settings of the owner and the machine, with all files they include. It is
-// zero if a setting cannot be read as plain «name = value», or makes a push send more than the
-// checked-out branch.
+// Pushes implements [kernel.Disk]: a digest of all settings that decide where a push goes. It
+// covers the settings of the repository, the owner and the machine, with all files that they
+// include. Lines that only say which branch of origin a branch follows are left out, because they
+// change with each new branch. The digest is zero if a setting cannot be read as plain "name =
+// value", or makes a push send more than the checked-out branch.
 func (d *Disk) Pushes(path, branch string) floodmark.Digest {
 	root, gitDir, ok := locate(path)
 	if !ok {
@@ -30,20 +30,21 @@ func (d *Disk) Pushes(path, branch string) floodmark.Digest {
 	return d.pushes(r, text)
 }
 
-// A Push is the destination of a push from a checkout, and its content.
+// A Push says where a push from a checkout goes, and what it sends.
 type Push struct {
 	// Settings is the digest of [Disk.Pushes].
 	Settings floodmark.Digest
-	// Address is the destination; empty if there are several, or if the repository's settings
-	// rename addresses. Branch is checked out, at Commit.
+	// Address is the destination. It is empty if there are several, or if the repository's settings
+	// rename addresses. Branch is the checked-out branch, and Commit its commit.
 	Address, Branch, Commit string
-	// Team and Own are those of the checkout.
+	// Team and Own are the fields of the same name of the checkout, see [kernel.Checkout].
 	Team, Own bool
-	// Objects is git's object folder, Hook a program that git runs before a push.
+	// Objects is git's object folder. Hook is the program that git runs before a push, or empty.
 	Objects, Hook string
 }
 
-// Push reads the checkout around a path. The result is consistent: the settings are read once.
+// Push reads the checkout around a path. It reads the settings once, so that all fields are from
+// the same settings.
 func (d *Disk) Push(path string) (Push, bool) {
 	root, gitDir, ok := locate(path)
 	if !ok {
@@ -66,8 +67,9 @@ func (d *Disk) Push(path string) (Push, bool) {
 	return p, !p.Settings.IsZero()
 }
 
-// address is where a repository's settings send a push, if they say that plainly: one address, in
-// characters that every parser reads alike, and nothing that renames it.
+// address returns the address that a repository's settings send a push to. It returns "" unless
+// there is exactly one, only of characters that every parser reads alike, and no setting that could
+// rename it.
 func address(text string) string {
 	urls, pushes := settings(text, `remote "origin"`, "url"), settings(text, `remote "origin"`, "pushurl")
 	for line := range strings.Lines(strings.ToLower(text)) {
@@ -86,7 +88,7 @@ func address(text string) string {
 	return list[0]
 }
 
-// hook is the program that git runs before a push; empty if none.
+// hook returns the program that git runs before a push, or "" if there is none.
 func (r repository) hook(text string) string {
 	folder := setting(text, "core", "hooksPath")
 	switch {
@@ -102,7 +104,7 @@ func (r repository) hook(text string) string {
 	return at
 }
 
-// settings reads all values of one of git's settings.
+// settings returns all values of one of git's settings.
 func settings(text, section, name string) (list []string) {
 	in := false
 	for line := range strings.Lines(text) {
@@ -127,13 +129,13 @@ func sameSection(a, b string) bool {
 	return strings.EqualFold(name, other) && quoted == wanted
 }
 
-// pushes is the digest of the given settings.
+// pushes returns the digest of [Disk.Pushes] for a repository whose settings are text.
 func (d *Disk) pushes(r repository, text string) floodmark.Digest {
 	kept, ok := steering(text, func(remote string) bool { return remote == "origin" })
 	if !ok || setting(text, `remote "origin"`, "url") == "" || setting(text, `remote "origin"`, "push")+setting(text, `remote "origin"`, "mirror") != "" {
 		return floodmark.Digest{}
 	}
-	// Another git folder with the same settings is another repository.
+	// The same settings in another git folder must have another digest.
 	kept = append(kept, r.dir, r.common)
 	files := []string{filepath.Join(r.common, "config")}
 	for _, f := range []string{filepath.Join(r.dir, "config.worktree"), "/etc/gitconfig", d.atHome(".gitconfig"), d.atHome(".config/git/config")} {
@@ -162,7 +164,7 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 		return "", floodmark.Digest{}
 	}
 	file = filepath.Join(open(root, gitDir).common, "config")
-	info, err := os.Lstat(file) // a second hard link could be written by others
+	info, err := os.Lstat(file) // a file with a second hard link could be changed under the other name
 	if err != nil || !info.Mode().IsRegular() || names(info) != 1 {
 		return "", floodmark.Digest{}
 	}
@@ -179,7 +181,7 @@ func (d *Disk) Steers(folder string) (file string, says floodmark.Digest) {
 	return filepath.ToSlash(file), floodmark.DigestOf("steers\x00" + file + "\n" + strings.Join(kept, "\n"))
 }
 
-// atHome is a file in the owner's home; empty without one.
+// atHome returns the path of a file in the owner's home, or "" if the home is unknown.
 func (d *Disk) atHome(name string) string {
 	if d.opts.Home == "" {
 		return ""
@@ -193,13 +195,14 @@ func (r repository) on(branch string) bool {
 	return err == nil && strings.TrimSpace(text) == "ref: refs/heads/"+branch
 }
 
-// more reports a setting that makes a push send other branches than the checked-out one, or rename
-// it.
+// more reports whether a value of push.default makes a push send other branches than the
+// checked-out one, or rename it.
 func more(setting string) bool {
 	return !slices.Contains([]string{"", "simple", "current", "nothing"}, strings.ToLower(setting))
 }
 
-// included are the files that settings include, under any condition.
+// included returns the files that settings include, under any condition. It returns false if a path
+// cannot be read plainly.
 func (d *Disk) included(text, folder string) (files []string, ok bool) {
 	in := false
 	for line := range strings.Lines(text) {
@@ -234,19 +237,20 @@ func (d *Disk) included(text, folder string) (files []string, ok bool) {
 	return files, true
 }
 
-// steering are the lines of git's settings that may run something or decide where a push goes: all
-// except those that say which branch of a known remote a branch follows. The head of a branch's
-// section counts with its lines.
+// steering returns the lines of git's settings that may run something or decide where a push goes:
+// all except those that only say which branch of a known remote a branch follows. The head of a
+// branch's section is returned only if a line of the section is. It returns false if the text
+// cannot be read plainly.
 func steering(text string, known func(remote string) bool) (kept []string, ok bool) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
-		return nil, false // git ends a name at a NUL
+		return nil, false // control characters; for example, git ends a name at a NUL
 	}
 	branch, head := false, ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			if strings.IndexByte(line, ']') != len(line)-1 {
-				return nil, false // a setting after the head of its section
+				return nil, false // a setting on the same line as the head of its section
 			}
 			head = line
 			if branch = strings.HasPrefix(strings.ToLower(line), `[branch "`); !branch {
@@ -270,7 +274,8 @@ func steering(text string, known func(remote string) bool) (kept []string, ok bo
 	return kept, true
 }
 
-// follows reports a setting of a branch that only says what it follows.
+// follows reports whether a setting of a branch only says which branch of a known remote it
+// follows.
 func follows(key, value string, known func(remote string) bool) bool {
 	switch key {
 	case "remote":

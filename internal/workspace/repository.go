@@ -12,16 +12,16 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxCommits bounds the commits read to decide whose a checkout is.
+// maxCommits bounds the commits read to decide who wrote a checkout.
 const maxCommits = 500
 
-// A repository is git's files of one checkout.
+// A repository locates git's files of one checkout.
 type repository struct {
-	root   string // of the working tree
+	root   string // the folder of the working tree
 	dir    string // git's files of this working tree
 	common string // git's files all working trees share
-	// borrowed says that the working tree points to git's files elsewhere which do not point back:
-	// such a pointer can be forged.
+	// borrowed is set if the working tree points to git's files elsewhere, and they do not point
+	// back. Such a pointer can be forged.
 	borrowed bool
 }
 
@@ -34,9 +34,9 @@ func open(root, dir string) repository {
 	return r
 }
 
-// Shared is the folder of git's that a working tree shares with others; empty if it has its own.
-// The file in the working tree that names the folder can be forged, so the folder itself must list
-// this working tree.
+// Shared returns git's folder that a working tree shares with others, or "" if it has its own. The
+// file in the working tree that names the folder can be forged, so the folder itself must list this
+// working tree.
 func Shared(root string) string {
 	dir, ok := pointer(root)
 	if !ok {
@@ -54,7 +54,7 @@ func Shared(root string) string {
 	return r.common
 }
 
-// within reports whether a path is a folder or lies in it.
+// within reports whether a path is the folder or is in it.
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
 // locate finds the checkout around a path: the nearest folder with git's files.
@@ -78,8 +78,8 @@ func locate(path string) (root, dir string, ok bool) {
 	return "", "", false
 }
 
-// Repository implements [kernel.Disk]. A folder with a HEAD counts as one of git's, under any name:
-// git itself would use it if the rest is there.
+// Repository implements [kernel.Disk]. It takes any folder with a HEAD for a git folder, whatever
+// its name, because git itself would use it if the other files are there.
 func (d *Disk) Repository(path string) (dir, common string) {
 	for at, n := path, 0; n < maxFolders; n++ {
 		git := filepath.Join(at, ".git")
@@ -123,7 +123,7 @@ func (d *Disk) Nested(folder string) (folders []string, all bool) {
 	return folders, err == nil
 }
 
-// pointer is the git folder that a file called «.git» names.
+// pointer returns the git folder that a file called .git names.
 func pointer(at string) (string, bool) {
 	text, err := readSmall(filepath.Join(at, ".git"))
 	to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
@@ -133,7 +133,7 @@ func pointer(at string) (string, bool) {
 	return to, err == nil && ok
 }
 
-// commonDir is the git folder shared by all working trees.
+// commonDir returns the git folder shared by all working trees.
 func commonDir(dir string) string {
 	text, err := readSmall(filepath.Join(dir, "commondir"))
 	to := strings.TrimSpace(text)
@@ -146,7 +146,7 @@ func commonDir(dir string) string {
 	return filepath.Join(dir, to)
 }
 
-// head is the checked-out commit.
+// head returns the checked-out commit.
 func (r repository) head() (string, bool) {
 	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
 	if err != nil {
@@ -164,7 +164,7 @@ func (r repository) head() (string, bool) {
 		id := strings.TrimSpace(text)
 		return id, checkout.IsID(id)
 	}
-	packed, err := readUpTo(filepath.Join(r.common, "packed-refs"), maxListed) // the remote's tags decide how long it is
+	packed, err := readUpTo(filepath.Join(r.common, "packed-refs"), maxListed) // it can be long, because it contains the remote's tags
 	if err != nil {
 		return "", false
 	}
@@ -176,9 +176,10 @@ func (r repository) head() (string, bool) {
 	return "", false
 }
 
-// whose says whose a checkout is: the owner's if every commit since it was made is by one of the
-// owner's identities and it was not cloned. Author names can be forged, so a clone needs the
-// owner's endorsement even with those.
+// whose returns the origin of a checkout at some heads. It is the owner's if it was not cloned and
+// every commit is by one of the owner's identities. Author names can be forged, so a clone needs
+// the owner's endorsement even if all its authors are the owner. A team's checkout is judged by
+// teamwork.
 func (r repository) whose(heads, owner []string, teams Teams) kernel.Checkout {
 	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
 	if r.borrowed || len(heads) > maxHistory {
@@ -220,8 +221,8 @@ func by(mail string, owner []string) bool {
 	return mail != "" && slices.ContainsFunc(owner, func(o string) bool { return strings.EqualFold(o, mail) })
 }
 
-// clonedAt is the commit at which a checkout was cloned, by git's log of its head. The log never
-// comes from the remote.
+// clonedAt returns the commit at which a checkout was cloned, by git's log of its head, or "" if it
+// was not. The log never comes from the remote.
 func clonedAt(log string) string {
 	for line := range strings.Lines(log) {
 		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -233,7 +234,7 @@ func clonedAt(log string) string {
 	return ""
 }
 
-// remote is the address the checkout was cloned from, without a password.
+// remote returns the address that the checkout was cloned from, without a password.
 func (r repository) remote() string {
 	text, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -252,10 +253,10 @@ func (r repository) remote() string {
 	return strings.ToValidUTF8(url, "?")
 }
 
-// maxRemote bounds an address shown to a person.
+// maxRemote bounds an address that is shown to a person, in bytes.
 const maxRemote = 200
 
-// setting reads one value of git's settings: the last one applies.
+// setting returns the value of one of git's settings. If there are several, the last one applies.
 func setting(text, section, name string) string {
 	in, found := false, ""
 	for line := range strings.Lines(text) {

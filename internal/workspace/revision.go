@@ -17,21 +17,21 @@ import (
 
 // The limits of resolving a revision.
 const (
-	maxRefs    = 50_000 // names of commits; beyond it their authors are unknown
+	maxRefs    = 50_000 // names of commits; if there are more, the list is incomplete
 	maxHistory = 5_000  // commits read to decide whether one is part of the checkout
 	maxPending = 16     // commits in one of git's small files, or judged one by one
 	minShort   = 4      // shortest prefix of a commit's id that git accepts
 )
 
-// Revisions implements [kernel.Disk]: a word names a revision as git would resolve it, and has the
-// trust of a checkout of it.
+// Revisions implements [kernel.Disk]: it resolves each word to commits as git would, and judges
+// each commit like a checkout of it.
 func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 	root, gitDir, ok := locate(path)
 	if !ok || len(words) == 0 {
 		return nil
 	}
 	r := open(root, gitDir)
-	head, _ := r.head() // before the first commit it has no parts
+	head, _ := r.head() // "" before the first commit, which then contains no other commit
 	v := &revisions{r: r, from: path, objects: newObjects(r.common), owner: d.identities()}
 	defer v.objects.close()
 	var ids []string
@@ -46,8 +46,9 @@ func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 	return v.judged(d, head, ids)
 }
 
-// judged are the checkouts of commits that are neither the owner's nor part of what is checked out.
-// Those beyond maxPending become one, which cannot be endorsed by a commit.
+// judged returns the checkouts of the commits that are neither the owner's nor part of the
+// checked-out commit. The commits beyond maxPending become one checkout, whose Commit is a digest,
+// so that the endorsement of a single commit does not cover it.
 func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Checkout) {
 	owner := d.identities()
 	for _, id := range ids[:min(len(ids), maxPending)] {
@@ -67,8 +68,8 @@ func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Ch
 	return list
 }
 
-// headless is what lies in a tree without a current commit: none was made yet, or a new checkout
-// left the files behind. They may be of any named commit.
+// headless returns the origin of a working tree without a current commit: none was made yet, or an
+// orphan checkout left the files behind. The files may come from any commit that has a name.
 func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
 	v := &revisions{r: r, from: r.root, objects: newObjects(r.common)}
 	defer v.objects.close()
@@ -89,11 +90,11 @@ type revisions struct {
 	owner   []string // the owner's identities
 	objects *objects
 	names   []ref
-	known   map[string]string // the same by name; nil before they are read
+	known   map[string]string // the ids of names by their name; nil before they are read
 	all     bool              // names is complete
 }
 
-// A ref is a name of a commit, without «refs/».
+// A ref is a name of a commit, without the prefix "refs/".
 type ref struct{ name, id string }
 
 // word returns the commits that a word means to git.
@@ -108,7 +109,8 @@ func (v *revisions) word(w string) (ids []string) {
 	return append(v.side(left), v.side(strings.TrimPrefix(right, "."))...)
 }
 
-// side is one revision, without suffixes that lead to its past or into its files.
+// side returns the commits of one revision. It ignores suffixes such as ~2 or :FILE, which lead to
+// ancestors or files of the revision.
 func (v *revisions) side(w string) []string {
 	w = strings.TrimPrefix(w, "^")
 	if tag, itself := strings.CutSuffix(w, gitwords.TagItself); itself {
@@ -144,7 +146,8 @@ func (v *revisions) side(w string) []string {
 	return []string{v.unknown()}
 }
 
-// logged is a revision found in git's logs or settings.
+// logged returns the commits of a revision with @{...}, which git finds in its logs or settings. If
+// it is not an upstream that is known, these are all commits with a name.
 func (v *revisions) logged(name, which string) []string {
 	kind, _, _ := strings.Cut(which, "}")
 	if kind == "@{u" || kind == "@{upstream" || kind == "@{push" {
@@ -162,8 +165,8 @@ func (v *revisions) logged(name, which string) []string {
 	return v.everything()
 }
 
-// named returns the commits of a name by git's rules. For a stash it is the commit below: the stash
-// itself holds the local tree.
+// named returns the commits of a name by git's rules. For a stash it is the commit that the stash
+// was made on, because the stash itself contains the local tree.
 func (v *revisions) named(name string) (ids []string) {
 	if !strings.Contains(name, "/") || strings.HasPrefix(name, "worktrees/") || strings.HasPrefix(name, "main-worktree/") {
 		for _, dir := range []string{v.r.dir, v.r.common} {
@@ -193,7 +196,8 @@ func (f ref) called(name string) bool {
 	return false
 }
 
-// tags are other people's tag objects that a word may name: their text is part of no commit.
+// tags returns the tag objects that a word may name and that were not made by the owner. Their text
+// is not part of any commit.
 func (v *revisions) tags(word string) (ids []string) {
 	for _, f := range v.refs() {
 		if f.called(word) {
@@ -212,8 +216,9 @@ func (v *revisions) tags(word string) (ids []string) {
 	})
 }
 
-// ending returns the commits of names that end in a word: git makes a branch from such a remote
-// one. For a word with only a known beginning they are all names with that beginning.
+// ending returns the commits of names that end in a word, because git makes a branch from a remote
+// branch with such a name. If only the beginning of the word is known (it contains a *), these are
+// all names with a part that begins like it.
 func (v *revisions) ending(word string) (ids []string) {
 	word = strings.ToLower(word)
 	begin, _, open := strings.Cut(word, "*")
@@ -226,7 +231,7 @@ func (v *revisions) ending(word string) (ids []string) {
 	return ids
 }
 
-// everything are the commits of all names.
+// everything returns the commits of all names, and those last fetched.
 func (v *revisions) everything() (ids []string) {
 	for _, f := range v.refs() {
 		ids = append(ids, v.commits(f)...)
@@ -237,7 +242,8 @@ func (v *revisions) everything() (ids []string) {
 	return append(ids, pending(filepath.Join(v.r.dir, "FETCH_HEAD"))...)
 }
 
-// unknown stands for a commit that cannot be read: no other has this name.
+// unknown returns an id for a commit that cannot be read. It is a digest of all names, so no real
+// commit has it.
 func (v *revisions) unknown() string {
 	var all strings.Builder
 	for _, f := range v.refs() {
@@ -246,8 +252,8 @@ func (v *revisions) unknown() string {
 	return floodmark.DigestOf(all.String()).String()
 }
 
-// commits are those that a name leads to: for a tag its target, for a stash the commit below the
-// owner's work.
+// commits returns the commit of a name: for a tag its target, and for a stash the commit that it
+// was made on.
 func (v *revisions) commits(f ref) []string {
 	if f.name == "stash" && v.stashed() {
 		if c, ok := v.objects.commit(f.id); ok && len(c.parents) > 1 {
@@ -257,15 +263,16 @@ func (v *revisions) commits(f ref) []string {
 	return []string{v.peeled(f.id)}
 }
 
-// ofStash reports a stash as a whole: the local tree on top of a commit.
+// ofStash reports whether a word names a whole stash, which is the local tree on top of a commit.
 func (v *revisions) ofStash(w string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(w, "refs/"), "stash")
 	return ok && (rest == "" || strings.HasPrefix(rest, "@{") && strings.Trim(rest, "@{0123456789}") == "") && v.stashed()
 }
 
-// stashes are the commits that stashes were made on: each holds its whole tree.
+// stashes returns the commits that the stashes were made on, because a stash contains their whole
+// tree.
 func (v *revisions) stashes() (ids []string) {
-	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash")) // it was readable just now
+	log, _ := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash")) // stashed has just read it
 	for line := range strings.Lines(log) {
 		if c, ok := v.objects.commit(strings.Fields(line)[1]); ok && len(c.parents) > 1 {
 			ids = append(ids, c.parents[0])
@@ -274,7 +281,7 @@ func (v *revisions) stashes() (ids []string) {
 	return ids
 }
 
-// stashed reports that all stashes were made here, by git's log.
+// stashed reports whether all stashes were made in this checkout, by git's log.
 func (v *revisions) stashed() bool {
 	log, err := readSmall(filepath.Join(v.r.common, "logs", "refs", "stash"))
 	last := ""
@@ -290,7 +297,7 @@ func (v *revisions) stashed() bool {
 	return err == nil && last != "" && v.known["stash"] == last
 }
 
-// peeled is the commit that a tag points to.
+// peeled returns the object that a tag points to, and any other id unchanged.
 func (v *revisions) peeled(id string) string {
 	for range maxPending {
 		body, ok := v.objects.exactly(id, tagObject)
@@ -303,7 +310,8 @@ func (v *revisions) peeled(id string) string {
 	return v.unknown()
 }
 
-// short returns the commits with a word as the prefix of their id, or as their «git describe» name.
+// short returns the commits whose id begins with a word, or with the end of a name from "git
+// describe".
 func (v *revisions) short(word string) (ids []string) {
 	word = strings.ToLower(word)
 	if i := strings.LastIndex(word, "-g"); i >= 0 {
@@ -321,7 +329,7 @@ func (v *revisions) short(word string) (ids []string) {
 	}
 	for _, id := range found {
 		id = v.peeled(id)
-		if _, ok := v.objects.commit(id); !ok { // a file of any commit
+		if _, ok := v.objects.commit(id); !ok { // a file or folder, which may be of any commit
 			return v.everything()
 		}
 		ids = append(ids, id)
@@ -336,7 +344,7 @@ func (v *revisions) refs() []ref {
 	}
 	v.all, v.known = true, map[string]string{}
 	if _, err := os.Lstat(filepath.Join(v.r.common, "reftable")); err == nil {
-		v.all = false // an unknown form of storing names
+		v.all = false // names in this form are not read
 	}
 	alias := map[string]string{}
 	for _, dir := range slices.Compact([]string{v.r.common, v.r.dir}) {
@@ -370,7 +378,7 @@ func (v *revisions) add(name, id string) {
 	v.known[name], v.names = id, append(v.names, ref{name, id})
 }
 
-// loose adds the names with a file each, and aliases of names.
+// loose adds the names that have a file each, and records aliases of names.
 func (v *revisions) loose(top string, alias map[string]string) {
 	if _, err := os.Lstat(top); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -396,7 +404,7 @@ func (v *revisions) loose(top string, alias map[string]string) {
 	v.all = v.all && err == nil
 }
 
-// pending are the commits in one of git's small files: FETCH_HEAD, MERGE_HEAD.
+// pending returns the commits in one of git's small files, such as FETCH_HEAD or MERGE_HEAD.
 func pending(path string) (ids []string) {
 	text, err := readSmall(path)
 	if err != nil {
@@ -410,7 +418,7 @@ func pending(path string) (ids []string) {
 	return ids
 }
 
-// underWay are the commits of an unfinished merge or pick.
+// underWay returns the commits of an unfinished merge, cherry-pick or rebase.
 func (r repository) underWay() (ids []string) {
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
 		ids = append(ids, pending(filepath.Join(r.dir, name))...)
@@ -418,7 +426,7 @@ func (r repository) underWay() (ids []string) {
 	return ids
 }
 
-// partOf reports whether commits are part of the history of another.
+// partOf reports whether all ids are in the history of head. Beyond its limits it returns false.
 func (v *revisions) partOf(head string, ids []string) bool {
 	seen, next := map[string]bool{}, []string{head}
 	left := map[string]bool{}

@@ -16,15 +16,15 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The limits of a search for secrets. What lies beyond is not reported as clean.
+// The limits of a search for secrets. If one is reached, the result is reported as incomplete.
 const (
 	MaxSecretFolders = 2_000
 	MaxSecretDepth   = 16
 	MaxSecretNames   = 10_000 // in one folder
-	MaxSecretFiles   = 64     // read; the names of more are kept
+	MaxSecretFiles   = 64     // files whose content is read in one search
 	maxSecretBytes   = 64 << 10
 	maxHoards        = 32      // remembered
-	maxRemembered    = 100_000 // folders of all of them: some 40 MB
+	maxRemembered    = 100_000 // folders of all remembered searches: some 40 MB
 )
 
 // The limits of a search by name alone, which reads no file. A folder takes some 60 microseconds
@@ -39,15 +39,15 @@ const (
 // bounds are the limits of one search.
 type bounds struct{ folders, depth, names int }
 
-// settled is how old a file's time must be to prove that it has not changed since: file systems
-// round times.
+// settled is how old a file's time must be to prove that the file has not changed since, because
+// file systems round times.
 const settled = 2 * time.Second
 
 // A found is the content of one folder at its last change.
 type found struct {
 	at      time.Time
 	folders []string
-	files   []string // those that may hold secrets
+	files   []string // files that may contain secrets
 	whole   bool
 }
 
@@ -58,14 +58,14 @@ type read struct {
 	prints []floodmark.SecretSpan
 }
 
-// A memory is the result of one search: no content of files except prints.
+// A memory is the result of one search. Of the files' content it has only the prints of secrets.
 type memory struct {
 	folders map[string]found
 	files   map[string]read
 }
 
-// A look walks through a folder once, and uses the memory of the last search where nothing has
-// changed.
+// A look is one search of a folder. It uses the memory of the last search for folders and files
+// that have not changed.
 type look struct {
 	kernel.Search
 	bounds
@@ -164,8 +164,8 @@ func (l *look) list(dir string) found {
 	return f
 }
 
-// file looks into a file. One with a secret file's name counts as holding secrets even if none is
-// found. Any other that cannot be read is unknown.
+// file looks into a file. A file with the name of a secret file is reported even if no secret is
+// found in it. If any other cannot be read, the result is incomplete.
 func (l *look) file(path string) {
 	k := l.Keeps(filepath.ToSlash(path))
 	if k == redact.KeepsNone {
@@ -179,7 +179,8 @@ func (l *look) file(path string) {
 	l.hoard.Whole = l.hoard.Whole && ok
 }
 
-// prints returns the prints of a file, read or remembered.
+// prints returns the prints of the secrets in a file, read or remembered, and whether they are
+// known.
 func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
 	if l.Prints == nil {
 		return nil, false
@@ -206,7 +207,8 @@ func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
 	return r.prints, true
 }
 
-// beside searches files elsewhere, as far as the limit of files allows.
+// beside searches the files outside the folder that the search names, as far as the limit of files
+// allows.
 func (l *look) beside() {
 	for _, place := range l.Beside {
 		info, err := os.Stat(place)
@@ -232,9 +234,10 @@ func (l *look) beside() {
 	}
 }
 
-// Databases implements [kernel.Disk]: what the owner's password file of PostgreSQL names. psql
-// ignores a file that others may read, and a link may lead to a file that others can write. It
-// returns nil beside a .psqlrc- file, the settings of one psql version: they may run commands.
+// Databases implements [kernel.Disk]: it returns the databases in the owner's .pgpass. It ignores a
+// file that others may read, as psql does, and a link, because it may lead to a file that others
+// can write. It returns nil if there is a .psqlrc- file, the settings for one version of psql,
+// because they may run commands.
 func (*Disk) Databases(home string) []string {
 	name := filepath.Join(home, ".pgpass")
 	info, err := os.Lstat(name)
@@ -252,7 +255,8 @@ func (*Disk) Databases(home string) []string {
 	return looks.Databases(text)
 }
 
-// Composes implements [kernel.Disk]. A link may lead to a file that others can write.
+// Composes implements [kernel.Disk]. It does not follow links, because they may lead to a file that
+// others can write.
 func (*Disk) Composes(folder string) bool {
 	return filepath.IsAbs(folder) && looks.Composed(func(name string) (text string, there, ok bool) {
 		at := filepath.Join(folder, name)

@@ -11,21 +11,21 @@ import (
 	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
-// Starts implements [kernel.Disk]. For a hooks folder in the working tree every hook counts as
-// existing: a branch or a patch may add one in the same call.
+// Starts implements [kernel.Disk]. If a hooks folder is in the working tree, it returns a pattern
+// for all hooks, because a branch or a patch may add one in the same call.
 func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	root, dir, ok := locate(path)
 	if !ok {
 		if dir, _ = d.Repository(path); dir == "" {
 			return nil
 		}
-		root = dir // without a working tree
+		root = dir // a repository without a working tree
 	}
 	named := boxgit.Settings(root, d.opts.Home)
 	for _, folder := range append(named.Folders, filepath.Join(commonDir(dir), "hooks")) {
 		at := d.Resolve(folder)
 		if within(at, d.Resolve(root)) && !within(at, d.Resolve(commonDir(dir))) {
-			list = append(list, filepath.ToSlash(filepath.Join(folder, "*"))) // also those that run with any command, if they exist
+			list = append(list, filepath.ToSlash(filepath.Join(folder, "*"))) // stands for all hooks
 		}
 		list = append(list, hooksIn(folder)...)
 	}
@@ -39,7 +39,8 @@ func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	return list
 }
 
-// hooksIn returns the hooks in a folder that git would run; all, if it cannot be read.
+// hooksIn returns the hooks in a folder that git would run. If the folder cannot be read, it
+// returns a pattern for all hooks.
 func hooksIn(folder string) (list []string) {
 	names, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// statusTime is the time of a file's last change of any kind, which programs cannot set.
+// statusTime returns the time of a file's last change of any kind, which programs cannot set.
 func statusTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix())
@@ -17,7 +17,7 @@ func statusTime(info fs.FileInfo) time.Time {
 // names returns a file's number of hard links; zero if unknown.
 func names(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Nlink) //nolint:unconvert // it is smaller on some machines
+		return uint64(s.Nlink) //nolint:unconvert // the type is smaller on some machines
 	}
 	return 0
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// statusTime is the time of a file's last change, as far as known.
+// statusTime returns the time of the last change of a file's content, which programs can set; no
+// other is known on this system.
 func statusTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
 // names returns zero: the number of hard links is unknown.

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// address is where git fetches the checkout's default branch from, by its settings.
+// address returns the address of origin in the repository's settings.
 func (r repository) address() string {
 	text, err := readSmall(filepath.Join(r.common, "config"))
 	if err != nil {
@@ -17,8 +17,8 @@ func (r repository) address() string {
 	return setting(text, `remote "origin"`, "url")
 }
 
-// team returns which commits are the team's, if the checkout is of a repository that the owner
-// called so and still has the same address; else nil.
+// team returns a function that reports whether a commit is the team's. It is nil unless the owner
+// has declared the checkout to be the team's and its address is still the same.
 func (r repository) team(t Teams) func(commit string) bool {
 	if t == nil || r.borrowed {
 		return nil
@@ -30,9 +30,9 @@ func (r repository) team(t Teams) func(commit string) bool {
 	return has
 }
 
-// teamwork reports whether a checkout of a team's repository is at the team's state: each commit is
-// on the default branch as the monitor fetched it, or was made in this checkout in the owner's
-// name. An author's name alone proves nothing: it may have come with a stranger's branch.
+// teamwork returns the origin of a checkout of a team's repository. It is the team's if each commit
+// is on the default branch as the monitor fetched it, or was made in this checkout in the owner's
+// name. An author's name alone is not enough, because it may have come with a stranger's branch.
 func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log string, has func(commit string) bool) kernel.Checkout {
 	made := madeHere(log)
 	objects := newObjects(r.common)
@@ -60,10 +60,10 @@ func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log strin
 	return c
 }
 
-// madeHere are the commits that were typed in a checkout, by git's log of its head, each with those
-// that it replaced: an amended commit contains the earlier one. Commits of a rebase, a cherry-pick
-// or a patch are left out: their content has an unknown author. So are those that a box wrote,
-// which the log marks.
+// madeHere returns the commits that were made in a checkout by commit or merge, by git's log of its
+// head, each with the commits that it amended and so contains. Commits of a rebase, a cherry-pick
+// or a patch are left out, because their content has an unknown author. Commits that a box wrote
+// are left out, too; the log marks them.
 func madeHere(log string) map[string][]string {
 	made := map[string][]string{}
 	for line := range strings.Lines(log) {
@@ -71,8 +71,8 @@ func madeHere(log string) map[string][]string {
 		ids := strings.Fields(who)
 		verb, _, _ := strings.Cut(what, ":")
 		verb, how, _ := strings.Cut(verb, " ")
-		end := what[strings.LastIndexByte(what, ':')+1:]                                           // words of the command come first
-		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(end, " Merge made by ") // of parents that count each
+		end := what[strings.LastIndexByte(what, ':')+1:]                                           // the command's arguments come before the last colon
+		merged := (verb == "merge" || verb == "pull") && strings.HasPrefix(end, " Merge made by ") // its parents are judged one by one
 		typed := verb == "commit" && slices.Contains([]string{"", "(initial)", "(merge)", "(amend)"}, how)
 		if !ok || len(ids) < 2 || !typed && !merged {
 			continue
@@ -87,8 +87,9 @@ func madeHere(log string) map[string][]string {
 	return made
 }
 
-// Behind reports a checkout of a team's repository at something that the team may have by now: its
-// remote should be checked.
+// Behind reports whether a path is in a checkout of a team's repository that is not at the team's
+// state as far as known. The team may have its commits by now, so the caller should fetch. It
+// returns the checkout's folder.
 func (d *Disk) Behind(path string) (root string, behind bool) {
 	at, gitDir, ok := locate(path)
 	if !ok {
