@@ -16,9 +16,10 @@ const (
 	writableByOthers = 0o002
 )
 
-// Apart reports whether a user, by number, can change nothing in the folder: neither it nor
-// anything in it or above it is theirs or writable by others. If the journal's writer is such a
-// user, its checkpoints prove more than damage. Access lists are not checked.
+// Apart reports whether the user with this number can change nothing in the folder: the user owns
+// neither the folder, nor one of its files, nor a folder above it, and none of them is writable by
+// a group or by others. If that user writes the journal, the checkpoints also reveal that the user
+// rewrote it, and not only damage. Access control lists are not checked.
 func Apart(dir string, uid int) (bool, error) {
 	if uid == 0 {
 		return false, nil
@@ -55,8 +56,9 @@ func Apart(dir string, uid int) (bool, error) {
 	return true, nil
 }
 
-// reaches reports whether the user may change what info is about. In a sticky folder above, such as
-// /tmp, a user can move only their own files.
+// reaches reports whether the user may be able to change the file or folder of info. If above is
+// set, it is a folder above the witness; if such a folder is sticky, as /tmp is, a user can move
+// only their own files in it.
 func reaches(info fs.FileInfo, uid int, above bool) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Uid) == uid {

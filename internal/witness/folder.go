@@ -1,8 +1,8 @@
-// Package witness keeps a log of heads in a folder apart from the journal, so that the journal's
-// loss or rewriting leaves a trace. It signs nothing and judges nothing: readers of the folder
-// verify the signatures.
+// Package witness keeps a log of heads in a folder apart from the journal, so that it can be seen
+// if the journal is lost or rewritten. It neither signs nor verifies anything: readers of the
+// folder verify the signatures.
 //
-// The folder holds
+// The folder contains
 //
 //	heads        one head per line, each with its number
 //	hashes       the tree over them, which can be made again
@@ -35,11 +35,11 @@ const (
 	lockFile   = "lock"
 )
 
-// ErrReadOnly says that the folder was opened for reading only.
+// ErrReadOnly means that the folder was opened for reading only.
 var ErrReadOnly = errors.New("witness: opened for reading only")
 
-// A Folder is a log of heads in a folder. Readers may use it while one process writes. A Folder
-// itself is not for concurrent writing.
+// A Folder is a log of heads in a folder. Readers may use it while one process writes. The methods
+// of one Folder must not be called concurrently.
 type Folder struct {
 	dir    string
 	heads  *os.File
@@ -47,9 +47,9 @@ type Folder struct {
 	notes  *os.File
 	lock   *os.File // nil for reading only
 
-	trimmed bool  // whether the two below are known
-	size    int64 // how many heads there are
-	end     int64 // where the last one ends
+	trimmed bool  // whether size and end are known
+	size    int64 // the number of heads
+	end     int64 // the offset at which the last head ends
 }
 
 var _ journal.HeadLog = (*Folder)(nil)
@@ -67,9 +67,9 @@ func Open(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// Look opens the folder for reading. Nothing in it is changed. A missing file is taken for an empty
-// one, so that its loss is a finding and not an error; without any of the files there never was a
-// witness.
+// Look opens the folder for reading. Nothing in it is changed. A missing file is treated as empty,
+// so that its loss is found by the verification. If all files are missing, Look returns
+// [fs.ErrNotExist], because there never was a witness.
 func Look(dir string) (*Folder, error) {
 	f := &Folder{dir: dir}
 	if !slices.ContainsFunc([]string{headsFile, newestFile, notesFile}, func(name string) bool {
@@ -174,8 +174,8 @@ func readSmall(path string) ([]byte, error) {
 	return b, errors.Join(err, file.Close())
 }
 
-// Publish implements [journal.HeadLog]. The newest checkpoint is replaced first: once a note is
-// visible, no other may be signed in its place.
+// Publish implements [journal.HeadLog]. It replaces the newest checkpoint first, because no other
+// checkpoint may be signed in the place of one that readers can see.
 func (f *Folder) Publish(_ context.Context, signed []byte) error {
 	if f.lock == nil {
 		return ErrReadOnly
@@ -253,14 +253,15 @@ func (f *Folder) lastNote() (last []byte, end int64, err error) {
 	notes, whole := splitNotes(b)
 	if len(notes) == 0 {
 		if from > 0 {
-			return nil, info.Size(), nil // not ours: kept as it is for verification
+			return nil, info.Size(), nil // not written by us: kept as it is for verification
 		}
 		return nil, 0, nil
 	}
 	return slices.Clone(notes[len(notes)-1]), from + int64(whole), nil
 }
 
-// splitNotes returns the complete notes in b and where they end. The first may lack its beginning.
+// splitNotes returns the complete notes in b and where they end. If b begins within a note, the
+// first one lacks its beginning.
 func splitNotes(b []byte) (notes [][]byte, end int) {
 	for {
 		i := bytes.Index(b[end:], []byte(signature))

@@ -39,7 +39,7 @@ func (f *Folder) Append(_ context.Context, leaves []string) error {
 		b = append(b, leaf...)
 		b = append(b, '\n')
 	}
-	f.trimmed = false // until all is well
+	f.trimmed = false // until the write has succeeded
 	if _, err := f.heads.WriteAt(b, f.end); err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (f *Folder) Trim(_ context.Context, size int64) error {
 	return nil
 }
 
-// Leaves implements [journal.HeadLog]. It stops at a line without an end, which is being written or
-// was lost with the power.
+// Leaves implements [journal.HeadLog]. It stops at an incomplete line, which is being written or
+// was cut off by a power loss.
 func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		start, err := f.find(from)
@@ -100,7 +100,8 @@ func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error
 			}
 			got, leaf, ok := parseLine(line)
 			if !ok || got != number {
-				// A damaged line is not what was signed: the root will not match.
+				// A damaged line yields another text than the signed one, so the root will not
+				// match.
 				leaf = "damaged: " + strconv.QuoteToASCII(string(line[:min(len(line), 80)]))
 			}
 			if !yield(leaf, nil) {
@@ -110,8 +111,8 @@ func (f *Folder) Leaves(ctx context.Context, from int64) iter.Seq2[string, error
 	}
 }
 
-// find returns where head number n begins, or would begin. It returns [journal.ErrLog] if there are
-// fewer heads before it.
+// find returns the offset at which head number n begins, or would begin if there are exactly n
+// heads. It returns [journal.ErrLog] if there are fewer than n heads.
 func (f *Folder) find(n int64) (int64, error) {
 	if n == 0 {
 		return 0, nil
@@ -121,7 +122,7 @@ func (f *Folder) find(n int64) (int64, error) {
 		return 0, err
 	}
 	var failed error
-	// The first byte after which only head n and later ones begin.
+	// p is the first offset such that the first line that begins at or after it is head n or later.
 	p := sort.Search(int(info.Size()), func(p int) bool {
 		number, _, err := f.lineAfter(int64(p))
 		if err != nil && failed == nil {
@@ -202,7 +203,7 @@ func (f *Folder) Notes(ctx context.Context) iter.Seq2[[]byte, error] {
 				yield(nil, err)
 				return
 			}
-			if len(one) <= journal.MaxNoteBytes { // its reader refuses one byte more
+			if len(one) <= journal.MaxNoteBytes { // a note over the limit is yielded too long, so that the caller refuses it
 				one = append(one, line...)
 			}
 			if !bytes.HasPrefix(line, []byte(signature[1:])) {

@@ -11,5 +11,5 @@ func lock(*os.File) error {
 	return errors.New("open the witness folder: locking is not built for this system")
 }
 
-// Apart cannot tell here, and returns false.
+// Apart returns false, because file owners are not known on this system.
 func Apart(string, int) (bool, error) { return false, nil }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock makes sure that only one process writes. The system releases it when the process ends in any
-// way.
+// lock locks the file, so that only one process writes. The system releases the lock when the
+// process ends, however it ends.
 func lock(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
