@@ -9,8 +9,8 @@ import (
 
 const claudeName = "claude-code"
 
-// claudePlaces: one file a session in a folder for each project; sub-agents' files are below a
-// folder with the session's name.
+// claudePlaces returns where Claude Code writes: one file for each session, in a folder for each
+// project. The files of sub-agents are in a folder with the session's name.
 func claudePlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.Claude, ".claude"), "projects")
 	is := func(rel string) bool {
@@ -19,8 +19,8 @@ func claudePlaces(f Folders) []place {
 	return []place{{root, 5, is}}
 }
 
-// claudeEntry is one line of Claude Code's transcripts. Their form is not documented, so everything
-// in it is optional.
+// claudeEntry is one line of Claude Code's transcripts. Their form is not documented, so all fields
+// are optional.
 type claudeEntry struct {
 	Type    string          `json:"type"`
 	At      json.RawMessage `json:"timestamp"`
@@ -77,9 +77,10 @@ func (b claudeBlock) take(g *gather, e claudeEntry) {
 	}
 }
 
-// claudeOutcome reads what became of a call. Claude Code looks for the tool and checks its
-// arguments before it asks for permission, and reports that in a form of its own. A server's tool
-// could write the same, so only one line of it is trusted for those.
+// claudeOutcome reads what became of a call. Claude Code looks for the tool and checks the
+// arguments before it asks for permission. If one of these fails, the result is in a tag of its
+// own. An MCP server could write the same tag, so for its tools only the exact text for a missing
+// tool is trusted.
 func claudeOutcome(tool, text string, failed bool) Outcome {
 	const open, end = "<tool_use_error>", "</tool_use_error>"
 	switch {

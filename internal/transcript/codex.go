@@ -8,7 +8,8 @@ import (
 
 const codexName = "codex"
 
-// codexPlaces: one file a session, sub-agents too, in a folder for each day.
+// codexPlaces returns where Codex writes: one file for each session or sub-agent, in a folder for
+// each day.
 func codexPlaces(f Folders) []place {
 	root := f.under(f.Codex, ".codex")
 	is := func(rel string) bool {
@@ -36,10 +37,10 @@ type codexItem struct {
 	Input     json.RawMessage `json:"input"`
 	Action    json.RawMessage `json:"action"`
 	Output    json.RawMessage `json:"output"`
-	// Of a session's head.
+	// Parent and Forked are set in the head of a session.
 	Parent string `json:"parent_thread_id"`
 	Forked string `json:"forked_from_id"`
-	// Of a completed item.
+	// Item is set in the event of a completed item.
 	Item struct {
 		Type   string `json:"type"`
 		ID     string `json:"id"`
@@ -55,7 +56,7 @@ func readCodex(g *gather, line []byte) error {
 	switch e.Type {
 	case "session_meta", "response_item", "event_msg":
 	default:
-		return nil // a compacted past repeats items that were read before
+		return nil // a compacted history repeats items that were read before
 	}
 	var p codexItem
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
@@ -95,7 +96,7 @@ func (p codexItem) item(g *gather, at json.RawMessage) {
 	}
 }
 
-// event records what Codex itself saw of a call: it ran, even if the model was told otherwise.
+// event records that Codex itself saw a call run, even if the model got another result.
 func (p codexItem) event(g *gather) {
 	switch p.Type {
 	case "item_completed":
@@ -110,8 +111,8 @@ func (p codexItem) event(g *gather) {
 	}
 }
 
-// codexStdin types into a running command, without calling a hook. Without input it only reads more
-// output of a judged command.
+// codexStdin is a tool that types into a running command. Codex calls no hook for it. Without input
+// it only reads more output of a command that was judged before.
 const codexStdin = "write_stdin"
 
 func codexPolls(args json.RawMessage) bool {
@@ -121,7 +122,7 @@ func codexPolls(args json.RawMessage) bool {
 	return json.Unmarshal(args, &a) == nil && (a.Chars == nil || *a.Chars == "")
 }
 
-// codexArgs are a call's arguments as one value.
+// codexArgs returns a call's arguments as one value.
 func codexArgs(p codexItem) json.RawMessage {
 	switch {
 	case len(p.Action) > 0:
@@ -148,7 +149,7 @@ func codexOutcome(tool, text string) Outcome {
 		strings.HasPrefix(text, "failed to parse function arguments: "),
 		name == codexStdin && strings.HasPrefix(text, "write_stdin failed: "):
 		return Never
-	case text == "aborted": // it is not said whether it had begun
+	case text == "aborted": // it may have begun
 		return Unknown
 	}
 	return Ran

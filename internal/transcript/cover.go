@@ -13,8 +13,8 @@ type Question struct {
 	Since time.Time
 	// Began is when the agent was first watched; zero if it never was.
 	Began time.Time
-	// Look returns the journal's record of a session by the agent's own name for it, nil if there
-	// is none.
+	// Look returns the journal's record of a session by the agent's own name for the session, or
+	// nil if there is none.
 	Look func(name string) (*Record, error)
 }
 
@@ -24,7 +24,7 @@ type Coverage struct {
 	// Began is when the agent was first watched; zero: never.
 	Began   time.Time
 	Reports []Report // the newest first
-	// More says that further transcripts were not read.
+	// More is set if there are further transcripts that were not read.
 	More bool
 	// Failed are unreadable transcripts, one sentence each.
 	Failed []string

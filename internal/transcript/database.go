@@ -10,7 +10,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// queryTime bounds how long a database is read; its agent may be writing.
+// queryTime bounds how long a database is read, because the agent may be writing to it.
 const queryTime = time.Minute
 
 // open opens a database of an agent for reading only.
@@ -28,20 +28,20 @@ func openAs(name string) (*sql.DB, error) {
 	return db, nil
 }
 
-// A row is one piece of a session in a database, in the order of writing.
+// A row is one piece of a session in a database.
 type row struct {
 	at   int64 // milliseconds since 1970
 	data sql.NullString
 }
 
-// rows passes every row of a query to take, session by session. The query selects the session's
-// names, a time and a piece.
+// rows passes every row of a query to take, session by session. The query selects three names of
+// the session, a time and a piece, in the order of writing.
 func rows(path, query string, changed time.Time, take func(g *gather, r row) error) ([]Session, error) {
 	db, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close() // it was only read
+	defer db.Close() // the database was only read
 	ctx, cancel := context.WithTimeout(context.Background(), queryTime)
 	defer cancel()
 	found, err := db.QueryContext(ctx, query, MaxLine)
@@ -87,7 +87,7 @@ func opencodeDB(path string, changed time.Time) ([]Session, error) {
 }
 
 // openclawDB reads the database of OpenClaw 2026.9: the lines of pi, in rows. Long ones are
-// compressed and counted as unread. Its hooks name a session by its place and its id there.
+// compressed and counted as unread. Its hooks name a session by its key, a "#", and its id.
 func openclawDB(path string, changed time.Time) ([]Session, error) {
 	const query = `SELECT coalesce(w.session_key || '#', '') || t.session_id, t.session_id, NULL, t.created_at,
 			CASE WHEN length(t.event_json) <= ? THEN t.event_json END
@@ -95,8 +95,8 @@ func openclawDB(path string, changed time.Time) ([]Session, error) {
 	list, err := rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })
 	for _, s := range list {
 		for i := range s.Calls {
-			// A result too long to be read is that of a call that ran, or a refusal inside
-			// tool_call.
+			// A result that was too long to be read may be the missing result of this call. Such a
+			// call ran, unless it was refused within tool_call.
 			if s.Unread > 0 && s.Calls[i].Outcome == Unknown {
 				s.Calls[i].Outcome, s.Calls[i].Unread = Ran, true
 			}

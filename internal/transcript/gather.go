@@ -13,15 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// errTooLarge says that a transcript exceeds a limit.
+// errTooLarge means that a transcript exceeds a limit.
 var errTooLarge = errors.New("it is too large to be read")
 
 // A gather collects the calls of one session in order.
 type gather struct {
 	Session
-	last map[string]int      // by the call's name: index of its newest form
-	met  map[Call]int        // by name, tool and arguments: index
-	idle map[string]struct{} // calls that do nothing; their results do not count
+	last map[string]int      // by a call's ID: the index in Calls of the newest call with it
+	met  map[Call]int        // by ID, tool and arguments: the index in Calls
+	idle map[string]struct{} // the IDs of calls that do nothing; their results are ignored
 }
 
 func newGather(names ...string) *gather {
@@ -40,7 +40,8 @@ func (g *gather) name(names ...string) {
 }
 
 // call adds a call, unless it is a repetition: transcripts repeat calls when resumed, forked or
-// rewritten. Some models give one name to many calls; different arguments make a different call.
+// rewritten. Some models use one ID for many calls; with different arguments they are different
+// calls.
 func (g *gather) call(c Call) {
 	c.ID, c.Tool = short(c.ID), short(c.Tool)
 	if i, ok := g.met[c.bare()]; ok && c.ID != "" {
@@ -50,7 +51,7 @@ func (g *gather) call(c Call) {
 	g.add(c)
 }
 
-// bare is what identifies a call.
+// bare returns the call with only the fields that identify it.
 func (c Call) bare() Call { return Call{ID: c.ID, Tool: c.Tool, Args: c.Args} }
 
 func (g *gather) add(c Call) {
@@ -71,7 +72,7 @@ func (g *gather) pass(id string) {
 	}
 }
 
-// toolOf is the tool of a known call, or otherwise.
+// toolOf returns the tool of a known call, and otherwise its second argument.
 func (g *gather) toolOf(id, otherwise string) string {
 	if i, ok := g.last[short(id)]; ok {
 		return g.Calls[i].Tool
@@ -79,8 +80,8 @@ func (g *gather) toolOf(id, otherwise string) string {
 	return otherwise
 }
 
-// result records a call's outcome. The first counts: a later one is a copy, perhaps shortened. A
-// result without a recorded call is a call.
+// result records a call's outcome. Only the first result of a call is used, because a later one is
+// a copy, perhaps shortened. A result without a recorded call is recorded as a call.
 func (g *gather) result(id, tool string, at time.Time, o Outcome) {
 	id, tool = short(id), short(tool)
 	i, ok := g.last[id]
@@ -129,8 +130,8 @@ func lined(take func(g *gather, line []byte) error) func(string, time.Time) ([]S
 	}
 }
 
-// eachLine passes on every line. One that is too long or unreadable is counted; the last one may be
-// incomplete.
+// eachLine passes every line to take. It counts lines that are too long or unreadable, but not an
+// incomplete last line.
 func eachLine(r io.Reader, g *gather, take func(g *gather, line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var total int64
@@ -170,7 +171,8 @@ func nextLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// date gives calls without a time that of the transcript's last change: the latest possible one.
+// date sets the time of calls that have none to that of the transcript's last change, which is the
+// latest possible.
 func date(calls []Call, changed time.Time) {
 	for i := range calls {
 		if calls[i].At.IsZero() {
@@ -193,7 +195,7 @@ func whole(path string) ([]byte, error) {
 	return data, err
 }
 
-// short bounds a foreign name.
+// short cuts a name from a transcript to maxName bytes.
 func short(s string) string {
 	if len(s) <= maxName {
 		return s
@@ -218,7 +220,7 @@ func stamp(raw json.RawMessage) time.Time {
 	return time.UnixMilli(int64(ms))
 }
 
-// said is the beginning of a result's text, which may be one text or a list of parts.
+// said returns the beginning of a result's text. A result is one text or a list of parts.
 func said(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -254,8 +256,8 @@ func head(s string) string {
 // ours begins every refusal of this program.
 const ours = "floodmark: "
 
-// refusal reports whether a text is one of our refusals, perhaps after words of the agent: one line
-// that begins so.
+// refusal reports whether a text is one of our refusals: one line that begins with ours, perhaps
+// after one of the agent's prefixes.
 func refusal(text string, before ...string) bool {
 	text = strings.TrimSpace(text)
 	for _, words := range before {

@@ -11,8 +11,8 @@ import (
 
 const geminiName = "gemini-cli"
 
-// geminiPlaces: one file a session, of lines or one document, in a folder for each project;
-// sub-agents' files are one folder deeper.
+// geminiPlaces returns where Gemini CLI writes: one file for each session, in a folder for each
+// project. The files of sub-agents are one folder deeper. A file contains lines or one document.
 func geminiPlaces(f Folders) []place {
 	is := func(rel string) bool {
 		return strings.Contains(rel, "/chats/") && (strings.HasSuffix(rel, ".jsonl") || strings.HasSuffix(rel, ".json")) && path.Base(rel) != "logs.json"
@@ -42,8 +42,8 @@ type geminiMessage struct {
 	} `json:"toolCalls"`
 }
 
-// readGemini reads lines, or the one document of older versions. Hooks of a sub-agent report the
-// name of the session that began it.
+// readGemini reads lines, or the one document of older versions. The hooks of a sub-agent report
+// the name of the session that started it, which is the name of the file's folder.
 func readGemini(file string, changed time.Time) ([]Session, error) {
 	if strings.HasSuffix(file, ".jsonl") {
 		list, err := lined(geminiLine)(file, changed)
@@ -100,7 +100,7 @@ func (m geminiMessage) take(g *gather) {
 	}
 }
 
-// geminiSaid is the error of a call, or empty.
+// geminiSaid returns the error of a call, or "".
 func geminiSaid(raw json.RawMessage) string {
 	var parts []struct {
 		Response struct {
@@ -116,7 +116,8 @@ func geminiSaid(raw json.RawMessage) string {
 }
 
 // geminiOutcome reads what became of a call. Gemini looks for the tool and checks the arguments
-// before it asks for permission. A call that a person stopped may have begun.
+// before it asks for permission. A call that a person stopped may have begun, so its outcome is
+// unknown.
 func geminiOutcome(tool, status, text string) Outcome {
 	switch {
 	case status == "cancelled" && text == "":

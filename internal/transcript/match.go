@@ -14,10 +14,10 @@ type Decision struct {
 	Call floodmark.CallID
 	Tool floodmark.ToolRef
 	Args floodmark.Digest
-	// Allowed says that the call was allowed, Boxed that it was only in a box: then as the command
-	// that takes the ticket.
+	// Allowed is set if the call was allowed. Boxed is set if it was allowed only in a box; then
+	// the agent runs another command, which takes the ticket.
 	Allowed, Boxed bool
-	// Asked says that a person was to be asked.
+	// Asked is set if the decision was to ask a person.
 	Asked  bool
 	Ticket string
 }
@@ -29,7 +29,7 @@ type Record struct {
 	// Erased is the time up to which decisions were erased; zero if none were.
 	Erased time.Time
 
-	calls map[floodmark.NodeID]floodmark.CallID // by the announced results
+	calls map[floodmark.NodeID]floodmark.CallID // by the id of the call's result
 }
 
 // Take adds one fact of the session.
@@ -62,18 +62,18 @@ func (r *Record) Take(f floodmark.Fact) {
 
 // The kinds of findings, named as incidents.
 const (
-	// Unseen: a session in which calls ran and none was judged. The hooks are not on its path.
+	// Unseen is a session in which calls ran and none was judged. Its hooks are not in effect.
 	Unseen = "unseen-session"
-	// Unmediated: a call ran that was not judged.
+	// Unmediated is a call that ran without being judged.
 	Unmediated = "unmediated-call"
-	// RefusedRan: a call ran although it was refused.
+	// RefusedRan is a call that ran although it was refused.
 	RefusedRan = "refused-call-ran"
 )
 
 // A Finding is a call that should not have run.
 type Finding struct {
 	Kind string
-	Call Call // the first one, if the finding is a whole session
+	Call Call // the first call, if the finding is a whole session
 	// Calls is the number of calls.
 	Calls int
 }
@@ -83,19 +83,22 @@ type Report struct {
 	Session  Session
 	Known    bool // it is in the journal
 	Findings []Finding
-	// Ran are the calls that ran, Judged those of them that were allowed.
+	// Ran is the number of calls that ran. Judged is the number of those that the journal allowed.
 	Ran, Judged int
-	// Refused and Never did not run; of Unknown it is not known.
+	// Refused and Never are the numbers of calls that did not run. Unknown is the number of calls
+	// of which that is not known.
 	Refused, Never, Unknown int
-	// Boxed are calls that ran in a box, and Asked decisions that asked a person, both by the
-	// journal.
+	// Boxed is the number of calls that ran in a box. Asked is the number of decisions to ask a
+	// person. Both are from the journal.
 	Boxed, Asked int
-	// Before ran before the monitor watched; of Erased the decisions are gone.
+	// Before is the number of calls that ran before the agent was watched. Erased is the number of
+	// calls whose decisions may have been erased.
 	Before, Erased int
 }
 
-// Match compares a session with the journal's records under any of its names, its own first; nil
-// for unknown ones. began is when the agent was first watched; zero means never.
+// Match compares a session with the journal's records under each of its names, its own name first.
+// A record is nil if the journal does not know the name. began is when the agent was first watched;
+// zero means never.
 func Match(s Session, known []*Record, began time.Time) Report {
 	r := Report{Session: s}
 	var all Record
@@ -145,7 +148,8 @@ func Match(s Session, known []*Record, began time.Time) Report {
 	return r
 }
 
-// keep takes over the findings, and counts apart those that could not have been seen.
+// keep adds the findings to the report. Calls from before the watching, and calls whose decisions
+// may be erased, are only counted.
 func (r *Report) keep(wrong []Finding, from, erased time.Time, silent bool) {
 	for _, f := range wrong {
 		switch {
@@ -157,7 +161,7 @@ func (r *Report) keep(wrong []Finding, from, erased time.Time, silent bool) {
 			r.Findings = append(r.Findings, f)
 		}
 	}
-	// A session without any decision is one finding.
+	// A session without any decision is reported as one finding.
 	own := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Call.Hosted })
 	if silent && len(own) > 0 {
 		r.Findings = []Finding{{Kind: Unseen, Call: own[0].Call, Calls: len(r.Findings)}}
@@ -172,8 +176,8 @@ type key struct {
 	box  string // the ticket of a command that ran in a box
 }
 
-// settle finds for every call that ran a decision that allowed it. Refused calls with an unreadable
-// result are not counted as run.
+// settle looks for a decision that allowed each call that ran, and uses each decision once. A
+// refused call with an unreadable result is counted as unread and is no finding.
 func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wrong []Finding) {
 	byArgs := !tellsCalls(s.Agent)
 	allowed, others := map[key]int{}, map[key]int{}
@@ -183,8 +187,8 @@ func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wr
 			tickets[d.Ticket] = wrapping(string(d.Call))
 		}
 		for _, k := range d.keys(byArgs) {
-			// A call may be judged again after a person has answered. Where calls have names that
-			// is the same call.
+			// A call may be judged again after a person has answered. If calls have names, the
+			// second decision is about the same call.
 			if !byArgs {
 				if seen[k] == nil {
 					seen[k] = map[floodmark.Digest]bool{}
@@ -227,7 +231,7 @@ func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wr
 	return judged, unread, wrong
 }
 
-// tellsCalls reports whether an agent's hooks name the call they ask about.
+// tellsCalls reports whether an agent's hooks report the ID of the call.
 func tellsCalls(agent string) bool { return agent != geminiName }
 
 func (c Call) key(byArgs bool) key {
@@ -240,8 +244,9 @@ func (c Call) key(byArgs bool) key {
 	return key{call: cmp.Or(c.ID, "args:"+c.Args.Short())}
 }
 
-// wrapping is the call as a transcript records it. OpenClaw names an inner call by the outer one's
-// name, its tool and a number, and records only the outer one.
+// wrapping returns the ID under which a transcript records a call. For a call within another,
+// OpenClaw's hooks report an ID made of the outer call's ID, the tool and a number, but its
+// transcripts record only the outer call.
 func wrapping(call string) string {
 	rest, inner := strings.CutPrefix(call, "tool_search_code:")
 	if !inner {
@@ -257,13 +262,13 @@ func wrapping(call string) string {
 	return rest
 }
 
-// keys are the keys to find a call by. Without a call's name they are its tool and arguments, in
-// each of the agent's forms.
+// keys returns the keys under which a transcript may record the decision's call. If byArgs is set,
+// these are the tool and arguments, in each form of the tool's name.
 func (d Decision) keys(byArgs bool) []key {
 	if !byArgs {
 		return []key{{call: wrapping(string(d.Call))}}
 	}
-	if d.Boxed { // run unboxed, or under an unknown ticket, it counts as unjudged
+	if d.Boxed { // if the call ran without a box, or with an unknown ticket, no key matches
 		return []key{{box: cmp.Or(d.Ticket, "none")}}
 	}
 	list := []key{{args: d.Args, tool: d.Tool.Name}}

@@ -11,7 +11,8 @@ import (
 
 const openclawName = "openclaw"
 
-// openclawPlaces: one database for each agent; older versions wrote a file for each session.
+// openclawPlaces returns where OpenClaw writes: one database for each agent. Older versions wrote a
+// file for each session.
 func openclawPlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.OpenClaw, ".openclaw"), "agents")
 	is := func(rel string) bool {
@@ -35,7 +36,8 @@ func readOpenClaw(path string, changed time.Time) ([]Session, error) {
 	return list, err
 }
 
-// openclawKeys are the places of a session, from the list beside it; empty without a list.
+// openclawKeys returns the keys of a session from the list in its folder. It returns none if there
+// is no list.
 func openclawKeys(list, id string) (keys []string) {
 	var all map[string]struct {
 		ID string `json:"sessionId"`
@@ -52,8 +54,8 @@ func openclawKeys(list, id string) (keys []string) {
 	return keys
 }
 
-// openclawOutcome reads what became of a call. A call blocked by a hook need not be marked as
-// failed.
+// openclawOutcome reads what became of a call. A call that was blocked by a hook may not be marked
+// as failed.
 func openclawOutcome(tool, text string, failed bool) Outcome {
 	if o := piOutcome(tool, text, failed); o != Ran {
 		return o

@@ -12,8 +12,8 @@ import (
 
 const opencodeName = "opencode"
 
-// opencodePlaces: one database; older versions wrote a file for each session,
-// message and part.
+// opencodePlaces returns where opencode writes: one database. Older versions wrote a file for each
+// session, message and part.
 func opencodePlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.Data, ".local", "share"), opencodeName)
 	is := func(rel string) bool {
@@ -29,7 +29,7 @@ func readOpencode(path string, changed time.Time) ([]Session, error) {
 	return opencodeFiles(path, changed)
 }
 
-// opencodePart is one piece of a message; those of type tool are calls.
+// opencodePart is one piece of a message. A piece of type tool is a call.
 type opencodePart struct {
 	Type  string `json:"type"`
 	Call  string `json:"callID"`
@@ -63,8 +63,8 @@ func (g *gather) opencode(data []byte, at time.Time) error {
 	return nil
 }
 
-// opencodeOutcome reads what became of a call. A call of a missing tool, or with wrong arguments,
-// goes to a tool called invalid that says so.
+// opencodeOutcome reads what became of a call. opencode replaces a call of a missing tool, or with
+// wrong arguments, by a call of a tool named invalid.
 func opencodeOutcome(p opencodePart) Outcome {
 	text := head(p.State.Error)
 	switch {

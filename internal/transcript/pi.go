@@ -9,7 +9,7 @@ import (
 
 const piName = "pi"
 
-// piPlaces: one file a session, in a folder for each project.
+// piPlaces returns where pi writes: one file for each session, in a folder for each project.
 func piPlaces(f Folders) []place {
 	root := filepath.Join(f.under(f.Pi, ".pi", "agent"), "sessions")
 	return []place{{root, 4, func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") }}}
@@ -73,7 +73,7 @@ func (e piEntry) calls(g *gather) error {
 	return nil
 }
 
-// piParent is the name of a session in the name of its file: TIME_NAME.jsonl.
+// piParent returns the name of a session from the name of its file, TIME_NAME.jsonl.
 func piParent(file string) string {
 	name := strings.TrimSuffix(path.Base(filepath.ToSlash(file)), ".jsonl")
 	if _, id, ok := strings.Cut(name, "_"); ok {
@@ -83,7 +83,7 @@ func piParent(file string) string {
 }
 
 // piOutcome reads what became of a call. pi looks for the tool and checks the arguments before it
-// asks for permission.
+// runs hooks.
 func piOutcome(tool, text string, failed bool) Outcome {
 	switch {
 	case failed && refusal(text):

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Summary is the result for programs: fields are only added.
+// A Summary is the result in JSON, for programs. Its fields are never removed or renamed.
 type Summary struct {
-	// Unseen is how many calls should not have run.
+	// Unseen is the number of calls that should not have run.
 	Unseen int `json:"unseen"`
 	// Written is the number of new incidents.
 	Written int64          `json:"written"`
@@ -18,18 +18,21 @@ type Summary struct {
 // An AgentSummary is one agent in a [Summary].
 type AgentSummary struct {
 	Agent    string     `json:"agent"`
-	Watched  *time.Time `json:"watchedSince,omitempty"` // missing if it never was
+	Watched  *time.Time `json:"watchedSince,omitempty"` // missing if the agent was never watched
 	Sessions int        `json:"sessions"`
 	Ran      int        `json:"ran"`
 	Judged   int        `json:"judged"`
 	Refused  int        `json:"refused"`
-	// Boxed ran in a box, and Asked were questions to a person, by the journal.
+	// Boxed is the number of calls that ran in a box. Asked is the number of decisions to ask a
+	// person. Both are from the journal.
 	Boxed int `json:"boxed"`
 	Asked int `json:"asked"`
-	// NotRun are calls the agent itself did not run, NoResult those without a recorded result.
+	// NotRun is the number of calls that the agent itself did not run. NoResult is the number of
+	// calls without a recorded result.
 	NotRun   int `json:"notRun"`
 	NoResult int `json:"noResult"`
-	// Before ran before the agent was watched; of Erased the decisions are erased.
+	// Before is the number of calls that ran before the agent was watched. Erased is the number of
+	// calls whose decisions may have been erased.
 	Before   int      `json:"before"`
 	Erased   int      `json:"erased"`
 	Unread   int      `json:"unread"`
@@ -38,7 +41,7 @@ type AgentSummary struct {
 	Findings []Found  `json:"findings"`
 }
 
-// A Found is a call, or a session, that should not have run.
+// A Found is a [Finding] in a Summary.
 type Found struct {
 	Kind       string    `json:"kind"`
 	Session    string    `json:"session"`
@@ -61,7 +64,7 @@ func Summarise(list []Coverage, written int64) Summary {
 		for _, r := range one.Reports {
 			a.add(r)
 		}
-		// An unseen session is the worst finding.
+		// The worst findings come first.
 		slices.SortStableFunc(a.Findings, func(x, y Found) int {
 			return order(x.Kind) - order(y.Kind)
 		})
@@ -90,7 +93,7 @@ func (a *AgentSummary) add(r Report) {
 	}
 }
 
-// Lines say the remaining facts in plain words.
+// Lines returns everything but the findings, in plain sentences.
 func (a AgentSummary) Lines() []string {
 	list := []string{fmt.Sprintf("%s, %s ran, %d judged and allowed, %d refused", count(a.Sessions, "session", "sessions"), count(a.Ran, "call", "calls"), a.Judged, a.Refused)}
 	if a.Boxed+a.Asked > 0 {
@@ -118,7 +121,7 @@ func (a AgentSummary) Lines() []string {
 	return list
 }
 
-// SessionName is what the journal calls a session.
+// SessionName returns the journal's name for a session.
 func SessionName(agent string, r Report) string {
 	if r.Session.Names[0] == "" {
 		return agent + ":unknown"
@@ -126,7 +129,7 @@ func SessionName(agent string, r Report) string {
 	return agent + ":" + r.Session.Names[0]
 }
 
-// Text says what happened, in one sentence.
+// Text returns a sentence about the finding.
 func (f Finding) Text() string {
 	switch {
 	case f.Kind == Unseen:

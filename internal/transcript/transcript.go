@@ -1,7 +1,7 @@
-// Package transcript reads agents' own records of their sessions into tool calls, to find those
-// that ran without being judged. It trusts a transcript only in one direction: a call recorded as
-// run did run. It changes nothing, keeps no content, and does not guess: what it cannot read it
-// counts.
+// Package transcript reads agents' own records of their sessions into tool calls, to find calls
+// that ran without being judged. It relies on a transcript only as evidence that a call ran, never
+// that a call did not run. It changes nothing and keeps no content. It counts the pieces that it
+// cannot read.
 package transcript
 
 import (
@@ -23,26 +23,26 @@ import (
 // The limits of reading.
 const (
 	MaxFiles   = 10_000   // transcripts of one agent, the newest first
-	MaxLine    = 64 << 20 // bytes of one line or document: results may hold pictures
+	MaxLine    = 64 << 20 // bytes of one line or document; results may contain pictures
 	MaxFile    = 1 << 30  // bytes of one transcript
 	MaxCalls   = 200_000  // calls of one session
 	maxName    = 256      // bytes of a tool's, call's or session's name
-	maxOutcome = 8 << 10  // bytes of a result that say what became of a call
+	maxOutcome = 8 << 10  // bytes of a result that are read to find the call's outcome
 )
 
-// An Outcome is what became of a call, by the transcript.
+// An Outcome says whether a call ran, according to the transcript.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// Unknown: no result is recorded.
+	// Unknown means that no result is recorded, or that the result does not say.
 	Unknown Outcome = iota
-	// Never: the agent itself says that it ran nothing, because the tool is missing or its
+	// Never means that the agent reported that it ran nothing, because the tool is missing or its
 	// arguments are invalid.
 	Never
-	// Refused: the result is a refusal of ours.
+	// Refused means that the result is a refusal of ours.
 	Refused
-	// Ran: there is a result.
+	// Ran means that there is any other result.
 	Ran
 )
 
@@ -52,40 +52,42 @@ func (o Outcome) String() string {
 
 // A Call is one tool call of a transcript.
 type Call struct {
-	// ID is the agent's name for it; some agents' hooks do not report it.
+	// ID is the agent's name for the call. The hooks of some agents do not report it.
 	ID   string
 	Tool string
-	// Args identifies the arguments as the journal does.
+	// Args is the digest of the arguments, as in the journal.
 	Args floodmark.Digest
-	// Box is the ticket by which its command runs in a box; empty for other commands.
+	// Box is the ticket with which the call's command runs in a box. It is empty for other
+	// commands.
 	Box     string
 	At      time.Time // zero if the transcript does not say
 	Outcome Outcome
-	// Hosted says that the model's own service ran it: no hook can see it.
+	// Hosted is set if the model's own service ran the call, which no hook can see.
 	Hosted bool
-	// Unread says that its result could not be read. It ran, unless it was refused: the unreadable
-	// result may be our refusal.
+	// Unread is set if the call's result may be one that could not be read. Then the call ran,
+	// unless it was refused.
 	Unread bool
 }
 
 // A Session is one conversation as its agent recorded it.
 type Session struct {
 	Agent string
-	// Names are those hooks may have used, its own first; then those of the sessions that it began
-	// in or continues.
+	// Names are the names that hooks may have used for the session: first its own, then those of
+	// the sessions that started it or that it continues.
 	Names []string
-	Place string // the file it stands in
+	Place string // the file of the transcript
 	Calls []Call // in the order they were written
 	// Unread counts the unreadable pieces.
 	Unread int
 }
 
-// Agents are those with a transcript reader.
+// Agents returns the agents whose transcripts can be read.
 func Agents() []string {
 	return []string{claudeName, codexName, geminiName, openclawName, opencodeName, piName}
 }
 
-// A Folders holds the agents' data folders. Empty ones are below Home.
+// A Folders holds the agents' data folders. If one is empty, the agent's usual folder below Home is
+// used.
 type Folders struct {
 	Home     string
 	Claude   string // CLAUDE_CONFIG_DIR
@@ -102,11 +104,11 @@ func (f Folders) under(own string, usual ...string) string {
 	return filepath.Join(append([]string{f.Home}, usual...)...)
 }
 
-// A reader knows where one agent writes, and in which form.
+// A reader finds and reads the transcripts of one agent.
 type reader struct {
-	// where are patterns of files; within a folder «**» is any depth.
+	// where returns the folders and patterns of the agent's files.
 	where func(Folders) []place
-	// read reads one file, which may hold many sessions.
+	// read reads one file, which may contain many sessions.
 	read func(path string, changed time.Time) ([]Session, error)
 }
 
@@ -141,7 +143,7 @@ type File struct {
 	Changed time.Time
 }
 
-// Find lists an agent's transcripts changed since a time, the newest first. More says that there
+// Find lists an agent's transcripts changed since a time, the newest first. more is true if there
 // are more than [MaxFiles].
 func Find(agent string, in Folders, since time.Time) (list []File, more bool, err error) {
 	r, err := readerOf(agent)
@@ -169,7 +171,7 @@ func Find(agent string, in Folders, since time.Time) (list []File, more bool, er
 	return list, false, nil
 }
 
-// Read reads one transcript of an agent. A database holds many sessions.
+// Read reads one transcript of an agent. If it is a database, it contains many sessions.
 func Read(agent string, f File) ([]Session, error) {
 	r, err := readerOf(agent)
 	if err != nil {
@@ -210,7 +212,7 @@ func (p place) walk(found func(File)) error {
 	return err
 }
 
-// digest identifies arguments as the journal does.
+// digest returns the digest of arguments, as in the journal.
 func digest(args json.RawMessage) floodmark.Digest {
 	return kernel.ArgsDigest(hook.Call{Args: args})
 }
@@ -218,8 +220,8 @@ func digest(args json.RawMessage) floodmark.Digest {
 // ticketName is the length of a ticket's name.
 const ticketName = 32
 
-// ticket returns the ticket that a call's command takes: it is the command that a monitor gives as
-// a replacement, with each word quoted as there.
+// ticket returns the ticket in a call's command, or "". The command must be the one that the
+// monitor gives as a replacement for a boxed command, with each word quoted in the same way.
 func ticket(args json.RawMessage) string {
 	var call struct {
 		Command string `json:"command"`
@@ -227,7 +229,7 @@ func ticket(args json.RawMessage) string {
 	if json.Unmarshal(args, &call) != nil {
 		return ""
 	}
-	// Quotes and backslashes inside words are outside of the quotes.
+	// A quote or backslash within a word is written outside of the quotes; these are removed.
 	line := strings.NewReplacer(`'\''`, "", `'\\'`, "").Replace(call.Command)
 	inner, begins := strings.CutPrefix(line, "'")
 	inner, ends := strings.CutSuffix(inner, "'")
