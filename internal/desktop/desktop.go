@@ -1,7 +1,7 @@
 // Package desktop shows questions as notifications on the owner's desktop, by the session bus. A
-// notification has a button to deny, and none to approve: several desktops let every program of the
-// same user press the buttons of others' notifications, and what an agent runs is such a program.
-// So nothing that comes from the bus allows a call; it can only close a question.
+// notification has a button to deny, and none to approve, because several desktops let every
+// program of the same user press the buttons of another program's notifications, and an agent can
+// run such a program. So no signal from the bus can allow a call; it can only deny one.
 package desktop
 
 import (
@@ -31,13 +31,13 @@ const (
 	bus      = "org.freedesktop.DBus"
 	busPath  = "/org/freedesktop/DBus"
 	newOwner = "NameOwnerChanged"
-	no       = "no" // the button's own word
+	no       = "no" // the action of the button
 	critical = byte(2)
 )
 
 // The limits on what is shown and remembered, and on how long the bus may take.
 const (
-	maxShown   = 256 // notifications; beyond them no more are shown
+	maxShown   = 256 // notifications at once; no further ones are shown
 	maxSummary = 100 // characters
 	maxLine    = 300
 	answerTime = 3 * time.Second
@@ -45,7 +45,8 @@ const (
 	maxUnheard = 64 // signals
 )
 
-// ErrNotTheDesktop says that a program which an agent runs would show the notifications.
+// ErrNotTheDesktop means that the program that shows notifications may have been started by an
+// agent.
 var ErrNotTheDesktop = errors.New("a program that an agent runs shows the notifications of this desktop")
 
 // Options are what a desktop needs. All are required.
@@ -54,14 +55,15 @@ type Options struct {
 	Bus string
 	// UID is the owner's user.
 	UID int
-	// Trusted reports whether a process may be the desktop: nothing an agent runs may.
+	// Trusted reports whether a process may show the notifications. It must be false for every
+	// process that an agent has started.
 	Trusted func(pid int) bool
 }
 
 // Answer applies a denial; [monitor.Monitor.Answer] is one.
 type Answer func(context.Context, journal.Session, approval.Command) (monitor.Answered, error)
 
-// A Desktop is the owner's. It is safe for concurrent use.
+// A Desktop shows questions on the owner's desktop. It is safe for concurrent use.
 type Desktop struct {
 	opts Options
 
@@ -78,7 +80,7 @@ var (
 	_ approval.Closer   = (*Desktop)(nil)
 )
 
-// A key names a notification: its number, and who gave it.
+// A key identifies a notification by its number and the service that assigned it.
 type key struct {
 	owner string
 	id    uint32
@@ -91,10 +93,10 @@ type question struct {
 	seen    string
 }
 
-// New returns a desktop without a connection. Without a bus it stays so.
+// New returns a desktop that is not connected yet. If Options.Bus is empty, it never connects.
 func New(o Options) *Desktop { return &Desktop{opts: o, shown: map[key]question{}} }
 
-// Begin connects to the bus, for the monitor that applies denials. End disconnects.
+// Begin connects to the bus, and passes denials to a. end disconnects.
 func (d *Desktop) Begin(a Answer) (end func() error) {
 	d.mu.Lock()
 	d.answer = a
@@ -120,7 +122,7 @@ func (d *Desktop) There() bool {
 // most servers have none.
 func (d *Desktop) run(ctx context.Context) {
 	for d.opts.Bus != "" {
-		_ = d.once(ctx) // there is no bus, or not any more
+		_ = d.once(ctx) // the error says that there is no bus, or that it was lost
 		timer := time.NewTimer(retryAfter)
 		select {
 		case <-timer.C:
@@ -177,8 +179,8 @@ func call(ctx context.Context, conn *dbus.Conn, who string, path dbus.ObjectPath
 	return conn.Object(who, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
 }
 
-// set notes which service shows notifications now. It drops those of another one: their buttons can
-// no longer be pressed.
+// set records which service shows notifications now. If it is another one than before, set forgets
+// the notifications of the previous one, because their buttons can no longer be pressed.
 func (d *Desktop) set(conn *dbus.Conn, owner string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -210,7 +212,7 @@ func (d *Desktop) hear(ctx context.Context, s *dbus.Signal) {
 	case service + "." + closed:
 		var id, why uint32
 		if s.Path == object && dbus.Store(s.Body, &id, &why) == nil {
-			d.take(key{s.Sender, id}) // to dismiss it is no answer
+			d.take(key{s.Sender, id}) // dismissing a notification is no answer
 		}
 	}
 }
@@ -224,7 +226,7 @@ func (d *Desktop) take(k key) (question, bool) {
 	return q, ok
 }
 
-// denied closes a question whose button was pressed, as its service reports.
+// denied denies the call of a notification whose button was pressed.
 func (d *Desktop) denied(ctx context.Context, k key) {
 	q, ok := d.take(k)
 	d.mu.Lock()
@@ -233,14 +235,14 @@ func (d *Desktop) denied(ctx context.Context, k key) {
 	if !ok || answer == nil {
 		return
 	}
-	// It is no harm if it is closed already: it stays as it is.
+	// An error is ignored: if the question is closed already, there is nothing to do.
 	_, _ = answer(ctx, q.session, approval.Command{
 		Verb: approval.Deny, Tool: approval.All, Ticket: q.ticket, Calls: q.calls, Seen: q.seen,
 		By: "user " + strconv.Itoa(d.opts.UID), Channel: "desktop",
 	})
 }
 
-// Ask implements [approval.Approver]. Where there is no desktop nothing is shown.
+// Ask implements [approval.Approver]. If there is no desktop, nothing is shown.
 func (d *Desktop) Ask(ctx context.Context, t approval.Ticket) error {
 	d.mu.Lock()
 	conn, owner, full := d.conn, d.owner, len(d.shown) >= maxShown
@@ -265,7 +267,7 @@ func (d *Desktop) Ask(ctx context.Context, t approval.Ticket) error {
 		actions = []string{no, "No"}
 	}
 	var id uint32
-	// By the unique name: a successor does not get it.
+	// The call goes to the unique name of the trusted process, so that no other process gets it.
 	err := call(ctx, conn, owner, object, service+".Notify", "Floodmark", uint32(0), "dialog-question", summary, body, actions,
 		map[string]dbus.Variant{"urgency": dbus.MakeVariant(critical)}, int32(0)).Store(&id)
 	if err != nil {
@@ -279,8 +281,8 @@ func (d *Desktop) Ask(ctx context.Context, t approval.Ticket) error {
 	return nil
 }
 
-// words returns the text of a notification, without a code. A body with markup is interpreted, so
-// foreign text must be none.
+// words returns the text of a notification, without a code. If the service interprets markup in the
+// body, the text is escaped.
 func words(t approval.Ticket, markup bool) (summary, body string) {
 	brief := t.Call.Brief()
 	summary = floodmark.OneLine("Floodmark asks: "+brief.What.String(), maxSummary)
