@@ -25,32 +25,35 @@ const (
 	bookWait     = 10 * time.Second
 )
 
-// ErrNoLogin says that there is no login at the fleet.
+// ErrNoLogin means that there is no login at the fleet.
 var ErrNoLogin = errors.New("you are not logged in there")
 
-// A Fleet is a fleet with a login.
+// A Fleet is a login at a fleet.
 //
-// Rules for changing it: keys are only added, and a login without one must permit less.
+// Rules for changing it: keys are only added, and a login without a new key must not permit more
+// than one with it.
 type Fleet struct {
-	// Name is its local name.
+	// Name is the local name of the fleet.
 	Name string `json:"-"`
-	// URL is its address. The pass is sent only there.
+	// URL is the fleet's address. The pass is sent only there.
 	URL string `json:"url"`
-	// Authority signs its certificate, as PEM; empty for those the machine trusts.
+	// Authority is the certificate, as PEM, of the authority that signs the fleet's certificate. It
+	// is empty if the machine trusts the fleet's authority.
 	Authority string `json:"authority,omitempty"`
 	Login     Login  `json:"login,omitzero"`
 	Pass      Pass   `json:"pass"`
-	// Given says that the pass is a token which the fleet's operator made: Login is empty then. Nil
-	// for a login at an identity provider.
+	// Given is set if the pass is a token that the fleet's operator made. Login is empty then. It
+	// is nil for a login at an identity provider.
 	Given *Given    `json:"given,omitempty"`
 	Since time.Time `json:"since"`
 }
 
-// Door returns the authorities for the fleet's own certificate; nil for those the machine trusts.
+// Door returns the authorities for the fleet's own certificate, or nil for those that the machine
+// trusts.
 func (f Fleet) Door() (*x509.CertPool, error) { return outward.Roots(f.Authority) }
 
-// Roots returns the authorities for its provider's certificate: those the machine trusts, and the
-// fleet's own authority.
+// Roots returns the authorities for the certificate of the fleet's identity provider: those that
+// the machine trusts, and the fleet's own authority.
 func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Authority) }
 
 // A Book is the file with a person's logins. It is safe for concurrent use, also
@@ -58,7 +61,7 @@ func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Au
 type Book struct {
 	path string
 	now  func() time.Time
-	dial Dial // to identity providers; nil by the machine's own network
+	dial Dial // to identity providers; nil uses the machine's own network
 
 	mu     sync.Mutex        // guards unkept
 	unkept map[string]unkept // by the fleet's name; see ErrNotKept
@@ -108,7 +111,7 @@ func (b *Book) Find(word string) (Fleet, error) {
 	return Fleet{}, ErrNoLogin
 }
 
-// Keep stores a login, replacing the one with its name.
+// Keep stores a login, replacing an earlier one with the same name.
 func (b *Book) Keep(ctx context.Context, f Fleet) error {
 	if f.Name == "" || len(f.Name) > MaxFleetName || !isName(f.Name) || strings.ContainsAny(f.Name, "/ ") {
 		return errors.New("keep the login: a name has 1 to 100 characters, without blanks and slashes")

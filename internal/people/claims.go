@@ -33,7 +33,7 @@ func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 	case age > p.opts.MaxAge:
 		return Person{}, fmt.Errorf("%w: it is older than %s; log in again", ErrNobody, p.opts.MaxAge)
 	}
-	if !now.Before(t.Expiry) { // the library accepts the exact moment of expiry
+	if !now.Before(t.Expiry) { // the library accepts a token at the exact moment of expiry
 		return Person{}, fmt.Errorf("%w: it has ended; log in again", ErrNobody)
 	}
 	who.Ends = earlier(who.Ends, t.IssuedAt.Add(p.opts.MaxAge))
@@ -58,7 +58,8 @@ func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 	return who, nil
 }
 
-// meant refuses tokens of the same provider for another purpose.
+// meant refuses tokens that the same provider has issued for another purpose, to another client, or
+// for later.
 func (p *Provider) meant(all claims, t *oidc.IDToken, now time.Time) error {
 	if _, logout := all["events"]; logout {
 		return fmt.Errorf("%w: it tells of a logout and is no proof of a person", ErrNobody)
@@ -84,8 +85,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// UnmarshalJSON reads an object and refuses duplicate claims, even in other case: parsers differ in
-// which one they use.
+// UnmarshalJSON reads an object and refuses duplicate claims, even in other case, because parsers
+// differ in which one they use.
 func (c *claims) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -118,7 +119,7 @@ func (c *claims) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// text is a claim that is one plain text.
+// text returns a claim that must be one plain text.
 func (c claims) text(name string) (string, error) {
 	var text *string
 	if err := json.Unmarshal(c[name], &text); c[name] == nil || err != nil || text == nil || !isName(*text) {
@@ -127,8 +128,8 @@ func (c claims) text(name string) (string, error) {
 	return *text, nil
 }
 
-// list returns a claim that is a list of texts. One text is a list of one, never of its words: «a
-// b» is a group of that name. A missing claim is an empty list.
+// list returns a claim that must be a list of texts. A single text is a list of one element; it is
+// not split into words, so "a b" is one group. A missing claim is an empty list.
 func (c claims) list(name string) ([]string, error) {
 	raw, ok := c[name]
 	if !ok {
@@ -152,8 +153,7 @@ func (c claims) list(name string) ([]string, error) {
 	return groups, nil
 }
 
-// isName reports whether a text can be a person's name: it is shown to people, and stands in the
-// journal.
+// isName reports whether a text can be a name that is shown to people and written to the journal.
 func isName(s string) bool {
 	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
 	return s != "" && len(s) <= MaxClaimBytes && utf8.ValidString(s) && !strings.ContainsFunc(s, odd) && strings.TrimSpace(s) == s

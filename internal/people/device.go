@@ -18,25 +18,26 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// LoginPath is where a monitor describes how to log in.
+// LoginPath is the path under which a monitor describes how to log in.
 const LoginPath = "/.well-known/floodmark-login"
 
 // A Login describes how people log in to a monitor. It is no secret.
 //
-// Rules for changing it: fields are only added, and without one the meaning must be the old one.
+// Rules for changing it: fields are only added, and a description without a new field must keep its
+// meaning.
 type Login struct {
 	Issuer   string   `json:"issuer"`
 	ClientID string   `json:"clientId"`
 	Audience string   `json:"audience,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
 
-	dial Dial // to the issuer; nil by the machine's own network
+	dial Dial // to the issuer; nil uses the machine's own network
 }
 
-// For returns the audience of the tokens: the client, if no other is set.
+// For returns the audience of the tokens: Audience, or ClientID if that is empty.
 func (l Login) For() string { return cmp.Or(l.Audience, l.ClientID) }
 
-// Same reports whether two logins request the same tokens. Without a provider none are requested.
+// Same reports whether two logins request the same tokens. It is false if there is no provider.
 func (l Login) Same(other Login) bool {
 	return l.Issuer != "" && l.Issuer == other.Issuer && l.ClientID == other.ClientID && l.For() == other.For()
 }
@@ -78,8 +79,8 @@ func Discover(ctx context.Context, web *http.Client, monitor string) (Login, err
 
 // A Flow is a login that waits for approval in a browser.
 type Flow struct {
-	// Code is what the person types at Page; Ready is the page with the code filled in, if the
-	// provider has one.
+	// Code is what the person types at Page. Ready is the address of the page with the code filled
+	// in, if the provider has one.
 	Code, Page, Ready string
 	// Ends is when the code expires, in an hour at the latest.
 	Ends time.Time
@@ -113,8 +114,8 @@ func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
 	return f, nil
 }
 
-// The life of a code if the provider sends none, its maximum, and the longest interval between
-// requests.
+// The lifetime of a code if the provider sends none, the longest lifetime, and the longest interval
+// between requests.
 const (
 	usualCode  = 15 * time.Minute
 	longestFor = time.Hour
@@ -151,7 +152,7 @@ func (l Login) prepare(ctx context.Context, roots *x509.CertPool) (*Flow, error)
 		return nil, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
 	}
 	f.config = oauth2.Config{ClientID: l.ClientID, Endpoint: found.Endpoint(), Scopes: append([]string{oidc.ScopeOpenID}, l.Scopes...)}
-	f.config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // without a secret there is no other way
+	f.config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a client without a secret can only be named in the parameters
 	return f, nil
 }
 
@@ -162,7 +163,7 @@ func (l Login) params() []oauth2.AuthCodeOption {
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", l.Audience)}
 }
 
-// refusal words a provider's error in our own words, with its code.
+// refusal describes a provider's error in our own words, by its code.
 func refusal(err error, issuer string) string {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {
@@ -179,8 +180,8 @@ func refusal(err error, issuer string) string {
 	return "it does not let this client log in by a device code"
 }
 
-// Wait waits until the person has approved or denied. While the provider does not answer it
-// continues with longer intervals, until the code expires.
+// Wait waits until the person has approved or denied. If the provider does not answer, it continues
+// with longer intervals until the code expires.
 func (f *Flow) Wait(ctx context.Context) (Pass, error) {
 	asks := &patient{next: f.web.Transport, issuer: f.login.Issuer}
 	web := *f.web
@@ -221,8 +222,8 @@ func (l Login) Renew(ctx context.Context, roots *x509.CertPool, refresh string) 
 	return l.pass(t)
 }
 
-// End tells the provider that a login is not used any more. It reports whether the provider was
-// told: some have no address for that.
+// End asks the provider to revoke a login's refresh token. It reports whether the provider has done
+// so; some providers have no address for that.
 func (l Login) End(ctx context.Context, roots *x509.CertPool, refresh string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -265,7 +266,8 @@ func (l Login) pass(t *oauth2.Token) (Pass, error) {
 	return p, nil
 }
 
-// ends reads a token's expiry, unverified. Its receiver verifies it.
+// ends returns a token's expiry without verifying the token. The monitor that receives the token
+// verifies it.
 func ends(token string) time.Time {
 	var said struct {
 		Exp int64 `json:"exp"`

@@ -1,11 +1,12 @@
-// Package people identifies a person by an identity provider (OpenID Connect): at the monitor, by a
-// signed token; at the person's own machine, by the device flow that gets such a token (RFC 8628).
-// It makes no decisions: what a person may do follows from the groups it returns.
+// Package people identifies people by an identity provider (OpenID Connect). At the monitor it
+// verifies signed tokens; on a person's own machine it gets such a token by the device flow (RFC
+// 8628). It makes no decisions: its callers decide what a person may do by the groups it returns.
 //
-// It follows no redirect, uses no proxy, trusts no key that a token brings along, and never calls
-// an address that a token names.
+// It follows no redirect and uses no proxy. It trusts no key that is in a token, and never calls an
+// address that a token names.
 //
-// The library (go-oidc) keeps a key until it meets an unknown one, accepts more forms of a token
-// than a header has, and takes the last of two claims. So keys are fetched anew every five minutes,
-// only the compact form is accepted, and duplicate claims are refused.
+// The library (go-oidc) has three weaknesses for this. It keeps its keys until it finds an unknown
+// one, so keys are fetched anew every five minutes. It accepts forms of a token that no header has,
+// so only the compact form is accepted. It takes the last of two equal claims, so duplicate claims
+// are refused.
 package people

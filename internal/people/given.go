@@ -8,10 +8,10 @@ import (
 )
 
 // A Given is what the fleet said about a token that its operator made, when the token was first
-// shown there. It is no secret: the token is in the pass.
+// used there. It is not secret; the token itself is in the pass.
 //
 // Rules for changing it: keys are only added. The fleet checks at each call what the token may do;
-// this copy is shown to its person and decides nothing.
+// this copy is only for display.
 type Given struct {
 	Who    string   `json:"who,omitempty"`
 	Tenant string   `json:"tenant,omitempty"`
@@ -42,8 +42,8 @@ func ParseGiven(text string) (Pass, error) {
 	return Pass{Token: text}, nil
 }
 
-// Take keeps what the fleet said of the token. Invalid names are left out: they would be shown to
-// people.
+// Take records what the fleet said about the token. It leaves out invalid names, because the names
+// are shown to people.
 func (f *Fleet) Take(who, tenant string, may []string, ends time.Time) {
 	f.Given = &Given{}
 	if isName(who) {
@@ -60,7 +60,7 @@ func (f *Fleet) Take(who, tenant string, may []string, ends time.Time) {
 	f.Pass.Ends = ends
 }
 
-// Who is the person's name at the fleet, for display.
+// Who returns the person's name at the fleet, for display.
 func (f Fleet) Who() string {
 	if f.Given != nil {
 		return f.Given.Who
@@ -73,7 +73,8 @@ func (f Fleet) SameToken(other Fleet) bool {
 	return f.Given != nil && other.Given != nil && f.Pass.Token == other.Pass.Token
 }
 
-// whole reports whether a login is usable: its address is in canonical form, and it is of one kind.
+// whole reports whether a login is usable: its address is in canonical form, and it has either a
+// valid issuer or a token from the operator, but not both.
 func (f Fleet) whole() bool {
 	if at, err := FleetURL(f.URL); err != nil || at != f.URL {
 		return false

@@ -15,32 +15,32 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How long keys are trusted. A key that the provider has withdrawn counts for at most KeysFor;
-// while the provider does not answer, its last keys count for KeysWithout more.
+// How long keys are trusted. A key that the provider has withdrawn is accepted for at most KeysFor.
+// While the provider does not answer, its last keys are accepted for KeysWithout more.
 const (
 	KeysFor     = 5 * time.Minute
 	KeysWithout = time.Hour
 )
 
-// The pace at which a provider is asked for its keys: tokens with invented keys must not make us
-// flood it.
+// The rate limit of requests for a provider's keys, so that tokens with invented keys do not make
+// us flood the provider.
 const (
 	keysPace   = rate.Limit(1)
 	keysAtOnce = 5
 )
 
-// keys are a provider's keys, fetched anew from time to time. The library fetches only when it
-// meets an unknown key, so it would trust a withdrawn one for ever.
+// keys are a provider's keys, fetched anew from time to time. The library only fetches keys when it
+// finds an unknown one, so it would trust a withdrawn key for ever.
 type keys struct {
-	ctx context.Context // has the client
+	ctx context.Context // contains the HTTP client
 	url string
 	now func() time.Time
 
 	mu    sync.Mutex // guards what is below
 	set   *oidc.RemoteKeySet
 	since time.Time
-	old   *oidc.RemoteKeySet // the keys before; nil once set has shown its own
-	until time.Time          // how long old counts
+	old   *oidc.RemoteKeySet // the previous keys; nil once the provider has sent keys again
+	until time.Time          // until when old is accepted
 }
 
 // An outcome carries an error out of the library, which keeps only its text.
@@ -71,7 +71,7 @@ func (k *keys) VerifySignature(ctx context.Context, token string) ([]byte, error
 	return payload, err
 }
 
-// current returns the keys to try, and the previous ones as long as they count.
+// current returns the keys to try, and the previous ones as long as they are accepted.
 func (k *keys) current() (set, old *oidc.RemoteKeySet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -88,15 +88,15 @@ func (k *keys) current() (set, old *oidc.RemoteKeySet) {
 	return k.set, k.old
 }
 
-// shown drops the previous keys once the provider has sent keys again: it is not silent, even if
-// our rate limit delays the next request.
+// shown drops the previous keys, because the provider has sent keys again. An error of our rate
+// limit then no longer brings the previous keys back.
 func (k *keys) shown() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.old = nil
 }
 
-// silent reports whether the previous keys still count.
+// silent reports whether the previous keys are still accepted.
 func (k *keys) silent() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(resp.Body) // it is bounded below
+	data, err := io.ReadAll(resp.Body) // bounded has limited it
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreached, err)
 	}
@@ -140,8 +140,9 @@ func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// bounded limits the size and time of whole answers, and requires https where the provider is
-// reached that way. The libraries above have no timeout and do not close all they open.
+// bounded limits the size and time of whole answers, and requires https for all addresses if the
+// provider itself is reached by https. The OIDC libraries have no timeout and do not close all
+// bodies.
 type bounded struct {
 	next   http.RoundTripper
 	secure bool

@@ -18,17 +18,18 @@ import (
 // hidden replaces a printed pass.
 const hidden = "(secret)"
 
-// String hides it.
+// String hides the pass.
 func (Pass) String() string { return hidden }
 
-// GoString hides it.
+// GoString hides the pass.
 func (Pass) GoString() string { return hidden }
 
-// LogValue hides it.
+// LogValue hides the pass.
 func (Pass) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// Counts reports whether a monitor with this login would accept the token: a provider without
-// audiences gives all its clients the same tokens. An unreadable token counts nowhere.
+// Counts reports whether a monitor with this login would accept the token. That can be true for
+// several monitors, because a provider without audiences gives all its clients the same tokens. It
+// is false for an unreadable token.
 func (p Pass) Counts(at Login) bool {
 	var said struct {
 		Issuer string          `json:"iss"`
@@ -46,12 +47,13 @@ func (p Pass) Counts(at Login) bool {
 	var one string
 	var list []string
 	if json.Unmarshal(said.For, &one) != nil {
-		_ = json.Unmarshal(said.For, &list) // anything else has no audience
+		_ = json.Unmarshal(said.For, &list) // if it is neither a text nor a list, there is no audience
 	}
 	return one == at.For() && one != "" || slices.Contains(list, at.For())
 }
 
-// Who is the person's name in the token, unverified and for display. The fleet verifies it.
+// Who returns the person's name in the token, for display. It does not verify the token; the fleet
+// does.
 func (p Pass) Who() string {
 	var said struct {
 		Email string `json:"email"`
@@ -74,7 +76,8 @@ func (p Pass) Who() string {
 	return ""
 }
 
-// FleetURL is the one way to write a fleet's address. Only https is safe: the server gets the pass.
+// FleetURL returns a fleet's address in its canonical form. It must be https, because the server
+// gets the pass.
 func FleetURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || !isName(text) || len(text) > MaxClaimBytes || u.Scheme != "https" || u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
@@ -87,10 +90,10 @@ func FleetURL(text string) (string, error) {
 	return "https://" + strings.TrimSuffix(host, ":443") + u.Path, nil
 }
 
-// ErrOver says that a login has expired, and that a new token needs the person.
+// ErrOver means that a login has expired, and that the person has to log in again.
 var ErrOver = errors.New("your login has ended")
 
-// ErrNotKept says that a login was renewed and could not be saved. The token is valid, but the
+// ErrNotKept means that a login was renewed and could not be saved. The token is valid, but the
 // refresh token is lost when the program ends.
 var ErrNotKept = errors.New("the renewed login could not be kept")
 
@@ -98,7 +101,7 @@ var ErrNotKept = errors.New("the renewed login could not be kept")
 const ahead = time.Minute
 
 // Token returns the token for the fleet with this name: the current one, or a new one if it expires
-// soon and the provider issues one. With [ErrNotKept] it is valid, too.
+// soon and the provider issues one. If the error is [ErrNotKept], the token is valid, too.
 func (b *Book) Token(ctx context.Context, name string) (string, error) {
 	f, _, err := b.newest(name)
 	if err != nil {
@@ -121,12 +124,12 @@ func (b *Book) Token(ctx context.Context, name string) (string, error) {
 }
 
 func (b *Book) lasts(f Fleet, spare time.Duration) bool {
-	endless := f.Given != nil && f.Pass.Ends.IsZero() // until the fleet revokes it
+	endless := f.Given != nil && f.Pass.Ends.IsZero() // the fleet accepts it until it is revoked
 	return f.Pass.Token != "" && (endless || b.now().Before(f.Pass.Ends.Add(-spare)))
 }
 
-// renew gets a new token, one process at a time: a provider may treat a second use of a refresh
-// token as theft.
+// renew gets a new token. Only one process renews at a time, because a provider may treat a second
+// use of a refresh token as theft.
 func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	wait, cancel := context.WithTimeout(ctx, askTime+bookWait)
 	defer cancel()
@@ -134,7 +137,7 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	if err != nil {
 		return "", errors.New("others are renewing the login; try again")
 	}
-	defer func() { _ = free() }() // the system unlocks at the latest
+	defer func() { _ = free() }() // the system unlocks it when the process ends
 	f, kept, err := b.newest(old.Name)
 	switch {
 	case err != nil:
@@ -169,14 +172,15 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 	return f.Pass.Token, nil
 }
 
-// An unkept pass replaces the one on disk with this token.
+// An unkept holds a renewed pass that could not be saved. It is used instead of the pass on disk as
+// long as that has this token.
 type unkept struct {
 	token string
 	pass  Pass
 }
 
 // newest returns the login with a name as last renewed, even if that could not be saved; kept is
-// the token on disk.
+// the token on the disk.
 func (b *Book) newest(name string) (f Fleet, kept string, err error) {
 	if f, err = b.Find(name); err != nil {
 		return Fleet{}, "", err

@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// patient polls a provider in a device flow. Without an answer it returns "slow down" in the
-// provider's place: RFC 8628 requires both to continue and to slow down. It is used by one
-// goroutine at a time.
+// patient is the transport of the polls in a device flow. If the provider does not answer, it
+// returns "slow_down" in the provider's place, because RFC 8628 requires to continue with longer
+// intervals then. It is used by one goroutine at a time.
 type patient struct {
 	next   http.RoundTripper
 	issuer string
-	// silent is why the last request had no answer; empty if it had one.
+	// silent says why the last request had no answer. It is empty if there was one.
 	silent string
 }
 
@@ -33,7 +33,7 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.silent = why(err, p.issuer)
 	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
 		p.silent = fmt.Sprintf("it answers with status %d", resp.StatusCode)
-		_ = resp.Body.Close() // already read
+		_ = resp.Body.Close() // the body was read already
 	default:
 		return resp, nil
 	}

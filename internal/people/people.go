@@ -21,16 +21,17 @@ import (
 type Options struct {
 	// Issuer is the provider's URL, exactly as its tokens name it.
 	Issuer string
-	// ClientID is what people log in to. Audience is the required audience of tokens; empty for the
-	// client.
+	// ClientID is the client that people log in to. Audience is the required audience of tokens; if
+	// it is empty, it is ClientID.
 	ClientID, Audience string
-	// Tenant is that of all people, unless TenantClaim names the claim that says it.
+	// Tenant is the tenant of all people. If TenantClaim is set instead, it names the claim with
+	// the tenant.
 	Tenant, TenantClaim string
-	// GroupsClaim names the claim with a person's groups, NameClaim the one with the name for the
-	// journal; empty means groups and sub.
+	// GroupsClaim names the claim with a person's groups; empty means "groups". NameClaim names the
+	// claim with the person's name for the journal; empty means "sub".
 	GroupsClaim, NameClaim string
-	// MaxAge bounds how long after its issue a token is accepted, even if it says longer; zero
-	// means [DefaultMaxAge].
+	// MaxAge bounds how long after its issue a token is accepted, even if the token expires later;
+	// zero means [DefaultMaxAge].
 	MaxAge time.Duration
 	// Roots sign the provider's certificate; nil for those the machine trusts.
 	Roots *x509.CertPool
@@ -45,21 +46,21 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // The limits of accepted tokens.
 const (
-	// DefaultMaxAge is a working day: a person who is removed at the provider is let in for at most
-	// that long.
+	// DefaultMaxAge is a working day. A person who is removed at the provider can use an earlier
+	// token for at most that long.
 	DefaultMaxAge = 12 * time.Hour
 	// Skew is how far the provider's clock may be ahead of ours. A token expires exactly at its
 	// time by our clock.
 	Skew = time.Minute
-	// MaxTokenBytes bounds a token, MaxGroups the groups in it, MaxClaimBytes a
-	// name, a tenant or a group.
+	// MaxTokenBytes bounds a token. MaxGroups bounds the groups in it. MaxClaimBytes bounds a name,
+	// a tenant or a group.
 	MaxTokenBytes = 16 << 10
 	MaxGroups     = 512
 	MaxClaimBytes = 256
 )
 
-// algorithms are those a token may be signed with. All use public keys: a shared secret would let
-// the verifier sign, and «none» is no signature.
+// algorithms returns the algorithms that a token may be signed with. All use public keys, because
+// with a shared secret the verifier could also sign.
 func algorithms() []string {
 	return []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
@@ -68,29 +69,30 @@ func algorithms() []string {
 
 // A Person is the owner of a token.
 type Person struct {
-	// Tenant owns the sessions it is about; Name is the journal's name for the person.
+	// Tenant is the tenant whose sessions the person may act on. Name is the journal's name for the
+	// person.
 	Tenant, Name string
 	Groups       []string
 	// Ends is when the token expires.
 	Ends time.Time
 }
 
-// ErrNobody says that a token proves no identity: it is forged, expired, for another audience, or
-// lacks a required claim.
+// ErrNobody means that a token does not identify a person: it is forged, expired, for another
+// audience, or lacks a required claim.
 var ErrNobody = errors.New("the token proves nobody")
 
-// ErrUnreached says that the provider's keys could not be fetched.
+// ErrUnreached means that the provider did not answer, or not with usable metadata or keys.
 var ErrUnreached = errors.New("the identity provider does not answer")
 
-// A Provider verifies tokens of one identity provider. It is safe for concurrent use. The provider
-// need not be up before the first token.
+// A Provider verifies tokens of one identity provider. It is safe for concurrent use. It contacts
+// the identity provider at the first token, not before.
 type Provider struct {
 	opts Options
 	web  *http.Client
 
 	mu       sync.Mutex // guards what is below
 	verifier *oidc.IDTokenVerifier
-	tried    time.Time // when the provider was last asked what it is
+	tried    time.Time // when the provider's metadata were last requested
 }
 
 // New returns a verifier of a provider's tokens.
@@ -140,8 +142,8 @@ const (
 	headerBytes = 64 << 10
 )
 
-// reach is a client for a provider. A provider reached by http is on this machine, and so must be
-// all addresses it names.
+// reach returns an HTTP client for a provider. A provider that is reached by http is on this
+// machine, and then all addresses that it names must be, too.
 func reach(issuer string, roots *x509.CertPool, dial Dial) *http.Client {
 	u, err := url.Parse(issuer)
 	web := outward.Client(outward.Options{
@@ -181,7 +183,7 @@ func (p *Provider) Find(ctx context.Context, token string) (Person, error) {
 }
 
 // compact reports whether a text has the form that tokens have in a header: three parts of base64.
-// The library accepts others, too.
+// The library also accepts other forms.
 func compact(token string) bool {
 	odd := func(r rune) bool {
 		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -199,8 +201,8 @@ func reason(err error) string {
 // between is the pause before the next request to a provider that did not answer.
 const between = 2 * time.Second
 
-// ready asks the provider once what it is. It continues if its caller cancels, because others wait
-// for the result.
+// ready returns the verifier. It fetches the provider's metadata once. It continues even if its
+// caller cancels, because other callers wait for the result.
 func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
@@ -230,7 +232,7 @@ func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 	return p.verifier, nil
 }
 
-// why words an error in reaching a provider.
+// why describes, in our own words, an error of a request to a provider.
 func why(err error, issuer string) string {
 	u, bad := url.Parse(issuer)
 	mismatch := (*oidc.IssuerMismatchError)(nil)

@@ -83,7 +83,7 @@ func piParent(file string) string {
 }
 
 // piOutcome reads what became of a call. pi looks for the tool and checks the arguments before it
-// runs hooks.
+// asks for permission.
 func piOutcome(tool, text string, failed bool) Outcome {
 	switch {
 	case failed && refusal(text):

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What the device flow shows and hides.
+// The codes and times of the device flow.
 const (
 	UserCode   = "WDJB-MJHT"
 	deviceCode = "device-secret"
@@ -30,7 +30,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	lives := cmp.Or(p.device.lives, codeLives)
 	p.codes++
-	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // older codes are not answered
+	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // older codes are refused
 	code := p.device.code
 	p.mu.Unlock()
 	said := map[string]any{
@@ -43,7 +43,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, said)
 }
 
-// token issues a token for an approved device, at the second poll, and for a refresh token.
+// token issues a token for an approved device code, at the second poll at the earliest, or for a
+// refresh token.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if p.broken(w) {
 		return

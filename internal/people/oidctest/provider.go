@@ -1,5 +1,6 @@
-// Package oidctest is an identity provider for tests: discovery, keys, the device flow, and tokens
-// with real signatures, also invalid ones. It authenticates no one: a test decides who logs in.
+// Package oidctest provides an identity provider for tests, with discovery, keys, the device flow,
+// and tokens with real signatures, including invalid ones. It does not authenticate people: a test
+// decides who logs in.
 package oidctest
 
 import (
@@ -28,14 +29,14 @@ type Provider struct {
 	// URL is the issuer.
 	URL    string
 	server *httptest.Server
-	net    *nettest.Net // nil for one that listens on this machine
+	net    *nettest.Net // nil if the provider listens on this machine
 
 	mu      sync.Mutex // guards what is below
 	keys    []key
-	asked   int // for keys
+	asked   int // how often the keys were requested
 	down    bool
 	device  device
-	codes   int            // that were given
+	codes   int            // how many codes were given out
 	issued  map[string]any // the claims of the next login
 	refresh string
 }
@@ -47,14 +48,14 @@ type key struct {
 
 // device is one device flow.
 type device struct {
-	code             string // the last that was given
+	code             string // the last code that was given out
 	approved, denied bool
 	polls            int
 	used             bool
-	says             []string      // what is answered first; see Says
-	lives            time.Duration // of the code; zero for ten minutes
-	slowed           time.Time     // when it was last asked to slow down
-	hasty            bool          // it did not
+	says             []string      // the first answers; see Says
+	lives            time.Duration // the lifetime of the code; zero: ten minutes
+	slowed           time.Time     // when the client was last asked to slow down
+	hasty            bool          // the client did not slow down
 }
 
 // New starts a provider with one key.
@@ -65,8 +66,8 @@ func New() *Provider {
 	return p
 }
 
-// InMemory starts one that only its own Dial reaches. It can live with its clients in a
-// bubble of testing/synctest.
+// InMemory starts a provider that is only reached by its own Dial. It can be used with its clients
+// in a bubble of testing/synctest.
 func InMemory() *Provider {
 	p := build()
 	p.net = nettest.New()
@@ -84,7 +85,7 @@ func (p *Provider) Dial(ctx context.Context, network, address string) (net.Conn,
 	return p.net.Dial(ctx, network, address)
 }
 
-// NewTLS starts one that is reached by https. Clients need its Certificate.
+// NewTLS starts a provider that is reached by https. Clients need its Certificate.
 func NewTLS() *Provider {
 	p := build()
 	p.server = httptest.NewTLSServer(p.handler())
@@ -92,7 +93,7 @@ func NewTLS() *Provider {
 	return p
 }
 
-// Certificate is the certificate of a provider with https, as PEM.
+// Certificate returns the certificate of a provider with https, as PEM.
 func (p *Provider) Certificate() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
 }
@@ -113,10 +114,10 @@ func (p *Provider) handler() http.Handler {
 	return mux
 }
 
-// Close stops it.
+// Close stops the provider.
 func (p *Provider) Close() { p.server.Close() }
 
-// Rotate makes a new key. Earlier ones stay until they are withdrawn.
+// Rotate makes a new key. Earlier keys stay valid until Withdraw.
 func (p *Provider) Rotate(id string) {
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -134,21 +135,22 @@ func (p *Provider) Withdraw() {
 	p.keys = p.keys[len(p.keys)-1:]
 }
 
-// Down makes it answer only errors, or work again.
+// Down makes the provider answer only errors, or work again.
 func (p *Provider) Down(down bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.down = down
 }
 
-// Asked returns how often its keys were requested.
+// Asked returns how often the provider's keys were requested.
 func (p *Provider) Asked() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asked
 }
 
-// Claims are those of a good token: of anna, who is in two groups, for a client.
+// Claims returns the claims of a valid token for a client. Its person is anna, who is in two
+// groups.
 func (p *Provider) Claims(client string, now time.Time) map[string]any {
 	return map[string]any{
 		"iss": p.URL, "sub": "anna", "aud": client, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -173,7 +175,7 @@ func (p *Provider) SignBytes(payload []byte) string {
 	return Sign(jose.ES256, newest.secret, newest.id, payload)
 }
 
-// Sign signs any text with any key under any name.
+// Sign signs any text with any key, under any key id.
 func Sign(alg jose.SignatureAlgorithm, secret any, id string, payload []byte) string {
 	opts := (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", id)
 	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: secret}, opts)
@@ -191,7 +193,7 @@ func Sign(alg jose.SignatureAlgorithm, secret any, id string, payload []byte) st
 	return text
 }
 
-// Public is the newest key as the provider publishes it, and its name.
+// Public returns the newest public key and its id.
 func (p *Provider) Public() (id string, public *ecdsa.PublicKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,8 +250,8 @@ func (p *Provider) Says(errors ...string) {
 	p.device.says = errors
 }
 
-// Lives sets the life of the next code, which is not confirmed in that time. Below zero the
-// provider does not send it.
+// Lives sets the lifetime of the next code, and leaves that code unapproved. If d is negative, the
+// provider sends no lifetime.
 func (p *Provider) Lives(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +265,8 @@ func (p *Provider) Hasty() bool {
 	return p.device.hasty
 }
 
-// LogIn sets the person who logs in by the device flow and approves; nil claims mean a denial.
+// LogIn sets the person who logs in by the device flow and approves; if claims is nil, the person
+// denies.
 func (p *Provider) LogIn(claims map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
