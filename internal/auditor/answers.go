@@ -17,12 +17,12 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// An AnswerBook stores a model's answers, so that an interrupted run can go on. It holds digests of
-// cases and answers, one object a line.
+// An AnswerBook stores a model's answers, so that an interrupted run can go on. Its file has one
+// JSON object per line, with the digest of a case and the answer.
 type AnswerBook struct {
-	of    string // which model, in which words, was asked
+	of    string // names the model and the wording of the prompt
 	known map[string]audit.Answer
-	file  *os.File // nil: nothing is kept
+	file  *os.File // nil: nothing is stored
 }
 
 type keptAnswer struct {
@@ -33,8 +33,8 @@ type keptAnswer struct {
 // maxAnswerLine bounds a line of the file.
 const maxAnswerLine = 4096
 
-// OpenAnswers reads what a model said before, of is which model was asked. An empty path
-// keeps nothing.
+// OpenAnswers reads the answers of earlier runs. of names the model and the wording of the prompt.
+// If path is empty, nothing is stored.
 func OpenAnswers(path, of string) (*AnswerBook, error) {
 	b := &AnswerBook{of: of, known: map[string]audit.Answer{}}
 	if path == "" {
@@ -47,7 +47,7 @@ func OpenAnswers(path, of string) (*AnswerBook, error) {
 		for lines.Scan() {
 			var k keptAnswer
 			if json.Unmarshal(lines.Bytes(), &k) != nil {
-				continue // the last line of a run that was ended by force
+				continue // an incomplete line of a run that was killed
 			}
 			for a := audit.Block; a <= audit.Allow; a++ {
 				if a.String() == k.Says {
@@ -69,15 +69,16 @@ func OpenAnswers(path, of string) (*AnswerBook, error) {
 // Close closes the file.
 func (b *AnswerBook) Close() {
 	if b.file != nil {
-		_ = b.file.Close() // each line was written, or it was said
+		_ = b.file.Close() // Ask has reported every error of a write
 	}
 }
 
 // ErrGaveUp means that the model fails for a while.
 var ErrGaveUp = errors.New("the model does not answer")
 
-// Ask asks unless it is known. A model that fails for a while ends the run:
-// figures of a few answers would mean nothing.
+// Ask returns the stored answer to a case, or asks the auditor and stores the answer. If the model
+// has failed for a while, it returns [ErrGaveUp], because figures from a few answers would mean
+// nothing.
 func (b *AnswerBook) Ask(ctx context.Context, mu *sync.Mutex, a *Auditor, i int, one audit.Case) (audit.Answer, error) {
 	sum := sha256.Sum256([]byte(b.of + "\x00" + one.Prompt().String()))
 	name := hex.EncodeToString(sum[:])
@@ -87,7 +88,7 @@ func (b *AnswerBook) Ask(ctx context.Context, mu *sync.Mutex, a *Auditor, i int,
 	if ok {
 		return says, nil
 	}
-	// Each case is a session of its own: what is measured has no budget.
+	// Each case gets a session of its own, so that the budget of a session does not end the run.
 	o, err := a.Audit(ctx, audit.Asker{Session: floodmark.SessionID(strconv.Itoa(i))}, one)
 	if err != nil {
 		if a.Health().Resting {

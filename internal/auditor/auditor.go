@@ -1,9 +1,9 @@
-// Package auditor asks a model for its opinion on a call: any service that speaks chat completions
-// or Anthropic's messages, far away or on this machine.
+// Package auditor asks a model for its opinion on a call: any service with the API of OpenAI's chat
+// completions or of Anthropic's messages, remote or on this machine.
 //
-// It sends only an [audit.Case], so tools' results and the agent's text cannot get into it. It
-// refuses redirects, unencrypted requests beyond this machine, endless waits and endless answers.
-// An answer that is not clear counts as none.
+// It sends only an [audit.Case], so tool results and the agent's text cannot get into a request. It
+// follows no redirects, sends unencrypted requests only to this machine, and bounds the time and
+// size of answers. If an answer is not clear, the opinion is unsure.
 package auditor
 
 import (
@@ -21,28 +21,28 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// A Config says whom to ask and how much of it.
+// A Config names the service to ask, and the limits for asking it.
 type Config struct {
 	// Endpoint is the address of the service: https, or http on this machine.
 	Endpoint string
 	Kind     Kind
 	Model    string
-	// Key returns the key for requests; nil or empty without one. It is called at every question,
-	// and its value is not stored.
+	// Key returns the key for requests. It is nil, or returns "", if there is none. It is called at
+	// every question, and its value is not stored.
 	Key func() (string, error)
-	// Timeout is for one case, with both of its questions.
+	// Timeout bounds one case with both of its questions.
 	Timeout time.Duration
-	// Content says that the service may see what files are to hold.
+	// Content allows the service to see the content that a call would write to files.
 	Content bool
 	Budget  Budget
-	// Now is the clock; Transport is another way there, for tests.
+	// Now is the clock. Transport, if set, replaces the transport to the network; it is for tests.
 	Now       func() time.Time
 	Transport http.RoundTripper
-	// Dial connects to the service; nil does so by the machine's own network.
+	// Dial connects to the service; nil uses the machine's own network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// The usual settings, and how far they go.
+// The default timeout and the longest one.
 const (
 	DefaultTimeout = 5 * time.Second
 	MaxTimeout     = 30 * time.Second // the monitor waits no longer
@@ -53,7 +53,7 @@ type Auditor struct {
 	cfg     Config
 	url     string
 	client  *http.Client
-	secret  [sha256.Size]byte // of this process: names cases in the cache
+	secret  [sha256.Size]byte // the key of this process for the names of cases in the cache
 	cache   cache
 	budget  ledger
 	breaker breaker
@@ -61,8 +61,8 @@ type Auditor struct {
 	health  health
 }
 
-// maxAtOnce bounds the cases that are with the service at one time. Others wait
-// for their turn within their own time.
+// maxAtOnce bounds the cases that are sent to the service at the same time. Further cases wait,
+// within their own timeout.
 const maxAtOnce = 8
 
 // New returns an auditor. It sends no request yet.
@@ -97,8 +97,8 @@ func New(c Config) (*Auditor, error) {
 	return a, nil
 }
 
-// Audit gives an opinion on a case. It repeats a clear answer to the very same case without asking;
-// repeats count against the budget too.
+// Audit gives an opinion on a case. It returns a cached clear answer to exactly the same case
+// without asking again; such answers also use up the budget.
 func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (audit.Opinion, error) {
 	if !c.Fits() {
 		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: the call is too large to be shown as a whole"}, nil)
@@ -119,9 +119,9 @@ func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (au
 	return a.note(o, err)
 }
 
-// name is a digest of exactly this case, with everything it holds: the question,
-// in which every value is quoted byte by byte, and what is not in it. It means
-// nothing outside this process.
+// name returns a keyed digest of a case: of the prompt, in which every value is quoted byte by
+// byte, and of the fields that are not in the prompt. The key is random, so the digest has no
+// meaning outside this process.
 func (a *Auditor) name(tenant string, c audit.Case) caseName {
 	mac := hmac.New(sha256.New, a.secret[:])
 	fmt.Fprintf(mac, "%q %q %q", tenant, c.Tool.Agent, c.Prompt().String())
@@ -131,7 +131,8 @@ func (a *Auditor) name(tenant string, c audit.Case) caseName {
 	return caseName(mac.Sum(nil))
 }
 
-// guarded asks unless the service failed too often, when it is the case's turn, and in time.
+// guarded asks the service. It does not if the service has failed too often, or if no request slot
+// becomes free in time.
 func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, err error) {
 	v, ok := a.breaker.enter(a.cfg.Now())
 	if !ok {
@@ -140,13 +141,13 @@ func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, e
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
 	defer cancel()
-	result := failed // also if something panics
+	result := failed // the result if something panics
 	defer func() { a.breaker.leave(v, a.cfg.Now(), result) }()
 	select {
 	case a.seats <- struct{}{}:
 		defer func() { <-a.seats }()
 	case <-ctx.Done():
-		result = unknown // others are being answered: the service is not at fault
+		result = unknown // other cases take the service's time, so this is no failure of it
 		return audit.Opinion{}, &audit.Failure{Words: "has too much to do", Err: ctx.Err()}
 	}
 	if !a.cfg.Content {
@@ -157,13 +158,13 @@ func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, e
 	case err == nil:
 		result = worked
 	case caller.Err() != nil:
-		result = unknown // the caller has gone
+		result = unknown // the caller has cancelled
 	}
 	return o, err
 }
 
-// ask puts the question, and a second one if the answer is «block»: why. The
-// second answer changes nothing but what a person reads.
+// ask sends the question. If the answer is "block" without a reason, it asks for the reason in a
+// second request, whose answer is only shown to people.
 func (a *Auditor) ask(ctx context.Context, p audit.Prompt) (audit.Opinion, error) {
 	text, err := a.complete(ctx, question{Prompt: p, tokens: answerTokens})
 	if err != nil {

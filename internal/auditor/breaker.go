@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// When a service is not called, and for how long: after so many failures in a row, first for a
-// while, then twice as long each time up to the limit.
+// After maxFailures in a row, a service is not called for firstRest. If it then fails again, the
+// pause doubles, up to longestRest.
 const (
 	maxFailures = 5
 	firstRest   = 30 * time.Second
@@ -16,23 +16,23 @@ const (
 // How a request to the service ended.
 const (
 	failed  = iota
-	unknown // nothing was learnt about the service
+	unknown // it is not known whether the service works
 	worked
 )
 
-// A breaker keeps cases from waiting for a service that does not answer. After a rest it admits one
-// case alone, to try.
+// A breaker keeps cases from waiting for a service that does not answer. After a pause it admits
+// one case, as a trial.
 type breaker struct {
 	mu       sync.Mutex // guards what is below
 	failures int
-	rest     time.Duration // zero: the door is open
+	rest     time.Duration // the length of the pause; zero: cases are admitted
 	until    time.Time
 	trying   bool
 }
 
 // A visit is an admitted case.
 type visit struct {
-	alone bool          // to try
+	alone bool          // the case is the trial after a pause
 	wait  time.Duration // if not admitted: the rest of the pause
 }
 

@@ -8,14 +8,14 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// A Budget is what one session may cost: so many cases, and so much time spent on them. Beyond it a
-// person is asked. Zero means the default.
+// A Budget bounds how many cases of one session are sent to the service, and how much time they
+// take together. Beyond it a person is asked. Zero means the default.
 type Budget struct {
 	Cases int
 	Time  time.Duration
 }
 
-// The usual budget of a session, and how far one goes.
+// The default budget of a session, and the largest one.
 const (
 	DefaultCases = 100
 	DefaultTime  = 5 * time.Minute
@@ -33,20 +33,20 @@ func (b Budget) orUsual() Budget {
 	return b
 }
 
-// maxSessions bounds the sessions whose costs are known at one time. Beyond it the one that began
-// first is dropped, and starts again if it comes back.
+// maxSessions bounds the sessions whose costs are remembered. If there are more, the session that
+// began first is forgotten, and its budget starts again if it comes back.
 const maxSessions = 4096
 
-// A ledger knows what each session has cost.
+// A ledger records what each session has used of its budget.
 type ledger struct {
 	limit Budget
 
 	mu    sync.Mutex // guards what is below
 	spent map[audit.Asker]Budget
-	order []audit.Asker // as they came
+	order []audit.Asker // in the order of their first case
 }
 
-// take counts a case, or says in words why there is no room for it.
+// take counts a case and returns "", or returns why the budget is used up.
 func (l *ledger) take(from audit.Asker) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *ledger) take(from audit.Asker) string {
 	return ""
 }
 
-// spend notes how long a case took.
+// spend adds the time that a case took.
 func (l *ledger) spend(from audit.Asker, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// A caseName names exactly one case.
+// A caseName identifies a case; see [Auditor.name].
 type caseName [sha256.Size]byte
 
-// The answers that are kept, and how long.
+// How many answers are kept, and how long.
 const (
 	maxKept = 1024
 	keptFor = time.Hour
 )
 
-// A cache keeps clear answers: allow and block. The oldest goes first.
+// A cache keeps clear answers: allow and block. When it is full, the oldest is dropped.
 type cache struct {
 	mu    sync.Mutex // guards what is below
 	kept  map[caseName]keptOpinion

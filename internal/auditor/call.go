@@ -17,16 +17,16 @@ import (
 	"github.com/floodmark/floodmark/internal/outward"
 )
 
-// The limits of one request. An answer is a word or a line; what a service adds
-// to it is a few kilobytes.
+// The limits of one request. An answer is a word or a line, to which a service adds a few kilobytes
+// of its own.
 const (
 	MaxAnswerBytes = 64 << 10
 	maxHeaderBytes = 16 << 10
 	idle           = 90 * time.Second
-	maxExcerpt     = 200 // of an error, for the operator
+	maxExcerpt     = 200 // bytes of a service's error text that the operator sees
 )
 
-// Local reports whether an endpoint is on this machine by its very name.
+// Local reports whether an endpoint's host is localhost or a loopback address.
 func Local(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -36,14 +36,14 @@ func Local(endpoint string) bool {
 	return u.Hostname() == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Check says what is wrong with an endpoint, if something is.
+// Check returns an error if an endpoint or kind is invalid.
 func Check(endpoint string, k Kind) error {
 	_, err := address(endpoint, k)
 	return err
 }
 
-// address is where requests go. An endpoint is the service's base address, as
-// its documentation gives it, or the whole address.
+// address returns the address for requests. An endpoint is the service's base address, as its
+// documentation gives it, or the whole address.
 func address(endpoint string, k Kind) (string, error) {
 	u, err := url.Parse(endpoint)
 	switch {
@@ -70,7 +70,7 @@ func address(endpoint string, k Kind) (string, error) {
 	return u.String(), nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (a *Auditor) Close() error {
 	a.client.CloseIdleConnections()
 	return nil
@@ -116,7 +116,7 @@ func (a *Auditor) complete(ctx context.Context, q question) (string, error) {
 	return text, nil
 }
 
-// unreached says why no answer came, or not all of it.
+// unreached describes why there was no answer, or only a part of it.
 func (a *Auditor) unreached(err error) error {
 	f := &audit.Failure{Words: "cannot be reached", Err: err}
 	var (
@@ -137,8 +137,8 @@ func (a *Auditor) unreached(err error) error {
 	return f
 }
 
-// refused says what a status means. The service's own text about it goes to the operator, without
-// the key.
+// refused describes a status other than 200. Its Err has the beginning of the service's own text,
+// for the operator; the key is removed from it.
 func refused(status int, data []byte, key string) error {
 	f := &audit.Failure{}
 	switch {

@@ -7,12 +7,13 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// A Health is how an auditor has done since the program runs.
+// A Health counts an auditor's answers since the program was started.
 type Health struct {
 	Allowed, Blocked, Unsure, Failed int
-	// Resting says that it is left alone because it failed too often.
+	// Resting is set while the service is not asked because it failed too often.
 	Resting bool
-	// LastFailure is why it last gave no answer, in our words; empty if never.
+	// LastFailure says, in our words, why there was no answer the last time. It is empty if there
+	// always was one.
 	LastFailure   string
 	LastFailureAt time.Time
 }
@@ -22,7 +23,7 @@ type health struct {
 	Health
 }
 
-// note counts an answer on its way out.
+// note counts an answer and returns it.
 func (a *Auditor) note(o audit.Opinion, err error) (audit.Opinion, error) {
 	h := &a.health
 	h.mu.Lock()
@@ -42,7 +43,7 @@ func (a *Auditor) note(o audit.Opinion, err error) (audit.Opinion, error) {
 	return o, nil
 }
 
-// Health returns how it has done.
+// Health returns the counts so far.
 func (a *Auditor) Health() Health {
 	a.health.mu.Lock()
 	h := a.health.Health

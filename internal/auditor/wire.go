@@ -9,17 +9,17 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// A Kind is the language a service speaks.
+// A Kind is the API that a service has.
 type Kind string
 
-// The kinds. Ollama, llama.cpp, vLLM and most others speak OpenAI's.
+// The kinds. Ollama, llama.cpp, vLLM and most others have OpenAI's API.
 const (
 	OpenAI    Kind = "openai"
 	Anthropic Kind = "anthropic"
 )
 
-// How many tokens an answer may have: one word, or one line. A word is one to
-// three of them, and some models put marks around it.
+// How many tokens an answer may have. The answer is one word, of one to three tokens, and some
+// models put marks around it. The reason is one line.
 const (
 	answerTokens = 8
 	reasonTokens = 120
@@ -28,7 +28,7 @@ const (
 // A question is one request to the service.
 type question struct {
 	audit.Prompt
-	said   string // what it answered first, if it is asked why
+	said   string // the first answer, if the question is for its reason
 	tokens int
 }
 
@@ -37,8 +37,8 @@ type message struct {
 	Content any    `json:"content"`
 }
 
-// block is a part of a message. What is marked is kept by the service for the
-// next request that begins the same.
+// block is a part of a message. If Cache is set, the service caches the request up to this part for
+// the next request with the same beginning.
 type block struct {
 	Type  string            `json:"type"`
 	Text  string            `json:"text"`
@@ -49,7 +49,7 @@ func kept(text string) block {
 	return block{Type: "text", Text: text, Cache: map[string]string{"type": "ephemeral"}}
 }
 
-// more is what follows the first answer.
+// more returns the messages that ask for the reason of the first answer.
 func (q question) more() []message {
 	if q.said == "" {
 		return nil
@@ -57,8 +57,9 @@ func (q question) more() []message {
 	return []message{{"assistant", q.said}, {"user", audit.WhyQuestion}}
 }
 
-// body is the request. What stays the same from case to case stands first. It
-// is one message, because some local models take no two of a user in a row.
+// body encodes the request. The parts that are the same for many cases come first, so that services
+// can cache them. For OpenAI, intent and call are one message, because some local models refuse two
+// messages of a user in a row.
 func (q question) body(k Kind, model string) ([]byte, error) {
 	if k == Anthropic {
 		first := []block{kept(q.Intent), {Type: "text", Text: q.Call}}
@@ -79,7 +80,7 @@ func (q question) body(k Kind, model string) ([]byte, error) {
 	}{model, q.tokens, 0, false, append([]message{{"system", q.System}, {"user", q.Intent + "\n" + q.Call}}, q.more()...)})
 }
 
-// sign adds the key.
+// sign adds the key to the headers.
 func (k Kind) sign(h http.Header, key string) {
 	if k == Anthropic {
 		h.Set("Anthropic-Version", "2023-06-01")
@@ -93,11 +94,11 @@ func (k Kind) sign(h http.Header, key string) {
 	}
 }
 
-// errUnreadable says that an answer is not in the service's language.
+// errUnreadable means that an answer does not have the form of the service's API.
 var errUnreadable = errors.New("it is not an answer of a model")
 
-// text reads what the model said. An answer that was cut off, or that is more
-// than text, says nothing that counts: it comes back empty.
+// text returns the text of a model's answer. It returns "" for an answer that contains more than
+// text, such as tool calls, and usually for one that was cut off (see [whole]).
 func (k Kind) text(data []byte) (string, error) {
 	if k == Anthropic {
 		return anthropicText(data)
@@ -145,8 +146,8 @@ func anthropicText(data []byte) (string, error) {
 	return whole(all.String(), a.Stop == "max_tokens"), nil
 }
 
-// whole returns a text that was complete. A cut-off «block» counts too: at most its reason is
-// missing. A cut-off «allow» does not.
+// whole returns the text, or "" if the answer was cut off and is an opinion other than "block". A
+// "block" that was cut off is used, because only its reason can be missing.
 func whole(text string, cut bool) string {
 	if o, err := audit.ParseOpinion(text); cut && (err == nil && o.Says != audit.Block) {
 		return ""
