@@ -9,40 +9,39 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Cover is what the hooks of one agent see and what they cannot, in words for people.
+// A Cover says what the hooks of one agent see and what they do not see, in words for people.
 type Cover struct {
-	// Agent is its name, Title what people call it.
+	// Agent is the agent's name for programs. Title is its name for people.
 	Agent string `yaml:"agent"`
 	Title string `yaml:"title"`
-	// Measured is the newest version that was examined. Others may differ.
+	// Measured is the newest version that was examined. Other versions may differ.
 	Measured string `yaml:"measured"`
-	// Run says that this version was run by us; otherwise its documents were
-	// read.
+	// Run is set if we ran this version. Otherwise only its documentation was read.
 	Run bool `yaml:"run"`
-	// Covered is what is judged before it happens.
+	// Covered lists what is judged before it happens.
 	Covered []string `yaml:"covered"`
-	// Off is what is switched off because no hook is told of it.
+	// Off lists what is switched off because no hook is called for it.
 	Off []Off `yaml:"off"`
-	// Holes are what passes by the hooks.
+	// Holes list what the agent can do without a hook being called.
 	Holes []Hole `yaml:"holes"`
 }
 
 // An Off is something the agent can no longer do while it is protected.
 type Off struct {
-	// Setting is the one that is written; Text says what is lost, and why.
+	// Setting is the agent's setting that is changed. Text says what is lost, and why.
 	Setting string `yaml:"setting"`
 	Text    string `yaml:"text"`
 }
 
-// A Hole is something the agent does that no hook is told of.
+// A Hole is something the agent can do without a hook being called.
 type Hole struct {
-	// ID names it for programs.
+	// ID identifies the hole for programs.
 	ID string `yaml:"id" json:"id"`
-	// Text says it to people.
+	// Text describes the hole for people.
 	Text string `yaml:"text" json:"text"`
 }
 
-// Lost returns what lines of a diff of the agent's settings switch off, and why.
+// Lost returns what a diff of the agent's settings switches off, and why. diff contains its lines.
 func (c Cover) Lost(diff []string) (list []string) {
 	for _, off := range c.Off {
 		if slices.ContainsFunc(diff, func(line string) bool {
@@ -54,7 +53,7 @@ func (c Cover) Lost(diff []string) (list []string) {
 	return list
 }
 
-// Covers returns those of all agents, by name.
+// Covers returns the covers of all agents by their names.
 func Covers() (map[string]Cover, error) {
 	data, err := File("covers.yaml")
 	if err != nil {

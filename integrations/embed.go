@@ -1,7 +1,6 @@
-// Package integrations holds the settings that connect each agent to the
-// monitor, as files inside the program: fragments of the agents' own settings,
-// shims, and what is known about how far each agent can be watched. It decides
-// nothing and writes nothing.
+// Package integrations contains the files that connect each agent to the monitor: fragments of the
+// agents' own settings, shims, and a description of what the hooks of each agent cover. It makes no
+// decisions and writes nothing.
 package integrations
 
 import (
@@ -17,8 +16,7 @@ import (
 //go:embed covers.yaml
 var files embed.FS
 
-// File is one shipped file, by its name below integrations, such as
-// «codex/hooks.json».
+// File returns a shipped file by its name below integrations, such as "codex/hooks.json".
 func File(name string) ([]byte, error) {
 	data, err := files.ReadFile(name)
 	if err != nil {

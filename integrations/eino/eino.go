@@ -1,8 +1,9 @@
-// Package eino guards agents that are built with CloudWeGo's Eino. Its middleware tells a Floodmark
-// monitor what the model is about to see and which calls it proposes, and lets a tool run only
-// after an allow. It judges nothing.
+// Package eino guards agents that are built with CloudWeGo's Eino. Its middleware reports to a
+// Floodmark monitor what the model is about to see and which calls it proposes, and runs a tool
+// only if the monitor allows the call. The package makes no decisions itself.
 //
-// Sessions come with the context: run the agent with [guard.With]. Without one nothing runs.
+// The session is taken from the context: run the agent with [guard.With]. Without a session, the
+// model is not asked and no tool runs.
 package eino
 
 import (
@@ -21,18 +22,17 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Options say what of an agent's context is the program's own.
+// Options say which part of an agent's context the program itself wrote.
 type Options struct {
-	// Instructions are what the program itself wrote of the system message: the
-	// agent's Instruction, and what other middlewares add. A system message that
-	// holds anything else is not believed: another agent may have left it in a
-	// placeholder.
+	// Instructions are the parts of the system message that the program itself wrote: the agent's
+	// Instruction, and what other middlewares add. A system message that contains anything else is
+	// not trusted, because another agent may have put it into a placeholder.
 	Instructions []string
 }
 
-// Middleware returns what guards an agent. Put it last into Middlewares, so that
-// no other changes a call after it was decided, and into every agent of a
-// system: a sub-agent without it is not guarded.
+// Middleware returns the middleware that guards an agent. Put it last into Middlewares, so that no
+// other one changes a call after the decision. Put it into every agent of a system, because a
+// sub-agent without it is not guarded.
 func Middleware(o Options) adk.AgentMiddleware {
 	return adk.AgentMiddleware{
 		BeforeChatModel: func(ctx context.Context, state *adk.ChatModelAgentState) error {
@@ -53,8 +53,8 @@ func Middleware(o Options) adk.AgentMiddleware {
 	}
 }
 
-// census is all that the model would see, without what this session said
-// itself: the refusals of former calls.
+// census returns everything that the model would see, except the refusals of earlier calls, which
+// this session wrote itself.
 func census(s *guard.Session, o Options, messages []adk.Message) []hook.Content {
 	var all []hook.Content
 	for _, m := range messages {
@@ -80,11 +80,11 @@ func census(s *guard.Session, o Options, messages []adk.Message) []hook.Content 
 	return all
 }
 
-// wrote reports whether a text is made of nothing but the program's own. Eino
-// puts line breaks between the parts.
+// wrote reports whether a text consists only of the program's own instructions and the line breaks
+// that Eino puts between them.
 func (o Options) wrote(text string) bool {
 	parts := slices.Clone(o.Instructions)
-	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) }) // one may begin another
+	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) }) // a part may be the beginning of another
 	for _, part := range parts {
 		if part != "" {
 			text = strings.ReplaceAll(text, part, "\n")
@@ -93,7 +93,7 @@ func (o Options) wrote(text string) bool {
 	return strings.TrimSpace(text) == ""
 }
 
-// proposed tells which calls the last answer of the model holds.
+// proposed reports the calls in the last answer of the model.
 func proposed(ctx context.Context, state *adk.ChatModelAgentState) error {
 	s, err := guard.From(ctx)
 	if err != nil {
@@ -109,8 +109,8 @@ func proposed(ctx context.Context, state *adk.ChatModelAgentState) error {
 	return s.AfterModel(ctx, calls)
 }
 
-// textOf is a message as one text. Parts that are no text count as well: what
-// is not known of them is not believed.
+// textOf returns a message as one text. Parts that are not text are included as JSON, so that they
+// are not trusted more than text.
 func textOf(m adk.Message) string {
 	text := m.Content + partsText(m.UserInputMultiContent)
 	if len(m.AssistantGenMultiContent) > 0 {
@@ -122,7 +122,7 @@ func textOf(m adk.Message) string {
 	return text
 }
 
-// partsText is a result of several parts as one text.
+// partsText returns a result of several parts as one text.
 func partsText(parts []schema.MessageInputPart) string {
 	switch {
 	case len(parts) == 0:
@@ -133,7 +133,7 @@ func partsText(parts []schema.MessageInputPart) string {
 	return asJSON(parts)
 }
 
-// arguments are a call's arguments as the model wrote them.
+// arguments returns a call's arguments as the model wrote them, or nil if there are none.
 func arguments(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -141,8 +141,8 @@ func arguments(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// said returns the text a model reads instead of a result. A turn that must end
-// and a result that is withheld end the run.
+// said returns the text that the model gets instead of the result of a denied call. It returns
+// false if the run must end: for any other error, and if the turn is blocked.
 func said(err error) (string, bool) {
 	no, denied := errors.AsType[*guard.Denied](err)
 	if !denied || no.BlockTurn {

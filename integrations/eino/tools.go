@@ -17,12 +17,12 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// MaxStreamBytes bounds a streamed result. The model gets none of it before all
-// of it was taken in.
+// MaxStreamBytes bounds a streamed result. The model gets no part of it before all of it was
+// reported to the monitor.
 const MaxStreamBytes = hook.MaxEventBytes / 2
 
-// run decides one call, makes it and has its result taken in. The tool gets a
-// copy of what was judged.
+// run has the monitor decide one call, runs it, and reports its result. The tool gets a copy of the
+// judged call.
 func run(ctx context.Context, in *compose.ToolInput, tool func(context.Context, *compose.ToolInput) (string, error)) (string, error) {
 	s, err := guard.From(ctx)
 	if err != nil {
@@ -108,8 +108,7 @@ func enhancedStreamable(next compose.EnhancedStreamableToolEndpoint) compose.Enh
 	}
 }
 
-// enhanced is run for results of several parts. They are taken in as the model
-// will get them.
+// enhanced is like run, for results of several parts. They are reported as the model will get them.
 func enhanced(ctx context.Context, in *compose.ToolInput, tool func(context.Context, *compose.ToolInput) (*schema.ToolResult, error)) (*schema.ToolResult, error) {
 	var result *schema.ToolResult
 	_, err := run(ctx, in, func(ctx context.Context, in *compose.ToolInput) (string, error) {
@@ -151,8 +150,7 @@ func collect[T any](r *schema.StreamReader[T], size func(T) int) ([]T, error) {
 	}
 }
 
-// asJSON is a value as text, without escapes for HTML, which would hide
-// addresses.
+// asJSON returns a value as JSON, without escapes for HTML, which would hide addresses.
 func asJSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
