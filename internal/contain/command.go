@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// maxLine is how long a command line may be that runs in a box, with all its quotes:
-// it is one argument to the agent's shell, and the kernel takes 128 KB for one.
+// maxLine bounds the command line of a box, quoted: it is passed to the agent's shell as one
+// argument, and the kernel accepts 128 KB for one.
 const maxLine = 96 << 10
 
 // boxName is the program that makes boxes.
@@ -30,15 +30,15 @@ func commandOf(ev hook.Event) (string, bool) {
 	return line, err == nil && len(quoted) <= maxLine
 }
 
-// repeats reports a command line that a model took from an earlier call of its own:
-// some agents show it the one that ran.
+// repeats reports whether a model copied the command line from an earlier call of its own. Some
+// agents show it the rewritten command that ran.
 func repeats(line string) bool {
 	words := strings.Fields(line)
 	const quotes = `'"\`
 	return len(words) > 1 && filepath.Base(strings.Trim(words[0], quotes)) == boxName && strings.Trim(words[1], quotes) == "--ticket"
 }
 
-// inBackground reports a command that its agent lets run on after the call.
+// inBackground reports whether the agent lets the command of a call run on after the call.
 func inBackground(c hook.Call) bool {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(c.Args, &args) != nil {

@@ -1,11 +1,12 @@
-// Package contain makes the answer «in a box» come true for agents that report to hooks. It stands
-// between their door and the monitor: it tells the monitor whether the call's command can be run in
-// a box, writes the ticket for one that has to, and compares the result with the box's outcome.
+// Package contain carries out the answer «in a box» for agents that report to hooks. It sits
+// between the hooks and the monitor: it tells the monitor whether the call's command can be run in
+// a box, writes the ticket for a command that must, and compares the call's result with the box's
+// outcome.
 //
 // It does not make a box to find out whether one can be made: that would search the project for
-// secrets at every call. A box that cannot be made is a refusal, and for ten minutes the session's
-// calls are questions. Boxes of an earlier run of the monitor are ended, because which call they
-// belong to was only in memory.
+// secrets at every call. If a box cannot be made, the call is refused, and for ten minutes the
+// session's calls are questions. Boxes of an earlier run of the monitor are ended, because only its
+// memory held which calls they belong to.
 package contain
 
 import (
@@ -28,22 +29,23 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Config is what a [Door] needs. Without a desk nothing runs in a box; with one all the rest is
-// required.
+// A Config is what a [Door] needs. Without a desk nothing runs in a box; with a desk every other
+// field is required unless its comment says otherwise.
 type Config struct {
 	// Hooks judges; the monitor implements it.
 	Hooks agents.Hooks
 	// Desk writes tickets and reads their outcomes.
 	Desk *boxticket.Desk
-	// Proved reports whether an agent was seen to run the command it is given in place of its own,
-	// in the installed version, and whether a box was seen to hold on this machine.
+	// Proved reports two things about the installed version of an agent and this machine: that the
+	// agent was seen to run the command it is given in place of its own, and that a box was seen to
+	// contain a command.
 	Proved func(ctx context.Context, agent string) bool
 	// Spec returns what the box of a session shows and keeps.
 	Spec func(ctx context.Context, s journal.Session) (*box.Spec, error)
-	// Fell reports whether a command of a session ran without its box, by the journal.
+	// Fell reports whether, according to the journal, a command of a session ran without its box.
 	Fell func(ctx context.Context, s journal.Session) (bool, error)
-	// Packages fetches what a project pins for boxes, and Project returns a session's project. Nil:
-	// boxes get no packages.
+	// Packages fetches the packages that a project pins, for its boxes; nil: boxes get no packages.
+	// Project returns a session's project.
 	Packages *mirrordesk.Desk
 	Project  func(ctx context.Context, s journal.Session) (string, error)
 	// Ended, unless nil, is called when a session is over.
@@ -51,10 +53,10 @@ type Config struct {
 	// Undo keeps what boxes replace in projects; nil: nothing is kept.
 	Undo *undo.Store
 	// Edits returns the files of its session's project that a call writes by itself; nil: none.
-	// Records has sessions' words on them; nil: none.
+	// Records reads what sessions recorded about those files; nil: nothing is recorded.
 	Edits   func(s journal.Session, at Where, ev hook.Event) (project string, paths []string)
 	Records *Records
-	// Program is floodmark-box, Shell what runs a command line in the box.
+	// Program is the path of floodmark-box. Shell runs a command line in the box.
 	Program, Shell string
 	// Note records an incident that should not have been possible.
 	Note func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
@@ -67,26 +69,26 @@ type Door struct {
 	secrets *redact.Detector
 
 	mu sync.Mutex // guards what is below
-	// open are the tickets of calls whose result has not arrived. A call may have
-	// several: it can be asked about twice, and some agents name no calls.
+	// open are the tickets of calls whose result has not arrived. A call may have several, because
+	// the monitor can be asked about it twice and some agents send no call IDs.
 	open map[call][]ticket
-	// known says whether a session's boxes are relied on. After a command ran without its box they
-	// are not.
+	// known says whether boxes are still offered in a session. After a command ran without its box
+	// they are not.
 	known map[journal.Session]belief
-	// refused are calls that were refused here, after any answer of the monitor, and with which
-	// line.
+	// refused are the calls that this package refused, whatever the monitor answered, with the line
+	// that the agent was shown.
 	refused map[call]string
-	// repeated are the sessions whose repeating of a box's command the journal has.
+	// repeated are the sessions for which the journal already has an incident of kind [Repeated].
 	repeated map[journal.Session]bool
-	// late are tickets whose boxes ran on when their calls were over. Those of an earlier run
-	// belong to an unknown session.
+	// late are tickets whose boxes kept running after their calls were over. Those of an earlier
+	// run of the monitor are stored under the empty session.
 	late map[journal.Session][]ticket
-	// edited are the rooms of calls that write files by themselves.
+	// edited are the open calls that write files by themselves.
 	edited map[call]editing
-	// where caches where sessions work.
+	// where caches the project and home of sessions.
 	where map[journal.Session]Where
 
-	minting sync.Mutex // one ticket is written after the other
+	minting sync.Mutex // serializes the writing of tickets
 }
 
 // A call is one call of a session.
@@ -95,21 +97,21 @@ type call struct {
 	id      floodmark.CallID
 }
 
-// A ticket is one that was written for a call.
+// A ticket is what is remembered of a ticket that was written for a call.
 type ticket struct {
 	name string
 	at   time.Time
 	// earlier says that the monitor has restarted since: the box's outcome can no longer be read.
 	earlier bool
-	// shares says that its box has the /tmp of the session, tried that its call may need what no
-	// box has.
+	// shares says that its box uses the /tmp of the session. tried says that its call runs in the
+	// box as a trial, because it may need what no box has.
 	shares, tried bool
-	// room is the folder of its box, where what it replaces can be kept. Where the box
-	// works beside its ticket, about says of which call that is.
+	// room is the folder of its box, in which what the box replaces can be kept. If the box works
+	// beside its ticket instead, room is empty and about describes the call.
 	room  string
 	about *undo.About
-	// replaces is what was known of the call before it was judged. Twice says that another of the
-	// same id was under way meanwhile.
+	// replaces is what was known of the call before it was judged. twice says that another call
+	// with the same id was under way at the same time.
 	replaces replacing
 	id       floodmark.CallID
 	twice    bool
@@ -139,8 +141,8 @@ const (
 	signalled = 128
 )
 
-// New returns a door. Tickets of an earlier start that no box took are remembered:
-// their calls may still give a result.
+// New returns a door. Tickets that an earlier run of the monitor wrote and no box has taken are
+// remembered, because their calls may still give a result.
 func New(cfg Config) (*Door, error) {
 	d := &Door{
 		cfg: cfg, open: map[call][]ticket{}, known: map[journal.Session]belief{}, refused: map[call]string{},
@@ -186,7 +188,7 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return d.boxless(d.cfg.Hooks.Handle(ctx, tenant, ev))
 }
 
-// boxless refuses a reply that requires a box and brings none.
+// boxless refuses a reply that requires a box but has no command that starts one.
 func (d *Door) boxless(r hook.Reply, err error) (hook.Reply, error) {
 	if err == nil && r.Decision.Contained() && r.Command == "" {
 		return hook.Reply{Line: "nothing runs, because it may only run in a box and there is none."}, nil
@@ -205,7 +207,7 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 		}
 		return hook.Reply{Line: repeatedLine}, nil
 	}
-	d.wasRefused(c) // a call of this name is judged now, and its result is its own
+	d.wasRefused(c) // this call is judged, so its result is not that of a call refused earlier
 	ev.Boxes = is && d.believes(ctx, s) && d.cfg.Proved(ctx, ev.Agent)
 	ev.Holes = ev.Boxes && !sandboxed(ev.Agent)
 	want := d.wants(ctx, s, &ev, line)
@@ -237,8 +239,8 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	return reply, nil
 }
 
-// ticket writes the ticket for a call and returns the command that takes it. What the monitor
-// lets the box reach is in the hosts and the mirror of a spec.
+// ticket writes the ticket for a call and returns the command that takes it. Reach holds the hosts
+// and the mirror that the monitor lets the box reach.
 func (d *Door) ticket(ctx context.Context, s journal.Session, ev hook.Event, line string, reach box.Spec, replaces replacing) (command string, err error) {
 	spec, err := d.cfg.Spec(ctx, s)
 	if err != nil {
@@ -310,8 +312,9 @@ func (d *Door) after(ctx context.Context, s journal.Session, ev hook.Event) (hoo
 	return reply, nil
 }
 
-// NotUsed is the kind of an incident after which a session's boxes are not relied on, Repeated that
-// of the first call of a session that repeats what only boxes are started with.
+// The kinds of incidents. After a NotUsed no boxes are offered in the session. A Repeated is
+// recorded for the first call of a session that repeats a command with which only boxes are
+// started.
 const (
 	NotUsed  = "box-not-used"
 	Repeated = "box-command-repeated"
@@ -319,12 +322,13 @@ const (
 
 const ranOutside = "a command that had to run in a box has a result, and no box ran it"
 
-// end says that a call is over and returns how its box ended, what is wrong with it, if
-// anything is, and the tickets that a later result may belong to.
+// end ends the box of a call. It returns how the box ended, what is wrong with it (empty: nothing),
+// and the remaining tickets, to which a later result may belong.
 func (d *Door) end(ctx context.Context, c call, list []ticket) (done *hook.BoxEnd, wrong string, rest []ticket, err error) {
 	best := d.likely(list)
 	t := list[best]
-	// A box that moves files into the project is waited for, as long as the caller does.
+	// Wait for a box that is moving files into the project, for at most as long as the caller
+	// waits.
 	over := make(chan error, 1)
 	go func() { over <- d.cfg.Desk.End(t.name) }()
 	select {
@@ -384,8 +388,8 @@ func boxEnd(name string, state boxticket.State, o *boxticket.Outcome) *hook.BoxE
 	return b
 }
 
-// likely returns the ticket that a result most likely belongs to. This only matters for agents that
-// name no calls, if the same one is made twice at once.
+// likely returns the index of the ticket that a result most likely belongs to. There is a choice
+// only if an agent that sends no call IDs makes the same call twice at once.
 func (d *Door) likely(list []ticket) (best int) {
 	best, running := -1, false
 	for i, t := range list {

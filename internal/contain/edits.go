@@ -18,11 +18,11 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// An editing is a call that writes files by itself, with the room for what it replaces.
+// An editing is a call that writes files by itself, with the room in which the old files are kept.
 type editing struct {
 	room     string
 	replaces replacing
-	endless  bool // its agent does not say when it is over
+	endless  bool // its agent does not report the end of the call
 }
 
 // edits keeps what an allowed call without a box is about to replace.
@@ -35,7 +35,7 @@ func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r repla
 	_, known := d.edited[call{s, id}]
 	d.mu.Unlock()
 	if known {
-		return // it was asked about before, when nothing was written yet
+		return // the copies were made when it was asked about before, and nothing had been written yet
 	}
 	what := ev.Call.Name
 	if line, is := commandOf(ev); is {
@@ -45,7 +45,7 @@ func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r repla
 		Tenant: s.Tenant, Session: string(s.ID), Call: string(id), Project: r.project, Command: floodmark.OneLine(what, maxCommand),
 	}, r.paths)
 	if err != nil || room == "" {
-		return // it is not undone then, and runs all the same
+		return // the call runs, but cannot be undone
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,8 +55,8 @@ func (d *Door) edits(s journal.Session, ev hook.Event, reply hook.Reply, r repla
 	d.edited[call{s, id}] = editing{room, r, agents.TellsNoEnd(ev.Agent, ev.Call)}
 }
 
-// wereEdited keeps what calls of a session replaced whose agent does not report their end: another
-// event of the session has come, so they are over.
+// wereEdited keeps what those calls of a session replaced whose end the agent does not report.
+// Another event of the session has come, so they are over.
 func (d *Door) wereEdited(ctx context.Context, s journal.Session) {
 	var over []call
 	d.mu.Lock()
@@ -123,7 +123,8 @@ func (m Machine) edited(s journal.Session, w Where, ev hook.Event) (project stri
 	return project, paths
 }
 
-// inside adds a path as it lies within the project, by what links lead to.
+// inside adds a path, relative to the project and with its links resolved, if it is within the
+// project.
 func (m Machine) inside(paths []string, project, p string) []string {
 	rel, err := filepath.Rel(project, m.Disk.Resolve(p))
 	if err == nil && filepath.IsLocal(rel) && rel != "." && !slices.Contains(paths, rel) {
@@ -132,7 +133,7 @@ func (m Machine) inside(paths []string, project, p string) []string {
 	return paths
 }
 
-// base is the folder in which a command line runs, where a call names one.
+// base returns the folder in which a command line runs, if the call names one.
 func base(use catalog.Use, leaves []hook.Leaf) (folder string) {
 	for _, leaf := range leaves {
 		if use.Arg(leaf.Top).Is == catalog.IsPath && leaf.Kind == hook.String {
@@ -145,8 +146,8 @@ func base(use catalog.Use, leaves []hook.Leaf) (folder string) {
 // maxWritten bounds how many files of a command line are looked for.
 const maxWritten = 2_048
 
-// written are the files of its project that a command line is known to write. History of
-// git is not among them: a file of it is worth nothing without the others.
+// written returns the files of its project that a command line is known to write. Files under .git
+// are left out, because a single one is useless without the rest.
 func (m Machine) written(project string, at catalog.Places, base string, writes []string) (paths []string) {
 	if base != "" {
 		base = at.Clean(base, "")
@@ -157,7 +158,7 @@ func (m Machine) written(project string, at catalog.Places, base string, writes 
 		if dir, tree := strings.CutSuffix(p, "/**"); tree {
 			found = files(m.Disk.Resolve(dir))
 		} else if strings.ContainsAny(p, "*?[") {
-			found, _ = filepath.Glob(p) // a pattern that is none matches nothing
+			found, _ = filepath.Glob(p) // an invalid pattern matches nothing
 		}
 		for _, p := range found[:min(len(found), maxWritten-len(paths))] {
 			paths = m.inside(paths, project, p)
@@ -166,7 +167,7 @@ func (m Machine) written(project string, at catalog.Places, base string, writes 
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasPrefix(p, ".git/") || strings.Contains(p, "/.git/") })
 }
 
-// files are those below a folder.
+// files lists the regular files below a folder.
 func files(folder string) (list []string) {
 	_ = filepath.WalkDir(folder, func(p string, d fs.DirEntry, err error) error {
 		if len(list) >= maxWritten {

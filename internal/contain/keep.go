@@ -13,12 +13,12 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxCommand is how many bytes of a command are kept, for the owner to know it again.
+// maxCommand is how many bytes of a command are kept, so that the owner recognizes it.
 const maxCommand = 200
 
-// roomFor lets a box work in a room where what it replaces in the project is kept. A box that has
-// none, because its agent's sandbox can write nowhere else or the disk does not support it, works
-// beside its ticket, and what it replaces is taken from there.
+// roomFor gives a box a room, a folder in which what it replaces in the project is kept. A box gets
+// none if its agent's sandbox cannot write there or the disk does not support it. It then works
+// beside its ticket, and adopt takes what it replaced from there.
 func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook.Event, line string) {
 	if d.cfg.Undo == nil || o.Spec.ReadOnly {
 		return
@@ -37,8 +37,8 @@ func (d *Door) roomFor(t *ticket, o *boxticket.Order, s journal.Session, ev hook
 	t.about = &about
 }
 
-// adopt keeps what a box replaced that worked beside its ticket. Others can write there, so only
-// the box's own sealed report is believed.
+// adopt keeps what was replaced by a box that worked beside its ticket. Other processes can write
+// there, so only the box's own sealed report is believed.
 func (d *Door) adopt(t ticket, o *boxticket.Outcome, said undo.Said) {
 	if t.about != nil && o != nil {
 		t.about.Said = said
@@ -46,15 +46,15 @@ func (d *Door) adopt(t ticket, o *boxticket.Outcome, said undo.Said) {
 	}
 }
 
-// unfinished reports whether a box that worked beside its ticket was killed while it moved in. The
-// next box of the project finishes that: the monitor does not, because it has more rights than the
-// processes that can write there.
+// unfinished reports whether a box that worked beside its ticket was killed while it moved files
+// into the project. The next box of the project finishes the move. The monitor does not, because it
+// has more rights than the processes that can write there.
 func (d *Door) unfinished(t ticket) bool {
 	return t.about != nil && (&boxwrites.Writes{Folder: d.cfg.Desk.Space(t.name)}).Pending()
 }
 
-// leaveRoom keeps what the box of a room replaced. An unfinished room is retried when the monitor
-// starts, and by the next box of the project.
+// leaveRoom keeps what the box of a room replaced. A room that cannot be finished now is retried
+// when the monitor starts, and by the next box of the project.
 func (d *Door) leaveRoom(room string, said undo.Said) {
 	if room != "" {
 		_ = d.cfg.Undo.Take(room, said)

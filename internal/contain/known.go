@@ -60,8 +60,8 @@ func (d *Door) unfit(s journal.Session) {
 	d.known[s] = b
 }
 
-// alone reports whether no other box has the /tmp of a session, or may get it: two that run at once
-// could pass each other open files.
+// alone reports whether no other box uses the /tmp of a session or may start to use it: two that
+// run at once could pass each other open files.
 func (d *Door) alone(s journal.Session) bool {
 	d.mu.Lock()
 	var list []ticket
@@ -81,7 +81,7 @@ func (d *Door) alone(s journal.Session) bool {
 	})
 }
 
-// ranOn notes that a box runs on though its call is over.
+// ranOn notes that a box keeps running though its call is over.
 func (d *Door) ranOn(s journal.Session, t ticket) {
 	if !t.shares {
 		return
@@ -116,14 +116,14 @@ func (d *Door) giveBack(c call, list []ticket) {
 	defer d.mu.Unlock()
 	list = append(d.open[c], list...)
 	d.open[c] = list
-	for i := range list { // of two with one id it is unknown which wrote what
+	for i := range list { // if two have the same id, it is unknown which of them wrote what
 		for j := range list {
 			list[i].twice = list[i].twice || i != j && list[i].id == list[j].id
 		}
 	}
 }
 
-// refuse notes that a call was refused here, and with which line.
+// refuse notes that this package refused a call, and with which line.
 func (d *Door) refuse(c call, line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +133,8 @@ func (d *Door) refuse(c call, line string) {
 	d.refused[c] = line
 }
 
-// wasRefused returns the line with which a call was refused here, once; empty if it was not.
+// wasRefused returns the line with which this package refused a call, and forgets it; empty if it
+// refused none.
 func (d *Door) wasRefused(c call) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +143,8 @@ func (d *Door) wasRefused(c call) string {
 	return line
 }
 
-// firstRepeat reports the first call of a session that repeats the command of a box.
+// firstRepeat reports whether this is the first call of a session that repeats the command of a
+// box.
 func (d *Door) firstRepeat(s journal.Session) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,7 +156,7 @@ func (d *Door) firstRepeat(s journal.Session) bool {
 	return first
 }
 
-// ended tells that a session is over, if none of its calls is under way.
+// ended calls Config.Ended if none of the session's calls is under way.
 func (d *Door) ended(s journal.Session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,23 +24,23 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Machine is the one a monitor runs on, with the parts of that monitor.
+// A Machine is the machine that a monitor runs on, with the parts of that monitor.
 type Machine struct {
 	Hooks   agents.Hooks
 	Journal journal.Journal
-	// View reads a session; Rules are those it is judged by.
+	// View reads a session. Rules returns the rules that a session is judged by.
 	View  func(ctx context.Context, s journal.Session) (monitor.View, error)
 	Rules func(s journal.Session, root floodmark.SessionID) kernel.Rules
-	// Files passes sessions' words on files; see [monitor.Monitor.OnFiles].
+	// Files reads and writes what sessions recorded about files; see [monitor.Monitor.OnFiles].
 	Files func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
-	// Disk is the one the agents work on, and Program is floodmark-box. Where either is
-	// missing nothing runs in a box.
+	// Disk is the disk that the agents work on. Program is the path of floodmark-box. If either is
+	// missing, nothing runs in a box.
 	Disk    monitor.Disk
 	Program string
 	Paths   config.Paths
 	// Registries are where pinned packages come from; nil: no box has any.
 	Registries *mirrorfetch.Registries
-	// Proved replaces the results of «floodmark prove»; nil: they count.
+	// Proved replaces the results of «floodmark prove»; nil: those results are used.
 	Proved func(ctx context.Context, agent string) bool
 	Note   func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now    func() time.Time
@@ -69,7 +69,7 @@ func Open(m Machine) (*Door, error) {
 	cfg.Packages, cfg.Project = m.packages(), m.project
 	cfg.Spec = func(ctx context.Context, s journal.Session) (*box.Spec, error) { return m.spec(ctx, s, kept) }
 	door, err := New(cfg)
-	if err != nil { // the folder of tickets is not to be trusted: all is asked about
+	if err != nil { // the folder of tickets cannot be trusted, so nothing runs in a box
 		return New(Config{Hooks: m.Hooks, Note: m.Note, Now: m.Now})
 	}
 	return door, nil
@@ -80,12 +80,12 @@ func (m Machine) undo(desk *boxticket.Desk) *undo.Store {
 	s := &undo.Store{
 		Folder: filepath.Join(m.Disk.Resolve(filepath.Dir(m.Paths.Proofs)), "undo"), Quota: undo.Quota, Now: m.Now, Lock: desk.Lock,
 	}
-	_ = s.Sweep() // what cannot be finished stays, and is tried again
+	_ = s.Sweep() // what cannot be finished stays, and is tried again at the next start
 	return s
 }
 
-// spec returns what the box of a session shows and keeps, from the session's record and the owner's
-// own settings alone.
+// spec returns what the box of a session shows and keeps. It uses only the session's record and the
+// owner's own settings.
 func (m Machine) spec(ctx context.Context, s journal.Session, kept shared) (*box.Spec, error) {
 	v, err := m.View(ctx, s)
 	if err != nil {
@@ -109,7 +109,7 @@ func (m Machine) spec(ctx context.Context, s journal.Session, kept shared) (*box
 	return spec, nil
 }
 
-// shell runs command lines. All agents take bash where there is one.
+// shell returns the shell that runs command lines. All agents use bash if there is one.
 func shell() string {
 	const bash = "/bin/bash"
 	if _, err := os.Stat(bash); err == nil {
@@ -118,8 +118,8 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// proofs caches for a while what was proved of agents: finding an agent reads its settings and a
-// program of some 100 MB.
+// proofs caches for a short time what was proved of agents: finding an agent reads its settings and
+// a program of some 100 MB.
 type proofs struct {
 	now  func() time.Time
 	look func(ctx context.Context, agent string) bool
@@ -133,7 +133,7 @@ type seen struct {
 	proved bool
 }
 
-// fresh is how long it counts.
+// fresh is how long a cached result is used.
 const fresh = 10 * time.Second
 
 func (p *proofs) proved(ctx context.Context, agent string) bool {
@@ -151,10 +151,10 @@ func (p *proofs) proved(ctx context.Context, agent string) bool {
 	return ok
 }
 
-// maxParents bounds how far up sub-agents are followed.
+// maxParents bounds how many parents of a sub-agent's session are followed.
 const maxParents = 64
 
-// fell reads in the journal whether a command of a session, or of one that began it,
+// fell reports, from the journal, whether a command of a session or of one of its parent sessions
 // ran without its box.
 func fell(j journal.Journal) func(ctx context.Context, s journal.Session) (bool, error) {
 	return func(ctx context.Context, s journal.Session) (bool, error) {

@@ -17,13 +17,13 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// wants tells the monitor by which lock file a call would install, if its box could have what is
-// pinned there.
+// wants fills in the lock file by which a call would install packages, if its box could have the
+// packages that are pinned there.
 func (d *Door) wants(ctx context.Context, s journal.Session, ev *hook.Event, line string) (w mirrordesk.Want) {
 	if d.cfg.Packages == nil || !ev.Holes {
 		return w
 	}
-	if _, is := lockfile.Installs(line); !is { // most are not, and a session need not be read
+	if _, is := lockfile.Installs(line); !is { // most lines install nothing, and then the session need not be read
 		return w
 	}
 	project, err := d.cfg.Project(ctx, s)
@@ -37,7 +37,8 @@ func (d *Door) wants(ctx context.Context, s journal.Session, ev *hook.Event, lin
 	return w
 }
 
-// ready returns the mirror of a call's box, or the line for its agent.
+// ready returns the mirror of a call's box, or the line that its agent is shown instead. If both
+// are empty the box runs without a mirror.
 func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line string) {
 	m, err := d.cfg.Packages.Ready(ctx, w)
 	switch {
@@ -46,14 +47,14 @@ func (d *Door) ready(ctx context.Context, w mirrordesk.Want) (m box.Mirror, line
 	case errors.Is(err, mirrordesk.ErrLater):
 		return box.Mirror{}, "nothing runs yet: " + err.Error() + ". Make the same call again in a moment."
 	case !w.Fetches:
-		return box.Mirror{}, "" // perhaps it does without
+		return box.Mirror{}, "" // the command may work without the mirror
 	}
 	return box.Mirror{}, "nothing runs, because the mirror has not all that the lock file pins: " + floodmark.OneLine(err.Error(), maxWhy) +
 		". Make the call again, in a line of its own: then it is tried without the mirror, or a person is asked."
 }
 
-// didNotRun tells the monitor that a call which it allowed was not made, so that nothing it
-// could have written counts, and tells the agent why.
+// didNotRun tells the monitor that a call which it allowed was not made, so that no files are
+// recorded as written by it. It tells the agent why.
 func (d *Door) didNotRun(ctx context.Context, s journal.Session, ev hook.Event, line string) (hook.Reply, error) {
 	d.refuse(call{s, ev.Call.ID}, line)
 	ev.Point, ev.Locks, ev.Result, ev.Box = hook.AfterToolCall, nil, hook.Result{Text: line}, &hook.BoxEnd{State: floodmark.BoxRefused}
@@ -68,7 +69,7 @@ func (m Machine) packages() *mirrordesk.Desk {
 	}
 	from := *m.Registries
 	from.Private = append(from.Private, mirrordesk.Private(m.Paths.Home, os.Getenv)...)
-	// The words of npm and of PyPI for this machine.
+	// The names that npm and PyPI use for this machine's processor.
 	cpu, machine := runtime.GOARCH, runtime.GOARCH
 	switch runtime.GOARCH {
 	case "amd64":
@@ -85,7 +86,7 @@ func (m Machine) packages() *mirrordesk.Desk {
 	}
 }
 
-// project is that of a session, as the disk has it.
+// project returns the project of a session, with its links resolved.
 func (m Machine) project(ctx context.Context, s journal.Session) (string, error) {
 	v, err := m.View(ctx, s)
 	if err != nil || v.State.Project == "" {

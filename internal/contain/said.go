@@ -18,14 +18,14 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Records holds sessions' words on files.
+// A Records reads what sessions recorded about files.
 type Records struct {
 	Journal journal.Journal
 	View    func(ctx context.Context, s journal.Session) (monitor.View, error)
 	Files   func(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error
 }
 
-// on returns the words on some paths; on an error they are unknown.
+// on returns what all sessions recorded about some paths. After an error nothing is known.
 func (r *Records) on(ctx context.Context, tenant string, paths []string) (words []kernel.Kept, err error) {
 	err = r.Files(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
 		words = leftover.On(in.Artifacts, paths...)
@@ -34,23 +34,23 @@ func (r *Records) on(ctx context.Context, tenant string, paths []string) (words 
 	return words, err
 }
 
-// A Where is where a session works, and the session that began it, if one did.
+// A Where is where a session works, and the session that started it, if any.
 type Where struct {
 	Root          floodmark.SessionID
 	Project, Home string
 }
 
-// A replacing is what is known of a call before it is judged, for what it may replace.
+// A replacing is what is known, before a call is judged, of the files that the call may replace.
 type replacing struct {
 	project string
-	paths   []string // that it writes by itself, within the project
+	paths   []string // the files that the call writes by itself, within the project
 	since   uint64   // see [undo.Said]; zero: unknown
 	looked  []string // the paths that were looked up
 	said    []kernel.Kept
 }
 
-// replacing looks at what a call may replace, before the call itself is a word on it: in a
-// box anything of its project, else what it names.
+// replacing looks up the files that a call may replace, before the call itself is recorded for
+// them. In a box these are all files of its project, else those that the call names.
 func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) (r replacing) {
 	if d.cfg.Undo == nil || d.cfg.Edits == nil || d.cfg.Records == nil {
 		return r
@@ -62,7 +62,7 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 		r.project, r.paths = d.cfg.Edits(s, w, ev)
 	}
 	if known && !ev.Boxes && len(r.paths) == 0 {
-		return replacing{} // most calls only look, and reading a session takes longer the longer it is
+		return replacing{} // most calls only read, and reading a long session takes long
 	}
 	v, err := d.cfg.Records.View(ctx, s)
 	if err != nil || v.State.Project == "" {
@@ -91,8 +91,8 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 	if r.said, err = d.cfg.Records.on(ctx, s.Tenant, r.looked); err == nil {
 		r.since = v.Link.Seq
 	}
-	// Small files are kept first, and last where nothing lies, or what sessions of little
-	// trust left.
+	// Sort small files first. Files that do not exist yet, or that sessions of little trust left,
+	// come last.
 	first := map[string]int64{}
 	for _, p := range r.paths {
 		first[p] = math.MaxInt64
@@ -105,9 +105,9 @@ func (d *Door) replacing(ctx context.Context, s journal.Session, ev hook.Event) 
 	return r
 }
 
-// said returns the words on what a call replaced, now that it is over: before it was judged, or
-// until it began to write. The call's own words since then do not count, but all others do, and
-// with twice, those of calls of its own name.
+// said returns, now that a call is over, what sessions have recorded about the files it replaced.
+// Records that the call itself made since it began are left out, all others included. If twice is
+// set, another call had the same id, so records under that id are included as well.
 func (d *Door) said(ctx context.Context, c call, r replacing, twice bool) undo.Said {
 	if r.since == 0 {
 		return undo.Said{}

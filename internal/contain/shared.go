@@ -13,18 +13,18 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// sandboxed reports an agent that runs commands in a sandbox of its own, in which
-// only the project and /tmp can be written to.
+// sandboxed reports whether an agent runs commands in a sandbox of its own, in which only the
+// project and /tmp can be written to.
 func sandboxed(agent string) bool { return floodmark.Program(agent) == "codex" }
 
-// folderOf names a session in a way that a folder can have, too.
+// folderOf returns a folder name for a session.
 func folderOf(s journal.Session) string {
 	sum := sha256.Sum256([]byte(s.Tenant + "\x00" + string(s.ID)))
 	return hex.EncodeToString(sum[:16])
 }
 
-// shared is the folder, below the monitor's own, of what the boxes of one session
-// share as /tmp and as the owner's cache. No part of it belongs to a project.
+// shared is the folder with one folder for each session, whose /tmp and cache its boxes share. It
+// is below the monitor's own folder; no part of it belongs to a project.
 type shared string
 
 func (f shared) of(s journal.Session) (temp, cache string) {
@@ -35,10 +35,10 @@ func (f shared) of(s journal.Session) (temp, cache string) {
 // forget removes what the boxes of a session shared.
 func (f shared) forget(s journal.Session) { f.remove(folderOf(s)) }
 
-// unused is how long that of a session is kept which never ends.
+// unused is how long the folder of a session that never ends is kept.
 const unused = 7 * 24 * time.Hour
 
-// sweep removes what belongs to sessions in which no box ran for long.
+// sweep removes the folders of sessions in which no box has run for a long time.
 func (f shared) sweep(now time.Time) {
 	list, _ := os.ReadDir(string(f)) // there is nothing before the first box
 	ours := regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -55,9 +55,9 @@ func (f shared) sweep(now time.Time) {
 	}
 }
 
-// remove removes a folder with all that commands left in it, such as folders that not
-// even their owner may look into, or that lie too deep in each other to be named. No
-// link is followed out of it. What cannot be removed stays until the next time.
+// remove removes a folder with everything that commands left in it, even folders that their owner
+// may not read and folders nested too deep to have a path. It follows no link out of the folder.
+// What cannot be removed stays until the next time.
 func (f shared) remove(name string) {
 	dir, err := os.Open(string(f))
 	if err != nil {

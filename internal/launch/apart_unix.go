@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// apart gives a process a session of its own: it has no terminal, and closing one does not
-// end it.
+// apart starts a process in a session of its own: it has no terminal, and closing a terminal does
+// not end it.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // terminate asks a process to end.

@@ -20,14 +20,13 @@ import (
 // A Background is a monitor that runs as a process of its own, without a terminal, and
 // outlives the program that started it.
 type Background struct {
-	// Program and Words are its command line, Log the file that takes what it says.
+	// Program and Words are its command line. Log is the file that receives its output.
 	Program string
 	Words   []string
 	Log     string
 }
 
-// How often is looked whether a monitor answers or has ended, and how much of its log is
-// told.
+// How often to look whether a monitor answers or has ended, and how much of its log to show.
 const (
 	lookEvery = 20 * time.Millisecond
 	lastBytes = 4 << 10
@@ -40,8 +39,8 @@ var ErrEnded = errors.New("it ended at once")
 // ErrStranger means that what listens at a socket is not a monitor of this user.
 var ErrStranger = errors.New("the process that listens there is not your monitor")
 
-// Start starts it and waits until ready reports that it answers. If that does not happen
-// the process is ended again.
+// Start starts it and waits until ready reports that it answers. If ctx ends first, the process is
+// killed.
 func (b Background) Start(ctx context.Context, ready func(context.Context) bool) error {
 	if err := os.MkdirAll(filepath.Dir(b.Log), 0o700); err != nil {
 		return err
@@ -79,8 +78,8 @@ func (b Background) Start(ctx context.Context, ready func(context.Context) bool)
 	}
 }
 
-// lastWords are what a log ends with, on one line: from where the program says why it ended,
-// or else its last line.
+// lastWords returns the end of a log on one line: from the last line in which the program says why
+// it ended, or else only the last line.
 func lastWords(file string) string {
 	text, err := Tail(file, lastBytes)
 	if text = strings.TrimSpace(text); err != nil || text == "" {

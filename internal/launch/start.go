@@ -20,22 +20,22 @@ import (
 
 // A Starter starts and stops the monitor of one person on this machine.
 type Starter struct {
-	// Name is systemd, launchd or background; Words say for people when it runs.
+	// Name is systemd, launchd or background. Words tell people when it runs.
 	Name, Words string
 	// Background is how it runs without a service manager.
 	Background Background
-	// Socket is where it listens to its owner, and Ready reports that it answers there.
+	// Socket is where it listens to its owner. Ready reports whether it answers there.
 	Socket string
 	Ready  func(context.Context) bool
 
 	unit  *Unit // nil: in the background
-	known bool  // the manager has a unit already, such as that of a package
+	known bool  // the manager has a unit already, for example that of a package
 }
 
-// How long a service manager may take to answer.
+// managerTime is how long a service manager may take to answer.
 const managerTime = 5 * time.Second
 
-// InBackground lets a monitor run without a service manager.
+// InBackground returns a Starter for a monitor that runs without a service manager.
 func InBackground(b Background, socket string, ready func(context.Context) bool) Starter {
 	return Starter{
 		Name: "background", Words: "in the background, until the machine is restarted; an agent's first hook starts it again, if it can",
@@ -43,7 +43,7 @@ func InBackground(b Background, socket string, ready func(context.Context) bool)
 	}
 }
 
-// ByManager lets the service manager that answers here run it, if there is one.
+// ByManager returns a Starter that uses the service manager of this machine, if one answers.
 func (s Starter) ByManager(ctx context.Context, u *Unit) Starter {
 	ctx, cancel := context.WithTimeout(ctx, managerTime)
 	defer cancel()
@@ -58,7 +58,8 @@ func (s Starter) ByManager(ctx context.Context, u *Unit) Starter {
 	return s
 }
 
-// Start starts it and waits until it answers. What it wrote is removed if it does not.
+// Start starts it and waits until it answers. If it does not answer, it is stopped and the files of
+// its unit are removed.
 func (s Starter) Start(ctx context.Context) error {
 	if s.unit == nil {
 		return s.Background.Start(ctx, s.Ready)
@@ -90,12 +91,13 @@ func (s Starter) Start(ctx context.Context) error {
 	return err
 }
 
-// Stop stops it, starts it no more at login, and reports whether it ran.
+// Stop stops it, removes its unit so that it does not start at login, and reports whether it was
+// running.
 func (s Starter) Stop(ctx context.Context) (bool, error) {
 	ran, err := s.Ready(ctx), error(nil)
 	if s.unit != nil {
 		for _, words := range s.unit.Stop {
-			_ = Run(ctx, words) // one that the manager did not start is stopped below
+			_ = Run(ctx, words) // a monitor that the manager did not start is stopped below
 		}
 		for _, f := range s.unit.Files {
 			if f.State() == Same || f.State() == Older {
@@ -122,7 +124,7 @@ func (s Starter) LogCommand(lines int, follow bool) []string {
 	return words
 }
 
-// ErrChanged means that a file of ours was edited.
+// ErrChanged means that a file of a unit was edited by hand.
 var ErrChanged = errors.New("was edited")
 
 // Write writes the file. An edited one is replaced only with force.

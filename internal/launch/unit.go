@@ -1,5 +1,5 @@
-// Package launch starts and stops the monitor: with a unit of the service manager of this
-// machine, or as a process in the background where there is none.
+// Package launch starts and stops the monitor: with a unit of this machine's service manager, or as
+// a process in the background if there is none.
 package launch
 
 import (
@@ -16,15 +16,15 @@ import (
 	"strings"
 )
 
-// A Unit is the monitor as a service manager sees it.
+// A Unit is the monitor as described to a service manager.
 type Unit struct {
-	// Program is its full path. Dir is the folder that everything lies below, if it is not
-	// the usual ones; System says that the monitor has a user of its own.
+	// Program is the full path of the program. Dir is the folder that holds all its files, if not
+	// the usual folders. System says that the monitor has a user account of its own.
 	Program, Dir string
 	System       bool
 	// Home and Config are the person's folders; Config is empty if no variable names it.
 	Home, Config string
-	// Files are written, then Start is run; Stop is run before they are removed.
+	// Files are written before Start is run, and removed after Stop is run.
 	Files       []File
 	Start, Stop [][]string
 }
@@ -43,17 +43,17 @@ const (
 	Changed State = "changed" // edited by hand
 )
 
-// Words are a state for people.
+// Words describe a state to people.
 func (s State) Words() string {
 	return map[State]string{
 		Absent: "not there yet", Same: "there already", Older: "there, as another version wrote it", Changed: "there, and edited",
 	}[s]
 }
 
-// sealPattern finds the line that says what the file was when it was written.
+// sealPattern finds the hash of a file's text as it was written.
 const sealPattern = `sha256 [0-9a-f]{64}`
 
-// seal puts the hash of the text into it, so that a change can be told.
+// seal puts the hash of the text into the text, so that a later edit can be detected.
 func seal(text string) string {
 	blank := regexp.MustCompile(sealPattern).ReplaceAllString(text, "sha256 "+strings.Repeat("0", 64))
 	sum := sha256.Sum256([]byte(blank))
@@ -78,7 +78,7 @@ func (f File) State() State {
 
 const sealLine = "Written by «floodmark dev service install»; sha256 0000000000000000000000000000000000000000000000000000000000000000"
 
-// words is the command line the manager starts.
+// words returns the command line that the manager starts.
 func (u *Unit) words(command ...string) []string {
 	words := append([]string{u.Program}, command...)
 	if u.Dir != "" {
@@ -90,8 +90,8 @@ func (u *Unit) words(command ...string) []string {
 	return words
 }
 
-// Systemd fills in the unit for systemd. What is allowed to a user's own unit differs:
-// it has no namespaces of its own everywhere, so it asks for none.
+// Systemd fills in the unit for systemd. A user's own unit leaves out what systemd cannot grant to
+// users everywhere: it has no namespaces of its own.
 func (u *Unit) Systemd() *Unit {
 	path := filepath.Join("/etc/systemd/system", "floodmark.service")
 	ctl := []string{"systemctl"}
@@ -118,8 +118,8 @@ func (u *Unit) Systemd() *Unit {
 	return u
 }
 
-// systemdText is what every unit has: the commands that start it and that reload its rules
-// are filled in.
+// systemdText is the common part of the system's and a user's unit. The commands that start the
+// monitor and that reload its rules are filled in.
 const systemdText = `[Unit]
 Description=Floodmark, a reference monitor for AI agents
 
@@ -144,8 +144,8 @@ SystemCallFilter=@system-service`
 
 const sysusersPath = "/etc/sysusers.d/floodmark.conf"
 
-// systemUnitLines shut the machine's own monitor in. It must see the processes
-// of others to know who asks, so /proc stays open.
+// systemUnitLines returns the lines that sandbox the system's monitor. /proc stays open, because
+// the monitor looks up which process of which user asks.
 func systemUnitLines(dir string) []string {
 	lines := []string{
 		"User=floodmark",
@@ -175,7 +175,7 @@ func systemUnitLines(dir string) []string {
 	)
 }
 
-// systemdLine writes words as systemd reads them.
+// systemdLine quotes words for systemd.
 func systemdLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -188,7 +188,7 @@ func systemdLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// launchdLabel is what launchd calls it.
+// launchdLabel is the name of the monitor in launchd.
 const launchdLabel = "floodmark.monitor"
 
 // Launchd fills in the property list for launchd.

@@ -12,19 +12,17 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// ErrMeanwhile means that a file is no longer what it was when the plan was
-// made.
+// ErrMeanwhile means that a file was changed after the plan was made.
 var ErrMeanwhile = errors.New("it was changed meanwhile")
 
-// Nothing reports whether the plan changes no file and leaves nothing to clear
-// away.
+// Nothing reports whether the plan changes no file and has no records to remove.
 func (p *Plan) Nothing() bool {
 	return len(p.Changes) == 0 && (!p.undo && !p.back || len(p.records) == 0)
 }
 
-// Apply makes the changes. Each file is the old or the new one at every moment, and the originals
-// are on disk before the first file changes. If it is interrupted, the same command finishes it and
-// the opposite one undoes it.
+// Apply makes the changes. Each file has its old or its new content at every moment, and the
+// originals are on disk before the first file changes. If Apply is interrupted, the same command
+// finishes the work and the opposite command undoes it.
 func (p *Plan) Apply() error {
 	unlock, err := lock(p.machine.Records)
 	if err != nil {
@@ -63,7 +61,8 @@ func (p *Plan) Apply() error {
 	return p.keepLast()
 }
 
-// keepLast records that from now on only the present content counts as ours.
+// keepLast drops the hashes of earlier contents from the records, so that from now on only the
+// present content of a file is recognized as written by us.
 func (p *Plan) keepLast() error {
 	for _, r := range p.records {
 		for i := range r.Files {
@@ -73,7 +72,7 @@ func (p *Plan) keepLast() error {
 	return p.keep()
 }
 
-// clear removes what a killed run left beside a file.
+// clear removes the temporary files that a killed run left beside the settings files.
 func (p *Plan) clear() error {
 	paths := slices.Clone(p.looked)
 	for _, r := range p.records {
@@ -93,7 +92,7 @@ func (p *Plan) clear() error {
 	return nil
 }
 
-// keep writes the originals.
+// keep writes the records with the originals.
 func (p *Plan) keep() error {
 	for _, r := range p.records {
 		p.step("record " + r.Agent)
@@ -128,7 +127,7 @@ func (p *Plan) write(c Change) error {
 	return wholefile.ReplaceWhen(c.target, c.After, c.mode, func() { p.step("rename " + c.Path) })
 }
 
-// rescue keeps a copy of a file that is not as we wrote it.
+// rescue keeps a copy of a file of ours that was edited, before it is removed.
 func (p *Plan) rescue(c Change) error {
 	dir := filepath.Join(p.machine.Records, "removed")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -137,7 +136,7 @@ func (p *Plan) rescue(c Change) error {
 	return wholefile.ReplaceWhen(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600, func() { p.step("rename what was removed") })
 }
 
-// forget removes what is left when all files are as they were.
+// forget removes the folders we made and the records, after all files were restored.
 func (p *Plan) forget() error {
 	for _, r := range p.records {
 		for _, dir := range slices.Backward(r.Folders) {

@@ -18,13 +18,13 @@ func Clients() []Agent {
 	return list
 }
 
-// clients returns those that name tool servers in files.
+// clients returns the agents and programs that list tool servers in files.
 func clients() []kind {
 	list := slices.DeleteFunc(allKinds(), func(k kind) bool { return k.lists == nil })
 	return list
 }
 
-// allKinds returns the agents, and the clients that have no hooks, by name.
+// allKinds returns the agents, and the clients without hooks, by name.
 func allKinds() []kind {
 	list := append(kinds(),
 		kind{
@@ -54,25 +54,25 @@ func clientOf(name string) (kind, error) {
 	return kind{}, fmt.Errorf("%w as %q (there are %s)", ErrNoClient, name, strings.Join(names, ", "))
 }
 
-// anyOf finds an agent or a client.
+// anyOf finds an agent or a client by name.
 func anyOf(name string) (kind, error) {
 	for _, k := range allKinds() {
 		if k.Name == name {
 			return k, nil
 		}
 	}
-	return kindOf(name) // for its words
+	return kindOf(name) // for the text of its error
 }
 
-// serverPaths returns the user's files in which a client names tool servers, and those in the
-// projects that were named.
+// serverPaths returns the user's files in which a client lists tool servers, and the files below
+// m.Projects in which it does.
 func (k kind) serverPaths(m Machine) []string {
 	if k.lists == nil || m.System {
 		return nil
 	}
 	list, err := k.lists(m)
 	if err != nil {
-		return nil // it has no place on this machine
+		return nil // the folder is unknown on this machine
 	}
 	for _, dir := range m.Projects {
 		for _, name := range k.shared {
@@ -93,8 +93,8 @@ func (k kind) serversIn(m Machine) *serverList {
 	return &serverList{serverTable: k.table, program: m.Program, place: m.Gateway}
 }
 
-// serverFiles returns the files in which a client names tool servers: the present ones, and those
-// that were changed at another time.
+// serverFiles returns the files in which a client lists tool servers: those of its present
+// settings, and those that were changed earlier, when its settings were elsewhere.
 func (k kind) serverFiles(m Machine, rec *record) ([]file, error) {
 	hooks, err := k.files(m)
 	if err != nil {
@@ -114,12 +114,12 @@ func (k kind) serverFiles(m Machine, rec *record) ([]file, error) {
 	return list, nil
 }
 
-// plainTable is one in which a server has a command and arguments.
+// plainTable returns a table at the given path whose servers have a command and arguments.
 func plainTable(at ...string) serverTable {
 	return serverTable{at: [][]string{at}, name: func(key string) string { return key }}
 }
 
-// claudeTable: servers of the person, and of the person in one project.
+// claudeTable has the servers of the person, and those of the person in one project.
 func claudeTable() serverTable {
 	t := plainTable("mcpServers")
 	t.at = append(t.at, []string{"projects", "*", "mcpServers"})
@@ -140,15 +140,16 @@ func geminiTable() serverTable {
 	return t
 }
 
-// opencodeTable: in its second version the table is one deeper.
+// opencodeTable allows for the second version of the settings, in which the table is one level
+// deeper.
 func opencodeTable() serverTable {
 	t := plainTable("mcp")
 	t.argv, t.inner = true, "servers"
 	return t
 }
 
-// nameRune is how agents spell a server in the name of a tool: what is neither
-// letter nor digit nor among these is an underscore.
+// nameRune returns how agents spell a server's name in the name of a tool: letters, digits and the
+// characters of also stay, all others become underscores.
 func nameRune(also string) func(rune) rune {
 	return func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r) {
@@ -188,7 +189,7 @@ func opencodeFolder(m Machine) (string, error) {
 	return filepath.Join(config, "opencode"), err
 }
 
-// opencodeLists: it reads all of them, one after the other.
+// opencodeLists returns all files that opencode reads, in its order.
 func opencodeLists(m Machine) ([]string, error) {
 	folder, err := opencodeFolder(m)
 	if err != nil {
@@ -208,12 +209,12 @@ func opencodeShared() []string {
 	return []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"}
 }
 
-// desktopLists: one of them is the place of Linux, the other that of macOS.
+// desktopLists returns the places of the file on Linux and on macOS.
 func desktopLists(m Machine) ([]string, error) {
 	return m.applications(filepath.Join("Claude", "claude_desktop_config.json"))
 }
 
-// codeLists: each edition has its own, and each profile in it.
+// codeLists returns the files of each edition and of each of its profiles.
 func codeLists(m Machine) ([]string, error) {
 	var list []string
 	for _, edition := range []string{"Code", "Code - Insiders", "VSCodium"} {
@@ -223,7 +224,7 @@ func codeLists(m Machine) ([]string, error) {
 		}
 		for _, folder := range user {
 			list = append(list, filepath.Join(folder, "mcp.json"))
-			// A name that is no pattern finds nothing, and that is right then.
+			// A pattern that cannot be parsed finds no profiles.
 			profiles, _ := filepath.Glob(filepath.Join(plainGlob(folder), "profiles", "*", "mcp.json"))
 			list = append(list, profiles...)
 		}
@@ -231,12 +232,12 @@ func codeLists(m Machine) ([]string, error) {
 	return list, nil
 }
 
-// plainGlob is a folder whose own name is no pattern.
+// plainGlob escapes a folder, so that none of its characters is a pattern.
 func plainGlob(folder string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
 }
 
-// applications is where programs with windows keep a file, on Linux and on macOS.
+// applications returns where desktop programs keep a file, on Linux and on macOS.
 func (m Machine) applications(below string) ([]string, error) {
 	config, err := m.folder("XDG_CONFIG_HOME", ".config")
 	if err != nil {

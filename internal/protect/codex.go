@@ -21,21 +21,22 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Codex runs a hook only if it was trusted: config.toml must hold the hook's hash under its place
-// in hooks.json. The hash covers the hook's meaning. We compute it as Codex 0.166 does, and ask the
-// installed Codex to confirm it, because another version may differ.
+// Codex runs a hook only if the hook is trusted: config.toml must contain the hook's hash under the
+// hook's place in hooks.json. The hash covers the meaning of the hook. We compute it as Codex 0.166
+// does, and ask the installed Codex to confirm it, because another version may compute it
+// differently.
 
 // codexAskTime is how long Codex may take to answer. It takes about two seconds.
 const codexAskTime = 20 * time.Second
 
-// A trusted is one hook with the hash Codex knows it by.
+// A trusted is a hook with the hash by which Codex trusts it.
 type trusted struct {
-	// Place is where it stands in hooks.json: event, group, handler.
+	// Place is its place in hooks.json: event, group, handler.
 	Place string `json:"place"`
 	Hash  string `json:"hash"`
 }
 
-// wants are the lines in config.toml that trust hooks of one hooks.json.
+// trustWants returns the lines in config.toml that trust the hooks of one hooks.json.
 func trustWants(hooksFile string, list []trusted) (out []tomlWant) {
 	for _, t := range list {
 		table := []string{"hooks", "state", hooksFile + ":" + t.Place}
@@ -44,8 +45,7 @@ func trustWants(hooksFile string, list []trusted) (out []tomlWant) {
 	return out
 }
 
-// mergeTrust puts hashes into config.toml. A hook that was switched off there
-// is switched on again.
+// mergeTrust puts hashes into config.toml. A hook that was disabled there is enabled again.
 func mergeTrust(data []byte, list []tomlWant) ([]byte, error) {
 	for _, w := range list {
 		_, all, err := readTOML(data)
@@ -93,7 +93,7 @@ func trusts(config []byte, list []tomlWant) bool {
 	return true
 }
 
-// codexHooks are our hooks in a hooks.json, with the hashes of Codex 0.166.
+// codexHooks returns our hooks in a hooks.json, with their hashes as Codex 0.166 computes them.
 func codexHooks(hooks []byte) ([]trusted, error) {
 	if len(bytes.TrimSpace(hooks)) == 0 {
 		return nil, nil
@@ -134,8 +134,8 @@ func codexHooks(hooks []byte) ([]trusted, error) {
 	return list, nil
 }
 
-// codexHash is the hash of one hook: SHA-256 over its meaning as JSON with
-// sorted keys, with what was left out as Codex fills it in.
+// codexHash returns the hash of one hook: SHA-256 over its meaning as JSON with sorted keys. Fields
+// that were left out get the values Codex fills in.
 func codexHash(label string, matcher, handler *hujson.Value) (string, error) {
 	v, err := meaning(handler)
 	if err != nil {
@@ -167,7 +167,7 @@ func codexHash(label string, matcher, handler *hujson.Value) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// snake is «pre_tool_use» for «PreToolUse».
+// snake turns «PreToolUse» into «pre_tool_use».
 func snake(event string) string {
 	var b strings.Builder
 	for i, r := range event {
@@ -179,7 +179,7 @@ func snake(event string) string {
 	return b.String()
 }
 
-// codexHome is the folder of settings as Codex itself names it.
+// codexHome returns the folder of Codex's settings as Codex itself spells it.
 func codexHome(m Machine, folder string) string {
 	if m.Getenv("CODEX_HOME") == "" {
 		return folder
@@ -190,8 +190,8 @@ func codexHome(m Machine, folder string) string {
 	return folder
 }
 
-// askCodex asks the installed Codex for its hashes of the hooks of a hooks.json. Codex works on a
-// copy in a folder of its own, because it writes into its home.
+// askCodex asks the installed Codex for its hashes of the hooks in a hooks.json. Codex works on a
+// copy in a temporary folder, because it writes into its home.
 func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (list []trusted, err error) {
 	home, err := os.MkdirTemp("", "floodmark-codex-")
 	if err != nil {
@@ -218,7 +218,7 @@ func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (lis
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	// Another holder of the pipe must not keep us beyond our time.
+	// Another process that holds the pipe must not keep us waiting after the timeout.
 	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
 	list, err = hooksList(in, out, home)
 	// Codex ends when its input is closed. Killing it could leave a child behind, which writes into
@@ -228,7 +228,8 @@ func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (lis
 	return list, err
 }
 
-// hooksList is the conversation: one JSON object in each line.
+// hooksList sends the requests to codex app-server and reads its answer, one JSON object in each
+// line.
 func hooksList(in io.Writer, out io.Reader, home string) ([]trusted, error) {
 	cwd, err := json.Marshal(home)
 	if err != nil {

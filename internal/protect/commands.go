@@ -8,8 +8,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Commands are the command lines in an agent's settings that call our hook
-// program, as they stand now. An agent that loads code of ours has none.
+// Commands returns the command lines that call our hook program in an agent's settings as they are
+// now. An agent that loads our code instead has none.
 func (m Machine) Commands(name string) ([]string, error) {
 	k, err := kindOf(name)
 	if err != nil {
@@ -54,8 +54,7 @@ func commandLines(data []byte) (list []string, err error) {
 	return list, nil
 }
 
-// Shim is the file with code of ours that an agent loads; an error if it loads
-// none.
+// Shim returns the file with our code that an agent loads; an error if the agent loads none.
 func (m Machine) Shim(name string) (string, error) {
 	k, err := kindOf(name)
 	if err != nil {

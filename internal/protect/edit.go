@@ -33,7 +33,7 @@ func (f file) with(old content) (content, error) {
 		data, err := f.locked(old.data)
 		return content{true, data}, err
 	case serversPart:
-		return old, nil // no hook goes into it
+		return old, nil // hooks are in another file
 	case whole:
 	}
 	if old.there && !f.recognised(old.data) {
@@ -50,7 +50,7 @@ func (f file) wrapped(old content) (content, error) {
 	return f.servers.wrap(old)
 }
 
-// unwrapped returns the file with its tool servers as they were. Before is the file before we
+// unwrapped returns the file with its tool servers as they were. before is the file before we
 // changed it; nil if unknown.
 func (f file) unwrapped(old content, before *content) (content, error) {
 	if f.servers == nil {
@@ -68,7 +68,7 @@ func (f file) without(old content, before *content) (content, error) {
 	return f.unhooked(direct, before)
 }
 
-// unhooked returns the file without our hooks. Before is the file before we changed it; nil if
+// unhooked returns the file without our hooks. before is the file before we changed it; nil if
 // unknown.
 func (f file) unhooked(old content, before *content) (content, error) {
 	if !old.there {
@@ -99,12 +99,13 @@ func (f file) unhooked(old content, before *content) (content, error) {
 	return old, nil
 }
 
-// recognised reports whether a file of our own is one.
+// recognised reports whether a file at a path of ours has our name in it, so that it is ours to
+// replace.
 func (f file) recognised(data []byte) bool {
 	return bytes.Contains(bytes.ToLower(data), []byte(ownName))
 }
 
-// cutMark takes the byte order mark off.
+// cutMark splits the byte order mark off.
 func cutMark(data []byte) (mark, rest []byte) {
 	if rest, is := bytes.CutPrefix(data, []byte(byteOrderMark)); is {
 		return []byte(byteOrderMark), rest
@@ -154,7 +155,7 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 	if !missing && calls == want {
 		return old, nil
 	}
-	// Something is missing, or something of an older one is left.
+	// A hook is missing, or one that an older version wrote is left.
 	if data, err = (strip{fragment: fragment}).calls(data); err != nil {
 		return nil, err
 	}
@@ -162,8 +163,8 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 	return append(mark, data...), err
 }
 
-// allowing adds our name to the fragment's list of those that are allowed, if
-// the document has such a list: a new one would shut others out.
+// allowing adds our name to the fragment's list of allowed plugins if the document has such a list.
+// Without one it adds none, because a new list would shut out all other plugins.
 func (f file) allowing(data []byte, fragment *hujson.Object) (*hujson.Object, error) {
 	if f.allow == nil {
 		return fragment, nil
@@ -187,7 +188,7 @@ func (f file) allowing(data []byte, fragment *hujson.Object) (*hujson.Object, er
 	return fragment, nil
 }
 
-// allowed is the fragment with our name in that list.
+// allowed returns the fragment with our name in that list.
 func (f file) allowed(fragment *hujson.Object) *hujson.Object {
 	if f.allow == nil {
 		return fragment
@@ -217,8 +218,8 @@ func (f file) merged(data []byte, fragment *hujson.Object) (out []byte, missing 
 	return edited(data, m.edits), len(m.edits) > 0, nil
 }
 
-// readable refuses what the agent itself would not read: it would run no hook
-// and say nothing.
+// readable refuses a document that the agent itself could not read: the agent would run no hook and
+// print no error.
 func (f file) readable(data []byte) error {
 	var v any
 	if !f.strict {
@@ -260,7 +261,7 @@ func (f file) withoutJSON(old content, before *content) (content, error) {
 	return content{true, append(mark, stripped...)}, nil
 }
 
-// calls takes out calls of our hook program only.
+// calls removes only the calls of our hook program.
 func (s strip) calls(data []byte) ([]byte, error) {
 	return strip{fragment: &hujson.Object{Members: []hujson.ObjectMember{{
 		Name: hujson.Value{Value: hujson.String("hooks")}, Value: hujson.Value{Value: &hujson.Object{}},
@@ -273,7 +274,7 @@ func countCalls(data []byte) (int, error) {
 	return len(words), err
 }
 
-// calls are the words by which our hook program is called.
+// calls returns the words that call our hook program.
 func calls(data []byte) ([]string, error) {
 	_, data = cutMark(data)
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -311,8 +312,8 @@ func (f file) withTOML(old []byte) ([]byte, error) {
 	return append(mark, data...), err
 }
 
-// renewTOML takes ours out and puts it in again, unless that would mean the
-// same.
+// renewTOML removes our lines and puts them in again. If that would not change the meaning, it
+// returns the data as it is.
 func renewTOML(data []byte, put func([]byte) ([]byte, error)) ([]byte, error) {
 	bare, err := stripTOML(data)
 	if err != nil {
@@ -336,8 +337,7 @@ func renewTOML(data []byte, put func([]byte) ([]byte, error)) ([]byte, error) {
 	return fresh, nil
 }
 
-// placed writes the places of this machine into a shipped text: where the hook
-// program is, and where the monitor listens.
+// placed fills the path of the hook program and the monitor's socket into a shipped text.
 func (m Machine) placed(name string, text []byte) ([]byte, error) {
 	d, err := readDocument(text)
 	if err != nil {
@@ -358,12 +358,12 @@ func (m Machine) placed(name string, text []byte) ([]byte, error) {
 	return d.root.Pack(), nil
 }
 
-// listening writes into a shim where the monitor listens.
+// listening fills the monitor's socket into a shim.
 func (m Machine) listening(shim []byte) []byte {
 	return bytes.Replace(shim, []byte("\nconst SOCKET = \"\";"), []byte("\nconst SOCKET = "+quote(m.Socket)+";"), 1)
 }
 
-// shellWord quotes a word for a shell where it needs it.
+// shellWord quotes a word for a shell if needed.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%", r)

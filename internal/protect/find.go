@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// versionTime is how long an agent may take to say its version. It takes a
-// tenth of a second, and three on a machine under load.
+// versionTime is how long an agent may take to print its version. It usually takes a tenth of a
+// second, but up to three seconds on a busy machine.
 const versionTime = 5 * time.Second
 
 // maxPackage bounds a package.json.
@@ -46,10 +46,10 @@ func (m Machine) find(ctx context.Context, k kind) (Found, bool) {
 	return f, true
 }
 
-// Lookup is the full path of a program on PATH; empty if it is not there.
+// Lookup returns the full path of a program on PATH; empty if it is not there.
 func (m Machine) Lookup(name string) string { return m.program([]string{name}) }
 
-// program is the full path of the first of these names on PATH.
+// program returns the full path of the first of these names that is on PATH; empty if none is.
 func (m Machine) program(names []string) string {
 	for _, dir := range filepath.SplitList(m.Getenv("PATH")) {
 		for _, name := range names {
@@ -62,8 +62,8 @@ func (m Machine) program(names []string) string {
 	return ""
 }
 
-// version is that of a program: what the package says it came with, else what
-// it says itself.
+// version returns the version of a program: from its package.json or the folder of its installer,
+// else as the program prints it. It is empty if none of these is known.
 func (m Machine) version(ctx context.Context, program string, packages []string) string {
 	there, err := filepath.EvalSymlinks(program)
 	if err != nil {
@@ -74,7 +74,7 @@ func (m Machine) version(ctx context.Context, program string, packages []string)
 			return v
 		}
 	}
-	// Installers keep each version in a folder or file of that name.
+	// Some installers keep each version in a folder or file named after it, below «versions».
 	for dir := there; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(filepath.Dir(dir)) == "versions" {
 			return versionIn(filepath.Base(dir))
@@ -95,8 +95,8 @@ func (m Machine) version(ctx context.Context, program string, packages []string)
 	return versionIn(string(out[:min(len(out), 200)]))
 }
 
-// offline is an environment in which nothing is reached over the network by
-// programs that obey it.
+// offline returns an environment with which programs that obey proxy variables reach nothing over
+// the network.
 func (m Machine) offline() []string {
 	nowhere := "http://127.0.0.1:9"
 	return []string{
@@ -117,13 +117,13 @@ func packageVersion(file string, names []string) string {
 	return versionIn(p.Version)
 }
 
-// versionIn is the first thing in a text that looks like a version.
+// versionIn returns the first part of a text that looks like a version.
 func versionIn(text string) string {
 	return regexp.MustCompile(`\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?`).FindString(text)
 }
 
-// Newer reports whether one version is newer than another, number by number.
-// What stands behind a dash does not count.
+// Newer reports whether version a is newer than b, number by number. What follows a dash is
+// ignored.
 func Newer(a, b string) bool {
 	return slices.Compare(numbers(a), numbers(b)) > 0
 }
@@ -142,7 +142,7 @@ func numbers(version string) []int {
 		list = append(list, n)
 	}
 	for len(list) > 0 && list[len(list)-1] == 0 {
-		list = list[:len(list)-1] // 1.0 is 1
+		list = list[:len(list)-1] // 1.0 equals 1
 	}
 	return list
 }

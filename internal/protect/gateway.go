@@ -19,41 +19,39 @@ const (
 	Through Path = "through"
 	// Direct means that the client starts it itself; the gateway could.
 	Direct Path = "direct"
-	// Remote means that it is reached by an address, which wrapping a command
-	// does not change.
+	// Remote means that it is reached by an address. The gateway replaces only commands.
 	Remote Path = "remote"
-	// Unknown means that its entry is not as we know entries.
+	// Unknown means that its entry has an unknown form.
 	Unknown Path = "unknown"
 )
 
-// A Server is one tool server as a client's settings name it.
+// A Server is one tool server that a client's settings list.
 type Server struct {
-	// Name is its name there, Called the one the monitor hears.
+	// Name is its name in the settings. Called is the name under which the monitor knows it.
 	Name, Called string
-	// File is where it stands.
+	// File is the settings file it is listed in.
 	File string
 	Path Path
-	// Why is for people, where the gateway is not on its way.
+	// Why explains to people why it is not reached through the gateway.
 	Why string
 	// Program is our program as the entry names it; empty unless it is called.
 	Program string
-	// Settled says that the entry is as we would write it.
+	// Settled says that the entry needs no change.
 	Settled bool
 }
 
 // A Client is a program that uses tool servers.
 type Client struct {
 	Agent
-	// Files are those that are there.
+	// Files are the existing files in which it lists servers.
 	Files   []string
 	Servers []Server
-	// Why says which file cannot be read; empty if all can.
+	// Why is the error of the first file that cannot be read; empty if all can.
 	Why string
 }
 
-// Servers looks at the tool servers of all clients on this machine, by name: in
-// the files of the person, in the projects of the Machine, and wherever they were
-// led through the gateway before.
+// Servers looks at the tool servers of all clients on this machine, by name: those in the person's
+// files, in the projects of the Machine, and in files that were changed earlier to use the gateway.
 func (m Machine) Servers() []Client {
 	var list []Client
 	for _, k := range clients() {
@@ -92,7 +90,7 @@ func (m Machine) lookServers(k kind, rec *record, c *Client) error {
 	return nil
 }
 
-// listed are the servers a file names.
+// listed returns the servers that a file lists.
 func (f file) listed(now content) ([]Server, error) {
 	_, data := cutMark(now.data)
 	entries, err := f.servers.entries(data)
@@ -122,8 +120,8 @@ func (f file) listed(now content) ([]Server, error) {
 	return list, nil
 }
 
-// ProtectServers plans to lead the tool servers of clients through the gateway:
-// of those named, or of all on this machine.
+// ProtectServers plans to lead the tool servers of clients through the gateway. It plans for the
+// named clients, or for all on this machine if none is named.
 func (m Machine) ProtectServers(_ context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, step: func(string) {}}
 	if m.System {
@@ -158,7 +156,7 @@ func chosenClients(names []string) (list []kind, err error) {
 	return list, nil
 }
 
-// wrap plans the files of one client.
+// wrap plans the changes to the files of one client.
 func (p *Plan) wrap(k kind, named bool) error {
 	rec, err := p.machine.record(k.Name)
 	if err != nil {
@@ -180,7 +178,7 @@ func (p *Plan) wrap(k kind, named bool) error {
 			return fileError(one.path, err)
 		}
 		if !now.there {
-			continue // nothing is named in it
+			continue // it lists no servers
 		}
 		there++
 		fresh, err := p.put(rec, k, one, one.wrapped)
@@ -206,7 +204,8 @@ func (p *Plan) wrap(k kind, named bool) error {
 	return nil
 }
 
-// uncovered notes the servers that the gateway does not cover, though all is written.
+// uncovered notes the servers of a file that will not be reached through the gateway even after the
+// change.
 func (p *Plan) uncovered(k kind, one file, fresh content) error {
 	servers, err := one.listed(fresh)
 	if err != nil {
@@ -220,14 +219,14 @@ func (p *Plan) uncovered(k kind, one file, fresh content) error {
 	return nil
 }
 
-// An Uncovered is a tool server that stays beside the gateway.
+// An Uncovered is a tool server that is not reached through the gateway.
 type Uncovered struct {
 	Agent
 	Server
 }
 
-// UnprotectServers plans to give the tool servers of clients back: of those
-// named, or of all. Hooks stay.
+// UnprotectServers plans to take the gateway out of the clients' settings again. It plans for the
+// named clients, or for all if none is named. Hooks stay.
 func (m Machine) UnprotectServers(_ context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, back: true, step: func(string) {}}
 	list, err := chosenClients(names)
@@ -249,7 +248,7 @@ func (p *Plan) unwrap(k kind) error {
 	}
 	files, err := k.serverFiles(p.machine, rec)
 	if err != nil {
-		return nil //nolint:nilerr // it has no place here, so nothing of ours is there
+		return nil //nolint:nilerr // its folder is unknown on this machine, so nothing of ours is there
 	}
 	seen := len(p.Changes)
 	for _, one := range files {
@@ -263,7 +262,7 @@ func (p *Plan) unwrap(k kind) error {
 	return nil
 }
 
-// direct plans one file whose servers the client starts itself.
+// direct plans the change to one file after which the client starts its servers itself.
 func (p *Plan) direct(rec *record, k kind, one file) error {
 	was := rec.of(one.path)
 	if was == nil && p.unread(one) {
@@ -310,8 +309,8 @@ func (p *Plan) direct(rec *record, k kind, one file) error {
 	return nil
 }
 
-// unread reports whether a file cannot be read in which nothing of ours is known
-// to be, and says so. It must not keep anything else from being given back.
+// unread reports whether a file cannot be read and is not known to contain anything of ours. It
+// notes that in the plan, and the other files are restored all the same.
 func (p *Plan) unread(one file) bool {
 	if one.sort != serversPart {
 		return false
@@ -328,7 +327,8 @@ func (p *Plan) unread(one file) bool {
 	return true
 }
 
-// settle writes the records that are still needed after servers were given back.
+// settle writes the records that are still needed after servers were given back, and removes the
+// others.
 func (p *Plan) settle() error {
 	var empty []*record
 	for _, r := range p.records {

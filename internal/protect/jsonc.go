@@ -13,45 +13,44 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The limits of a settings file. Most have a few hundred lines; the one in which
-// Claude Code names its tool servers holds its history, too.
+// The limits of a settings file. Most have a few hundred lines. The file in which Claude Code lists
+// its tool servers also contains its history.
 const (
 	maxSettings = 8 << 20
 	maxNesting  = 200
 )
 
-// byteOrderMark may stand before a text; editors of Windows write it.
+// byteOrderMark may come before a text; Windows editors write it.
 const byteOrderMark = "\ufeff"
 
-// A wrongFile is a settings file that is not changed because of what stands in
-// it.
+// A wrongFile is a settings file that is not changed because of its content.
 type wrongFile struct {
-	line int // 0 if it is no line's fault
+	line int // 0 if no single line is at fault
 	text string
 	hint string
 }
 
 func (w *wrongFile) Error() string { return w.text }
 
-// A document is JSON as a person wrote it: comments, commas behind the last
-// element and spaces are kept, because only offsets into it are used.
+// A document is JSON as a person wrote it. Comments, commas after the last element and spaces are
+// kept, because edits refer to offsets in the original text.
 type document struct {
 	data   []byte // without a byte order mark
 	root   *hujson.Value
-	object *hujson.Object // what root holds
-	nl     string         // how its lines end
-	unit   string         // by how much it indents; empty if it is all on one line
+	object *hujson.Object // the value of root
+	nl     string         // its line ending
+	unit   string         // one level of indentation; empty if it is all on one line
 }
 
 func readDocument(data []byte) (*document, error) {
 	if err := checkNesting(data); err != nil {
 		return nil, err
 	}
-	// The reader wants a line to end before the text does.
+	// The parser needs a line break at the end of the text.
 	root, err := hujson.Parse(append(slices.Clip(data), '\n'))
 	if err != nil {
 		line, text := jsonError(err)
-		line = min(line, lineAt(data, len(bytes.TrimRight(data, " \t\r\n")))) // not behind its end
+		line = min(line, lineAt(data, len(bytes.TrimRight(data, " \t\r\n")))) // at most the last line with text
 		return nil, &wrongFile{line, "it is not JSON: " + text, "mend that line; names and texts stand in double quotes"}
 	}
 	object := objectOf(&root)
@@ -65,7 +64,7 @@ func readDocument(data []byte) (*document, error) {
 	return d, nil
 }
 
-// jsonError takes hujson's message apart.
+// jsonError splits hujson's message into line and text.
 func jsonError(err error) (line int, text string) {
 	text = strings.TrimPrefix(err.Error(), "hujson: ")
 	var column int
@@ -75,8 +74,8 @@ func jsonError(err error) (line int, text string) {
 	return line, text
 }
 
-// checkNesting refuses what would make the reader's stack grow without end. It may count brackets
-// in comments, which never hold that many.
+// checkNesting refuses text whose nesting would make the parser's stack grow without limit. It also
+// counts brackets in comments, which never contain that many.
 func checkNesting(data []byte) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {
@@ -102,7 +101,7 @@ func lineAt(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(offset, len(data))], []byte("\n"))
 }
 
-// newline is how the lines of a text end.
+// newline returns the line ending of a text.
 func newline(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -110,7 +109,7 @@ func newline(data []byte) string {
 	return "\n"
 }
 
-// indentation is that of the first line that is indented.
+// indentation returns the indentation of the first line that has any.
 func indentation(data []byte) string {
 	const most = 8
 	for line := range bytes.Lines(data) {
@@ -122,7 +121,7 @@ func indentation(data []byte) string {
 	return "  "
 }
 
-// An edit puts text in the place of del bytes.
+// An edit replaces del bytes by text.
 type edit struct {
 	at, del int
 	text    string
@@ -140,14 +139,14 @@ func edited(data []byte, edits []edit) []byte {
 	return append(out, data[from:]...)
 }
 
-// A merge puts what is missing of a fragment into a document.
+// A merge adds to a document what it lacks of a fragment.
 type merge struct {
 	*document
-	last  bool // behind what is there
+	last  bool // add after the existing elements
 	edits []edit
 }
 
-// into puts what is missing of a fragment into an object.
+// into adds to an object what it lacks of a fragment.
 func (m *merge) into(target *hujson.Value, object, fragment *hujson.Object, at string) error {
 	indent := m.indentOf(target.StartOffset) + m.unit
 	var missing []string
@@ -168,7 +167,7 @@ func (m *merge) into(target *hujson.Value, object, fragment *hujson.Object, at s
 	return nil
 }
 
-// value makes one value what the fragment wants, keeping what else is in it.
+// value changes one value to what the fragment wants, and keeps what else is in it.
 func (m *merge) value(have, want *hujson.Value, at string) error {
 	switch w := want.Value.(type) {
 	case *hujson.Object:
@@ -200,7 +199,7 @@ func (m *merge) replace(have, want *hujson.Value) {
 	m.edits = append(m.edits, edit{have.StartOffset, have.EndOffset - have.StartOffset, m.print(want, m.indentOf(have.StartOffset))})
 }
 
-// elements adds those elements of a fragment that are not there.
+// elements adds the elements of a fragment that are missing in an array.
 func (m *merge) elements(have *hujson.Value, array, want *hujson.Array) {
 	indent := m.indentOf(have.StartOffset) + m.unit
 	var missing []string
@@ -222,7 +221,7 @@ func (m *merge) elements(have *hujson.Value, array, want *hujson.Array) {
 	}
 }
 
-// first writes lines behind an opening bracket.
+// first writes lines after an opening bracket.
 func (m *merge) first(bracket, already int, after hujson.Extra, missing []string) {
 	outer := m.indentOf(bracket)
 	text := ""
@@ -241,7 +240,7 @@ func (m *merge) first(bracket, already int, after hujson.Extra, missing []string
 	m.edits = append(m.edits, edit{at: bracket + 1, text: text})
 }
 
-// line begins a new line, in a document that has lines.
+// line begins a new line, unless the document is all on one line.
 func (d *document) line(indent string) string {
 	if d.unit == "" {
 		return ""
@@ -249,7 +248,7 @@ func (d *document) line(indent string) string {
 	return d.nl + indent
 }
 
-// indentOf is how far the line is indented in which something stands.
+// indentOf returns the indentation of the line at an offset.
 func (d *document) indentOf(offset int) string {
 	line := d.data[bytes.LastIndexByte(d.data[:offset], '\n')+1:]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
@@ -262,7 +261,7 @@ func (d *document) quoted(name string) string {
 	return quote(name) + ": "
 }
 
-// print writes a value in the manner of the document.
+// print formats a value in the style of the document.
 func (d *document) print(v *hujson.Value, indent string) string {
 	var list []string
 	open, shut := "{", "}"
@@ -285,7 +284,7 @@ func (d *document) print(v *hujson.Value, indent string) string {
 	return open + d.line(indent+d.unit) + strings.Join(list, ","+d.line(indent+d.unit)) + d.line(indent) + shut
 }
 
-// quote is a string of JSON, with < > & as people write them.
+// quote returns a JSON string, with < > & unescaped.
 func quote(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -301,8 +300,8 @@ func memberName(m *hujson.ObjectMember) string {
 	return l.String()
 }
 
-// member is the value of a name. Of several the last counts, as it does for the
-// agents.
+// member returns the value of a name. If there are several, the last one is returned, as the agents
+// do.
 func member(o *hujson.Object, name string) *hujson.Value {
 	for i := range slices.Backward(o.Members) {
 		if memberName(&o.Members[i]) == name {

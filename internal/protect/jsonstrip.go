@@ -10,20 +10,20 @@ import (
 // hookName is the program that agents start at each hook.
 const hookName = "floodmark-hook"
 
-// ownName is what our own members and plugins are called.
+// ownName is the name of our own members and plugins.
 const ownName = "floodmark"
 
 // A spot is one element or member of a document.
 type spot struct {
-	start, end    int // without what is around it
+	start, end    int // without spaces and comments around it
 	before, after hujson.Extra
 	index         int
 }
 
-// without is a document with one element or member taken out.
+// without returns a document with one element or member removed.
 func without(data []byte, s spot) []byte { return edited(data, cuts(data, s)) }
 
-// cuts take one element or member out. Comments around it stay.
+// cuts returns the edits that remove one element or member. Comments around it stay.
 func cuts(data []byte, s spot) (edits []edit) {
 	cut := func(from, to int) { edits = append(edits, edit{at: from, del: to - from}) }
 	start := s.start
@@ -64,17 +64,17 @@ func memberSpot(o *hujson.Object, i int) spot {
 	return spot{start: m.Name.StartOffset, end: m.Value.EndOffset, before: m.Name.BeforeExtra, after: m.Value.AfterExtra, index: i}
 }
 
-// A strip takes out of a document what a fragment put in.
+// A strip removes from a document what a fragment added.
 type strip struct {
 	fragment *hujson.Object
-	// original is the document before; nil if there was none, or it is unknown.
+	// original is the document before we changed it; nil if there was none or it is unknown.
 	original *hujson.Object
-	// emptied are the names of values something was taken out of. A value that was empty before is
-	// the person's.
+	// emptied are the paths of values that something was removed from. A value that was empty
+	// before belongs to the person, and stays.
 	emptied map[string]bool
 }
 
-// all takes out everything that is ours, one piece after the other.
+// all removes everything of ours, one piece at a time.
 func (s strip) all(data []byte) ([]byte, error) {
 	s.emptied = map[string]bool{}
 	for {
@@ -90,7 +90,7 @@ func (s strip) all(data []byte) ([]byte, error) {
 	}
 }
 
-// next takes out one piece.
+// next removes one piece.
 func (s strip) next(d *document) ([]byte, bool) {
 	root := d.object
 	if at, found := s.object(root, s.fragment, s.original, ""); found {
@@ -102,7 +102,7 @@ func (s strip) next(d *document) ([]byte, bool) {
 	return nil, false
 }
 
-// object finds something of ours in an object that the fragment has, too.
+// object finds something of ours in an object that is in the fragment, too.
 func (s strip) object(have, fragment, original *hujson.Object, in string) (spot, bool) {
 	for i := range fragment.Members {
 		name := memberName(&fragment.Members[i])
@@ -144,8 +144,8 @@ func (s strip) object(have, fragment, original *hujson.Object, in string) (spot,
 	return s.others(have, fragment, original)
 }
 
-// others finds calls of our hook program in lists the fragment does not have:
-// an older one may have had them.
+// others finds calls of our hook program in lists that the fragment does not have, because an older
+// version may have added them.
 func (s strip) others(have, fragment, original *hujson.Object) (spot, bool) {
 	for i := range have.Members {
 		name := memberName(&have.Members[i])
@@ -164,8 +164,8 @@ func (s strip) others(have, fragment, original *hujson.Object) (spot, bool) {
 	return spot{}, false
 }
 
-// array finds an element of ours: what the fragment has, and every call of our
-// hook program, older ones and those that were moved included.
+// array finds an element of ours: an element of the fragment, or any call of our hook program, even
+// if an older version wrote it or a person moved it.
 func (s strip) array(have, fragment, original *hujson.Array) (spot, bool) {
 	for i := range have.Elements {
 		e := &have.Elements[i]
@@ -183,7 +183,7 @@ func (s strip) array(have, fragment, original *hujson.Array) (spot, bool) {
 				}
 				sp, found := s.array(inner, nil, nil)
 				if found && len(inner.Elements) == 1 {
-					return elementSpot(have, i), true // a group of ours alone
+					return elementSpot(have, i), true // a group with only our hook
 				}
 				if found {
 					return sp, true
@@ -194,7 +194,8 @@ func (s strip) array(have, fragment, original *hujson.Array) (spot, bool) {
 	return spot{}, false
 }
 
-// replaced finds a value that we put in the place of the person's.
+// replaced finds a value with which we replaced the person's, and returns the edit that restores
+// it.
 func (s strip) replaced(d *document, have, fragment, original *hujson.Object) (edit, bool) {
 	for i := range fragment.Members {
 		name, ours := memberName(&fragment.Members[i]), &fragment.Members[i].Value
@@ -216,8 +217,8 @@ func (s strip) replaced(d *document, have, fragment, original *hujson.Object) (e
 	return edit{}, false
 }
 
-// onlyFragment reports whether nothing is left but plain values of the
-// fragment, such as a version.
+// onlyFragment reports whether nothing is left except plain values of the fragment, such as a
+// version.
 func (s strip) onlyFragment(data []byte) bool {
 	d, err := readDocument(data)
 	if err != nil {
@@ -249,7 +250,7 @@ func callsHook(v *hujson.Value) bool {
 	return false
 }
 
-// hookWords are the words of a command that are our hook program.
+// hookWords returns the words of a command that name our hook program.
 func hookWords(command string) []string {
 	var list []string
 	rest := command

@@ -11,73 +11,73 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A kind is what is known of one agent. To add an agent, add a row to kinds,
-// its files to package integrations, and what it covers to covers.yaml there.
+// A kind is what is known of one agent. To add an agent, add a row to hookKinds or pluginKinds, its
+// files to package integrations, and what it covers to covers.yaml there.
 type kind struct {
 	Agent
-	// programs are the names it may have on PATH, packages those it may have
-	// in a package.json beside it.
+	// programs are its possible names on PATH. packages are its possible names in a package.json
+	// beside the program.
 	programs, packages []string
-	// user and system are its settings folders; system is nil where
-	// administrators have none.
+	// user returns the person's settings folder. system returns the administrator's; nil if there
+	// is none.
 	user   func(Machine) (string, error)
 	system func(Machine) string
-	// parts are the files that connect it, by their names in the folder.
+	// parts are the files that connect it.
 	parts []part
-	// loads refuses other settings in its folder that keep it from loading ours;
-	// nil where there are none.
+	// loads returns an error if other settings in the folder keep the agent from loading our code;
+	// nil: there are no such settings.
 	loads func(folder string) error
-	// trust means that it runs hooks of the first file only if the second one
-	// says that they are trusted.
+	// trust means that it runs the hooks of its first file only if its second file says that they
+	// are trusted.
 	trust bool
-	// lists are the files of a person in which it names tool servers, shared
-	// those below a project; table is how they are written there.
+	// lists returns the person's files in which it lists tool servers. shared are such files below
+	// a project. table is how servers are written in them.
 	lists  func(Machine) ([]string, error)
 	shared []string
 	table  serverTable
 }
 
-// A part is one file of an agent and what of ours goes into it.
+// A part is one file of an agent and what we put into it.
 type part struct {
-	// name is below the settings folder, shipped below integrations.
+	// name is relative to the settings folder, shipped to integrations.
 	name, shipped string
 	sort          sort
-	// last puts our hooks behind those of others.
+	// last puts our hooks after all others.
 	last bool
-	// strict means that the agent reads no comments in it.
+	// strict means that the agent cannot read comments in it.
 	strict bool
-	// at says where the file is, where that is not simply its name.
+	// at returns where the file is; nil if it is simply name in the folder.
 	at func(m Machine, folder string) string
-	// allow is a list that has to name us, if it has any entry.
+	// allow is the path of a list that has to contain our name, if it has any entry.
 	allow []string
-	// turns are where all hooks can be switched off.
+	// turns are the settings that can switch off all hooks.
 	turns []turn
 }
 
-// A sort is how a shipped file goes into a settings file.
+// A sort says how a shipped file is put into a settings file.
 type sort int
 
 const (
 	// whole is a file of our own.
 	whole sort = iota
-	// jsonPart is merged into JSON with comments.
+	// jsonPart is merged into JSON that may have comments.
 	jsonPart
-	// tomlPart is lines of TOML.
+	// tomlPart is added to TOML as lines.
 	tomlPart
-	// lockPart is JSON with a list that is locked.
+	// lockPart is JSON with a list that is locked; see lockWord.
 	lockPart
-	// serversPart takes no hook: only the tool servers it names are ours.
+	// serversPart gets no hook: only its tool servers are changed.
 	serversPart
 )
 
-// kinds are all agents, by name.
+// kinds returns all agents, by name.
 func kinds() []kind {
 	list := append(hookKinds(), pluginKinds()...)
 	slices.SortFunc(list, func(a, b kind) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// hookKinds are those that start a program at each hook.
+// hookKinds returns the agents that start a program at each hook.
 func hookKinds() []kind {
 	return []kind{
 		{
@@ -97,8 +97,9 @@ func hookKinds() []kind {
 			user:   func(m Machine) (string, error) { return m.folder("CODEX_HOME", ".codex") },
 			system: func(m Machine) string { return m.etc("codex") },
 			parts: []part{
-				// Others keep their places: Codex's trust in a hook hangs on
-				// its place, and a no of any hook is a no.
+				// Ours go last, so that other hooks keep their places: Codex ties its trust in a
+				// hook to the hook's place. The order does not matter otherwise, because one hook's
+				// no is enough.
 				{name: "hooks.json", shipped: "codex/hooks.json", sort: jsonPart, last: true, strict: true},
 				{
 					name: "config.toml", shipped: "codex/config.toml", sort: tomlPart,
@@ -139,7 +140,7 @@ func hookKinds() []kind {
 	}
 }
 
-// pluginKinds are those that load code of ours.
+// pluginKinds returns the agents that load our code.
 func pluginKinds() []kind {
 	return []kind{
 		{
@@ -148,7 +149,7 @@ func pluginKinds() []kind {
 			user: openclawState,
 			parts: []part{
 				{name: "extensions/floodmark/index.ts", shipped: "openclaw/index.ts"},
-				// The settings include it, so it is there before them.
+				// The settings include this file, so it is written before them.
 				{name: "extensions/floodmark/entry.json5", shipped: "openclaw/entry.json5", at: func(m Machine, folder string) string {
 					return filepath.Join(filepath.Dir(openclawConfig(m, folder)), "extensions", "floodmark", "entry.json5")
 				}},
@@ -156,7 +157,7 @@ func pluginKinds() []kind {
 				{name: "extensions/floodmark/package.json", shipped: "openclaw/package.json"},
 				{
 					name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"}, at: openclawConfig,
-					// What stands beside an include counts for more than it.
+					// Settings beside an include override the included file.
 					turns: []turn{
 						{[]string{"plugins", "deny"}, ""},
 						{[]string{"plugins", "entries", ownName, "enabled"}, "false"},
@@ -185,17 +186,17 @@ func pluginKinds() []kind {
 	}
 }
 
-// A file is one settings file of an agent on this machine, and how it changes.
+// A file is one settings file of an agent on this machine, with what is to be put into it.
 type file struct {
 	path string
 	part
-	text  []byte     // what is shipped, with the places of this machine in it
-	trust []tomlWant // the hooks this file has to trust
-	// servers are the tool servers it names; nil if it is no place for them.
+	text  []byte     // the shipped text, with the paths of this machine filled in
+	trust []tomlWant // the lines by which this file trusts our hooks
+	// servers are the tool servers it lists; nil if it lists none.
 	servers *serverList
 }
 
-// settings is the agent's settings folder.
+// settings returns the agent's settings folder.
 func (k kind) settings(m Machine) (string, error) {
 	if !m.System {
 		return k.user(m)
@@ -206,7 +207,7 @@ func (k kind) settings(m Machine) (string, error) {
 	return k.system(m), nil
 }
 
-// loadable says why an agent would not load ours, though it is there.
+// loadable returns an error if the agent's settings keep it from loading our code.
 func (k kind) loadable(m Machine) error {
 	if k.loads == nil {
 		return nil
@@ -218,7 +219,7 @@ func (k kind) loadable(m Machine) error {
 	return k.loads(folder)
 }
 
-// files are those of an agent that change.
+// files returns the settings files of an agent that are to be changed.
 func (k kind) files(m Machine) ([]file, error) {
 	if len(k.parts) == 0 {
 		return nil, nil // it has no hooks
@@ -250,8 +251,7 @@ func (k kind) files(m Machine) ([]file, error) {
 	return list, nil
 }
 
-// managedSettings is Claude Code's file, which has another name where it is
-// the administrator's.
+// managedSettings returns Claude Code's settings file. The administrator's has another name.
 func managedSettings(m Machine, folder string) string {
 	if m.System {
 		return filepath.Join(folder, "managed-settings.json")
@@ -259,8 +259,9 @@ func managedSettings(m Machine, folder string) string {
 	return filepath.Join(folder, "settings.json")
 }
 
-// opencodeSettings is the one of opencode's two files that lists providers, or
-// that is there. The second is read last, and its list counts.
+// opencodeSettings returns which of opencode's two files to change: the one that lists providers,
+// else opencode.jsonc if it exists. opencode reads opencode.jsonc last, and its list overrides the
+// other.
 func opencodeSettings(_ Machine, folder string) string {
 	plain, commented := filepath.Join(folder, "opencode.json"), filepath.Join(folder, "opencode.jsonc")
 	for _, path := range []string{commented, plain} {
@@ -274,7 +275,7 @@ func opencodeSettings(_ Machine, folder string) string {
 	return plain
 }
 
-// openclawConfig is where OpenClaw's settings are.
+// openclawConfig returns OpenClaw's settings file.
 func openclawConfig(m Machine, folder string) string {
 	if v := m.Getenv("OPENCLAW_CONFIG_PATH"); filepath.IsAbs(v) {
 		return v
@@ -282,7 +283,7 @@ func openclawConfig(m Machine, folder string) string {
 	return filepath.Join(folder, "openclaw.json")
 }
 
-// openclawState is the folder of OpenClaw.
+// openclawState returns OpenClaw's folder.
 func openclawState(m Machine) (string, error) {
 	if m.Getenv("OPENCLAW_STATE_DIR") != "" {
 		return m.folder("OPENCLAW_STATE_DIR")

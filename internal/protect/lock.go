@@ -7,16 +7,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// opencode goes on without a plugin that it cannot load. So its list of
-// providers is locked: a word stands before each that only our plugin takes
-// away. Without the plugin there is no provider, and no model.
+// opencode keeps running without a plugin that it cannot load. So we lock its list of providers:
+// each name gets a prefix that only our plugin removes. Without the plugin opencode finds no
+// provider, and so no model.
 const (
 	lockList = "enabled_providers"
 	lockWord = "floodmark:"
 )
 
-// locked puts the word before each provider. Where there is no list, the
-// fragment's stands for all.
+// locked puts the prefix before each provider. If there is no list, the fragment's list, which
+// stands for all providers, is added.
 func (f file) locked(old []byte) ([]byte, error) {
 	mark, data := cutMark(old)
 	if len(bytes.TrimSpace(data)) > 0 {
@@ -32,7 +32,7 @@ func (f file) locked(old []byte) ([]byte, error) {
 	return f.withJSON(old)
 }
 
-// unlocked takes the word away, and the list if it is ours.
+// unlocked removes the prefix, and the list if we added it.
 func (f file) unlocked(old content, before *content) (content, error) {
 	bare, err := f.withoutJSON(old, before)
 	if err != nil || !bare.there || len(bytes.TrimSpace(bare.data)) == 0 {
@@ -49,7 +49,7 @@ func (f file) unlocked(old content, before *content) (content, error) {
 	return content{true, append(mark, data...)}, nil
 }
 
-// wordEdits changes the words of a list.
+// wordEdits returns the edits that change the strings of a list.
 func wordEdits(list *hujson.Array, change func(string) string) (edits []edit) {
 	for i := range list.Elements {
 		e := &list.Elements[i]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// look says whether an agent is connected, by its files as they are.
+// look fills in whether an agent is connected, from its files as they are.
 func (m Machine) look(k kind, f *Found) {
 	files, err := k.files(m)
 	rec := &record{}
@@ -72,7 +72,7 @@ func (m Machine) current(one file) (content, error) {
 	return now, err
 }
 
-// missing says in which way a file is not as it should be.
+// missing says how a file differs from what we would write.
 func (m Machine) missing(k kind, one file, now content) string {
 	if !now.there {
 		return one.path + " is gone"
@@ -83,8 +83,8 @@ func (m Machine) missing(k kind, one file, now content) string {
 	return one.path + " is not as we would write it"
 }
 
-// knownTrust is what Codex said when it was asked, for the hooks as they stand
-// now; where it was not asked, what we work out.
+// knownTrust returns the lines that trust the hooks as they are now. Where Codex was asked for a
+// hash, the line has Codex's answer, else the hash that we compute.
 func (m Machine) knownTrust(rec *record, hooksFile string, hooks content) ([]tomlWant, error) {
 	if !hooks.there {
 		return nil, nil
@@ -96,7 +96,7 @@ func (m Machine) knownTrust(rec *record, hooksFile string, hooks content) ([]tom
 	for i, t := range list {
 		for _, told := range rec.Trust {
 			if event(told.Place) == event(t.Place) {
-				list[i].Hash = told.Hash // it does not hang on the place
+				list[i].Hash = told.Hash // the hash does not depend on the place
 			}
 		}
 	}

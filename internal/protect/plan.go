@@ -13,10 +13,10 @@ import (
 // errNoSystem means that an agent has no settings for the whole machine.
 var errNoSystem = errors.New("it has no settings for the whole machine")
 
-// A FileError is a settings file that keeps us from doing anything.
+// A FileError says which settings file has to be corrected before anything can be done.
 type FileError struct {
 	Path string
-	Line int // 0 if it is no line's fault
+	Line int // 0 if no single line is at fault
 	Text string
 	Hint string // what the person can do
 }
@@ -41,45 +41,45 @@ func fileError(path string, err error) error {
 	return &FileError{Path: path, Text: err.Error(), Hint: "check the file"}
 }
 
-// A Change is one file that would be written, made or removed.
+// A Change is one file that a plan would write, create or remove.
 type Change struct {
 	Agent string
 	// Path is the file as the agent names it.
 	Path string
-	// Before and After are what it holds. Made means that there is no file
-	// before, Gone that there is none after.
+	// Before and After are its contents. Made means that the file does not exist before the change.
+	// Gone means that it does not exist after it.
 	Before, After []byte
 	Made, Gone    bool
 	// Note says what people should know about it.
 	Note string
 
-	target string // behind links
+	target string // the file that the links lead to
 	mode   fs.FileMode
-	rescue bool // keep a copy of what is removed
+	rescue bool // keep a copy of the file that is removed
 }
 
 func (c Change) before() content { return content{!c.Made, c.Before} }
 
-// A Plan is what would change. Nothing has, yet.
+// A Plan is what would change. Making it changes nothing.
 type Plan struct {
-	// Agents are those it is about.
+	// Agents are the agents it is about.
 	Agents  []Found
 	Changes []Change
-	// Notes are for the person, a sentence each.
+	// Notes are sentences for the person.
 	Notes []string
-	// Uncovered are tool servers that stay beside the gateway.
+	// Uncovered are tool servers that are not reached through the gateway.
 	Uncovered []Uncovered
 
 	machine Machine
-	undo    bool     // all is given back
-	back    bool     // tool servers are given back, hooks stay
-	looked  []string // the files that were looked at
+	undo    bool     // disconnect the agents
+	back    bool     // take the gateway out again, keep the hooks
+	looked  []string // the files that were read
 	records []*record
-	// step is called before each thing that is written.
+	// step is called before each write, for tests.
 	step func(what string)
 }
 
-// Protect plans to connect agents: those named, or all on this machine.
+// Protect plans to connect the named agents, or all on this machine if none is named.
 func (m Machine) Protect(ctx context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, step: func(string) {}}
 	if !filepath.IsAbs(m.Hook) {
@@ -97,7 +97,7 @@ func (m Machine) Protect(ctx context.Context, names ...string) (*Plan, error) {
 	return p, nil
 }
 
-// Unprotect plans to disconnect agents: those named, or all.
+// Unprotect plans to disconnect the named agents, or all if none is named.
 func (m Machine) Unprotect(ctx context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, undo: true, step: func(string) {}}
 	for _, k := range allKinds() {
@@ -147,7 +147,7 @@ func (m Machine) chosen(ctx context.Context, names []string) (list []chosen, err
 	return list, nil
 }
 
-// protect plans the files of one agent.
+// protect plans the changes to the files of one agent.
 func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 	files, err := k.files(p.machine)
 	if err != nil {
@@ -182,7 +182,7 @@ func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 	return nil
 }
 
-// put plans one file with ours in it.
+// put plans the change of one file after which ours is in it.
 func (p *Plan) put(rec *record, k kind, one file, with func(content) (content, error)) (content, error) {
 	c, now, err := p.read(k, one)
 	if err != nil {
@@ -194,13 +194,13 @@ func (p *Plan) put(rec *record, k kind, one file, with func(content) (content, e
 	}
 	was := rec.of(one.path)
 	if fresh.same(now) {
-		return fresh, nil // as it should be
+		return fresh, nil // no change is needed
 	}
 	if len(fresh.data) > maxSettings {
 		return now, fileError(one.path, &wrongFile{text: fmt.Sprintf("it would be larger than %d bytes", maxSettings), hint: "make it smaller"})
 	}
-	// The original: what we kept, if the file was not changed since; else what is there now,
-	// without ours.
+	// The original is what we kept, if the file was not changed since. Else it is the present
+	// content without ours.
 	var original content
 	if was != nil && was.asLeft(now) {
 		original = was.original()
@@ -225,7 +225,7 @@ func (p *Plan) put(rec *record, k kind, one file, with func(content) (content, e
 	return fresh, nil
 }
 
-// read looks at a file as it is.
+// read reads a file and begins its change.
 func (p *Plan) read(k kind, one file) (Change, content, error) {
 	target, err := behind(one.path)
 	if err != nil {
@@ -245,7 +245,7 @@ func (p *Plan) read(k kind, one file) (Change, content, error) {
 	return Change{Agent: k.Name, Path: one.path, Before: now.data, Made: !now.there, target: target, mode: mode}, now, nil
 }
 
-// folders notes which folders have to be made.
+// folders records the folders that have to be made.
 func (p *Plan) folders(rec *record, dir string) {
 	var list []string
 	for ; ; dir = filepath.Dir(dir) {
@@ -261,7 +261,7 @@ func (p *Plan) folders(rec *record, dir string) {
 	}
 }
 
-// trust finds out what Codex has to be told so that it runs our hooks.
+// trust finds the hashes that Codex needs to trust our hooks.
 func (p *Plan) trust(ctx context.Context, rec *record, f Found, one *file, hooksFile string, hooks content) error {
 	list, err := codexHooks(hooks.data)
 	if err != nil {
@@ -281,11 +281,11 @@ func (p *Plan) trust(ctx context.Context, rec *record, f Found, one *file, hooks
 	return nil
 }
 
-// unprotect plans to put back the files of one agent.
+// unprotect plans to restore the files of one agent.
 func (p *Plan) unprotect(k kind, named bool) error {
 	files, err := k.files(p.machine)
 	if err != nil && !named {
-		return nil // it has no place here, so nothing of ours is there
+		return nil // its folder is unknown on this machine, so nothing of ours is there
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.Title, err)
@@ -299,7 +299,7 @@ func (p *Plan) unprotect(k kind, named bool) error {
 		return fmt.Errorf("%s: %w", k.Title, err)
 	}
 	if len(rec.Files) == 0 && len(rec.Folders) == 0 {
-		rec.Agent = "" // there is none to remove
+		rec.Agent = "" // there is no record to remove
 	}
 	seen := len(p.Changes)
 	for _, one := range recorded(files, servers, rec) {
@@ -313,8 +313,8 @@ func (p *Plan) unprotect(k kind, named bool) error {
 	return nil
 }
 
-// recorded are all files of an agent: those of now, and those that were changed
-// where its settings lay at another time.
+// recorded returns all files of an agent: its present ones, and those that were changed when its
+// settings were elsewhere.
 func recorded(hooks, servers []file, rec *record) []file {
 	list := slices.Clone(hooks)
 	for _, f := range servers {
@@ -342,7 +342,7 @@ func recorded(hooks, servers []file, rec *record) []file {
 	return list
 }
 
-// takeOut plans one file without ours.
+// takeOut plans the change of one file after which nothing of ours is in it.
 func (p *Plan) takeOut(rec *record, k kind, one file) error {
 	was := rec.of(one.path)
 	if was == nil && p.unread(one) {

@@ -1,7 +1,7 @@
 // Package protect connects the agents on this machine to the monitor, and disconnects them again.
-// It finds them, says which of their settings files would change and how, writes each file whole or
-// not at all, and keeps the originals, so that undoing restores them byte for byte. It never
-// changes a file it cannot read, nor what others wrote into it.
+// It finds them, says which of their settings files would change and how, writes each file as a
+// whole or not at all, and keeps the originals, so that undoing restores them byte for byte. It
+// never changes a file it cannot read, nor anything in a file that others wrote.
 package protect
 
 import (
@@ -13,36 +13,36 @@ import (
 	"strings"
 )
 
-// A Machine is all that is looked at: where agents and their settings are, and
-// what is written into them.
+// A Machine says where agents and their settings are, and which paths are written into the
+// settings.
 type Machine struct {
-	// Getenv tells the variables: HOME, PATH, and those by which agents find
-	// their settings.
+	// Getenv reads the environment: HOME, PATH, and the variables by which agents find their
+	// settings.
 	Getenv func(string) string
-	// System means the settings an administrator writes for all users.
+	// System means the settings that an administrator writes for all users.
 	System bool
-	// Root is put before the folders of administrators; empty but in tests.
+	// Root is put before the administrators' folders; empty except in tests.
 	Root string
-	// Still means that no agent's program is started to ask its version.
+	// Still means that no agent's program is started to find its version.
 	Still bool
 	// Records is the folder of the originals.
 	Records string
-	// Hook is the full path of floodmark-hook, Program that of floodmark.
+	// Hook is the full path of floodmark-hook. Program is that of floodmark.
 	Hook, Program string
-	// Socket is the monitor's hook.sock, where it is not at its usual place;
-	// empty otherwise.
+	// Socket is the monitor's hook.sock; empty if it is at its usual place.
 	Socket string
-	// Gateway are the flags by which the gateway finds the monitor and what the
-	// owner has seen of servers. Clients give it few of the person's variables.
+	// Gateway are the flags by which the gateway finds the monitor and the folder in which the
+	// owner's approvals of servers are kept. They are needed because clients pass few of the
+	// person's variables on.
 	Gateway []string
-	// Projects are folders whose files are looked at, too, where clients name
-	// tool servers. They are shared with others, so they have to be named.
+	// Projects are folders in which clients' lists of tool servers are changed, too. They have to
+	// be named, because others share them.
 	Projects []string
 }
 
 // An Agent is one program that can be protected.
 type Agent struct {
-	// Name is the word for it everywhere: wire, catalog, commands.
+	// Name is its identifier everywhere: on the wire, in the catalog, in commands.
 	Name string
 	// Title is what people call it.
 	Title string
@@ -61,14 +61,14 @@ func (a Agent) Codes() bool {
 // A State says whether an agent is connected.
 type State string
 
-// The states of an agent. The zero value is none of them and means open.
+// The states of an agent. The zero value is none of these and means open.
 const (
 	// Open means that nothing of ours is in its settings.
 	Open State = "open"
 	// Protected means that its settings are as we would write them.
 	Protected State = "protected"
-	// Changed means that something of ours is there and something is missing
-	// or other than we would write it.
+	// Changed means that something of ours is there, but something is missing or different from
+	// what we would write.
 	Changed State = "changed"
 	// Unreadable means that its settings cannot be read.
 	Unreadable State = "unreadable"
@@ -79,23 +79,23 @@ type Found struct {
 	Agent
 	// Program is its full path; empty if only its settings were found.
 	Program string
-	// Version is empty if it could not be told.
+	// Version is empty if it is unknown.
 	Version string
-	// Folder is where its settings are.
+	// Folder is its settings folder.
 	Folder string
 	State  State
-	// Why says what is wrong, unless it is protected or open.
+	// Why says what is wrong; empty if it is protected or open.
 	Why string
 	// Protected is the version it had when it was protected; empty if unknown.
 	Protected string
-	// Hooks are the full paths by which our hook program is called there now.
+	// Hooks are the full paths by which its settings call our hook program now.
 	Hooks []string
 }
 
 // ErrUnknown means that there is no agent of that name.
 var ErrUnknown = errors.New("no such agent")
 
-// Agents are all that can be protected, by name.
+// Agents returns all agents that can be protected, by name.
 func Agents() []Agent {
 	var list []Agent
 	for _, k := range kinds() {
@@ -115,8 +115,7 @@ func (m Machine) List(ctx context.Context) []Found {
 	return list
 }
 
-// Find looks for one agent. It is not there if the error is nil and the answer
-// false.
+// Find looks for one agent. It returns false and no error if the agent is not on this machine.
 func (m Machine) Find(ctx context.Context, name string) (Found, bool, error) {
 	k, err := kindOf(name)
 	if err != nil {
@@ -135,7 +134,7 @@ func (m Machine) Paths() []string {
 		list = append(list, k.serverPaths(m)...)
 		files, err := k.files(m)
 		if err != nil {
-			continue // it has no place on this machine
+			continue // its folder is unknown on this machine
 		}
 		for _, f := range files {
 			list = append(list, f.path)
@@ -156,7 +155,7 @@ func kindOf(name string) (kind, error) {
 	return kind{}, fmt.Errorf("%w as %q (there are %s)", ErrUnknown, name, strings.Join(names, ", "))
 }
 
-// home is the person's folder, or below it.
+// home returns the person's home folder, or a path below it.
 func (m Machine) home(below ...string) (string, error) {
 	home := m.Getenv("HOME")
 	if !filepath.IsAbs(home) {
@@ -165,8 +164,7 @@ func (m Machine) home(below ...string) (string, error) {
 	return filepath.Join(append([]string{home}, below...)...), nil
 }
 
-// folder is where an agent keeps its settings: what its variable says, else
-// below home.
+// folder returns the folder that an agent's variable names, else one below home.
 func (m Machine) folder(variable string, below ...string) (string, error) {
 	if v := m.Getenv(variable); v != "" {
 		if rest, is := strings.CutPrefix(v, "~/"); is {
@@ -180,5 +178,5 @@ func (m Machine) folder(variable string, below ...string) (string, error) {
 	return m.home(below...)
 }
 
-// etc is a folder of administrators.
+// etc returns a folder of administrators.
 func (m Machine) etc(name string) string { return filepath.Join(m.Root, "/etc", name) }

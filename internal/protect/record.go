@@ -14,49 +14,49 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A record keeps what the settings of one agent were before ours came. It is written before the
-// first file is touched and removed after the last one was restored, so that the run after a crash
-// knows both ends. Fields are only added.
+// A record keeps the settings of one agent as they were before we changed them. It is written
+// before the first file is changed and removed after the last one was restored, so that a run after
+// a crash can finish or undo the change. Fields are only added.
 type record struct {
 	V     int    `json:"v"`
 	Agent string `json:"agent"`
 	// Version is that of the agent when it was protected.
 	Version string `json:"version,omitempty"`
 	Files   []kept `json:"files"`
-	// Folders were made by us, outermost first.
+	// Folders are the folders we made, outermost first.
 	Folders []string  `json:"folders,omitempty"`
 	Trust   []trusted `json:"trust,omitempty"`
-	// OnlyServers says that no hooks of ours were ever there: only the tool
-	// servers were led through the gateway.
+	// OnlyServers says that we never wrote hooks for this agent: only its tool servers were led
+	// through the gateway.
 	OnlyServers bool `json:"onlyServers,omitempty"`
 
-	// left are files that are as they were when all is written: no longer ours.
+	// left are files that will be restored when the plan is applied, and so leave the record.
 	left []string
 }
 
-// hooked reports whether hooks were written.
+// hooked reports whether we wrote hooks.
 func (r *record) hooked() bool { return len(r.Files) > 0 && !r.OnlyServers }
 
 // recordVersion changes when old records can no longer be read.
 const recordVersion = 1
 
-// maxRecord bounds a record: originals of some files, in base64.
+// maxRecord bounds a record: the originals of some files, in base64.
 const maxRecord = 64 << 20
 
 // kept is the original of one file.
 type kept struct {
 	Path  string `json:"path"`
-	There bool   `json:"there"` // otherwise there was no file
+	There bool   `json:"there"` // false: there was no file
 	Data  []byte `json:"data,omitempty"`
-	// Left are the hashes of what we wrote: one, or two while writing.
+	// Left are the hashes of what we wrote: one, or while writing also that of the content before.
 	Left []string `json:"left"`
-	// Servers says that only tool servers in it are ours to change.
+	// Servers says that we changed only tool servers in it.
 	Servers bool `json:"servers,omitempty"`
 }
 
 func (k kept) original() content { return content{k.There, k.Data} }
 
-// before is the original, if it is known.
+// before returns the original; nil if it is unknown.
 func (k *kept) before() *content {
 	if k == nil {
 		return nil
@@ -86,7 +86,7 @@ func (r *record) of(path string) *kept {
 	return nil
 }
 
-// Since is when an agent was protected last; the zero time if it is not.
+// Since returns when an agent was last protected; the zero time if it is not.
 func (m Machine) Since(agent string) time.Time {
 	info, err := os.Stat(m.recordFile(agent))
 	if err != nil {
@@ -97,7 +97,7 @@ func (m Machine) Since(agent string) time.Time {
 
 func (m Machine) recordFile(agent string) string { return filepath.Join(m.Records, agent+".json") }
 
-// record reads that of an agent; an empty one if there is none.
+// record reads the record of an agent; an empty one if there is none.
 func (m Machine) record(agent string) (*record, error) {
 	r := &record{V: recordVersion, Agent: agent}
 	data, err := wholefile.Read(m.recordFile(agent), maxRecord)
@@ -124,7 +124,7 @@ func (m Machine) writeRecord(r *record) error {
 	return wholefile.Replace(m.recordFile(r.Agent), data, 0o600)
 }
 
-// serverFiles are the files that are here because of tool servers alone.
+// serverFiles returns the files in which only tool servers were changed.
 func (r *record) serverFiles() (list []string) {
 	for _, f := range r.Files {
 		if f.Servers {

@@ -11,72 +11,70 @@ import (
 	"unicode/utf8"
 )
 
-// The words by which a client's entry calls our gateway. The command that the entry started before
-// follows the dashes.
+// The words by which a client's entry calls our gateway. After the dashes follows the command that
+// the entry started before.
 const (
 	gatewayName   = "floodmark"
 	gatewayServer = "--server"
 	gatewayDashes = "--"
 )
 
-// maxCalled is how long the name of a server may be there, in bytes.
+// maxCalled bounds the name of a server, in bytes.
 const maxCalled = 128
 
-// gatewayWords are the command of our program that is the gateway.
+// gatewayWords returns the command of our program that is the gateway.
 func gatewayWords() []string { return []string{"mcp", "wrap"} }
 
-// gatewayPlace are the flags that say where the monitor is, and what it keeps.
+// gatewayPlace returns the flags that say where the monitor and its files are.
 func gatewayPlace() []string { return []string{"--socket", "--pins", "--dir"} }
 
-// A serverList is how the tool servers (MCP) in one file are written down, and
-// how the gateway is called there.
+// A serverList is how one file lists its tool servers (MCP), and how the gateway is called there.
 type serverList struct {
 	serverTable
 	program string
 	place   []string // the flags by which the gateway finds the monitor
 }
 
-// A serverTable is how a client writes down its tool servers.
+// A serverTable is how a client lists its tool servers.
 type serverTable struct {
-	// at are the ways to the tables whose members are servers; * is any name.
+	// at are the paths of the tables whose members are servers; * matches any name.
 	at [][]string
-	// inner is a member of such a table that may be another one.
+	// inner is a member of such a table that may itself be a table of servers.
 	inner string
-	// alone is a way to a command that stands by itself; nil if there is none.
+	// alone is the path of a server that is a command outside any table; nil if there is none.
 	alone []string
-	// toml says that it is TOML, argv that a command is the list of its words.
+	// toml says that the file is TOML. argv says that a command is a list of words.
 	toml, argv bool
-	// name is the word by which this client's hooks call a server.
+	// name returns the name by which this client's hooks call a server.
 	name func(key string) string
 }
 
 // An entry is one tool server in a file. Offsets are into that file.
 type entry struct {
-	id   string // with the way to it
+	id   string // its path
 	key  string
-	odd  string // why it is not as we know entries; empty if it is
-	away bool   // it names an address
-	// command is what it starts; nil where that is the first of the words.
+	odd  string // what is unusual about its form; empty if nothing is
+	away bool   // it has an address
+	// command is the program it starts; nil if that is the first of the words.
 	command *word
 	words   []word
-	// open is behind the bracket before the words; 0 if there is none yet. Then
-	// before and after go around a list that is put at add.
+	// open is the offset after the bracket before the words; 0 if there is no list yet. Then a list
+	// is inserted at add, with before and after around it.
 	open          int
 	add           int
 	before, after string
-	// drop takes the words out with all that is around them; lone says that
-	// they are in the file because of us.
+	// drop removes the list of words. lone says that we added the list.
 	drop []edit
 	lone bool
 }
 
-// A word is a text as it stands in a file.
+// A word is a string in a file, with its place.
 type word struct {
 	text       string
 	start, end int
 }
 
-// all are the words an entry starts.
+// all returns the words of the command that an entry starts.
 func (e entry) all() []string {
 	var list []string
 	if e.command != nil {
@@ -92,11 +90,10 @@ func (e entry) all() []string {
 type call struct {
 	program, server string
 	place, others   []string
-	dashes          int // which word they are
+	dashes          int // the index of the dashes; -1 if there are none
 }
 
-// gateway takes apart the words of an entry that calls the gateway; nil if it
-// does not.
+// gateway parses the words of an entry that calls the gateway; nil if it does not.
 func (l serverList) gateway(words []string) *call {
 	ours := gatewayWords()
 	if len(words) < 1+len(ours) || !l.isGateway(words[0]) || !slices.Equal(words[1:1+len(ours)], ours) {
@@ -111,7 +108,7 @@ func (l serverList) gateway(words []string) *call {
 		name, value, joined := strings.Cut(words[i], "=")
 		place := slices.Contains(gatewayPlace(), name)
 		if (place || name == gatewayServer) && !joined && i+1 < len(words) {
-			i++ // any word: a server may be called «--»
+			i++ // whatever the next word is: a server may be called «--»
 			value = words[i]
 		}
 		switch {
@@ -136,7 +133,7 @@ func (l serverList) sameProgram(word string) bool {
 		return true
 	}
 	if !filepath.IsAbs(word) {
-		return false // a PATH can be set to choose it
+		return false // a PATH can be set so that it names another program
 	}
 	ours, err := os.Stat(l.program)
 	if err != nil {
@@ -146,14 +143,14 @@ func (l serverList) sameProgram(word string) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// prefix is what we write before the words of an entry, without the program.
+// prefix returns what we write before the words of an entry, without the program.
 func (l serverList) prefix(e entry, others []string) []string {
 	list := append(gatewayWords(), gatewayServer, l.called(e.key))
 	return append(slices.Concat(list, l.place, others), gatewayDashes)
 }
 
-// called is the name a server has for the monitor: the word that the client's
-// hooks use, as far as it can be one.
+// called returns the monitor's name for a server: the name that the client's hooks use, printable
+// and cut to maxCalled.
 func (l serverList) called(key string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
@@ -171,8 +168,8 @@ func (l serverList) called(key string) string {
 	return name
 }
 
-// wrapping are the edits by which an entry calls the gateway; none if it does so
-// already, or cannot.
+// wrapping returns the edits after which an entry calls the gateway; none if it already does or
+// cannot.
 func (l serverList) wrapping(data []byte, e entry) []edit {
 	if e.odd != "" || len(e.all()) == 0 {
 		return nil
@@ -182,7 +179,7 @@ func (l serverList) wrapping(data []byte, e entry) []edit {
 	case c == nil:
 		return l.wrapped(data, e)
 	case c.dashes < 0 || c.dashes == len(e.all())-1:
-		return nil // it starts nothing that we could find
+		return nil // it names no command after the dashes
 	case l.sameProgram(c.program) && c.server == l.called(e.key) && slices.Equal(c.place, l.place):
 		return nil
 	}
@@ -196,8 +193,8 @@ func (l serverList) wrapping(data []byte, e entry) []edit {
 	}
 }
 
-// wrapped puts the gateway before what an entry starts. What a person wrote is
-// moved as it stands.
+// wrapped returns the edits that put the gateway before the command of an entry. What a person
+// wrote is moved unchanged.
 func (l serverList) wrapped(data []byte, e entry) []edit {
 	text := quotes(l.prefix(e, nil))
 	if e.command == nil {
@@ -214,7 +211,7 @@ func (l serverList) wrapped(data []byte, e entry) []edit {
 	return []edit{program, {at: e.add, text: e.before + "[" + text + "]" + e.after}}
 }
 
-// gap is what stands before the first word.
+// gap returns the space before the first word.
 func (e entry) gap(data []byte) string {
 	gap := data[e.open:e.words[0].start]
 	if len(gap) == 0 || len(bytes.TrimSpace(gap)) > 0 {
@@ -223,8 +220,8 @@ func (e entry) gap(data []byte) string {
 	return string(gap)
 }
 
-// unwrapping returns the edits that take the gateway away. Before is the entry before we changed
-// it; nil if unknown.
+// unwrapping returns the edits that remove the gateway from an entry. before is the entry before we
+// changed it; nil if unknown.
 func (l serverList) unwrapping(data []byte, e entry, before *entry) []edit {
 	c := l.gateway(e.all())
 	if e.odd != "" || c == nil || c.dashes < 0 || c.dashes == len(e.all())-1 {
@@ -244,7 +241,7 @@ func (l serverList) unwrapping(data []byte, e entry, before *entry) []edit {
 	return []edit{program, {at: e.words[0].start, del: inner.end - e.words[0].start}}
 }
 
-// entries are the tool servers in a file, in its order.
+// entries returns the tool servers in a file, in their order.
 func (l serverList) entries(data []byte) ([]entry, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
@@ -254,7 +251,7 @@ func (l serverList) entries(data []byte) ([]entry, error) {
 		read = l.tomlEntries
 	}
 	list, err := read(data)
-	// JSON may name one twice.
+	// JSON may contain the same name twice.
 	seen := map[string]int{}
 	for i := range list {
 		id := list[i].id
@@ -269,8 +266,9 @@ func (l serverList) wrap(old content) (content, error) {
 	return l.changed(old, l.wrapping)
 }
 
-// unwrap returns a file none of whose entries calls the gateway, also if a person wrote the call:
-// it is of no use without us.
+// unwrap returns the file with the gateway removed from every entry. This includes calls that a
+// person wrote, because they are useless without Floodmark. before is the file before we changed
+// it; nil if unknown.
 func (l serverList) unwrap(old content, before *content) (content, error) {
 	was := map[string]entry{}
 	if before != nil && before.there {
@@ -313,7 +311,7 @@ func (l serverList) changed(old content, change func([]byte, entry) []edit) (con
 	return content{true, append(slices.Clone(mark), fresh...)}, nil
 }
 
-// quotes are texts of JSON or TOML, with commas between.
+// quotes returns quoted strings of JSON or TOML, separated by commas.
 func quotes(list []string) string {
 	var b strings.Builder
 	for i, s := range list {

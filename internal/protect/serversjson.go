@@ -25,14 +25,14 @@ func (l serverList) jsonEntries(data []byte) ([]entry, error) {
 	return list, nil
 }
 
-// A tableAt is a table of servers, and the way to it.
+// A tableAt is a table of servers, with its path.
 type tableAt struct {
 	object *hujson.Object
 	way    []string
 }
 
-// tables are those at the end of a way. Of several members of one name all
-// count: clients do not agree which of them does.
+// tables returns the tables at the end of a path. If several members have the same name all of them
+// are used, because clients differ in which one they take.
 func tables(v *hujson.Value, way, gone []string) []tableAt {
 	object := objectOf(v)
 	if object == nil {
@@ -66,7 +66,7 @@ func (l serverList) tableEntries(d *document, t tableAt) []entry {
 	return list
 }
 
-// startsSomething reports whether an object is a server and no table of some.
+// startsSomething reports whether an object is a server and not a table of servers.
 func startsSomething(o *hujson.Object) bool {
 	return slices.ContainsFunc([]string{"type", "command", "url", "enabled"}, func(name string) bool {
 		v := valueOf(o, name)
@@ -97,7 +97,7 @@ func (l serverList) jsonEntry(d *document, o *hujson.Object, key string, way []s
 	return e
 }
 
-// single reads a command that stands apart from its arguments.
+// single reads a command whose arguments are in a list of their own.
 func (e *entry) single(d *document, o *hujson.Object, command *hujson.Value) {
 	text, is := textOf(command)
 	if !is {
@@ -160,8 +160,7 @@ func textOf(v *hujson.Value) (string, bool) {
 	return l.String(), true
 }
 
-// standing is a command that stands by itself and is no entry of a table: it is
-// told, and not changed.
+// standing returns a command outside any table of servers. It is reported, but not changed.
 func (l serverList) standing(d *document) (entry, bool) {
 	if l.alone == nil {
 		return entry{}, false

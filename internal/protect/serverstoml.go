@@ -8,16 +8,16 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// serversTag marks a line of arguments that is there because of us.
+// serversTag marks a line of arguments that we added.
 const serversTag = "# by «floodmark protect --mcp»"
 
-// A tomlValue is one key with its value, wherever it stands.
+// A tomlValue is a key with its value, in any table.
 type tomlValue struct {
 	path    []string
 	start   int // its key
 	last    int // the last part of its key
 	value   *unstable.Node
-	end     int // behind its value, where that is a text
+	end     int // after its value if that is a string, else after its key
 	inlined bool
 }
 
@@ -61,7 +61,7 @@ func keyOf(it unstable.Iterator) (path []string) {
 	return path
 }
 
-// valuesIn are a key and, where its value is a table in one line, those in it.
+// valuesIn returns a key and, if its value is an inline table, the keys in that table.
 func valuesIn(data []byte, e *unstable.Node, table []string, inlined bool) []tomlValue {
 	v := tomlValue{value: e.Value(), start: -1, inlined: inlined, path: slices.Clone(table)}
 	for it := e.Key(); it.Next(); {
@@ -84,7 +84,7 @@ func valuesIn(data []byte, e *unstable.Node, table []string, inlined bool) []tom
 	return list
 }
 
-// tomlTable notes a server that has a table of its own.
+// tomlTable adds a server that has a table of its own.
 func (l serverList) tomlTable(list *[]entry, path []string) {
 	for _, way := range l.at {
 		if len(path) > len(way) && slices.Equal(path[:len(way)], way) {
@@ -93,7 +93,7 @@ func (l serverList) tomlTable(list *[]entry, path []string) {
 	}
 }
 
-// serverIn is the entry of a server, which may be new.
+// serverIn returns the entry of a server, and adds it if it is new.
 func serverIn(list *[]entry, path []string) *entry {
 	id := strings.Join(path, "\x00")
 	at := slices.IndexFunc(*list, func(e entry) bool { return e.id == id })
@@ -142,7 +142,7 @@ func (e *entry) tomlCommand(data []byte, v tomlValue) {
 	nl := newline(data)
 	e.add = lineEnd(data, v.end)
 	e.before, e.after = string(data[v.start:v.last])+"args = ", " "+serversTag+nl
-	if e.add == 0 || data[e.add-1] != '\n' { // the file ends there
+	if e.add == 0 || data[e.add-1] != '\n' { // the file ends without a line break
 		e.before, e.after = nl+e.before, strings.TrimSuffix(e.after, nl)
 	}
 }
@@ -152,8 +152,7 @@ func (e *entry) tomlArgs(data []byte, v tomlValue) {
 		e.odd = "its arguments are not a list of texts"
 		return
 	}
-	// The first bracket behind the key: nothing but an equals sign and spaces
-	// stands between.
+	// Between the key and the first bracket there is only an equals sign and spaces.
 	e.open = v.end + bytes.IndexByte(data[v.end:], '[') + 1
 	for it := v.value.Children(); it.Next(); {
 		one := it.Node()
@@ -177,14 +176,14 @@ func (e *entry) tomlArgs(data []byte, v tomlValue) {
 		return
 	}
 	e.lone = true
-	if data[end-1] != '\n' && start > 0 { // the file ended before it
+	if data[end-1] != '\n' && start > 0 { // the file ended without a line break before it
 		start -= len(newline(data))
 	}
 	e.drop = []edit{{at: start, del: end - start}}
 }
 
-// inlineDrop takes the arguments out of a table in one line, where they stand
-// behind something else.
+// inlineDrop returns the edit that removes the arguments from an inline table, if they are not its
+// first key.
 func (e *entry) inlineDrop(data []byte, v tomlValue) []edit {
 	end := e.open
 	if len(e.words) > 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A turn is a place in a settings file that can switch all hooks off, ours included: they stay in
-// the file as we wrote them, and never run.
+// A turn is a setting that can switch off all hooks, also ours: they stay in the file as we wrote
+// them, but never run.
 type turn struct {
-	at []string // the names that lead to it
-	// off is the word that switches them off, true or false; a list there
-	// switches off what it names.
+	at []string // its path
+	// off is the value that switches hooks off, true or false. If the value in the file is a list,
+	// it switches off the hooks it names.
 	off string
 }
 
-// on refuses a document in which hooks are switched off. It does not overrule the person: it tells
-// them the line.
+// on refuses a document in which our hooks are switched off. It does not overrule the person, but
+// tells them the line.
 func (f file) on(data []byte) error {
 	if len(f.turns) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func (f file) on(data []byte) error {
 	return nil
 }
 
-// onTOML is the same for TOML.
+// onTOML does the same for TOML.
 func (f file) onTOML(data []byte) error {
 	_, all, err := readTOML(data)
 	if err != nil {
@@ -65,8 +65,8 @@ func (f file) onTOML(data []byte) error {
 	return nil
 }
 
-// piLoads refuses settings of pi that keep it from loading our extension: it
-// leaves out what its list of extensions names behind a - or an !.
+// piLoads returns an error if pi's settings keep it from loading our extension. pi leaves out what
+// its list of extensions names after a - or an !.
 func piLoads(folder string) error {
 	file := filepath.Join(folder, "settings.json")
 	data, err := wholefile.Read(file, maxSettings)
@@ -95,8 +95,8 @@ func piLoads(folder string) error {
 	return nil
 }
 
-// piLeavesOut reports whether a pattern may keep our file out. Only the last part
-// of it is looked at; what we cannot read may.
+// piLeavesOut reports whether a pattern may exclude our file. It looks only at the last part of the
+// pattern; a part that it cannot parse may exclude it.
 func piLeavesOut(pattern string) bool {
 	if !strings.HasPrefix(pattern, "-") && !strings.HasPrefix(pattern, "!") {
 		return false
@@ -117,8 +117,8 @@ func (t turn) turnsOff(v *hujson.Value, ours []string) bool {
 	return is && string(l) == t.off
 }
 
-// names are all texts of our fragment: an agent knows a hook by its name, or by
-// its command.
+// names returns all strings of our fragment, because an agent may name a hook by its name or by its
+// command.
 func (f file) names() ([]string, error) {
 	d, err := readDocument(f.text)
 	if err != nil {

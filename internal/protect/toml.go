@@ -12,26 +12,25 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// The tags by which our lines in a TOML file are known. Each line carries its
-// own: agents write into these files, too, and may put something between ours.
+// The tags that mark our lines in a TOML file. Each line has its own tag, because agents write into
+// these files, too, and may put something between our lines.
 const (
 	tomlTag = "# by «floodmark protect»"
 	tomlWas = "# floodmark-was: "
 )
 
-// A tomlLine is one expression of a TOML file: a key with its value, or the
-// head of a table.
+// A tomlLine is one expression of a TOML file: a key with its value, or the header of a table.
 type tomlLine struct {
 	path       []string // from the root
 	table      bool
-	list       bool   // the head of one of many tables
-	start, end int    // its first line, with what ends it
-	value      string // as far as it stands in that line
+	list       bool   // the header of an array of tables
+	start, end int    // its first line, with the line ending
+	value      string // its part in that line
 	inline     bool   // its value is a table
 	ours       bool
 }
 
-// readTOML takes a file apart. What toml cannot read is refused with its line.
+// readTOML parses a file. If it is not valid TOML, the error has the line.
 func readTOML(data []byte) ([]tomlLine, map[string]any, error) {
 	if err := checkNesting(data); err != nil {
 		return nil, nil, err
@@ -86,7 +85,7 @@ func lineEnd(data []byte, from int) int {
 	return len(data)
 }
 
-// A tomlWant is one key of ours.
+// A tomlWant is a key that we set.
 type tomlWant struct {
 	path  []string
 	value string // as TOML
@@ -107,8 +106,8 @@ func wants(shipped []byte) ([]tomlWant, error) {
 	return out, nil
 }
 
-// mergeTOML puts keys of ours into a file. What is set otherwise is kept in a
-// comment, so that it can be put back.
+// mergeTOML puts our keys into a file. A different value is kept in a comment, so that it can be
+// restored.
 func mergeTOML(data []byte, list []tomlWant) ([]byte, error) {
 	var top []tomlWant
 	for _, w := range list {
@@ -135,7 +134,7 @@ func mergeTOML(data []byte, list []tomlWant) ([]byte, error) {
 	return onTop(data, top)
 }
 
-// exchange sets a key that has another value.
+// exchange replaces a key that has another value.
 func exchange(data []byte, lines []tomlLine, w tomlWant) ([]byte, error) {
 	for _, l := range lines {
 		if l.table || !slices.Equal(l.path, w.path) {
@@ -147,7 +146,7 @@ func exchange(data []byte, lines []tomlLine, w tomlWant) ([]byte, error) {
 		}
 		key, _, _ := strings.Cut(old, "=")
 		text := tomlWas + old + newline(data) + w.line(strings.TrimSpace(key))
-		if l.ours { // an older one of ours
+		if l.ours { // an older version of ours
 			text = w.line(strings.TrimSpace(key))
 		}
 		return edited(data, []edit{{l.start, len(old), text}}), nil
@@ -155,7 +154,7 @@ func exchange(data []byte, lines []tomlLine, w tomlWant) ([]byte, error) {
 	return nil, inlineTable(data, lines, w)
 }
 
-// inlineTable says that a key would have to go into a table in one line.
+// inlineTable returns the error for a key that would have to go into an inline table.
 func inlineTable(data []byte, lines []tomlLine, w tomlWant) error {
 	for _, l := range lines {
 		if !l.table && len(l.path) < len(w.path) && slices.Equal(l.path, w.path[:len(l.path)]) {
@@ -168,7 +167,7 @@ func inlineTable(data []byte, lines []tomlLine, w tomlWant) error {
 	return &wrongFile{text: fmt.Sprintf("«%s» is set in a way we do not know", strings.Join(w.path, ".")), hint: "take it out"}
 }
 
-// intoTable puts a key into its table, if the file has that.
+// intoTable puts a key into its table, if the file has that table.
 func intoTable(data []byte, lines []tomlLine, w tomlWant) (out []byte, done bool, err error) {
 	for _, l := range lines {
 		n := len(w.path) - 1
@@ -187,7 +186,7 @@ func intoTable(data []byte, lines []tomlLine, w tomlWant) (out []byte, done bool
 	return data, false, nil
 }
 
-// onTop puts keys before everything but a line that names a schema.
+// onTop puts keys at the top of the file, below a line that names a schema.
 func onTop(data []byte, list []tomlWant) ([]byte, error) {
 	nl, text, at := newline(data), "", 0
 	for _, w := range list {
@@ -206,7 +205,7 @@ func onTop(data []byte, list []tomlWant) ([]byte, error) {
 	return data, nil
 }
 
-// stripTOML takes our lines out, and puts back what they had replaced.
+// stripTOML removes our lines, and restores those that they replaced.
 func stripTOML(data []byte) ([]byte, error) {
 	lines, _, err := readTOML(data)
 	if err != nil {
@@ -230,8 +229,7 @@ func stripTOML(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// aloneInTable reports whether a table holds nothing but ours, and nothing that
-// ours had replaced.
+// aloneInTable reports whether a table contains only lines of ours that replaced nothing.
 func aloneInTable(data []byte, head tomlLine, rest []tomlLine) bool {
 	end := len(data)
 	for _, l := range rest {

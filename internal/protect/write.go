@@ -13,8 +13,8 @@ import (
 // maxLinks is how many links are followed, as many as the system follows.
 const maxLinks = 40
 
-// behind is the file behind links, which a dotfiles manager may have put there.
-// The last one may not exist yet.
+// behind returns the file that links lead to; a dotfiles manager may have put them there. The file
+// may not exist yet.
 func behind(path string) (string, error) {
 	for range maxLinks {
 		info, err := os.Lstat(path)
@@ -51,7 +51,7 @@ func readContent(path string) (content, fs.FileMode, error) {
 	return content{true, data}, info.Mode().Perm(), err
 }
 
-// mayWrite says why a file cannot be replaced, before anything is.
+// mayWrite returns why a file cannot be replaced. It is called before any file is.
 func mayWrite(target string, mode fs.FileMode, there bool) error {
 	if there && mode&0o200 == 0 {
 		return &wrongFile{text: "it is read-only", hint: "chmod u+w " + shellWord(target)}
@@ -70,7 +70,7 @@ func mayWrite(target string, mode fs.FileMode, there bool) error {
 	return nil
 }
 
-// lock keeps others from changing settings at the same time.
+// lock keeps other processes from changing settings at the same time.
 func lock(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// Agents on other systems are not protected: the program ends before it gets
-// here.
+// Agents on other systems are not protected: the program ends before these functions are called.
 var errSystem = errors.New("this system is not supported")
 
 func writable(string) bool { return false }
