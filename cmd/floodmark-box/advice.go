@@ -16,9 +16,9 @@ import (
 // maxNamed is how many paths or hosts one line names.
 const maxNamed = 3
 
-// advice is what an agent should know at the end of a command's output: what was
-// written and is not there, and why the command may have failed. A command that
-// did not fail is not told of what it did without.
+// advice returns what an agent should know after a command's output: what the command wrote that
+// was not kept, and why it may have failed. If the command did not fail, advice does not mention
+// what the box withheld.
 func advice(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string) (lines []string) {
 	if refused := notKept(o.Changes); len(refused) > 0 {
 		lines = append(lines, "not kept: "+some(refused)+": if it is wanted, write it in a call of its own")
@@ -35,8 +35,8 @@ func advice(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string
 	return lines
 }
 
-// whyFailed says what a command that failed may have missed. What it needed otherwise is
-// not looked for, which takes longer than a short command does.
+// whyFailed guesses what a failed command was missing. It makes only checks that are faster than a
+// short command.
 func whyFailed(o *boxticket.Outcome, s *box.Spec, command, env []string, dir string) (lines []string) {
 	switch {
 	case len(o.Hosts) > 0:
@@ -55,7 +55,7 @@ func whyFailed(o *boxticket.Outcome, s *box.Spec, command, env []string, dir str
 	return lines
 }
 
-// notKept names what was refused, once for each reason.
+// notKept lists the changes that were refused, grouped by reason.
 func notKept(changes []boxticket.Change) (list []string) {
 	paths := map[string][]string{}
 	var reasons []string
@@ -74,12 +74,13 @@ func notKept(changes []boxticket.Change) (list []string) {
 	return list
 }
 
-// words are those of a command line, without what a shell reads.
+// words returns the words of a command line without quotes and operators of the shell.
 func words(command []string) []string {
 	return strings.FieldsFunc(strings.Join(command, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>'\"", r) })
 }
 
-// hidden are the files that a command line names and a box shows empty, if it runs in dir.
+// hidden returns the files that a command line names and that the box shows empty, if the command
+// runs in dir.
 func hidden(s *box.Spec, command []string, dir string) (list []string) {
 	for _, word := range words(command) {
 		_, value, _ := strings.Cut(word, "=") // --env-file=.env
@@ -97,10 +98,10 @@ func hidden(s *box.Spec, command []string, dir string) (list []string) {
 	return list
 }
 
-// unset are the variables that a command line names, that the agent has and a box has not.
-// What the line sets itself is there.
+// unset returns the variables that a command line uses, that the agent has and that the box
+// removed. Variables that the line sets itself are left out.
 func unset(command, env []string) (list []string) {
-	const shortest = 3 // of a name that is no accident
+	const shortest = 3 // a shorter name may appear by accident
 	line := strings.Join(command, " ")
 	named := strings.FieldsFunc(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, name := range box.Dropped(env) {
@@ -112,8 +113,8 @@ func unset(command, env []string) (list []string) {
 	return slices.Compact(list)
 }
 
-// service is a program in a command line that only speaks with a service of the
-// machine, or empty.
+// service returns a program in the command line that only talks to a service of the machine; empty
+// if there is none.
 func service(command []string) string {
 	for _, word := range words(command) {
 		switch name := path.Base(word); name {
@@ -124,7 +125,7 @@ func service(command []string) string {
 	return ""
 }
 
-// some names the first few.
+// some lists the first few names, and how many more there are.
 func some(list []string) string {
 	if len(list) <= maxNamed {
 		return strings.Join(list, ", ")
@@ -132,7 +133,7 @@ func some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
 }
 
-// shown writes foreign text on one line.
+// shown returns foreign text on one line.
 func shown(text string) string {
 	quoted := strconv.Quote(text)
 	if quoted == `"`+text+`"` {

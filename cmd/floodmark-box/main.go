@@ -1,10 +1,10 @@
-// Command floodmark-box runs one command in a box: see internal/box. The rules of
-// the box come by a ticket that the monitor wrote, and by nothing else: see
-// internal/boxticket.
+// Command floodmark-box runs one command in a box: see internal/box. It takes the rules of the box
+// only from a ticket that the monitor wrote: see internal/boxticket.
 //
 //	floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]
 //
-// It ends as the command does, by its exit code or its signal; with 125 nothing
+// It ends as the command does, with its exit code or its signal. Exit code 125 means that nothing
+// has run.
 // has run.
 package main
 
@@ -27,7 +27,7 @@ func main() {
 	if box.Inside() {
 		box.Enter()
 	}
-	runtime.GOMAXPROCS(1) // it mostly waits: more would look for work that is not there
+	runtime.GOMAXPROCS(1) // it mostly waits; more threads would only search for work
 	if args := os.Args[1:]; len(args) == 1 && slices.Contains([]string{"--help", "-help", "-h", "help"}, args[0]) {
 		fmt.Print(help)
 		return
@@ -63,8 +63,8 @@ func arguments(args []string) (name string, command []string, err error) {
 // killed is the exit code of a command that was ended by force.
 const killed = 137
 
-// codexOffline is the variable by which Codex tells commands that its sandbox lets them
-// open no socket. To set it only takes rights away in the box.
+// codexOffline is the variable by which Codex tells commands that they cannot open sockets in its
+// sandbox. An agent that sets it can only take rights away from the box.
 const codexOffline = "CODEX_SANDBOX_NETWORK_DISABLED"
 
 func run(args []string) (status syscall.WaitStatus, err error) {
@@ -89,7 +89,7 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
 	}
 	if os.Getenv(codexOffline) != "" {
-		r.Spec.NoNetwork = true // a loopback cannot be brought up there
+		r.Spec.NoNetwork = true // inside Codex's sandbox a loopback device cannot be brought up
 	}
 	if err := r.Spec.Writes().Begin(); err != nil {
 		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
@@ -109,10 +109,10 @@ func run(args []string) (status syscall.WaitStatus, err error) {
 	return end.Status, nil
 }
 
-// resume finishes what earlier boxes of the project began to move in. Other commands in an
-// agent's sandbox can write beside its tickets: what lies there is finished only inside that
-// sandbox, with no more rights than they have. A folder that exists before its box was made by
-// one of them.
+// resume finishes moving in what earlier boxes of the project wrote, if they were killed. In an
+// agent's sandbox, other commands can also write beside its tickets. So what is there is finished
+// only inside that sandbox, with no more rights than those commands have. If the box's folder
+// exists already, one of those commands made it, and resume fails.
 func resume(r *boxticket.Redeemed) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
@@ -133,16 +133,16 @@ func resume(r *boxticket.Redeemed) error {
 	return boxwrites.ResumeBeside(r.Spec.Folder, r.Spec.Project)
 }
 
-// tidy removes the box's own folder, unless it holds what was replaced in the project.
+// tidy removes the box's own folder, unless the folder contains what was replaced in the project.
 func tidy(s *box.Spec) {
 	_ = s.Clear()
 	s.Writes().Forget()
-	_ = os.Remove(s.Folder) // other boxes may use it too
+	_ = os.Remove(s.Folder) // it fails if other boxes use the folder
 }
 
-// finish moves what the command wrote into the project and reports what it did.
-// The list of changes is on disk before the first of them is made: if this
-// process is killed half way, the monitor knows what may have changed.
+// finish moves what the command wrote into the project and reports what it did. The list of changes
+// is on disk before the first change is made, so that the monitor knows what may have changed if
+// this process is killed.
 func finish(r *boxticket.Redeemed, end box.End) boxticket.Outcome {
 	o := boxticket.Outcome{Stage: boxticket.StageMoving, Hosts: end.Hosts, Left: end.Left}
 	if end.Status.Signaled() {
@@ -164,7 +164,7 @@ func finish(r *boxticket.Redeemed, end box.End) boxticket.Outcome {
 	return o
 }
 
-// moveIn looks at the project and changes it while no other box does.
+// moveIn finds and makes the changes to the project, under the project's lock.
 func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	lock, err := r.Lock(r.Spec.Project)
 	if err != nil {
@@ -196,11 +196,11 @@ func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
 	return nil
 }
 
-// folders are those of a list such as PATH, as whole paths, also by what links in them
-// lead to.
+// folders returns the folders in a list such as PATH, as full paths. A folder that links lead
+// elsewhere is also returned with its links resolved.
 func folders(list string) (all []string) {
 	for _, f := range filepath.SplitList(list) {
-		f, err := filepath.Abs(f) // an empty one is the folder that a program stands in
+		f, err := filepath.Abs(f) // an empty entry means the current folder
 		if err != nil {
 			continue
 		}

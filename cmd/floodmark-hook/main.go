@@ -1,7 +1,6 @@
-// Command floodmark-hook is what an agent starts at each of its hooks: it
-// hands the agent's message to the daemon and does what the daemon answers.
-// It understands neither. If there is no answer it says no, in the way that
-// agent obeys.
+// Command floodmark-hook is started by an agent at each of its hooks. It passes the agent's message
+// to the daemon and carries out the daemon's answer, without interpreting either. If there is no
+// answer, it says no in the form that the agent obeys.
 //
 //	floodmark-hook [-socket PATH] [-deadline 10s] [-person 29m] AGENT EVENT < message
 package main

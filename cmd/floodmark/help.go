@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// newHelp replaces cobra's own, which exits with 0 for an unknown command.
+// newHelp returns a help command that, unlike cobra's own, fails for an unknown command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -49,7 +49,7 @@ func newHelp() *cobra.Command {
 
 const allExits = "0  it worked\n1  the answer is no, a story failed, a problem was found, or no monitor runs\n" + cli.CommonExits
 
-// exitText is what a command's help says about exit codes.
+// exitText returns the text about exit codes in a command's help.
 func exitText(cmd *cobra.Command) string {
 	if text, ok := cmd.Annotations[cli.ExitKey]; ok {
 		return text
@@ -60,11 +60,11 @@ func exitText(cmd *cobra.Command) string {
 	return allExits
 }
 
-// A section is one part of a command's help.
+// A section is one titled part of a command's help.
 type section struct{ title, text string }
 
-// sections is the help of a command, in the order people read it. The pages of
-// the reference are written from the same parts.
+// sections returns the parts of a command's help in order. The reference pages and the manual are
+// written from the same parts.
 func sections(cmd *cobra.Command) []section {
 	var list []section
 	add := func(title, text string) {
@@ -81,7 +81,7 @@ func sections(cmd *cobra.Command) []section {
 	return list
 }
 
-// helpText is the help of a command as a terminal shows it.
+// helpText returns the help of a command for a terminal.
 func helpText(cmd *cobra.Command, st cli.Style) string {
 	var b strings.Builder
 	about := cmd.Long
@@ -108,7 +108,7 @@ func useLine(cmd *cobra.Command) string {
 	return cmd.UseLine()
 }
 
-// commandList lists the commands below one, in groups where there are some.
+// commandList lists the subcommands of a command, by group if it has groups.
 func commandList(cmd *cobra.Command) string {
 	var b strings.Builder
 	by := ""
@@ -135,7 +135,7 @@ func flagList(flags *pflag.FlagSet) string {
 	return outdent(flags.FlagUsagesWrapped(cli.HelpWidth - 2))
 }
 
-// outdent takes away the two spaces that examples and flags are written with.
+// outdent removes the two spaces before each line of examples and flags.
 func outdent(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, line := range lines {

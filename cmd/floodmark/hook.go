@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookrun"
 )
 
-// newHook runs by hand what agents start floodmark-hook for.
+// newHook is the command «floodmark dev hook». It does by hand what floodmark-hook does.
 func newHook(c *cli.Console) *cobra.Command {
 	var socket, deadline string
 	cmd := &cobra.Command{

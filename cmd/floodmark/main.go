@@ -1,5 +1,5 @@
-// Command floodmark is the whole product in one program. The commands lie in
-// internal/cli; main only builds the console and picks one. Only main reads the environment: commands see what their
+// Command floodmark is the whole product in one program. The commands are in internal/cli; main
+// builds the console and runs one of them. Only main reads the environment: commands see what their
 // console shows.
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// version is what the linker writes into a release; empty otherwise.
+// version is set by the linker for a release; empty otherwise.
 var version string
 
 func main() {
@@ -48,12 +48,12 @@ func edge() *cli.Console {
 	}
 	info, _ := debug.ReadBuildInfo()
 	c.Build = cli.NewBuild(version, info)
-	if me, err := user.Current(); err == nil { // HOME is a variable too
+	if me, err := user.Current(); err == nil { // HOME could be changed, so the system is asked
 		c.Home, c.Usual = me.HomeDir, config.UsualOwnerSockets(os.Getuid(), me.HomeDir)
 	}
-	c.Program, _ = os.Executable() // without it services use the default path
+	c.Program, _ = os.Executable() // without it, services use the default path
 	return c
 }
 
-// terminal reports whether a person is likely to be looking at f.
+// terminal reports whether f is a terminal, so that a person probably sees it.
 func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -12,7 +12,8 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// newMan writes the manual for packages. People read «--help»; the command is therefore not listed.
+// newMan is the command «floodmark dev man», for packages. It is hidden, because people read
+// «--help».
 func newMan(c *cli.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
@@ -31,7 +32,7 @@ func newMan(c *cli.Console) *cobra.Command {
 	}
 }
 
-// writeManual writes the page of a command and of all below it.
+// writeManual writes the pages of a command and of its subcommands.
 func writeManual(c *cli.Console, cmd *cobra.Command, dir string) error {
 	data, err := packedText(manPage(cmd))
 	if err != nil {
@@ -42,7 +43,7 @@ func writeManual(c *cli.Console, cmd *cobra.Command, dir string) error {
 		return cli.Refuse("check that you may write there", "write %s: %s", path, cli.Reason(err))
 	}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "serve" { // operators look it up
+		if sub.IsAvailableCommand() || sub.Name() == "serve" { // «serve» is hidden, but operators look it up
 			if err := writeManual(c, sub, dir); err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ func writeManual(c *cli.Console, cmd *cobra.Command, dir string) error {
 	return nil
 }
 
-// packedText returns a text as man reads it. It holds no time and no name, so that the same text is
+// packedText compresses a text for man. It adds no time and no name, so that the same text gives
 // the same bytes.
 func packedText(text string) ([]byte, error) {
 	var b bytes.Buffer
@@ -70,7 +71,7 @@ func packedText(text string) ([]byte, error) {
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manPage returns the page of a command, from the same parts as its help.
+// manPage returns the manual page of a command, from the same parts as its help.
 func manPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(".TH \"" + strings.ToUpper(manName(cmd)) + "\" 1 \"\" \"Floodmark\" \"Floodmark\"\n.nh\n.ad l\n")
@@ -90,7 +91,7 @@ func manPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// lowerFirst begins a text with a small letter, as the line NAME wants it.
+// lowerFirst makes the first letter small, as usual in the NAME section.
 func lowerFirst(s string) string {
 	if s == "" {
 		return s
@@ -98,7 +99,7 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// roff keeps text from being read as commands of the formatter.
+// roff escapes text that the formatter would read as commands.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -21,8 +21,8 @@ import (
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
-// run runs one command line and returns its exit code. A panic is our own bug: people get a
-// sentence, not a stack.
+// run runs one command line and returns its exit code. A panic is a bug of ours; it is reported as
+// a sentence without a stack.
 func run(ctx context.Context, c *cli.Console, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -43,7 +43,7 @@ func run(ctx context.Context, c *cli.Console, args []string) (code int) {
 	return c.Report(cmd, err)
 }
 
-// newRoot builds the whole tree of commands by plain calls.
+// newRoot builds the tree of all commands.
 func newRoot(c *cli.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "floodmark",
@@ -89,7 +89,7 @@ them, and shows what is known about tools.`,
 	return root
 }
 
-// newFleet holds the commands for many machines and their people.
+// newFleet is the command «floodmark fleet».
 func newFleet(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
@@ -104,8 +104,7 @@ if you run a fleet, let agents, people and laptops in and hand out signed rules.
 	return cmd
 }
 
-// newDev holds the commands for people who run the monitor as a service of their own or
-// build agents.
+// newDev is the command «floodmark dev».
 func newDev(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -120,7 +119,7 @@ the question that an agent's hook would ask, and completion for shells.
 	return cmd
 }
 
-// nestCompletion moves cobra's own command below dev.
+// nestCompletion moves cobra's command «completion» below dev.
 func nestCompletion(root, dev *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -132,7 +131,7 @@ func nestCompletion(root, dev *cobra.Command) {
 	}
 }
 
-// moved returns the new names of commands that were once at the top.
+// moved returns the commands that were once at the top, by the command they are below now.
 func moved() map[string]string {
 	return map[string]string{
 		"fleet":   "bundle join leave login logout machines token",
@@ -143,7 +142,7 @@ func moved() map[string]string {
 	}
 }
 
-// addMoved makes each old name print the new one, and do nothing else.
+// addMoved adds commands with the old names that only print the new name.
 func addMoved(root *cobra.Command) {
 	now := map[string]string{"endorse": "trust", "pending": "approve"}
 	for parent, names := range moved() {
@@ -161,7 +160,7 @@ func addMoved(root *cobra.Command) {
 	}
 }
 
-// grouped adds commands that people look for together.
+// grouped adds commands as one group.
 func grouped(root *cobra.Command, id, title string, list ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: id, Title: title})
 	for _, cmd := range list {
@@ -170,8 +169,8 @@ func grouped(root *cobra.Command, id, title string, list ...*cobra.Command) {
 	}
 }
 
-// finish gives cobra's own commands what every command of ours has, and makes each group of
-// commands refuse unknown words.
+// finish adapts the help of cobra's own commands, and makes each group of commands refuse unknown
+// words.
 func finish(cmd *cobra.Command) {
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.InitDefaultHelpFlag()
@@ -196,7 +195,7 @@ func finish(cmd *cobra.Command) {
 	}
 }
 
-// completionUse is how the script of a shell is used.
+// completionUse returns the command that loads or installs a shell's completion script.
 func completionUse(shell string) string {
 	switch shell {
 	case "zsh":
@@ -209,7 +208,7 @@ func completionUse(shell string) string {
 	return "source <(floodmark dev completion bash)"
 }
 
-// flagError adds the nearest flag to cobra's message for an unknown one.
+// flagError adds the most similar flag to cobra's message for an unknown flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
@@ -223,8 +222,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// notHere says why the program does not run on a system; empty if it does. Windows does not tell
-// which process is at a socket, so no approval would count.
+// notHere returns why the program does not run on a system; empty if it does. Windows does not tell
+// which process is connected to a socket, so an approval could come from an agent.
 func notHere(system string) string {
 	if system != "windows" {
 		return ""

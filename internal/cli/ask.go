@@ -31,14 +31,14 @@ type Desk struct {
 	wire.OwnerServiceClient
 	Place  Place
 	Socket string
-	Fleet  people.Fleet // the fleet that is asked instead, if any
-	// machines answers about laptops.
+	Fleet  people.Fleet // the fleet that is asked instead of the monitor, if any
+	// Machines sends requests about laptops.
 	Machines wire.MachineServiceClient
 	End      func()
 }
 
-// Desk prepares requests to the monitor, and sends none yet: if no monitor runs, the first request
-// says so.
+// Desk prepares requests to the monitor without sending any. If no monitor runs, only the first
+// request fails.
 func (c *Console) Desk(p Place) (*Desk, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Console) Desk(p Place) (*Desk, error) {
 	return &Desk{OwnerServiceClient: way.Owner(), Machines: way.Machines(), Place: p, Socket: paths.OwnerSocket, End: way.Close}, nil
 }
 
-// Ask sends one request to the monitor and words its errors.
+// Ask sends one request to the monitor and turns its errors into text for people.
 func Ask[Q, A any](ctx context.Context, c *Console, p Place, put func(*Desk, context.Context, *Q) (*A, error), q *Q) (*A, error) {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
@@ -73,8 +73,8 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dial) && dial.Op == "dial" && !errors.Is(err, fs.ErrPermission)
 }
 
-// Unanswered says why there is no answer. An unknown name is wrong input; every other error is a
-// refusal.
+// Unanswered returns the failure for a request that got no answer. The exit code is [ExitUsage] for
+// an unknown name or a wrong argument, [ExitInternal] for a bug of ours, else [ExitNo].
 func (d *Desk) Unanswered(err error) error {
 	if d.AtFleet() {
 		if said := d.unreached(err); said != nil {
@@ -116,7 +116,7 @@ func (d *Desk) notRunning() error {
 	}
 }
 
-// Starts returns the command that starts the monitor of a place for good.
+// Starts returns the command that starts the monitor of a place and keeps it running.
 func Starts(p Place) string {
 	if p.System {
 		return "«sudo floodmark dev service install --system --start»"
@@ -124,7 +124,7 @@ func Starts(p Place) string {
 	return "«floodmark up" + p.Flags() + "»"
 }
 
-// Flags returns the flags that name the same installation again.
+// Flags returns the flags that name the same installation in another command.
 func (p Place) Flags() string {
 	text := ""
 	if p.Dir != "" {
@@ -139,7 +139,7 @@ func (p Place) Flags() string {
 	return text
 }
 
-// ShellWord quotes a word if a shell would read it otherwise.
+// ShellWord quotes a word if a shell would not take it literally.
 func ShellWord(s string) string {
 	safe := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:@#%+=,", r)
@@ -150,7 +150,8 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Message writes one of the monitor's messages as JSON, as its API does, with counts as numbers.
+// Message writes one of the monitor's messages as indented JSON, as in its API, with counts as
+// numbers.
 func (c *Console) Message(m proto.Message) error {
 	data, err := MessageJSON(m)
 	if err != nil {
@@ -175,8 +176,8 @@ func (c *Console) MessageLine(m proto.Message) error {
 	return err
 }
 
-// MessageJSON returns a message in the same bytes each time, with every field that has a plain
-// value, so that programs need not know the defaults.
+// MessageJSON returns a message as JSON, always in the same bytes. Fields with default values are
+// included, so that programs need not know the defaults.
 func MessageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
 	if err != nil {
@@ -192,10 +193,10 @@ func MessageJSON(m proto.Message) ([]byte, error) {
 	return linetext.EscapeJSON(data), nil
 }
 
-// OfferTime is how long a shell waits for names to offer.
+// OfferTime is how long shell completion waits for names.
 const OfferTime = 500 * time.Millisecond
 
-// OfferSessions completes the first argument with the sessions the monitor has, if it answers in
+// OfferSessions completes the first argument with the monitor's sessions, if the monitor answers in
 // time.
 func (c *Console) OfferSessions(p *Place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -221,7 +222,7 @@ func (c *Console) OfferSessions(p *Place) func(*cobra.Command, []string, string)
 	}
 }
 
-// CompleteSession lets shells offer sessions for the flag --session.
+// CompleteSession completes the flag --session with sessions.
 func (c *Console) CompleteSession(cmd *cobra.Command, p *Place) {
 	offer := c.OfferSessions(p)
 	// The only error is a flag that does not exist, which every help test would show.
@@ -230,5 +231,5 @@ func (c *Console) CompleteSession(cmd *cobra.Command, p *Place) {
 	})
 }
 
-// AnswerTime bounds one answer of a local monitor.
+// AnswerTime bounds one request to a local monitor that answers at once.
 const AnswerTime = 5 * time.Second

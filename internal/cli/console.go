@@ -1,5 +1,5 @@
-// Package cli is what the commands share: the console they see the world through,
-// the flags that choose an installation, and how answers look.
+// Package cli contains what the commands share: the console through which they see the outside, the
+// flags that choose an installation, and how answers look.
 package cli
 
 import (
@@ -15,29 +15,29 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// A Console is all that a command sees of the world outside: streams, the
-// environment, the folder it was started in. A test builds its own.
+// A Console is all that a command sees of the outside: streams, the environment, the folder it was
+// started in. Tests make their own.
 type Console struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	// dir is the folder that relative names start from.
+	// Dir is the folder that relative names start from.
 	Dir                            string
 	StdoutTerminal, StderrTerminal bool
-	// stdinTerminal says that a person can be asked.
+	// StdinTerminal says that a person can be asked.
 	StdinTerminal bool
 	Build         Build
-	// noColor is the flag --no-color.
+	// NoColor is the flag --no-color.
 	NoColor bool
-	// home is this user's, as the system has it, and usual are the owner's sockets of the monitor
-	// there if no variable moves them.
+	// Home is this user's home folder according to the system, not to a variable. Usual are the
+	// owner's sockets of the monitor there, unless variables put them elsewhere.
 	Home  string
 	Usual []string
-	// program is the path of this program; empty if the system does not say.
+	// Program is the path of this program; empty if the system does not say.
 	Program string
-	// now is the clock; nil for the real one.
+	// Now is the clock; nil: the real one.
 	Now func() time.Time
-	// shipped is the catalog that comes with the program; nil to read it.
+	// Shipped returns the catalog that comes with the program; nil: it is read.
 	Shipped func() (*catalog.Catalog, error)
 }
 
@@ -49,7 +49,7 @@ func (c *Console) ShippedCatalog() (*catalog.Catalog, error) {
 	return c.Shipped()
 }
 
-// Clock is the time now.
+// Clock returns the time now.
 func (c *Console) Clock() time.Time {
 	if c.Now == nil {
 		return time.Now()
@@ -57,11 +57,11 @@ func (c *Console) Clock() time.Time {
 	return c.Now()
 }
 
-// MaxInput bounds every file a command reads. A policy or story of this size
-// is a mistake; the readers behind it have narrower limits of their own.
+// MaxInput bounds every file that a command reads. A larger policy or story is a mistake; their
+// readers have lower limits of their own.
 const MaxInput = 16 << 20
 
-// StdinName stands for standard input in place of a file name.
+// StdinName is given instead of a file name to read standard input.
 const StdinName = "-"
 
 // Path resolves a name given by the user.
@@ -123,18 +123,18 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprintln(c.Stderr, Printable(fmt.Sprintf(format, args...)))
 }
 
-// Printable drops what could steer a terminal from foreign text: a story or a policy may come from
-// any source.
+// Printable removes characters that could control a terminal. Texts such as stories or policies may
+// come from any source.
 func Printable(s string) string { return linetext.Printable(s) }
 
-// A Sink remembers a failed write, so that no command has to check after each line, and a full disk
+// A Sink remembers a failed write, so that commands need not check after each line, and a full disk
 // is not taken for success.
 type Sink struct {
 	To  io.Writer
 	Err error
 }
 
-// Write passes on what is written until something could not be.
+// Write writes to To. After an error it writes nothing and returns that error.
 func (s *Sink) Write(p []byte) (int, error) {
 	if s.Err != nil {
 		return 0, s.Err

@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes. Scripts rely on them: they never change their meaning.
+// The exit codes. Scripts rely on them, so their meaning never changes.
 const (
 	ExitOK       = 0
-	ExitNo       = 1 // the answer is no, a story failed, a problem was found
+	ExitNo       = 1 // the answer is no, a story failed, or a problem was found
 	ExitUsage    = 2 // wrong usage, or input that cannot be read
 	ExitInternal = 3 // our own fault
 )
 
-// ErrNo ends a command whose answer is no, after all of it has been printed.
+// ErrNo ends a command whose answer is no, after all of the answer was printed.
 var ErrNo = errors.New("the answer is no")
 
 // A Failure is an error that a person has to act on.
@@ -30,12 +30,12 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Text }
 
-// Refuse is a failure for wrong usage or input that cannot be read.
+// Refuse returns a failure for wrong usage or input that cannot be read.
 func Refuse(hint, format string, args ...any) error {
 	return &Failure{Code: ExitUsage, Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Broken is a failure that is our own bug.
+// Broken returns a failure for a bug of ours.
 func Broken(err error) error {
 	return &Failure{
 		Code: ExitInternal, Text: "internal error: " + err.Error(),
@@ -46,8 +46,8 @@ func Broken(err error) error {
 // A Runner is what a command does.
 type Runner func(cmd *cobra.Command, args []string) error
 
-// Guard marks every error that is not already a failure as our bug. What Execute returns unmarked
-// then comes from reading the command line.
+// Guard turns every error that is not already a failure into an internal error. So an error that
+// Execute returns without a failure comes from parsing the command line.
 func Guard(run Runner) Runner {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
@@ -60,7 +60,7 @@ func Guard(run Runner) Runner {
 	}
 }
 
-// Report prints an error and returns the exit code for it. A panic belongs to no command.
+// Report prints an error and returns its exit code. cmd is nil after a panic.
 func (c *Console) Report(cmd *cobra.Command, err error) int {
 	var f *Failure
 	var s Status
@@ -86,7 +86,7 @@ func (c *Console) Report(cmd *cobra.Command, err error) int {
 	return f.Code
 }
 
-// usageText returns cobra's message in our words, on one line.
+// usageText rewords cobra's message, on one line.
 func usageText(err error) string {
 	exclusive := regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
@@ -107,7 +107,7 @@ func Either(words []string) string {
 	return strings.Join(words, "")
 }
 
-// A Status ends a command with that exit code, after all of its output.
+// A Status ends a command with that exit code, after all output was printed.
 type Status int
 
 func (s Status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -10,22 +10,22 @@ type Finding struct {
 	Todo  string `json:"todo,omitempty"`
 }
 
-// Ok is what a check found in order.
-func Ok(check, format string, args ...any) Finding {
+// OK returns a finding for a check without problems.
+func OK(check, format string, args ...any) Finding {
 	return Finding{Check: check, State: Fine, Text: fmt.Sprintf(format, args...)}
 }
 
-// Note is what a check found worth a word, with what to do.
+// Note returns a finding that is worth mentioning, with what to do.
 func Note(check, todo, format string, args ...any) Finding {
 	return Finding{Check: check, State: Remark, Text: fmt.Sprintf(format, args...), Todo: todo}
 }
 
-// Wrong is a problem that a check found, with what to do.
+// Wrong returns a finding for a problem, with what to do.
 func Wrong(check, todo, format string, args ...any) Finding {
 	return Finding{Check: check, State: Problem, Text: fmt.Sprintf(format, args...), Todo: todo}
 }
 
-// How a check ended.
+// The states of a finding.
 const (
 	Fine    = "ok"
 	Remark  = "note"

@@ -15,8 +15,9 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// AddFleet gives a command the flag that asks a fleet instead of the monitor of this machine. There
-// is no variable for it: an agent could set one, and the person's answer would go to another fleet.
+// AddFleet gives a command the flag --fleet, which asks a fleet instead of this machine's monitor.
+// There is no environment variable for it: an agent could set the variable, and the person's answer
+// would go to another fleet.
 func (c *Console) AddFleet(cmd *cobra.Command, p *Place) {
 	cmd.Flags().StringVar(&p.Fleet, "fleet", "", "ask the fleet with this `NAME` or URL, where you logged in with «floodmark fleet login»")
 	// The only error is a flag that does not exist, which every help test would show.
@@ -25,7 +26,7 @@ func (c *Console) AddFleet(cmd *cobra.Command, p *Place) {
 	})
 }
 
-// Fleets opens the book of logins of an installation.
+// Fleets opens the logins at fleets that an installation has.
 func (c *Console) Fleets(p Place) (*people.Book, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -50,13 +51,13 @@ func (c *Console) FleetNames(p Place) (names []string) {
 	return names
 }
 
-// DeskFor prepares requests to the monitor of this machine, or to the fleet that the flags name.
+// DeskFor prepares requests to this machine's monitor, or to the fleet that p names.
 func (c *Console) DeskFor(ctx context.Context, p Place) (*Desk, error) {
 	if p.Fleet == "" {
 		return c.Desk(p)
 	}
-	// The login is the owner's. A process that an agent started may not use it, as far as the
-	// monitor here can see that.
+	// The login is the owner's. A process that an agent started is not allowed to use it, if the
+	// monitor here can tell.
 	if err := c.MayChange(ctx, p); err != nil {
 		return nil, err
 	}
@@ -78,8 +79,8 @@ func (c *Console) DeskFor(ctx context.Context, p Place) (*Desk, error) {
 	return FleetDesk(p, f, token)
 }
 
-// FleetToken returns the token for a fleet, read anew for each request. A renewed login that could
-// not be saved is used, with a warning.
+// FleetToken returns a function that reads the token for a fleet anew for each request. If a
+// renewed login could not be saved, it is used all the same, with a warning.
 func (c *Console) FleetToken(book *people.Book, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		token, err := book.Token(ctx, name)
@@ -91,7 +92,7 @@ func (c *Console) FleetToken(book *people.Book, name string) func(context.Contex
 	}
 }
 
-// FleetDesk prepares requests to a fleet with tokens.
+// FleetDesk prepares requests to a fleet, authenticated with tokens.
 func FleetDesk(p Place, f people.Fleet, token func(context.Context) (string, error)) (*Desk, error) {
 	pool, err := f.Door()
 	if err != nil {
@@ -104,7 +105,7 @@ func FleetDesk(p Place, f people.Fleet, token func(context.Context) (string, err
 	return &Desk{OwnerServiceClient: way.Owner(), Machines: way.Machines(), Place: p, Fleet: f, End: way.Close}, nil
 }
 
-// notLoggedIn says at which fleets there is a login.
+// notLoggedIn returns the failure for a missing login, and lists the fleets with a login.
 func (c *Console) notLoggedIn(book *people.Book, p Place) error {
 	list, err := book.List()
 	hint := "log in with «floodmark fleet login https://…»"
@@ -118,10 +119,10 @@ func (c *Console) notLoggedIn(book *people.Book, p Place) error {
 	return &Failure{Code: ExitNo, Text: fmt.Sprintf("you are not logged in at %s", Shorten(p.Fleet)), Hint: hint}
 }
 
-// AtFleet reports whether a fleet is asked.
+// AtFleet reports whether a fleet is asked instead of the monitor.
 func (d *Desk) AtFleet() bool { return d.Fleet.URL != "" }
 
-// again returns the command that logs in there once more.
+// again returns the command that renews the login.
 func (d *Desk) again() string {
 	local := d.Place
 	local.Fleet = ""
@@ -131,7 +132,7 @@ func (d *Desk) again() string {
 	return "floodmark fleet login " + ShellWord(d.Fleet.URL) + local.Flags()
 }
 
-// unreached says why a fleet gave no answer; nil if it gave one.
+// unreached returns why a fleet did not answer; nil if it did.
 func (d *Desk) unreached(err error) error {
 	hint := "log in again with «" + d.again() + "»"
 	switch {

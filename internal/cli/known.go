@@ -10,10 +10,10 @@ import (
 	"github.com/floodmark/floodmark/internal/toolbook"
 )
 
-// Known lists the agents and servers that a catalog has tools of, in its order.
+// Known lists the agents and servers whose tools are in a catalog, in the catalog's order.
 type Known []Owner
 
-// An Owner is an agent or a server with the tools it offers.
+// An Owner is an agent or a server with the tools it provides.
 type Owner struct {
 	Server  bool
 	Names   []string // the first is the preferred one
@@ -39,7 +39,7 @@ func KnownTo(cat *catalog.Catalog) Known {
 	return list
 }
 
-// Ref names a tool of the owner.
+// Ref returns the reference to a tool of the owner.
 func (o Owner) Ref(tool string) floodmark.ToolRef {
 	if o.Server {
 		return floodmark.ToolRef{Server: o.Names[0], Name: tool}
@@ -52,7 +52,7 @@ func (o Owner) Has(tool string) bool {
 	return slices.ContainsFunc(o.Tools(), func(name string) bool { return toolbook.Fits(name, tool) })
 }
 
-// Tools returns the tools that are known.
+// Tools returns the owner's tools that are in the catalog.
 func (o Owner) Tools() []string {
 	var names []string
 	for _, e := range o.Entries {
@@ -61,7 +61,7 @@ func (o Owner) Tools() []string {
 	return names
 }
 
-// Named finds an agent or a server by one of its names.
+// Named finds an agent or a server by any of its names.
 func (k Known) Named(server bool, name string) (Owner, bool) {
 	for _, o := range k {
 		if o.Server == server && slices.Contains(o.Names, name) {
@@ -82,7 +82,7 @@ func (k Known) Owners(server bool) []string {
 	return names
 }
 
-// Offering returns the owners that have a tool of that name.
+// Offering returns the owners that have a tool with that name.
 func (k Known) Offering(tool string) Known {
 	var list Known
 	for _, o := range k {
@@ -93,10 +93,10 @@ func (k Known) Offering(tool string) Known {
 	return list
 }
 
-// noAgent stands for an unnamed agent. No catalog has tools of it.
+// noAgent is the name of an unnamed agent. No catalog has tools of it.
 const noAgent = "unknown"
 
-// OwnAgent returns an agent's name, or nothing for an unnamed one.
+// OwnAgent returns an agent's name; empty for an unnamed agent.
 func OwnAgent(agent string) string {
 	if agent == noAgent {
 		return ""
@@ -104,8 +104,8 @@ func OwnAgent(agent string) string {
 	return agent
 }
 
-// Resolve returns the tool that a name on the command line means. A name alone identifies no tool
-// unless only one agent or server has it.
+// Resolve returns the tool that a name on the command line means. A name without agent and server
+// is only resolved if exactly one of them has such a tool.
 func Resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRef, error) {
 	if s, tool := toolbook.Split(name); server == "" {
 		server, name = s, tool
@@ -141,11 +141,11 @@ func ownerNames(list Known) string {
 	return strings.Join(names, ", ")
 }
 
-// Near3 returns up to three names similar to an unknown one.
+// Near3 returns up to three known names that are similar to an unknown one.
 func (k Known) Near3(name, agent, server string) []string {
 	const most = 3
 	if server != "" {
-		agent = "" // the server says whose tool it is
+		agent = "" // the server alone identifies the owner
 	}
 	full := floodmark.ToolRef{Server: server, Name: name}.String()
 	near := spelling.Nearest(full, k.Chosen(agent, server).names(), most)
@@ -168,7 +168,7 @@ func (k Known) Near3(name, agent, server string) []string {
 	return near[:min(most, len(near))]
 }
 
-// Chosen returns the owners that a question is about.
+// Chosen returns the owners that match an agent or a server; all if neither is given.
 func (k Known) Chosen(agent, server string) Known {
 	if agent == "" && server == "" {
 		return k
@@ -179,7 +179,7 @@ func (k Known) Chosen(agent, server string) Known {
 	return nil
 }
 
-// names returns the tools as people write them: a server's with the server.
+// names returns the tools as people write them. A server's tool is prefixed with the server.
 func (k Known) names() []string {
 	var words []string
 	for _, o := range k {

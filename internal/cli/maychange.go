@@ -11,10 +11,10 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// MayChange refuses a process that a running monitor takes for an agent's. Without a monitor, and
-// for code that writes the file by itself, only the file's permissions count. A variable or flag
-// that leads to the owner's own files and away from the monitor does not help: the owner's usual
-// sockets are asked too.
+// MayChange refuses a process if a running monitor finds that an agent started it. Without a
+// monitor only file permissions protect the owner's files, as they do against code that writes them
+// itself. If a variable or flag names another monitor but the owner's own files, this does not
+// help: the owner's usual sockets are asked, too.
 func (c *Console) MayChange(ctx context.Context, p Place) error {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -44,8 +44,8 @@ func Below(dir, top string) bool {
 	return top != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// mayAt asks the monitor at one socket. One that is there and does not answer may have been stopped
-// so that it cannot refuse.
+// mayAt asks the monitor at one socket. If a monitor is there and does not answer, mayAt refuses:
+// an agent may have stopped it so that it cannot refuse.
 func (c *Console) mayAt(ctx context.Context, p Place, socket string) error {
 	way, err := client.Dial(socket, client.Options{})
 	if err != nil {

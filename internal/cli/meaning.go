@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// This file names levels, verdicts and tools to a person.
+// This file has the texts for levels, verdicts and tools.
 
-// TrustWords are the levels of trust, as flags name them.
+// TrustWords returns the levels of trust as flags name them.
 func TrustWords() []string {
 	var words []string
 	for t := floodmark.Untrusted; t <= floodmark.System; t++ {
@@ -19,7 +19,7 @@ func TrustWords() []string {
 	return words
 }
 
-// SecrecyWords are the levels of secrecy, as flags name them.
+// SecrecyWords returns the levels of secrecy as flags name them.
 func SecrecyWords() []string {
 	var words []string
 	for s := floodmark.Secret; s <= floodmark.Public; s++ {
@@ -28,7 +28,7 @@ func SecrecyWords() []string {
 	return words
 }
 
-// VerdictStyle colours text that begins with a verdict, or has it in brackets.
+// VerdictStyle colours text that begins with a verdict, even after a bracket.
 func VerdictStyle(st Style, text string) string {
 	word := strings.TrimPrefix(text, "[")
 	switch {
@@ -51,7 +51,7 @@ func ToolTitle(t floodmark.ToolRef) string {
 	return t.Name
 }
 
-// PolicyText says in a line which policy is in force.
+// PolicyText says on one line which policy is in force.
 func PolicyText(s *wire.PolicyStatus) string {
 	text := "profile " + s.GetProfile()
 	if len(s.GetFiles()) > 0 {
@@ -66,7 +66,7 @@ func PolicyText(s *wire.PolicyStatus) string {
 	return text + " (" + Short(s.GetDigest()) + ")"
 }
 
-// ProblemsText says what is wrong with the policy file on disk.
+// ProblemsText prints what is wrong with the policy file on disk.
 func ProblemsText(p *Sheet, s *wire.PolicyStatus) {
 	refused := false
 	for _, one := range s.GetProblems() {
@@ -88,5 +88,5 @@ func ProblemsText(p *Sheet, s *wire.PolicyStatus) {
 	}
 }
 
-// InBox stands for allow where a call runs in a box.
+// InBox is shown instead of «allow» for a call that runs in a box.
 const InBox = "in a box"

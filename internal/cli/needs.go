@@ -41,14 +41,14 @@ func GroupArgs(cmd *cobra.Command, args []string) error {
 	return errors.New(text)
 }
 
-// HelpWidth is where help wraps: the width every terminal has.
+// HelpWidth is the width at which help wraps. Every terminal has it.
 const HelpWidth = 80
 
-// ExitKey is the annotation with what a command's exit codes mean there.
+// ExitKey is the annotation with the meaning of a command's exit codes.
 const ExitKey = "exit"
 
-// Exits notes what the codes 0 and 1 mean for a command. 2 and 3 mean the same
-// everywhere.
+// Exits returns the annotation that says what the codes 0 and 1 mean for a command. 2 and 3 mean
+// the same for all commands.
 func Exits(ok, no string) map[string]string {
 	text := "0  " + ok + "\n"
 	if no != "" {
@@ -57,19 +57,19 @@ func Exits(ok, no string) map[string]string {
 	return map[string]string{ExitKey: text + CommonExits}
 }
 
-// BothKey is the annotation of a command that both runs and has commands of its own.
+// BothKey is the annotation of a command that does something by itself and also has subcommands.
 const BothKey = "both"
 
-// Both notes that a command does something by itself and has commands of its own.
+// Both adds that annotation.
 func Both(notes map[string]string) map[string]string {
 	notes[BothKey] = "yes"
 	return notes
 }
 
-// CommonExits says what the codes 2 and 3 mean for every command.
+// CommonExits says what the codes 2 and 3 mean.
 const CommonExits = "2  wrong usage, or a file that cannot be read or written\n3  an internal error"
 
-// Indent puts something before each line that is not empty.
+// Indent puts by before each line that is not empty.
 func Indent(text, by string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -80,7 +80,7 @@ func Indent(text, by string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Reason returns the end of an error's chain: what happened, without the context.
+// Reason returns the innermost error of a chain: what happened, without the context.
 func Reason(err error) string {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
@@ -88,7 +88,7 @@ func Reason(err error) string {
 	return fmt.Sprint(err)
 }
 
-// Count is a number with its word.
+// Count returns a number with its noun, singular or plural.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -96,7 +96,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// maxEcho is how much of a wrong input an error repeats.
+// maxEcho is how many characters of a wrong input an error repeats.
 const maxEcho = 40
 
 // Shorten cuts a text that is repeated in an error.

@@ -16,7 +16,7 @@ import (
 
 // A Choice is a flag that takes one of a few words.
 type Choice struct {
-	Name  string // what help calls the value
+	Name  string // the name of the value in help
 	Value string
 	Known []string
 }
@@ -32,7 +32,7 @@ func (c *Choice) Set(word string) error {
 	return nil
 }
 
-// Type is what help shows for the value.
+// Type is the name of the value in help.
 func (c *Choice) Type() string { return c.Name }
 
 // The forms of an answer.
@@ -45,7 +45,7 @@ const (
 // OutputFlag is the flag that chooses the form of an answer.
 const OutputFlag = "output"
 
-// AddOutput gives a command the flag that says in which form to answer.
+// AddOutput gives a command the flag that chooses the form of the answer.
 func AddOutput(cmd *cobra.Command, persistent bool, known ...string) {
 	flags := cmd.Flags()
 	if persistent {
@@ -55,13 +55,13 @@ func AddOutput(cmd *cobra.Command, persistent bool, known ...string) {
 	Complete(cmd, OutputFlag, known)
 }
 
-// Complete lets shells offer the words a flag takes.
+// Complete completes the values of a flag.
 func Complete(cmd *cobra.Command, flag string, words []string) {
 	// The only error is a flag that does not exist, which every help test would show.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Format is the form the user asked for.
+// Format returns the form that the user chose.
 func Format(cmd *cobra.Command) string {
 	if f := cmd.Flags().Lookup(OutputFlag); f != nil {
 		return f.Value.String()
@@ -77,7 +77,7 @@ func (c *Console) JSON(v any) error {
 	return enc.Encode(v)
 }
 
-// Steps shows the steps of a command to a person, and nothing to a program.
+// Steps shows a command's progress to a person; for JSON it shows nothing.
 func (c *Console) Steps(form string) *linetext.Steps {
 	if form == AsJSON {
 		return &linetext.Steps{}
@@ -108,8 +108,8 @@ func (c *Console) Create(name string, data []byte, force bool) error {
 	return nil
 }
 
-// Outcome reports how an order was taken. The notice is the answer, so it goes to standard output;
-// an order that was not followed ends with exit code 1.
+// Outcome prints the answer to an order. The notice goes to standard output, because it is the
+// answer. If the order was not followed, the command ends with exit code 1.
 func (c *Console) Outcome(form string, done bool, notice string, asMessage func() error) error {
 	st := c.OutStyle()
 	paint := st.Green

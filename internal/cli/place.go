@@ -13,7 +13,7 @@ import (
 type Place struct {
 	Dir    string
 	System bool
-	// fleet is asked instead of the monitor here; see addFleet.
+	// Fleet is asked instead of the monitor here; see [Console.AddFleet].
 	Fleet string
 }
 
@@ -38,21 +38,21 @@ func (c *Console) Paths(p Place) (config.Paths, error) {
 	return paths, nil
 }
 
-// Machine returns this machine as an installation sees it.
+// Machine returns the settings of agents on this machine, with the paths of an installation.
 func (c *Console) Machine(p Place) (protect.Machine, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
 		return protect.Machine{}, err
 	}
 	m := protect.Machine{Getenv: c.Getenv, System: p.System, Records: paths.Originals, Socket: paths.HookSocket}
-	m.Hook, _ = c.Besides(m, HookName) // without it all of our settings count as changed
+	m.Hook, _ = c.Besides(m, HookName) // without it all agents' settings count as changed
 	m.Program = c.ownProgram(m)
 	m.Gateway, err = c.gatewayFlags(p)
 	return m, err
 }
 
-// Besides returns the full path of a program that is installed beside this one, by its name on PATH
-// if that is the same, because that outlives updates.
+// Besides returns the full path of a program that is installed beside this one. If PATH finds the
+// same program, it returns that path, because it stays valid after updates.
 func (c *Console) Besides(m protect.Machine, name string) (string, error) {
 	named := m.Lookup(name)
 	beside := ""
@@ -72,14 +72,14 @@ func (c *Console) Besides(m protect.Machine, name string) (string, error) {
 	return beside, nil
 }
 
-// gatewayFlags name the monitor and the pins: clients start the gateway with few variables but
-// HOME.
+// gatewayFlags returns the flags that name the monitor and the pins. The gateway needs them because
+// clients start it with few variables besides HOME.
 func (c *Console) gatewayFlags(p Place) ([]string, error) {
 	switch {
 	case p.Dir != "":
 		return []string{"--dir", c.Path(p.Dir)}, nil
 	case p.System:
-		return nil, nil // each user has their own servers
+		return nil, nil // each user has servers of their own
 	}
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Console) gatewayFlags(p Place) ([]string, error) {
 }
 
 // ownProgram returns the full path by which clients start this program; empty if the system does
-// not say. A name on PATH outlives updates.
+// not say. A path on PATH is preferred, because it stays valid after updates.
 func (c *Console) ownProgram(m protect.Machine) string {
 	named := m.Lookup("floodmark")
 	there, err := filepath.EvalSymlinks(c.Program)
@@ -110,8 +110,8 @@ func (c *Console) ownProgram(m protect.Machine) string {
 	return c.Program
 }
 
-// The programs beside this one: one that agents start at each hook, and one that runs a command in
-// the box.
+// The programs beside this one. Agents start HookName at each hook. BoxName runs a command in a
+// box.
 const (
 	HookName = "floodmark-hook"
 	BoxName  = "floodmark-box"

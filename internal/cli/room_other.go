@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// room is not known here.
+// room is unknown on this system.
 func room(string) (uint64, error) { return 0, errors.ErrUnsupported }
 
-// ownerOf is not known here.
+// ownerOf is unknown on this system.
 func ownerOf(fs.FileInfo) (user int, known bool) { return 0, false }

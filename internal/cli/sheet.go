@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Sheet collects text for people. Foreign names go in through its methods, which drop what could
-// steer a terminal and break lines at the width that every terminal has.
+// A Sheet collects text for people. Its methods remove characters from foreign text that could
+// control a terminal, and wrap lines.
 type Sheet struct {
 	B  strings.Builder
 	St Style
@@ -23,7 +23,7 @@ type Sheet struct {
 
 func (p *Sheet) String() string { return p.B.String() }
 
-// Title begins a part, with an empty line before it unless it is the first.
+// Title begins a section, with an empty line before it unless it is the first.
 func (p *Sheet) Title(text string) {
 	if p.B.Len() > 0 {
 		p.B.WriteByte('\n')
@@ -31,11 +31,11 @@ func (p *Sheet) Title(text string) {
 	p.B.WriteString(p.St.Bold(Plain(text)) + "\n")
 }
 
-// Line writes text below each other, indented by so many spaces. Lines after
-// the first are indented two more.
+// Line writes text, wrapped and indented by that many spaces. Wrapped lines are indented by two
+// more.
 func (p *Sheet) Line(by int, text string) { p.Painted(by, text, nil) }
 
-// Painted is a line in a colour.
+// Painted is Line in a colour.
 func (p *Sheet) Painted(by int, text string, paint func(string) string) {
 	for i, l := range linetext.Wrap(text, p.St.Columns()-by-2, WholeWord) {
 		if i > 0 {
@@ -48,7 +48,8 @@ func (p *Sheet) Painted(by int, text string, paint func(string) string) {
 	}
 }
 
-// List is a title with lines below it, and nothing without lines. At 0 it begins a part.
+// List writes a title with lines below it, or nothing if there are no lines. With by 0 the title
+// begins a section.
 func (p *Sheet) List(by int, title string, lines []string) {
 	switch {
 	case len(lines) > 0 && by == 0:
@@ -61,7 +62,7 @@ func (p *Sheet) List(by int, title string, lines []string) {
 	}
 }
 
-// A Cell is one field of a table, with a colour that has no width.
+// A Cell is one field of a table, with a function that colours it.
 type Cell struct {
 	Text  string
 	Paint func(string) string
@@ -76,14 +77,14 @@ func Cells(texts ...string) []Cell {
 	return row
 }
 
-// A field is bounded, so that one long name does not push the others away. The last one pushes
-// nothing: it is often a path, which has to be whole.
+// The limits on the width of a field, so that one long name does not push the other columns away.
+// The last field of a row may be longer: it is often a path, which must not be cut.
 const (
 	MaxCell = 100
 	maxLast = 4096
 )
 
-// Table writes rows with their fields below each other.
+// Table writes rows with their fields aligned in columns.
 func (p *Sheet) Table(by int, rows [][]Cell) {
 	var widths []int
 	for _, row := range rows {
@@ -112,10 +113,10 @@ func (p *Sheet) Table(by int, rows [][]Cell) {
 	}
 }
 
-// Plain returns foreign text on one line, without what could steer a terminal.
+// Plain returns foreign text on one line, without characters that could control a terminal.
 func Plain(s string) string { return linetext.Plain(s) }
 
-// Cut shortens text that is too wide.
+// Cut shortens a text that is wider than width.
 func Cut(s string, width int) string {
 	if lipgloss.Width(s) <= width {
 		return s
@@ -133,22 +134,21 @@ func Cut(s string, width int) string {
 	return b.String() + "…"
 }
 
-// WholeWord is how long a word may be and still stand on a line of its own: a path or a URL that is
-// broken cannot be used.
+// WholeWord is how long a word may be to be kept on one line: a broken path or URL cannot be used.
 const WholeWord = 512
 
-// Stamp is a time for people, in their own zone.
+// Stamp formats a time in the person's time zone.
 func Stamp(t *timestamppb.Timestamp) string {
 	if t == nil || t.AsTime().Year() <= 1 {
-		return "-" // not known
+		return "-" // unknown
 	}
 	return t.AsTime().Local().Format("2006-01-02 15:04:05")
 }
 
-// ClockTime is the time of day.
+// ClockTime formats the time of day.
 func ClockTime(t *timestamppb.Timestamp) string { return t.AsTime().Local().Format(time.TimeOnly) }
 
-// Span is a length of time as people say it.
+// Span formats a duration as people say it.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -163,7 +163,7 @@ func Span(d time.Duration) string {
 	return Count(int(d.Hours()/24), "day", "days")
 }
 
-// LabelText is a label as policies write it.
+// LabelText formats a label as in policies.
 func LabelText(l *wire.Label) string { return l.GetTrust() + "/" + l.GetSecrecy() }
 
 // ToolText names a tool for people.
@@ -171,7 +171,7 @@ func ToolText(t *wire.ToolRef) string {
 	return ToolTitle(floodmark.ToolRef{Agent: t.GetAgent(), Server: t.GetServer(), Name: t.GetName()})
 }
 
-// ActionText names what an agent tried.
+// ActionText says what an agent tried to do.
 func ActionText(a *wire.Action) string {
 	switch a.GetKind() {
 	case string(floodmark.CallModel):
@@ -187,7 +187,7 @@ func ActionText(a *wire.Action) string {
 	return ToolText(a.GetTool())
 }
 
-// OriginText says in a few words where content came from.
+// OriginText says briefly where content came from.
 func OriginText(o *wire.Origin) string {
 	name := o.GetKind()
 	switch floodmark.OriginKind(o.GetKind()) {
@@ -209,23 +209,23 @@ func OriginText(o *wire.Origin) string {
 	return name
 }
 
-// Short is the beginning of a digest: enough to name content by.
+// Short returns the first characters of a digest, enough to identify content.
 func Short(digest string) string { return digest[:min(8, len(digest))] }
 
-// A Style colours text for people, and knows how wide a line may be. The zero
-// Style colours nothing and has the width every terminal has.
+// A Style colours text for people and knows the terminal's width. The zero Style adds no colours
+// and has the width that every terminal has.
 type Style struct {
 	On    bool
 	width int
 }
 
-// The widths that lines are fitted to; beyond them they are hard to read.
+// The widths between which lines are wrapped. Longer lines are hard to read.
 const (
 	MinWidth = 40
 	MaxWidth = 160
 )
 
-// Columns is where text wraps.
+// Columns returns the width at which text wraps.
 func (s Style) Columns() int {
 	if s.width == 0 {
 		return HelpWidth
@@ -233,8 +233,8 @@ func (s Style) Columns() int {
 	return min(max(s.width, MinWidth), MaxWidth)
 }
 
-// OutStyle is the style of standard output: colours only on a terminal, unless NO_COLOR or
-// --no-color turns them off (no-color.org).
+// OutStyle returns the style of standard output. Colours are used only on a terminal, unless
+// NO_COLOR or --no-color turns them off (no-color.org).
 func (c *Console) OutStyle() Style {
 	width, err := strconv.Atoi(c.Getenv("COLUMNS"))
 	if err != nil || width <= 0 {
@@ -243,7 +243,7 @@ func (c *Console) OutStyle() Style {
 	return Style{On: c.StdoutTerminal && c.coloured(), width: width}
 }
 
-// ErrStyle is the style of standard error.
+// ErrStyle returns the style of standard error.
 func (c *Console) ErrStyle() Style { return Style{On: c.StderrTerminal && c.coloured()} }
 
 func (c *Console) coloured() bool {

@@ -19,7 +19,7 @@ type Build struct {
 	Arch     string `json:"arch"`
 }
 
-// NewBuild takes the linker's version, if there is one, else what the go command recorded.
+// NewBuild uses the version that the linker set, if any, else what the go command recorded.
 func NewBuild(version string, info *debug.BuildInfo) Build {
 	b := Build{Version: cmp.Or(version, "unknown")}
 	if info == nil {
@@ -65,7 +65,7 @@ func NewVersion(c *Console) *cobra.Command {
 	}
 }
 
-// Line says the version in a line.
+// Line returns the version on one line.
 func (b Build) Line() string {
 	text := "floodmark " + b.Version
 	if b.Commit != "" {

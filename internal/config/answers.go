@@ -8,16 +8,15 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// An Answer says which groups answer some questions. The first that fits a call counts. A question
-// that none fits may be answered by every approver.
+// An Answer says which groups answer certain questions. The first Answer that fits a call is used.
+// A question that no Answer fits may be answered by every approver.
 type Answer struct {
-	// Tenant and Agent say whose questions; empty for all.
+	// Tenant and Agent say whose questions it concerns; empty: all.
 	Tenant string `yaml:"tenant"`
 	Agent  string `yaml:"agent"`
-	// Tools are those the calls are of, named as a verifier's scope names them;
-	// none for all.
+	// Tools are the tools of the calls it concerns, named as in a verifier's scope; none: all.
 	Tools []string `yaml:"tools"`
-	// Groups are those whose members may answer.
+	// Groups are the groups whose members may answer.
 	Groups []string `yaml:"groups"`
 }
 
@@ -41,8 +40,9 @@ func (s Service) checkAnswers() error {
 }
 
 // MayAnswer reports whether a member of some groups may answer a question about calls of these
-// tools. An unknown agent could be any, and without tools the question is about all of them:
-// leaving either out gives no right.
+// tools. An unknown agent could be any agent, and a question without tools is about all tools. So
+// leaving either out gives no right: then the person must be allowed to answer for every agent or
+// tool in question.
 func (s Service) MayAnswer(groups []string, tenant, agent string, tools []floodmark.ToolRef) bool {
 	if len(tools) == 0 {
 		return s.mayAnswer(groups, tenant, agent, nil)
@@ -62,7 +62,7 @@ func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmar
 			return false
 		}
 		if (a.Agent == "" || agent != "") && (len(a.Tools) == 0 || tool != nil) {
-			return true // it fits for certain, so later ones do not count
+			return true // it certainly fits, so later ones are not used
 		}
 	}
 	return true

@@ -12,15 +12,15 @@ import (
 
 // An Auditor is the model that gives a second opinion. The policy says whether it is asked.
 type Auditor struct {
-	// Endpoint is its service's address, Kind the protocol it speaks.
+	// Endpoint is the address of its service. Kind is the protocol it speaks.
 	Endpoint string       `yaml:"endpoint"`
 	Kind     auditor.Kind `yaml:"kind"`
 	Model    string       `yaml:"model"`
-	// Key authenticates us; a model on this machine needs none.
+	// Key authenticates us. A model on this machine needs none.
 	Key     Secret `yaml:"key"`
 	Timeout Short  `yaml:"timeout"`
-	// Content says whether it may see what files are to hold. By default a model on this machine
-	// may.
+	// Content says whether it may see the content of files that calls would write. By default only
+	// a model on this machine may.
 	Content *bool  `yaml:"content"`
 	Budget  Budget `yaml:"budget"`
 }
@@ -47,7 +47,7 @@ func (d *Short) UnmarshalYAML(n *yaml.Node) error {
 // Local reports whether the model is on this machine.
 func (a Auditor) Local() bool { return auditor.Local(a.Endpoint) }
 
-// ShowsContent reports whether it may see what files are to hold.
+// ShowsContent reports whether it may see the content of files that calls would write.
 func (a Auditor) ShowsContent() bool {
 	if a.Content != nil {
 		return *a.Content
@@ -85,7 +85,7 @@ func (a Auditor) kind() auditor.Kind {
 }
 
 // Open returns the auditor's client. The key is looked up at every question, so that the program
-// starts without it.
+// can start without it.
 func (a Auditor) Open(now func() time.Time) (*auditor.Auditor, error) {
 	c := auditor.Config{
 		Endpoint: a.Endpoint, Kind: a.kind(), Model: a.Model, Timeout: time.Duration(a.Timeout), Content: a.ShowsContent(),

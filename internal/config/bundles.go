@@ -11,7 +11,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Bundles say whose rules are accepted. If a tenant has keys, bundles replace policy.yaml for it.
+// Bundles say whose rules are accepted. If a tenant has keys, signed bundles of rules replace
+// policy.yaml for it.
 type Bundles struct {
 	// Keys are the public keys of authors, as «floodmark fleet bundle key» shows them.
 	Keys []string `yaml:"keys"`
@@ -34,8 +35,8 @@ func (b *Bundles) check() error {
 	return nil
 }
 
-// BundlesOf returns the settings for a tenant: its own, or else those for all; nil if it is judged
-// by policy.yaml.
+// BundlesOf returns the settings for a tenant: its own, or else those for all tenants; nil if
+// policy.yaml is used for it.
 func (s Service) BundlesOf(tenant string) *Bundles {
 	if own := s.Tenants[tenant].Bundles; own != nil {
 		return own
@@ -43,14 +44,14 @@ func (s Service) BundlesOf(tenant string) *Bundles {
 	return s.Bundles
 }
 
-// Believed returns the keys whose bundles are accepted.
+// Believed returns the public keys of the authors whose bundles are accepted.
 func (b *Bundles) Believed() []ed25519.PublicKey {
 	if b == nil {
 		return nil
 	}
 	var list []ed25519.PublicKey
 	for _, text := range b.Keys {
-		if key, err := bundle.ParseKey(text); err == nil { // those that are none were refused when service.yaml was read
+		if key, err := bundle.ParseKey(text); err == nil { // invalid keys were refused when service.yaml was read
 			list = append(list, key)
 		}
 	}
@@ -74,7 +75,7 @@ func (r *Reader) Bundle(name string, text []byte, dryRun bool, more ...*catalog.
 	if p == nil {
 		return Rules{}, problems
 	}
-	// An agent's own section is never laxer than what holds for all.
+	// An agent's own section is never laxer than the section for all agents.
 	if !dryRun && !p.Settings("").Enforce {
 		return Rules{}, floodmark.Problems{{
 			File: name, Line: 1, Column: 1, Severity: floodmark.Error, Code: "enforces-nothing", Text: "this policy decides and enforces nothing",

@@ -17,17 +17,16 @@ import (
 	"github.com/floodmark/floodmark/internal/upstream"
 )
 
-// A Gateway is how «floodmark mcp serve» is to run.
+// A Gateway says how «floodmark mcp serve» runs.
 //
-// Rules for changing it: keys are only added, and the absence of one must mean
-// the safest value.
+// Rules for changing it: keys are only added, and a missing key must mean the safest value.
 type Gateway struct {
 	Version int `yaml:"version"`
 	// Listen is a loopback address; empty: [GatewayAddress].
 	Listen string `yaml:"listen"`
 	// Idle is how long a client may be silent; zero: 30 minutes.
 	Idle Days `yaml:"idle"`
-	// Servers are those behind it, in the order they are listed to clients.
+	// Servers are the servers behind it, in the order in which clients see them.
 	Servers []GatewayServer `yaml:"servers"`
 }
 
@@ -36,33 +35,33 @@ const GatewayAddress = "127.0.0.1:7437"
 
 // A GatewayServer is one server: a command, or an address.
 type GatewayServer struct {
-	// Name is the owner's for it, and prefixes the names of its tools.
+	// Name is the owner's name for it. It prefixes the names of its tools.
 	Name string `yaml:"name"`
-	// Command with Args is started in Dir, with Env besides the usual variables.
+	// Command with Args is started in Dir, with Env added to the usual variables.
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]Secret `yaml:"env"`
 	Dir     string            `yaml:"dir"`
-	// URL is its address, and Headers go with every request there.
+	// URL is its address. Headers are sent with every request.
 	URL     string            `yaml:"url"`
 	Headers map[string]Secret `yaml:"headers"`
-	// OAuth says how to log in there; nil: only Headers are sent, unless the server asks for a
-	// login.
+	// OAuth says how to log in at the server; nil: only Headers are sent, unless the server asks
+	// for a login.
 	OAuth *GatewayLogin `yaml:"oauth"`
-	// Shared lets all clients use one server together. Its answers then carry the marks of all who
-	// wrote to it.
+	// Shared lets all clients use one instance of the server. Its answers then carry the marks of
+	// all sessions that wrote to it.
 	Shared bool `yaml:"shared"`
 }
 
-// A GatewayLogin says how to log in at a server. All of it may be left out: then the server says
-// who logs the owner in, and floodmark registers there by itself.
+// A GatewayLogin says how to log in at a server. All of it may be left out. Then the server names
+// the issuer at which the owner logs in, and floodmark registers there by itself.
 type GatewayLogin struct {
-	// Issuer is the only one that may log the owner in.
+	// Issuer is the only issuer at which the owner may log in.
 	Issuer string `yaml:"issuer"`
-	// ClientID and ClientSecret are those of a registration by hand.
+	// ClientID and ClientSecret are from a registration by hand.
 	ClientID     string `yaml:"client_id"`
 	ClientSecret Secret `yaml:"client_secret"`
-	// Scopes replace what the server asks for.
+	// Scopes replace the scopes that the server asks for.
 	Scopes []string `yaml:"scopes"`
 	// Grant is browser, the default, or client-credentials.
 	Grant string `yaml:"grant"`
@@ -103,8 +102,8 @@ const (
 	maxGatewayPairs = 64
 )
 
-// ReadGateway reads the gateway's file. It names programs to start and holds
-// credentials, so it must be the owner's alone.
+// ReadGateway reads the gateway's file. It refuses a file that other users can read or write,
+// because the file names programs to start and contains credentials.
 func ReadGateway(path string) (Gateway, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -245,7 +244,7 @@ func localURL(address string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// At returns the same gateway at another address.
+// At returns the same gateway, listening at another address.
 func (g Gateway) At(address string) (Gateway, error) {
 	g.Listen = address
 	return g, g.check()

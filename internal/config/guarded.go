@@ -14,9 +14,10 @@ import (
 // Guarded is [Reader.Guarded] for a caller that reads rules once.
 func (p Paths) Guarded() (*catalog.File, error) { return NewReader().Guarded(p) }
 
-// Guarded names the files of this installation for the catalog: a call that touches them touches
-// the monitor, wherever they are. The default places are in the shipped catalog; these may be
-// others: the program's own, those of Paths, and where variables put the settings of agents.
+// Guarded returns an addition to the catalog with the files of this installation: a call that
+// touches one of them touches the monitor. The shipped catalog has the default places. Added are
+// the program's own files, the files of Paths, and agents' settings that environment variables or
+// records place elsewhere.
 func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	shipped, err := r.Shipped()
 	if err != nil {
@@ -29,8 +30,8 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 		globs = append(globs, more...)
 		return err
 	}
-	// Files one by one: the folder around them may hold anything, as that of a policy may which the
-	// owner named.
+	// Files are listed one by one, because the folder around them may also contain unrelated files,
+	// for example next to a policy file that the owner named.
 	for place, below := range map[string]string{
 		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Fleet: "*", p.FleetBundle: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
 		p.Keys: "/**", p.Bundles: "/**", p.Witness: "/**", p.Originals: "/**",
@@ -39,7 +40,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 			return nil, err
 		}
 	}
-	// Those at their usual places change nothing: the rules stay the same.
+	// Files at their usual places are left out, so that the rules stay the same.
 	elsewhere := slices.DeleteFunc(connected(p.Originals), func(file string) bool {
 		_, known, _ := shipped.Guards(file, false, catalog.Places{Home: p.Home})
 		return known
@@ -49,7 +50,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 			return nil, err
 		}
 	}
-	slices.Sort(globs) // so that the same places are the same catalog
+	slices.Sort(globs) // the same places must give the same catalog
 	lists["selfProtected"] = slices.Compact(globs)
 	if lists["passes"], err = p.passes(); err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	return catalog.Parse("this installation", text)
 }
 
-// passes returns the files that hold keys to the monitor's doors.
+// passes returns the files with credentials for the monitor and for fleets.
 func (p Paths) passes() (globs []string, err error) {
 	for _, one := range [][2]string{{p.Fleets, ""}, {p.Fleets, "*"}, {p.Fleet, ""}, {p.Fleet, "*"}, {p.Logins, ""}, {p.Logins, "*"}, {p.Keys, "/**"}} {
 		more, err := places(one[0], one[1])
@@ -74,7 +75,7 @@ func (p Paths) passes() (globs []string, err error) {
 	return slices.Compact(globs), nil
 }
 
-// places returns a path under its name, and under what its links lead to.
+// places returns a path as it is, and as its links resolve if that differs.
 func places(place, below string) ([]string, error) {
 	full, err := filepath.Abs(place)
 	if err != nil {
@@ -86,8 +87,8 @@ func places(place, below string) ([]string, error) {
 	return []string{full + below}, nil
 }
 
-// programs returns this program and those installed beside it. Inside another program it returns
-// only that one.
+// programs returns this program and the programs installed beside it. If Floodmark is embedded in
+// another program, it returns only that program.
 func programs(executable func() (string, error)) []string {
 	self, err := executable()
 	if err != nil {
@@ -100,14 +101,15 @@ func programs(executable func() (string, error)) []string {
 	return []string{self, filepath.Join(dir, "floodmark"), filepath.Join(dir, "floodmark-hook"), filepath.Join(dir, "floodmark-box")}
 }
 
-// The limits on records of settings that were changed.
+// The limits on the records of changed agent settings.
 const (
-	maxRecord  = 64 << 20 // bytes of one; originals are in it
+	maxRecord  = 64 << 20 // bytes of one; it contains original files
 	maxRecords = 64
 )
 
-// connected returns the settings files that connect agents to the monitor, as recorded when that
-// was done. An unreadable record names none: the default places are guarded all the same.
+// connected returns the settings files that connect agents to the monitor, from the records of
+// «floodmark protect». A record that cannot be read adds no files; the default places are guarded
+// all the same.
 func connected(records string) []string {
 	names, err := filepath.Glob(filepath.Join(records, "*.json"))
 	if err != nil {
@@ -133,7 +135,7 @@ func connected(records string) []string {
 	return files
 }
 
-// followed returns a full path without links, as far as it exists.
+// followed resolves the links in a full path, as far as the path exists.
 func followed(full string) string {
 	there, err := filepath.EvalSymlinks(full)
 	if up := filepath.Dir(full); err != nil && up != full {

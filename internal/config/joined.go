@@ -8,19 +8,19 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// StrictPolicy holds where no other policy may.
+// StrictPolicy is used when no other policy is allowed.
 const StrictPolicy = "version: 1\nprofile: strict\n"
 
-// CodingPolicy is what «floodmark protect» writes if there is no policy and only agents that work
-// on code. As long as it is unchanged, unprotect removes it.
+// CodingPolicy is what «floodmark protect» writes if there is no policy and all agents found only
+// work on code. As long as it is unchanged, unprotect removes it.
 const CodingPolicy = `# Written by «floodmark protect», because only agents that work on code were found.
 # Edit it as you like. Left as it is, «floodmark unprotect» takes it away again.
 version: 1
 profile: coding
 `
 
-// Joined returns the rules of a laptop that joined a fleet: the fleet's, plus the part of the
-// owner's own that tightens.
+// Joined returns the rules of a laptop that joined a fleet: the fleet's rules, plus the part of the
+// owner's own policy that tightens them.
 func (r *Reader) Joined(name string, fleet []byte, own Own, more ...*catalog.File) (Rules, error) {
 	shipped, err := r.Shipped()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A Shard is a database that holds the shards From to To of a fleet's journal.
-// Which shard a session is in follows from its name; there are [shards].
+// A Shard is a database that holds the shards From to To of a fleet's journal. A session's name
+// determines its shard. There are [shards] in all.
 type Shard struct {
 	Store string `yaml:"store"`
 	From  int    `yaml:"from"`
@@ -24,8 +24,8 @@ const (
 // InDatabase reports whether the journal is kept in databases, not in a file.
 func (j Journal) InDatabase() bool { return j.Store != "" || len(j.Shards) > 0 }
 
-// Databases returns the databases of the journal, by their shards; none for the file on this
-// machine. One database holds all shards.
+// Databases returns the databases of the journal, ordered by shard; none if the journal is a file
+// on this machine. A single database holds all shards.
 func (j Journal) Databases() []Shard {
 	if j.Store != "" {
 		return []Shard{{Store: j.Store, To: shards - 1}}

@@ -15,18 +15,19 @@ import (
 
 // Keys are the secrets of one installation.
 type Keys struct {
-	// Index hides the index and proves codes.
+	// Index is the key of the index of values. It also proves approval codes.
 	Index provenance.Key
-	// Signing is for the journal's heads and tombstones.
+	// Signing signs the journal's heads and tombstones.
 	Signing journal.Key
-	// Tenants are index keys of their own, by tenant. Other tenants' keys are derived from Index.
+	// Tenants are the tenants with index keys of their own. The keys of other tenants are derived
+	// from Index.
 	Tenants map[string]TenantKeys
-	// New says that they were made just now.
+	// New says that the keys were made by this call.
 	New bool
 }
 
 // LoadKeys reads the keys in a folder, and makes missing ones. It refuses keys that others can
-// read. The name is that of the log of heads.
+// read. name is the name of the log of heads, for a new signing key.
 func LoadKeys(dir, name string) (Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Keys{}, fmt.Errorf("make the folder of keys: %w", err)
@@ -34,7 +35,7 @@ func LoadKeys(dir, name string) (Keys, error) {
 	var k Keys
 	index, isNew, err := keyFile(filepath.Join(dir, "index.key"), func() ([]byte, error) {
 		var b provenance.Key
-		rand.Read(b[:]) // it never fails: the program ends instead
+		rand.Read(b[:]) // rand.Read never fails: it ends the program instead
 		return b[:], nil
 	})
 	if err != nil {
@@ -59,7 +60,7 @@ func LoadKeys(dir, name string) (Keys, error) {
 	return k, nil
 }
 
-// keyFile reads a key, or makes one that is safe on disk before it is used.
+// keyFile reads a key, or makes one and writes it to disk before it is used.
 func keyFile(file string, fresh func() ([]byte, error)) (data []byte, isNew bool, err error) {
 	info, err := os.Lstat(file)
 	switch {
@@ -87,7 +88,7 @@ func writeKey(file string, data []byte) error {
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Link(f.Name(), file) // never over one that is there
+		err = os.Link(f.Name(), file) // never over an existing key
 	}
 	return errors.Join(err, os.Remove(f.Name()), wholefile.SyncFolder(filepath.Dir(file)))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The files of a mounted folder of keys, as a Secret of Kubernetes is mounted.
+// The files of a mounted folder of keys, for example a mounted Kubernetes Secret.
 const (
 	mountedIndex   = "index.key"    // 32 bytes
 	mountedJournal = "journal.key"  // as «floodmark serve» makes it
@@ -23,8 +23,8 @@ const (
 	maxTenantKeysBytes = 1 << 20
 )
 
-// KeysOf returns the keys of an installation: the mounted ones if service.yaml names a folder,
-// which are never made, or those in its own folder.
+// KeysOf returns the keys of an installation. If service.yaml names a folder, the keys are read
+// from it and never made. Otherwise they are in the installation's own folder.
 func KeysOf(s Service, p Paths, name string) (Keys, error) {
 	if s.Keys == "" {
 		return LoadKeys(p.Keys, name)
@@ -32,8 +32,8 @@ func KeysOf(s Service, p Paths, name string) (Keys, error) {
 	return loadMounted(s.Keys)
 }
 
-// loadMounted reads keys that the operator mounts: nodes of a fleet have the same. Links may lead
-// to other files of the folder and nowhere else.
+// loadMounted reads keys that the operator mounts, the same on all nodes of a fleet. Links may lead
+// only to other files of the folder.
 func loadMounted(dir string) (Keys, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// An Own is the part of the owner's own policy that holds beside the rules of a fleet: what can
-// only tighten. The zero Own is that of no file.
+// An Own is the part of the owner's own policy that stays in effect beside the rules of a fleet:
+// the part that can only tighten. The zero Own is for an owner without a policy file.
 type Own struct {
 	file  string
 	tight []byte // nil if nothing tightens
-	// Left says what of the file does not hold; it is empty if all does.
+	// Left says which parts of the file have no effect; empty: all have.
 	Left string
 }
 
-// There reports whether there was a file.
+// There reports whether the owner has a policy file.
 func (o Own) There() bool { return o.file != "" }
 
 // ReadPolicy reads a policy file; nil if there is none.
@@ -32,11 +32,11 @@ func ReadPolicy(file string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the policy: %w", err)
 	}
-	return append([]byte{}, text...), nil // an empty file is one
+	return append([]byte{}, text...), nil // an empty file is a policy, so it is not nil
 }
 
-// OwnOf returns the part of the owner's own policy that holds on a laptop that joined a fleet; nil
-// is no file. A policy that would not hold without the fleet is an error here, too.
+// OwnOf returns the part of the owner's own policy that stays in effect on a laptop that joined a
+// fleet. text is nil if there is no file. A policy that is invalid by itself is an error here, too.
 func OwnOf(file string, text []byte) (own Own, err error) {
 	if text == nil {
 		return Own{}, nil
@@ -58,8 +58,8 @@ func OwnOf(file string, text []byte) (own Own, err error) {
 	return own, nil
 }
 
-// tightening returns the part of a policy that a project's could hold, which can only tighten; nil
-// if there is none.
+// tightening returns the sections of a policy that a project's policy may also have, because these
+// can only tighten; nil if there are none. left says which sections it dropped.
 func tightening(file string, text []byte) (data []byte, left string, err error) {
 	var top map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &top); err != nil {
@@ -91,8 +91,8 @@ func tightening(file string, text []byte) (data []byte, left string, err error) 
 	return data, left, err
 }
 
-// records removes from rules that they keep records, which tightens nothing and which a project may
-// not ask for. It reports whether there were any.
+// records removes the wish to keep records from rules, because it tightens nothing and a project
+// may not ask for it. It reports whether there was any.
 func records(rules *yaml.Node) (found bool) {
 	rules.Content = slices.DeleteFunc(rules.Content, func(rule *yaml.Node) bool {
 		for i := 0; i+1 < len(rule.Content); i += 2 {
@@ -107,8 +107,8 @@ func records(rules *yaml.Node) (found bool) {
 	return found
 }
 
-// actsOnly removes from an action that it keeps records. It reports whether the action does
-// anything else, and whether it kept any.
+// actsOnly removes the wish to keep records from an action. It reports whether the action does
+// anything else, and whether there was such a wish.
 func actsOnly(action *yaml.Node) (acts, kept bool) {
 	var left []*yaml.Node
 	for i := 0; i+1 < len(action.Content); i += 2 {

@@ -10,21 +10,21 @@ import (
 // Packages says where the monitor fetches the packages that a project has pinned, for boxes that
 // install them.
 type Packages struct {
-	// Off leaves boxes without packages: installing is asked about.
+	// Off leaves boxes without packages. The owner is then asked about installing.
 	Off bool `yaml:"off"`
 	// Go, Npm and PyPI are the registries; empty for the public ones.
 	Go   string `yaml:"go"`
 	Npm  string `yaml:"npm"`
 	PyPI string `yaml:"pypi"`
-	// Hosts are others that registries may send the monitor to.
+	// Hosts are further hosts to which registries may redirect the monitor.
 	Hosts []string `yaml:"hosts"`
-	// Private are prefixes of names that no registry is asked for.
+	// Private are prefixes of package names that are never looked up at a registry.
 	Private []string `yaml:"private"`
 }
 
 const maxPackageHosts = 64
 
-// Registries returns where packages come from; nil: boxes get none.
+// Registries returns where packages come from; nil: boxes get no packages.
 func (s Service) Registries() *mirrorfetch.Registries {
 	r := mirrorfetch.Public()
 	if p := s.Packages; p != nil {

@@ -1,4 +1,4 @@
-// Package config finds out how the program is to run: where its files are, the service's own file,
+// Package config finds out how the program is to run: where its files are, the daemon's settings,
 // and the owner's rules. It is the only package besides main that reads the environment.
 package config
 
@@ -12,51 +12,54 @@ import (
 
 // Paths are the folders and files of one installation.
 type Paths struct {
-	// Policy is the owner's policy, Service the daemon's settings, Gateway the MCP servers of «mcp
-	// serve».
+	// Policy is the owner's policy. Service is the daemon's settings. Gateway lists the MCP servers
+	// of «mcp serve».
 	Policy, Service, Gateway string
-	// Journal is the store, Keys the folder of its keys.
+	// Journal is the file of the journal. Keys is the folder of its keys.
 	Journal, Keys string
-	// Fleet describes the fleet that this laptop joined, FleetBundle holds the rules from there.
+	// Fleet describes the fleet that this laptop joined. FleetBundle is the last rules received
+	// from the fleet.
 	Fleet, FleetBundle string
-	// Bundles is the folder of signed rules, if no database keeps them.
+	// Bundles is the folder of signed rules, if they are not in a database.
 	Bundles string
-	// Witness is the folder of signed heads, apart from the store.
+	// Witness is the folder of signed heads, kept apart from the journal.
 	Witness string
 	// Tokens are the hashes of the tokens of remote agents and people.
 	Tokens string
-	// HookSocket takes events, OwnerSocket the owner's commands.
+	// HookSocket receives events. OwnerSocket receives the owner's commands.
 	HookSocket, OwnerSocket string
-	// Bus is the owner's session bus, which shows questions; empty: there is none, or the
-	// daemon has a user of its own.
+	// Bus is the owner's session bus, on which questions are shown; empty if there is none, or if
+	// the daemon has a user of its own.
 	Bus string
-	// Home is the owner's, on whose disk the agents work; empty if the daemon has a user of its
-	// own.
+	// Home is the home of the owner, on whose disk the agents work; empty if the daemon has a user
+	// of its own.
 	Home string
 	// Originals is the folder of the agents' settings as they were before they
 	// were protected.
 	Originals string
 	// Proofs is the last result of «floodmark prove».
 	Proofs string
-	// Pins are the definitions of MCP servers as the owner saw them.
+	// Pins are the definitions of MCP servers as the owner first saw them.
 	Pins string
-	// Logins are the tokens that MCP servers gave the owner.
+	// Logins are the tokens that the owner's logins at MCP servers returned.
 	Logins string
-	// Fleets are the owner's logins at fleets.
+	// Fleets are the owner's logins at fleets of monitors.
 	Fleets string
 	// Checked is the last result of the monitor's daily check.
 	Checked string
-	// Cards maps messages in Telegram to questions; a bot's number is appended.
+	// Cards is the prefix of the files that map messages in Telegram to questions; a bot's number
+	// is appended.
 	Cards string
 	// Teams is the folder that describes the repositories of the owner's teams.
 	Teams string
-	// Log is the log of a monitor in the background.
+	// Log is the log of a monitor that runs in the background.
 	Log string
-	// Running names the process that holds the store, until it stops.
+	// Running names the process that has the journal open. It is removed when the process stops.
 	Running string
 }
 
-// Spill is the folder for files without names, beside the store; empty if the store is a database.
+// Spill is the folder for temporary files without names, beside the journal; empty if the journal
+// is a database.
 func (p Paths) Spill() string {
 	if p.Journal == "" {
 		return ""
@@ -72,8 +75,8 @@ const (
 	systemRuntime = "/run/floodmark"
 )
 
-// UserPaths returns the paths of one person's installation, by the XDG rules: what the variables
-// say, else the default places below home.
+// UserPaths returns the paths of one person's installation by the XDG rules: below the folders that
+// the variables name, else below the defaults in home.
 func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	if home == "" || !filepath.IsAbs(home) {
 		return Paths{}, fmt.Errorf("find the folder for floodmark: the home folder %q is not a full path (set HOME)", home)
@@ -103,7 +106,8 @@ func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	return p, nil
 }
 
-// UsualOwnerSockets returns the owner sockets of a person's monitor if no variable moves them.
+// UsualOwnerSockets returns the possible owner sockets of a person's monitor, unless variables put
+// it elsewhere.
 func UsualOwnerSockets(uid int, home string) []string {
 	list := []string{filepath.Join("/run/user", strconv.Itoa(uid), "floodmark", "owner.sock")}
 	if filepath.IsAbs(home) {
@@ -112,10 +116,11 @@ func UsualOwnerSockets(uid int, home string) []string {
 	return list
 }
 
-// SystemPaths are the paths of the machine's installation.
+// SystemPaths returns the paths of the machine's installation.
 func SystemPaths() Paths { return under(systemConfig, systemData, systemState, systemRuntime) }
 
-// DirPaths keeps everything below one folder: for tests, and for a trial without a trace.
+// DirPaths returns paths that are all below one folder: for tests, and for trying the program
+// without leaving traces elsewhere.
 func DirPaths(dir string) Paths {
 	return under(filepath.Join(dir, "config"), filepath.Join(dir, "data"), filepath.Join(dir, "state"), filepath.Join(dir, "run"))
 }
@@ -147,7 +152,7 @@ func under(config, data, state, runtime string) Paths {
 	}
 }
 
-// CheckSockets refuses names that the system would cut.
+// CheckSockets refuses socket paths that are too long for the system.
 func (p Paths) CheckSockets() error {
 	for _, s := range []string{p.HookSocket, p.OwnerSocket} {
 		if len(s) > hookframe.MaxSocketPath {

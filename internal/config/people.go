@@ -7,40 +7,40 @@ import (
 	"slices"
 )
 
-// People says which identity provider's people are admitted over the network, and what they may do.
+// People says which identity provider's people may connect over the network, and what they may do.
 type People struct {
 	// Issuer is the provider's address, exactly as its tokens name it.
 	Issuer string `yaml:"issuer"`
-	// ClientID is the client that people log in to, Audience that of their tokens; empty for the
-	// client.
+	// ClientID is the client that people log in to. Audience is the audience of their tokens;
+	// empty: ClientID.
 	ClientID string `yaml:"clientId"`
 	Audience string `yaml:"audience"`
-	// Tenant is the tenant of all, or TenantClaim names the claim that holds it. One of the two is
-	// required.
+	// Tenant is the tenant of all people. TenantClaim instead names the claim with a person's
+	// tenant. Exactly one of the two is required.
 	Tenant      *string `yaml:"tenant"`
 	TenantClaim string  `yaml:"tenantClaim"`
-	// GroupsClaim names the claim with the groups (by default groups), NameClaim the one with a
-	// person's name for the journal (by default sub).
+	// GroupsClaim names the claim with a person's groups; by default groups. NameClaim names the
+	// claim with the name that the journal shows; by default sub.
 	GroupsClaim string `yaml:"groupsClaim"`
 	NameClaim   string `yaml:"nameClaim"`
-	// MaxAge is how long a token counts at most; by default half a day.
+	// MaxAge is how old a token may be; by default half a day.
 	MaxAge Days `yaml:"maxAge"`
-	// Authority is a file with the authorities that sign the provider's certificate; empty for
-	// those the machine trusts.
+	// Authority is a file with the authorities that sign the provider's certificate; empty: those
+	// the machine trusts.
 	Authority string `yaml:"authority"`
-	// Scopes are asked for besides openid when a person logs in.
+	// Scopes are requested in addition to openid when a person logs in.
 	Scopes []string `yaml:"scopes"`
 	// Roles are what groups may do.
 	Roles Roles `yaml:"roles"`
 }
 
-// Roles are the groups that have each role. A person in none of them may do nothing.
+// Roles are the groups that have each role. A person in none of them is not allowed to do anything.
 type Roles struct {
 	Viewer       []string `yaml:"viewer"`
 	Approver     []string `yaml:"approver"`
 	PolicyAuthor []string `yaml:"policyAuthor"`
 	Admin        []string `yaml:"admin"`
-	// Laptop are those who may join laptops to the fleet, and do nothing else.
+	// Laptop are the groups whose members may join laptops to the fleet, and do nothing else.
 	Laptop []string `yaml:"laptop"`
 }
 

@@ -19,9 +19,10 @@ const MaxPolicyBytes = 1 << 20
 // Rules are the rules in force, with the problems found while reading them.
 type Rules struct {
 	kernel.Rules
-	// File is where they came from; empty if there is no such file and the shipped profile holds.
+	// File is where they came from; empty if there is no such file and the shipped profile is used.
 	File string
-	// Text is the file as it was read; nil if there is none, or if it is not the owner's own.
+	// Text is the file as it was read; nil if there is none, or if the rules are not the owner's
+	// own.
 	Text     []byte
 	Warnings floodmark.Problems
 }
@@ -31,8 +32,9 @@ func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 	return NewReader().Load(file, more...)
 }
 
-// Load reads the owner's policy. No file means the shipped profile; a file that cannot be read or
-// is wrong is an error, never the shipped profile. More adds to the catalog; see [Reader.Guarded].
+// Load reads the owner's policy. If there is no file, it returns the shipped profile. A file that
+// cannot be read or is wrong is an error, and never leads to the shipped profile. more adds to the
+// catalog; see [Reader.Guarded].
 func (r *Reader) Load(file string, more ...*catalog.File) (Rules, error) {
 	shipped, err := r.Shipped()
 	if err != nil {
@@ -58,7 +60,7 @@ func (r *Reader) Load(file string, more ...*catalog.File) (Rules, error) {
 	}, nil
 }
 
-// LoadService reads service.yaml; no file is a laptop.
+// LoadService reads service.yaml. If there is no file, it returns the settings of a laptop.
 func LoadService(file string) (Service, error) {
 	data, err := readFile(file, maxServiceBytes)
 	if errors.Is(err, fs.ErrNotExist) {

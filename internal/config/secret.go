@@ -12,23 +12,22 @@ import (
 )
 
 // A Secret is a setting that must not be shown by accident: a token, a key, a header. In the file
-// it may be plain text or name environment variables, «Bearer ${VERIFIER_TOKEN}». Printed, logged
-// or encoded in any way it is «[secret]»; only [Secret.Reveal] returns it.
+// it is plain text that may refer to environment variables, such as «Bearer ${VERIFIER_TOKEN}». It
+// prints, logs and encodes as «[secret]»; only [Secret.Reveal] returns the text.
 type Secret struct {
-	// text is behind a pointer so that printing a struct around it, which calls
-	// no method of an unexported field, shows an address.
+	// text is behind a pointer, because printing a struct with a Secret in an unexported field
+	// calls no method of Secret; it then shows only an address.
 	text *string
 	line int
 }
 
-// hidden is what a secret looks like.
+// hidden is shown instead of a secret.
 const hidden = "[secret]"
 
 // maxSecretBytes bounds a setting that is secret, with its variables filled in.
 const maxSecretBytes = 8 << 10
 
-// NewSecret returns a secret with this text, in which ${NAME} stands for a
-// variable.
+// NewSecret returns a secret with this text, in which ${NAME} refers to an environment variable.
 func NewSecret(text string) Secret { return Secret{text: &text} }
 
 // UnmarshalYAML reads it. The variables are looked up by Reveal, so that a program which does not
@@ -49,8 +48,8 @@ func (s *Secret) UnmarshalYAML(n *yaml.Node) error {
 
 func variables() *regexp.Regexp { return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]{0,127})\}`) }
 
-// Reveal returns the secret with its variables filled in. A variable that is not set or empty is an
-// error: half a secret is none. No error holds a value.
+// Reveal returns the secret with its variables filled in. It returns an error if a variable is
+// empty or not set, because a secret with a missing part is useless. No error contains a value.
 func (s Secret) Reveal() (string, error) {
 	if s.text == nil {
 		return "", nil
@@ -95,7 +94,7 @@ func (s Secret) String() string {
 // GoString hides the text.
 func (s Secret) GoString() string { return s.String() }
 
-// MarshalText hides the text from JSON and others.
+// MarshalText hides the text from JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // MarshalYAML hides the text.

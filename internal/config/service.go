@@ -18,43 +18,45 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// A Service holds the daemon's settings, apart from the rules. The zero value is a laptop: one
+// A Service holds the daemon's settings, except the rules. The zero value is for a laptop: one
 // file, two local sockets, nothing on the network.
 type Service struct {
 	Version int     `yaml:"version"`
 	Journal Journal `yaml:"journal"`
-	// Listen are the network doors, each with TLS.
+	// Listen are the addresses on the network, each with TLS.
 	Listen []Listen `yaml:"listen"`
-	// Keys is a mounted folder of keys that nodes share; empty: keys of our own.
+	// Keys is a mounted folder of keys that nodes share; empty: this installation has keys of its
+	// own.
 	Keys string `yaml:"keys"`
-	// Metrics is the loopback address that shows counters, or [MetricsListen];
-	// empty: none.
+	// Metrics is the loopback address at which counters are shown, or [MetricsListen]; empty:
+	// nowhere.
 	Metrics string `yaml:"metrics"`
 	// Traces is where spans are sent (OTLP over HTTP); empty: nowhere.
 	Traces string `yaml:"traces"`
 	// Events is the file that gets security events, one OCSF object a line.
 	Events string `yaml:"events"`
-	// Tokens is the file of tokens, if several nodes share one; empty for that of the installation.
+	// Tokens is the file of tokens, if several nodes share one; empty: the file of the
+	// installation.
 	Tokens string `yaml:"tokens"`
-	// Tenants are those whose sessions are kept apart here, by name. None means that there is only
-	// the empty one.
+	// Tenants are the tenants by name, whose sessions are kept apart. If there are none, all
+	// sessions belong to the empty tenant.
 	Tenants map[string]Tenant `yaml:"tenants"`
-	// Bundles are rules that their authors signed, for tenants without settings of their own; nil:
-	// policy.yaml holds.
+	// Bundles are the settings for signed rules, for tenants without settings of their own; nil:
+	// they use policy.yaml.
 	Bundles *Bundles `yaml:"bundles"`
-	// People are those an identity provider knows; nil: none.
+	// People are the people that an identity provider knows; nil: none.
 	People *People `yaml:"people"`
 	// Answers says which groups answer which questions.
 	Answers []Answer `yaml:"answers"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
-	// Verifier are gates outside that calls have to pass.
+	// Verifier are external gates that calls have to pass.
 	Verifier *Verifier `yaml:"verifier"`
 	// Agents are settings of single agents, by name.
 	Agents map[string]Agent `yaml:"agents"`
-	// Telegram is the bot that asks on the phone; nil: none.
+	// Telegram is the bot that asks the owner on the phone; nil: none.
 	Telegram *Telegram `yaml:"telegram"`
-	// Desktop is [DesktopOff] if no notification shows questions; else empty.
+	// Desktop is [DesktopOff] if questions are not shown as notifications; else empty.
 	Desktop string `yaml:"desktop"`
 	// Packages says where boxes get packages from; nil: from the public registries.
 	Packages *Packages `yaml:"packages"`
@@ -62,11 +64,11 @@ type Service struct {
 	Auditor *Auditor `yaml:"auditor"`
 }
 
-// DesktopOff shows no questions on the owner's desktop.
+// DesktopOff turns off questions on the owner's desktop.
 const DesktopOff = "off"
 
-// Bus returns the session bus that shows questions; empty: none. A monitor that agents reach by the
-// network has no owner at this desktop.
+// Bus returns the session bus on which questions are shown; empty: none. A monitor that agents
+// reach over the network has no owner at this desktop.
 func (s Service) Bus(p Paths) string {
 	if s.Desktop == DesktopOff || len(s.Listen) > 0 {
 		return ""
@@ -74,26 +76,26 @@ func (s Service) Bus(p Paths) string {
 	return p.Bus
 }
 
-// MetricsListen shows counters at the network doors, to a token that may view
-// and belongs to no tenant.
+// MetricsListen shows counters at the addresses of Listen. It requires a token that may view and
+// belongs to no tenant.
 const MetricsListen = "listen"
 
 // An Agent holds the settings of one agent.
 type Agent struct {
-	// Ask says where its owner is asked: empty for our own channels, [AskNative]
-	// or [AskElicitation].
+	// Ask says where its owner is asked: [AskNative], [AskElicitation], or empty for our own
+	// channels.
 	Ask string `yaml:"ask"`
-	// Verifier tightens what holds for all.
+	// Verifier tightens the settings for all agents.
 	Verifier *Verifier `yaml:"verifier"`
 }
 
-// AskNative means the agent's own window. Its owner has seen that it asks there, and that it does
-// not answer by itself.
+// AskNative means the agent's own window. By setting it, the owner confirms that the agent asks
+// there and does not answer by itself.
 const AskNative = "native"
 
-// AskElicitation means the window of a client of MCP servers that go through the gateway: it is
-// identified by its program, or by the name of its token. Its owner has seen that it asks a person
-// there, and does not answer by itself.
+// AskElicitation means the window of an MCP client whose servers go through the gateway. The client
+// is identified by its program, or by the name of its token. By setting it, the owner confirms that
+// the client asks a person there and does not answer by itself.
 const AskElicitation = "elicitation"
 
 // Native returns the agents that ask in their own window.
@@ -113,18 +115,18 @@ func (s Service) asking(where string) []string {
 	return list
 }
 
-// agentNames returns the agents with settings of their own, in order.
+// agentNames returns the agents with settings of their own, sorted.
 func (s Service) agentNames() []string { return slices.Sorted(maps.Keys(s.Agents)) }
 
-// Journal says where facts are kept and how long.
+// Journal says where facts are stored and for how long.
 type Journal struct {
-	// Store is empty for the file on this machine, or postgres://….
+	// Store is postgres://…, or empty for the file on this machine.
 	Store string `yaml:"store"`
 	// Shards are the databases of a fleet, instead of Store.
 	Shards []Shard `yaml:"shards"`
 	// Keep is how long a session is kept after its last entry; zero: for ever.
 	Keep Days `yaml:"keep"`
-	// Witness is the folder for signed heads; best where agents cannot write.
+	// Witness is the folder for signed heads. It should be a folder that agents cannot write to.
 	Witness string `yaml:"witness"`
 	// Checkpoint is how often heads are signed.
 	Checkpoint Days `yaml:"checkpoint"`
@@ -135,7 +137,7 @@ type Listen struct {
 	Address     string `yaml:"address"`
 	Certificate string `yaml:"certificate"`
 	Key         string `yaml:"key"`
-	// ClientCA makes clients authenticate by certificates.
+	// ClientCA, if set, requires clients to authenticate with certificates.
 	ClientCA string `yaml:"clientCA"`
 }
 
@@ -168,7 +170,7 @@ const (
 	maxClientName   = 64
 )
 
-// ParseService reads service.yaml. An empty file is a laptop.
+// ParseService reads the text of service.yaml. An empty text is the settings of a laptop.
 func ParseService(name string, data []byte) (Service, error) {
 	if len(data) > maxServiceBytes {
 		return Service{}, fmt.Errorf("%s: %d bytes, at most %d", name, len(data), maxServiceBytes)

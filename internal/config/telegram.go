@@ -13,14 +13,15 @@ import (
 // A Telegram is the bot that asks the owner on the phone.
 type Telegram struct {
 	BotToken Secret `yaml:"botToken"`
-	// ChatID is the chat that is asked, AllowedUserIDs the users who may answer there.
+	// ChatID is the chat in which questions are asked. AllowedUserIDs are the users who may answer
+	// there.
 	ChatID         ChatID  `yaml:"chatId"`
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
-	// Server is a Bot API server of one's own; empty: Telegram's.
+	// Server is the address of a Bot API server; empty: Telegram's.
 	Server string `yaml:"server"`
-	// Tenant is whose questions are asked; on a laptop there is only the empty one.
+	// Tenant is the tenant whose questions are asked; on a laptop always the empty one.
 	Tenant string `yaml:"tenant"`
-	// Group is the group whose chat it is, if answers are routed to groups.
+	// Group is the group that the chat belongs to, if answers are routed to groups.
 	Group string `yaml:"group"`
 }
 
@@ -44,7 +45,7 @@ func (t Telegram) Audience() telegram.Audience {
 	return telegram.Audience{Chat: int64(t.ChatID), Users: t.AllowedUserIDs}
 }
 
-// Client returns the client of the bot's server. No error shows the token.
+// Client returns a client of the bot's server. No error contains the token.
 func (t Telegram) Client() (*telegram.Client, error) {
 	token, err := t.BotToken.Reveal()
 	if err != nil {
@@ -77,8 +78,8 @@ func (t *VerifierTelegram) Bot() Telegram {
 	return Telegram{BotToken: t.BotToken, ChatID: t.ChatID, AllowedUserIDs: t.AllowedUserIDs, Server: t.Server}
 }
 
-// TelegramGates returns the gates where a person is asked by a bot, each with its name; as for
-// [Service.Webhooks], only those that some call has to pass.
+// TelegramGates returns the gates at which a bot asks a person, each with its name. As in
+// [Service.Webhooks], only the gates are returned that some call has to pass.
 func (s Service) TelegramGates() (names []string, gates []*VerifierTelegram) {
 	for name, v := range s.inUse(TelegramGate) {
 		names, gates = append(names, name), append(gates, v.Telegram)

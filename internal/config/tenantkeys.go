@@ -15,33 +15,33 @@ import (
 
 const (
 	maxKeyIDBytes = 64
-	// maxKeysOfTenant bounds the keys of one tenant: what sessions left behind is looked up under
-	// each of them.
+	// maxKeysOfTenant bounds the keys of one tenant, because records about files are looked up
+	// under each of them.
 	maxKeysOfTenant = 8
 )
 
 // A KeyUse says what a key of a tenant is for.
 type KeyUse string
 
-// The uses of a key. Content seen under a key is recognised, also if its use has changed.
+// The uses of a key. Content that was seen under a key is recognised whatever the key's use is now.
 const (
-	// HeldKey is present here and used by no new session.
+	// HeldKey is only used to recognise content: no new session uses it.
 	HeldKey KeyUse = ""
 	// CurrentKey is the key of new sessions.
 	CurrentKey KeyUse = "current"
-	// FormerKey is one under which no new record about a file is stored: every node has a newer
-	// one.
+	// FormerKey is a key under which records about files are no longer stored, because every node
+	// has a newer key.
 	FormerKey KeyUse = "former"
 )
 
-// derivedKey stands in tenants.keys for the key derived from index.key.
+// derivedKey is written in tenants.keys for the key that is derived from index.key.
 const derivedKey = mountedIndex
 
-// A TenantKey is an index key of a tenant, with the name it has for people.
+// A TenantKey is an index key of a tenant. ID is its name for people.
 type TenantKey struct {
 	ID  string
 	Key provenance.Key
-	// Derived says that it is the one derived from index.key; Key is not set.
+	// Derived says that it is the key derived from index.key. Key is not set then.
 	Derived bool
 	Use     KeyUse
 }
@@ -49,8 +49,8 @@ type TenantKey struct {
 // TenantKeys are the keys of one tenant, the oldest first.
 type TenantKeys []TenantKey
 
-// Current returns the index of the key of new sessions, and -1 if there is none. A key that is
-// alone needs no mark for that.
+// Current returns the index of the key of new sessions, or -1 if there is none. A tenant's only key
+// needs no mark to be current.
 func (keys TenantKeys) Current() int {
 	for i, k := range keys {
 		if k.Use == CurrentKey || len(keys) == 1 && k.Use == HeldKey {
@@ -60,8 +60,8 @@ func (keys TenantKeys) Current() int {
 	return -1
 }
 
-// CheckAlone refuses several keys of a tenant without a database: then it is unknown under which of
-// them a session was begun.
+// CheckAlone refuses several keys of a tenant if the journal is not a database: such a journal does
+// not record under which key a session began.
 func (k Keys) CheckAlone() error {
 	for _, tenant := range slices.Sorted(maps.Keys(k.Tenants)) {
 		if len(k.Tenants[tenant]) > 1 {
@@ -71,7 +71,7 @@ func (k Keys) CheckAlone() error {
 	return nil
 }
 
-// ReadTenantKeys reads a file of tenants' keys as a node would.
+// ReadTenantKeys reads a file of tenants' keys, with the same checks as a node.
 func ReadTenantKeys(file string) (map[string]TenantKeys, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
@@ -94,8 +94,8 @@ func ReadTenantKeys(file string) (map[string]TenantKeys, error) {
 	return keys, nil
 }
 
-// parseTenantKeys reads lines of tenant, id, key in base64 and use, a tenant's
-// oldest key first. No error holds a key.
+// parseTenantKeys reads lines with four words: tenant, id, key in base64, and an optional use. A
+// tenant's oldest key comes first. No error contains a key.
 func parseTenantKeys(text string) (map[string]TenantKeys, error) {
 	keys := map[string]TenantKeys{}
 	number := 0
@@ -152,7 +152,7 @@ func parseTenantKey(words []string) (k TenantKey, err error) {
 	return k, nil
 }
 
-// takes refuses a key that cannot follow those that are there.
+// takes returns an error if a key cannot be added to the tenant's keys.
 func (keys TenantKeys) takes(tenant string, k TenantKey) error {
 	if len(keys) >= maxKeysOfTenant {
 		return fmt.Errorf("tenant %.100q has more than %d keys", tenant, maxKeysOfTenant)

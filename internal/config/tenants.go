@@ -15,13 +15,13 @@ import (
 
 // A Tenant is a customer or team whose sessions no other tenant sees.
 type Tenant struct {
-	// Quota is what it may take of one node. Each part that is left out has a default.
+	// Quota is what it may use of one node. Each limit that is left out has a default.
 	Quota Quota `yaml:"quota"`
-	// Bundles are its own instead of those for all.
+	// Bundles are its own settings for signed rules, instead of those for all.
 	Bundles *Bundles `yaml:"bundles"`
 }
 
-// A Quota is what a tenant may take of one node; zero means the default.
+// A Quota is what a tenant may use of one node; zero means the default.
 type Quota struct {
 	Events    int   `yaml:"events"`    // a second
 	Bytes     int   `yaml:"bytes"`     // a second
@@ -42,17 +42,17 @@ func (q Quota) check() error {
 	return nil
 }
 
-// MaxTenants bounds the tenants of one service: each may take its share of memory.
+// MaxTenants bounds the tenants of one service, because each may use its share of memory.
 const MaxTenants = 4096
 
-// HasTenant reports whether a tenant exists. The empty one always does: it is the operator of the
-// monitor.
+// HasTenant reports whether a tenant exists. The empty tenant always does: it is the monitor's
+// operator.
 func (s Service) HasTenant(name string) bool {
 	_, ok := s.Tenants[name]
 	return ok || name == ""
 }
 
-// TenantNames returns the tenants besides the empty one, in order.
+// TenantNames returns the tenants other than the empty one, sorted.
 func (s Service) TenantNames() []string { return slices.Sorted(maps.Keys(s.Tenants)) }
 
 func (s Service) checkTenants() error {
@@ -73,8 +73,8 @@ func (s Service) checkTenants() error {
 	return nil
 }
 
-// CheckTenant refuses a name that no tenant can have: it is shown to people, who would take two
-// that look alike for one.
+// CheckTenant refuses a name that no tenant can have. Names are shown to people, so invisible
+// characters are not allowed: two names could look the same.
 func CheckTenant(name string) error {
 	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.In(r, unicode.Cf) }
 	if name == "" || len(name) > journal.MaxTenantBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {

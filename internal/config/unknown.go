@@ -20,7 +20,7 @@ func plain(err error) string {
 	})
 }
 
-// meant says which key was probably meant, or which there are.
+// meant suggests the key that was probably meant, or lists the existing keys.
 func meant(got string, keys []string) string {
 	best, least := "", 1+max(1, len(got)/3)
 	for _, key := range keys {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// UserNumbers finds the users whose agents may report, by name or by number.
+// UserNumbers returns the numbers of the users whose agents may report. names are user names or
+// numbers.
 func UserNumbers(names []string) ([]int, error) {
 	var list []int
 	for _, name := range names {

@@ -16,49 +16,49 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Verifier is the section «verifier»: gates outside that must agree before a
-// call proceeds (seed 3, by its words). An agent's own section only tightens.
+// A Verifier is the section «verifier»: external gates that must agree before a call proceeds. Its
+// keys are those of seed 3 (docs/reference/seeds.md). An agent's own section only tightens.
 type Verifier struct {
 	// Enabled is true unless set to false.
 	Enabled *bool         `yaml:"enabled"`
 	Scope   VerifierScope `yaml:"scope"`
-	// FailMode is deny or allow: what a gate's silence means. Deny is the default.
+	// FailMode is deny or allow: what happens if a gate does not answer. The default is deny.
 	FailMode string            `yaml:"failMode"`
 	Webhook  *Webhook          `yaml:"webhook"`
 	Telegram *VerifierTelegram `yaml:"telegram"`
 }
 
-// A VerifierScope says which tools the gates concern, by one of its lists.
+// A VerifierScope says which tools the gates concern. Only one of its lists may be given.
 type VerifierScope struct {
 	Include []string `yaml:"include"`
 	Exclude []string `yaml:"exclude"`
 }
 
-// A Webhook says how to ask another system.
+// A Webhook says how to ask another system whether a call may proceed.
 type Webhook struct {
 	URL     string            `yaml:"url"`
 	Timeout Seconds           `yaml:"timeout"`
 	Headers map[string]Secret `yaml:"headers"`
 	// Secret signs requests.
 	Secret Secret `yaml:"secret"`
-	// CA is a file with the certificates of the authorities that may sign the other side's; empty:
-	// those the machine trusts.
+	// CA is a file with the authorities that may sign the webhook's certificate; empty: those the
+	// machine trusts.
 	CA string `yaml:"ca"`
 }
 
-// A VerifierTelegram is a person asked by a bot, as a gate.
+// A VerifierTelegram is a gate at which a bot asks a person.
 type VerifierTelegram struct {
 	Enabled  *bool   `yaml:"enabled"`
 	BotToken Secret  `yaml:"botToken"`
 	ChatID   ChatID  `yaml:"chatId"`
 	Timeout  Seconds `yaml:"timeout"`
-	// AllowedUserIDs are the users who may answer; no other user's tap counts.
+	// AllowedUserIDs are the users who may answer. Answers of other users are ignored.
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
-	// Server is a Bot API server of one's own; empty: Telegram's.
+	// Server is the address of a Bot API server; empty: Telegram's.
 	Server string `yaml:"server"`
 }
 
-// Seconds is a duration written as seed 3 does, 30, or as 30s.
+// Seconds is a duration written as 30, as in seed 3, or as 30s.
 type Seconds time.Duration
 
 // UnmarshalYAML reads it.
@@ -74,7 +74,7 @@ func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// The names of the gates, in the policy and in the journal, and their times.
+// The names of the gates in the policy and in the journal, and their default and limiting times.
 const (
 	WebhookGate  = "webhook"
 	TelegramGate = "telegram"
@@ -87,10 +87,10 @@ const (
 	maxHeaders   = 32
 )
 
-// on reports whether a switch is on: it is unless set to false.
+// on reports whether a switch is on. A switch is on unless it is set to false.
 func on(enabled *bool) bool { return enabled == nil || *enabled }
 
-// AgentGate returns the name of a gate that one agent has to itself.
+// AgentGate returns the name of a gate that only one agent has.
 func AgentGate(gate, agent string) string { return gate + " of " + agent }
 
 // Gates returns the gates of the settings, for the rules.
@@ -106,9 +106,9 @@ func (s Service) Gates() verify.Gates {
 		if !v.isOn() {
 			continue
 		}
-		for _, name := range s.Verifier.asked() { // what holds for all, by these words too
+		for _, name := range s.Verifier.asked() { // the gates for all, with this agent's settings
 			if !s.Verifier.isOn() && len(v.asked()) > 0 {
-				break // it is off, and this agent has its own
+				break // the section for all is off, and this agent has gates of its own
 			}
 			list = append(list, s.Verifier.gate(name, agent, v.over(s.Verifier)))
 		}
@@ -125,7 +125,7 @@ func (v *Verifier) isOn() bool { return v != nil && on(v.Enabled) }
 
 func (t *VerifierTelegram) asks() bool { return t != nil && on(t.Enabled) }
 
-// asked returns the gates of a section.
+// asked returns the names of the gates in a section.
 func (v *Verifier) asked() []string {
 	var list []string
 	if v != nil && v.Webhook != nil {
@@ -137,8 +137,8 @@ func (v *Verifier) asked() []string {
 	return list
 }
 
-// over returns an agent's section, with what it leaves out, or may not loosen, taken from the one
-// for all.
+// over returns an agent's section completed from the section for all: with the settings that it
+// leaves out, and those that it may not loosen.
 func (v *Verifier) over(all *Verifier) *Verifier {
 	out := *v
 	if all == nil {
@@ -148,12 +148,12 @@ func (v *Verifier) over(all *Verifier) *Verifier {
 		out.Scope = all.Scope
 	}
 	if out.FailMode == "" || all.isOn() && all.FailMode != verify.FailAllow.String() {
-		out.FailMode = all.FailMode // if calls are refused for all, no agent's own gate fails open
+		out.FailMode = all.FailMode // if a gate's silence refuses calls for all, an agent's own gate cannot allow them
 	}
 	return &out
 }
 
-// gate returns one gate of a section as the words of another describe it.
+// gate returns one gate of a section. Its scope and fail mode are those of the section by.
 func (v *Verifier) gate(name, agent string, by *Verifier) verify.Gate {
 	g := verify.Gate{Name: name, Agent: agent, Scope: verify.Scope(by.Scope), Timeout: v.time(name)}
 	if by.FailMode == verify.FailAllow.String() {
@@ -162,7 +162,7 @@ func (v *Verifier) gate(name, agent string, by *Verifier) verify.Gate {
 	return g
 }
 
-// time is how long a gate may take.
+// time returns how long a gate may take.
 func (v *Verifier) time(gate string) time.Duration {
 	if gate == TelegramGate {
 		if v.Telegram != nil && v.Telegram.Timeout > 0 {
@@ -176,7 +176,7 @@ func (v *Verifier) time(gate string) time.Duration {
 	return webhookTime
 }
 
-// checkVerifiers refuses what is wrong in the sections, with its line.
+// checkVerifiers returns the first error in the verifier sections, with its line.
 func (s Service) checkVerifiers(root *yaml.Node) error {
 	if s.Verifier != nil {
 		if err := s.Verifier.check(root, "verifier"); err != nil {
@@ -247,7 +247,7 @@ func (v *Verifier) check(root *yaml.Node, path ...string) error {
 	return nil
 }
 
-// A misplaced is an error below a section.
+// A misplaced is an error with its path below a section.
 type misplaced struct {
 	error
 	path []string
@@ -268,7 +268,7 @@ func (w *Webhook) check() *misplaced {
 	return nil
 }
 
-// at says where in the file something is wrong: at the last key of the path that exists.
+// at adds to an error the place in the file: the line of the last key of the path that exists.
 func at(root *yaml.Node, err error, path ...string) error {
 	line, n := 0, root
 	for _, key := range path {
@@ -300,7 +300,7 @@ func below(n *yaml.Node, key string, line *int) *yaml.Node {
 	return nil
 }
 
-// maxCertificates bounds the file of those who may sign.
+// maxCertificates bounds a file of certificates.
 const maxCertificates = 1 << 20
 
 // Options returns what the webhook is built from, with its secrets revealed.
@@ -328,9 +328,9 @@ func (w *Webhook) Options(name string) (webhook.Options, error) {
 	return o, nil
 }
 
-// Webhooks returns those that some call has to pass, each with the name of its gate. A section that
-// is off is not built, so that its secrets may be missing, unless an agent's section that is on
-// uses its gates.
+// Webhooks returns the webhooks that some call has to pass, each with the name of its gate. A
+// section that is off is left out, so that its secrets may be missing, unless an agent's section
+// that is on uses its gates.
 func (s Service) Webhooks() (names []string, hooks []*Webhook) {
 	for name, v := range s.inUse(WebhookGate) {
 		names, hooks = append(names, name), append(hooks, v.Webhook)

@@ -1,5 +1,5 @@
-// Package escape tries to escape from a box: each attempt is made outside of one first, to know
-// that it would work, and then inside.
+// Package escape tries to escape from a box. It makes each attempt outside a box first, to know
+// that the attempt works on this machine, and then inside.
 package escape
 
 import (
@@ -17,17 +17,17 @@ var shipped []byte
 // An Attempt is one way to escape.
 type Attempt struct {
 	Name   string
-	Worked []string // how one knows
-	Alone  bool     // it is not made outside
-	Twice  bool     // two run at once, as calls of one session
-	// Background says that the call is one that outlives itself.
+	Worked []string // how to see that it worked
+	Alone  bool     // it is made only inside a box
+	Twice  bool     // two run at once, like two calls of one session
+	// Background says that the command may run on after its call.
 	Background bool
 	// Granted says that the box may reach a host, which does not exist.
 	Granted bool
 	Command string
 }
 
-// Attempts are those that are shipped.
+// Attempts returns the attempts that are shipped.
 func Attempts() ([]Attempt, error) { return parse(shipped) }
 
 func parse(data []byte) ([]Attempt, error) {
@@ -51,31 +51,31 @@ func parse(data []byte) ([]Attempt, error) {
 	return list, errors.Join(errs...)
 }
 
-// words say how one knows that an attempt worked, and how many words follow.
+// words returns how many words follow a way of seeing that an attempt worked.
 func words(kind string) (int, bool) {
 	n, known := map[string]int{"sent": 0, "said": 1, "has": 2, "lacks": 2, "source": 2, "exists": 1, "link": 1, "alive": 1, "dead": 0, "setuid": 1}[kind]
 	return n, known
 }
 
-// A Call is one of a session whose command is run enclosed.
+// A Call is one call of a session, whose command is run in an enclosure.
 type Call struct {
 	Number     int
-	Background bool // it outlives itself
+	Background bool // the command may run on after the call
 	Granted    bool // its box may reach hole.invalid:443
 }
 
-// An Outcome is what became of an attempt.
+// An Outcome is the result of an attempt.
 type Outcome struct {
 	Attempt
-	// Out says that it escaped from the box; Free that it works without one. Without that, being
-	// held shows nothing.
+	// Out says that it escaped from the box. Free says that it works without a box; if it does not,
+	// failing inside the box shows nothing.
 	Out, Free bool
-	// Not says why it was not completed, which shows nothing either.
+	// Not says why it was not completed; then it shows nothing either.
 	Not  string
 	Said string // the output inside, for people
 }
 
-// Source says that the attempt changes source of the project, which a command in
-// a box is there to do. Floodmark labels such files by the session that changed
-// them, so what loads them later is boxed too.
+// Source reports whether the attempt changes source files of the project, which a command in a box
+// is allowed to do. Floodmark labels such files by the session that changed them, so commands that
+// load them later are boxed too.
 func (a Attempt) Source() bool { return a.Worked[0] == "source" }

@@ -10,10 +10,11 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// startTime is how long a box may take to run nothing, on a busy machine.
+// startTime is how long a box that does nothing may take on a busy machine.
 const startTime = 10 * time.Second
 
-// nothing runs a command that does nothing in a box, in a home and a project of its own.
+// nothing runs a command that does nothing in a box, with a new home and project. It returns why
+// that fails.
 func nothing(ctx context.Context, program, folder string) error {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {

@@ -18,18 +18,18 @@ import (
 //go:embed data/home.txtar
 var homeFiles []byte
 
-// A pattern is the home that all worlds are copies of: git starts once for all of them. It is held
-// in memory, and has few files: hundreds of copies are made of it, which takes longer than most
-// attempts do.
+// A pattern is a home of which each world gets a copy, so that git has to run only once. It is kept
+// in memory and has few files, because it is copied hundreds of times and copying takes longer than
+// most attempts.
 type pattern struct {
 	folders []string
 	files   map[string][]byte
 }
 
-// loose is the object of git that an attempt replaces.
+// loose is the git object that an attempt replaces.
 const loose = "45/b983be36b73c0788dc9cbcb76cbb80fc7bb057"
 
-// newPattern writes the parts of a home that no box may read or change.
+// newPattern makes the home, with the parts that no box may read or change.
 func newPattern(ctx context.Context, root string) (*pattern, error) {
 	home := filepath.Join(root, "home")
 	for _, f := range txtar.Parse(homeFiles).Files {
@@ -50,7 +50,7 @@ func newPattern(ctx context.Context, root string) (*pattern, error) {
 		return nil
 	}
 	for _, args := range []string{
-		"init -q -b main --template=", // samples would be copied for each world
+		"init -q -b main --template=", // templates would be copied for each world
 		"add -A",
 		"commit -qm a",
 		"config core.hooksPath ci",
@@ -75,7 +75,7 @@ func newPattern(ctx context.Context, root string) (*pattern, error) {
 	return readPattern(home)
 }
 
-// readPattern reads what lies in a folder.
+// readPattern reads the files and folders in a home.
 func readPattern(home string) (*pattern, error) {
 	p := &pattern{files: map[string][]byte{}}
 	return p, filepath.WalkDir(home, func(at string, d fs.DirEntry, err error) error {
@@ -95,7 +95,7 @@ func readPattern(home string) (*pattern, error) {
 	})
 }
 
-// copyTo makes a home.
+// copyTo writes the pattern into a new home.
 func (p *pattern) copyTo(home string) error {
 	if err := os.MkdirAll(filepath.Join(filepath.Dir(home), "tmp-outside"), 0o700); err != nil {
 		return err
@@ -118,10 +118,10 @@ func (p *pattern) copyTo(home string) error {
 	return nil
 }
 
-// spread asks the disk to put the folders in one apart from each other, where it knows
-// how to. Without a journal, ext4 does not use the place of a file again for minutes after
-// it was removed: a second proof would look past all files of the first one for each file
-// that it makes, which took longer than all attempts.
+// spread asks the file system to place the folders in a folder far apart from each other, if it
+// can. Without a journal, ext4 does not reuse the place of a removed file for minutes. A second
+// proof would then search past all files of the first one for each file it makes, which took longer
+// than all attempts.
 func spread(folder string) {
 	dir, err := os.Open(folder)
 	if err != nil {

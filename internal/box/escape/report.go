@@ -14,21 +14,19 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A Report is what the attempts showed. The zero value shows nothing. Fields are
-// only added.
+// A Report is the result of all attempts. The zero value shows nothing. Fields are only added.
 type Report struct {
 	// Verified says that a box works here and no attempt escaped from it.
 	Verified bool `json:"verified"`
-	// Attempts is how many were made, and Free how many of them work here without
-	// a box.
+	// Attempts is how many were made. Free is how many of them work on this machine without a box.
 	Attempts int `json:"attempts"`
 	Free     int `json:"free"`
-	// Out are those that escaped, Untried those that were not completed.
+	// Out are the attempts that escaped. Untried are those that were not completed.
 	Out     []string `json:"out"`
 	Untried []string `json:"untried"`
-	// Source are those that changed source of the project, which a box lets happen.
+	// Source are the attempts that changed source files of the project, which a box allows.
 	Source []string `json:"source"`
-	// Why says in one line what does not work here, Hint what to do about it.
+	// Why says in one line what does not work here. Hint says what to do about it.
 	Why  string `json:"why,omitempty"`
 	Hint string `json:"hint,omitempty"`
 }
@@ -59,8 +57,8 @@ func Summary(list []Outcome) Report {
 	return r
 }
 
-// Prove makes all attempts with a floodmark-box, in a folder that it removes. made is told
-// after each how many were.
+// Prove makes all attempts with a floodmark-box, in a folder that it removes afterwards. It calls
+// made after each attempt.
 func Prove(ctx context.Context, program string, rules box.Spec, made func(done, total int)) (Report, error) {
 	folder, err := os.MkdirTemp("", "floodmark-prove-")
 	if err != nil {
@@ -84,7 +82,7 @@ func Prove(ctx context.Context, program string, rules box.Spec, made func(done, 
 	return Summary(outcomes), err
 }
 
-// removeAll removes a folder with worlds, several of them at once.
+// removeAll removes a folder with worlds, several of them in parallel.
 func removeAll(folder string) {
 	worlds, _ := os.ReadDir(folder)
 	next := make(chan string)
@@ -104,7 +102,7 @@ func removeAll(folder string) {
 	if os.RemoveAll(folder) == nil {
 		return
 	}
-	// A box that was stopped leaves folders that only root may enter as they are.
+	// A box that was killed leaves folders without permissions, which only root can enter.
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700)
@@ -114,8 +112,8 @@ func removeAll(folder string) {
 	_ = os.RemoveAll(folder)
 }
 
-// Here tries whether a box can be made on this machine, for a command that does
-// nothing. It returns in one line why not, and what to do about it; else nothing.
+// Here tries whether a box can be made on this machine, with a command that does nothing. If not,
+// it returns in one line why, and what to do about it.
 func Here(ctx context.Context, program string) (why, hint string) {
 	folder, err := os.MkdirTemp("", "floodmark-here-")
 	if err == nil {
@@ -132,7 +130,7 @@ func Here(ctx context.Context, program string) (why, hint string) {
 	return no.Error(), box.Advice(no.Said)
 }
 
-// Lines are the report for people.
+// Lines formats the report for people.
 func (r Report) Lines() (lines []string) {
 	if r.Attempts > 0 {
 		lines = append(lines,
@@ -152,7 +150,7 @@ func (r Report) Lines() (lines []string) {
 	return lines
 }
 
-// NoBoxError says that not even a harmless command ran enclosed.
+// NoBoxError means that not even a harmless command ran in a box.
 type NoBoxError struct{ Said string }
 
 func (e *NoBoxError) Error() string {

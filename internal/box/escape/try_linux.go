@@ -16,15 +16,15 @@ import (
 	"github.com/floodmark/floodmark/internal/boxticket"
 )
 
-// An Enclosure says how a shell command is run enclosed in a home and a project: by
-// which program, and what is left to do when that has ended.
+// An Enclosure returns the program that runs a shell command enclosed, given its home and project.
+// done is called when that program has ended.
 type Enclosure func(home, project, command string, call Call) (program []string, done func(), err error)
 
-// ticketLife is longer than any attempt waits for its turn.
+// ticketLife is longer than any attempt waits until it starts.
 const ticketLife = boxticket.MaxLife
 
-// Box encloses by floodmark-box. It removes the rest of a ticket when its box has ended: every
-// later one reads the whole folder.
+// Box returns an enclosure by floodmark-box. Its done removes the rest of the ticket, because each
+// later box reads the whole folder of tickets.
 func Box(program string, rules box.Spec) (Enclosure, error) {
 	uid := os.Getuid()
 	desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, "prove", rand.Reader)
@@ -49,18 +49,19 @@ func Box(program string, rules box.Spec) (Enclosure, error) {
 	}, nil
 }
 
-// atOnce is how many attempts are made at the same time. Most of them wait.
+// atOnce returns how many attempts are made at the same time. Most of them are waiting.
 func atOnce() int { return max(4, 2*runtime.NumCPU()) }
 
-// Try makes every attempt, free and enclosed, in worlds below a folder. They are left
-// there until the last is made: see spread. made is told after each how many were.
+// Try makes every attempt, both free and enclosed, in worlds below a folder. The worlds are not
+// removed until the last attempt was made: see spread. It calls made after each attempt.
 func Try(ctx context.Context, in Enclosure, folder string, list []Attempt, made func(done, total int)) ([]Outcome, error) {
 	spread(folder)
 	from, err := newPattern(ctx, filepath.Join(folder, "pattern"))
 	if err != nil {
 		return nil, err
 	}
-	// A command that never ran has not got out either.
+	// First check that a harmless command runs, because a command that never runs does not escape
+	// either.
 	alive := Attempt{Name: "something that is allowed", Worked: []string{"has", "ws/src/a.txt", "allowed"}, Command: "echo allowed > src/a.txt"}
 	if o, err := try(ctx, in, from, filepath.Join(folder, "alive"), alive); err != nil || !o.Out {
 		return nil, errors.Join(&NoBoxError{Said: o.Said}, err)

@@ -21,8 +21,8 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A world is a throw-away home with a project in it, and a machine around it
-// that listens.
+// A world is a throw-away home with a project in it, and things outside it that an attempt could
+// reach: listeners, a process, a key.
 type world struct {
 	ctx                 context.Context // of the attempt
 	root, home, project string
@@ -32,20 +32,20 @@ type world struct {
 	heard bool // guarded by mu
 
 	victim  *exec.Cmd
-	speak   io.Writer  // to the victim
-	answer  io.Reader  // it says the same
-	files   []*os.File // handed down as 7, 8 and 9
+	speak   io.Writer  // the victim's input
+	answer  io.Reader  // the victim's output, which repeats its input
+	files   []*os.File // inherited by attempts as 7, 8 and 9
 	pipes   []*os.File
 	closers []io.Closer
 
 	listeners []net.Addr
 }
 
-// longest is how long one attempt may take. A box gets only the time that nothing
-// else wants, so on a busy machine it needs long; only one that hangs gets there.
+// longest is how long one attempt may take. A box runs at the lowest priority, so on a busy machine
+// it may need long; only one that hangs reaches this limit.
 const longest = 10 * time.Minute
 
-// newWorld makes a world below a folder, for one attempt.
+// newWorld makes a world for one attempt, below a folder.
 func newWorld(ctx context.Context, root string, from *pattern, a Attempt) (*world, error) {
 	w := &world{ctx: ctx, root: root, home: filepath.Join(root, "home"), names: map[string]string{}}
 	w.project = filepath.Join(w.home, "ws")
@@ -65,8 +65,8 @@ func newWorld(ctx context.Context, root string, from *pattern, a Attempt) (*worl
 	return w, nil
 }
 
-// links puts some into the project that lead out of it, and from what is obeyed to
-// what is not by its name.
+// links makes links in the project: some lead out of it, and some have a name that agents or git
+// obey and lead to a file with another name.
 func (w *world) links() error {
 	for _, name := range []string{"links", ".git/hooks"} {
 		if err := os.MkdirAll(filepath.Join(w.project, name), 0o700); err != nil {
@@ -79,12 +79,12 @@ func (w *world) links() error {
 		os.Symlink("../../src/check.sh", filepath.Join(w.project, ".git", "hooks", "post-merge")))
 }
 
-// late makes a secret that did not exist when the rules of a box were written.
+// late makes a secret that did not exist when the rules of the box were written.
 func (w *world) late() error {
 	return os.WriteFile(filepath.Join(w.project, "src", "late.key"), []byte("late-secret\n"), 0o600)
 }
 
-// listen waits for «leak» everywhere.
+// listen opens every listener that an attempt could send «leak» to.
 func (w *world) listen() error {
 	w.names["HOST_IP"] = address()
 	abstract := w.name()
@@ -133,12 +133,12 @@ func (w *world) listen() error {
 	return errors.Join(w.pipe(filepath.Join(w.project, "project.pipe")), w.pipe(filepath.Join(w.home, ".local/bin/tool.pipe")))
 }
 
-// pipe listens to a pipe with a name.
+// pipe makes and opens a named pipe.
 func (w *world) pipe(at string) error {
 	if err := unix.Mkfifo(at, 0o600); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(at, os.O_RDWR, 0) // so that it never ends
+	f, err := os.OpenFile(at, os.O_RDWR, 0) // reading and writing, so that it has no end of file
 	if err != nil {
 		return err
 	}
@@ -147,23 +147,22 @@ func (w *world) pipe(at string) error {
 	return nil
 }
 
-// drain hears what was written to pipes so far.
+// drain reads what was written to the pipes so far.
 func (w *world) drain() {
 	for _, f := range w.pipes {
-		_, _ = f.Write([]byte("settle")) // so that there is something to read
+		_, _ = f.Write([]byte("settle")) // without it the read could block
 		b := make([]byte, 4096)
 		n, _ := f.Read(b)
 		w.hear(b[:n])
 	}
 }
 
-// name is this world's own.
+// name returns a name that only this world has.
 func (w *world) name() string {
 	return "canary-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(filepath.Dir(w.root)) + "-" + filepath.Base(w.root)
 }
 
-// accept takes one connection after the other, so that a later one is only read
-// once the earlier ones were.
+// accept reads connections one at a time, so that a later one is only read after all earlier ones.
 func (w *world) accept(ln net.Listener) {
 	for {
 		conn, err := ln.Accept()
@@ -190,8 +189,8 @@ func (w *world) receive(p net.PacketConn) {
 	}
 }
 
-// settle returns when all that was sent so far was heard: it sends something
-// itself, and waits until that was read.
+// settle returns when everything sent so far was read: it sends something itself and waits until
+// that was read.
 func (w *world) settle() {
 	for _, to := range w.listeners {
 		conn, err := new(net.Dialer).DialContext(w.ctx, to.Network(), to.String())
@@ -223,7 +222,7 @@ func address() string {
 	return "127.0.0.1"
 }
 
-// descriptors opens what a careless parent would hand down.
+// descriptors opens files that a careless parent process would leave open for its children.
 func (w *world) descriptors() error {
 	for _, f := range []struct {
 		name string
@@ -239,7 +238,7 @@ func (w *world) descriptors() error {
 	return nil
 }
 
-// someone starts a process outside that has a secret.
+// someone starts a process outside the box that has a secret.
 func (w *world) someone() (err error) {
 	w.victim = exec.CommandContext(w.ctx, "bash", "-c", "exec -a canary-host-cat cat")
 	w.victim.Env = []string{"TOPSECRET=hostenv-secret", "PATH=" + os.Getenv("PATH")}
@@ -258,11 +257,11 @@ func (w *world) someone() (err error) {
 	return nil
 }
 
-// key puts a secret into the keyring of the session.
+// key puts a secret into the session's keyring.
 func (w *world) key() error {
 	w.names["HOST_KEY"] = w.name()
 	id, err := unix.AddKey("user", w.names["HOST_KEY"], []byte("keyring-secret"), unix.KEY_SPEC_SESSION_KEYRING)
-	if err == nil { // some machines have none
+	if err == nil { // some machines have no keyring
 		w.closers = append(w.closers, key(id))
 	}
 	return nil
@@ -270,7 +269,7 @@ func (w *world) key() error {
 
 type key int
 
-// Close takes a key out of the session's keyring.
+// Close removes the key from the session's keyring.
 func (k key) Close() error {
 	_, err := unix.KeyctlInt(unix.KEYCTL_UNLINK, int(k), unix.KEY_SPEC_SESSION_KEYRING, 0, 0)
 	return err
@@ -286,7 +285,7 @@ func (w *world) close() {
 	}
 }
 
-// environment is that of a careless agent.
+// environment returns the environment of a careless agent.
 func (w *world) environment() []string {
 	keep := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "SSH_AUTH_SOCK=") || strings.HasPrefix(v, "DBUS_SESSION") || strings.HasPrefix(v, "WAYLAND_") || strings.HasPrefix(strings.ToLower(v), "http_proxy=")
@@ -296,7 +295,7 @@ func (w *world) environment() []string {
 		"WAYLAND_DISPLAY="+sock, "http_proxy=http://127.0.0.1:"+w.names["HOST_TCP"])
 }
 
-// command is an attempt with the names of this world.
+// command returns an attempt's command with the names of this world filled in.
 func (w *world) command(a Attempt) string {
 	names := make([]string, 0, len(w.names))
 	for n := range w.names {
@@ -310,7 +309,7 @@ func (w *world) command(a Attempt) string {
 	return text
 }
 
-// attempt runs a command, or two at once, and returns what they said.
+// attempt runs a command, or two at once, and returns their output.
 func (w *world) attempt(a Attempt, run func(number int) (said, not string)) (said, not string) {
 	if !a.Twice {
 		return run(0)
@@ -323,8 +322,8 @@ func (w *world) attempt(a Attempt, run func(number int) (said, not string)) (sai
 	return said + other, cmp.Or(not, otherNot)
 }
 
-// run runs a program in this world and returns what it said, and why it was not run
-// to its end, if so.
+// run runs a program in this world and returns its output. not says why it was not run to its end;
+// empty if it was.
 func (w *world) run(ctx context.Context, program []string) (said, not string) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
@@ -344,8 +343,8 @@ func (w *world) run(ctx context.Context, program []string) (said, not string) {
 	return said, ""
 }
 
-// An editor takes what a command says, and writes the project's secrets anew when it
-// is told to.
+// An editor collects the output of a command. When the output has a line EDIT, it replaces the
+// project's secrets.
 type editor struct {
 	said bytes.Buffer
 	w    *world
@@ -363,7 +362,7 @@ func (e *editor) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// worked reports whether an attempt reached what it was for.
+// worked reports whether an attempt reached its goal.
 func (w *world) worked(a Attempt, said string) bool {
 	at := ""
 	if len(a.Worked) > 1 {
@@ -394,15 +393,15 @@ func (w *world) worked(a Attempt, said string) bool {
 	case "alive":
 		return runs(a.Worked[1])
 	case "dead":
-		// One that was told to end says nothing any more, also if it is still there.
+		// Ask for output: a process that was told to end gives none, even if it still exists.
 		_, _ = w.speak.Write([]byte("settle"))
 		_, err := w.answer.Read(make([]byte, 8))
 		return err != nil
 	}
-	return true // an unknown word shows nothing
+	return true // a kind that is not listed shows nothing
 }
 
-// runs reports whether a process with a name runs, and ends it.
+// runs reports whether a process with a name runs, and kills it.
 func runs(name string) (found bool) {
 	list, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, p := range list {
@@ -417,12 +416,12 @@ func runs(name string) (found bool) {
 	return found
 }
 
-// end kills a process and waits until it is gone: on a busy machine it is still there for a
-// while, and the next attempt would be blamed for it.
+// end kills a process and waits until it is gone. On a busy machine it still exists for a while,
+// and the next attempt would be blamed for it.
 func end(pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return // it is gone
+		return // the process is gone
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing was written
 	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {

@@ -1,4 +1,4 @@
-// Package asking holds the commands that answer questions and take answers back.
+// Package asking contains the commands that answer questions and withdraw answers.
 package asking
 
 import (
@@ -76,7 +76,7 @@ With --fleet it is a question of that fleet.`,
 	return cmd
 }
 
-// approve approves by a ticket, or by a code that a chat has shown.
+// approve approves by a ticket, or by a code that was shown in a chat.
 func approve(c *cli.Console, cmd *cobra.Command, p cli.Place, q *wire.AnswerRequest) error {
 	if always, _ := cmd.Flags().GetBool("always"); always {
 		a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Pending, &wire.PendingRequest{})
@@ -123,7 +123,7 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 	return cmd
 }
 
-// wholeMinutes returns a duration as the monitor takes it.
+// wholeMinutes returns a duration in the minutes that the monitor expects.
 func wholeMinutes(d time.Duration) (int32, error) {
 	switch {
 	case d < 0 || d%time.Minute != 0:
@@ -137,7 +137,7 @@ func wholeMinutes(d time.Duration) (int32, error) {
 func answer(ctx context.Context, c *cli.Console, p cli.Place, q *wire.AnswerRequest, form string) error {
 	a, err := cli.Ask(ctx, c, p, (*cli.Desk).Answer, q)
 	if f, ok := errors.AsType[*cli.Failure](err); ok && f.Code == cli.ExitUsage {
-		// The request was well formed, so the question it names is gone.
+		// The request was well formed, so the question it names no longer exists.
 		return noQuestion(q.GetTicket()+q.GetCode(), p)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func answer(ctx context.Context, c *cli.Console, p cli.Place, q *wire.AnswerRequ
 	return c.Outcome(form, a.GetAnswered(), a.GetNotice()+WhatFollows(q, a.GetAnswered()), func() error { return c.Message(a) })
 }
 
-// noQuestion says that there is no question of that name.
+// noQuestion returns the failure for a question that does not exist.
 func noQuestion(name string, p cli.Place) error {
 	return &cli.Failure{
 		Code: cli.ExitNo, Text: "no open question is called " + cli.Shorten(name) + ": it is answered, has ended, or never was",
@@ -154,7 +154,7 @@ func noQuestion(name string, p cli.Place) error {
 	}
 }
 
-// WhatFollows says that an approval by itself runs nothing yet.
+// WhatFollows says that an approval by itself does not run anything.
 func WhatFollows(q *wire.AnswerRequest, answered bool) string {
 	if !answered || q.GetVerb() != "approve" {
 		return ""

@@ -11,13 +11,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// fleetTries is how often a fleet is asked for the words of a question. Every node has them except
-// one of an older version, which may run beside newer ones.
+// fleetTries is how often a fleet is asked for the text of a question. Every node has the text,
+// except one of an older version that may run beside newer ones.
 const fleetTries = 8
 
 // approveTicket shows the whole question once more and approves it if a person at a terminal
-// confirms. The monitor of this machine wants the code that it shows only at a terminal; a fleet
-// identifies the person by the login.
+// confirms. The monitor of this machine requires the code, which it shows only at a terminal. A
+// fleet identifies the person by the login.
 func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.AnswerRequest, form string) error {
 	if !c.StdinTerminal {
 		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
@@ -45,14 +45,14 @@ func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.Ans
 		}
 	}
 	fmt.Fprint(c.Stderr, out)
-	if r.GetPicked() == "" || p.Fleet != "" { // otherwise the person has typed where it goes
+	if r.GetPicked() == "" || p.Fleet != "" { // otherwise the person has typed the destination
 		if err := confirm(c, "Type yes to approve it: "); err != nil {
 			return err
 		}
 	}
 	r.Session, r.Ticket, r.Calls, r.Seen = q.GetSession(), q.GetTicket(), int32(len(q.GetCalls())), q.GetSeen()
 	if r.GetOffer() == 0 && r.GetMinutes() == 0 && len(q.GetCalls()[0].GetOffers()) > 0 {
-		r.Offer = 1 // a code without an offer holds for the turn
+		r.Offer = 1 // a code without an offer would be valid for the turn
 	}
 	if p.Fleet == "" {
 		r.Ticket, r.Code = "", q.GetCode()
@@ -60,7 +60,7 @@ func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.Ans
 	return answer(ctx, c, p, r, form)
 }
 
-// denyAtFleet denies a question of any node.
+// denyAtFleet denies a question that any node may have asked.
 func denyAtFleet(ctx context.Context, c *cli.Console, p cli.Place, r *wire.AnswerRequest, form string) error {
 	q, err := questionAt(ctx, c, p, r.GetTicket())
 	if err != nil {
@@ -70,7 +70,7 @@ func denyAtFleet(ctx context.Context, c *cli.Console, p cli.Place, r *wire.Answe
 	return answer(ctx, c, p, r, form)
 }
 
-// questionAt finds an open question of a fleet, with its words if a node has them.
+// questionAt finds an open question of a fleet, with its text if a node has it.
 func questionAt(ctx context.Context, c *cli.Console, p cli.Place, ticket string) (found *wire.Question, err error) {
 	for range fleetTries {
 		a, err := cli.Ask(ctx, c, p, (*cli.Desk).Pending, &wire.PendingRequest{})
@@ -93,7 +93,7 @@ func questionAt(ctx context.Context, c *cli.Console, p cli.Place, ticket string)
 	return found, nil
 }
 
-// confirm asks for yes.
+// confirm asks the person to type yes.
 func confirm(c *cli.Console, prompt string) error {
 	line, err := typed(c, prompt)
 	if err != nil {

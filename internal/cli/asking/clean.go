@@ -59,7 +59,7 @@ Linux only.`,
 	return cmd
 }
 
-// leftovers prints a list. The names in it are foreign text.
+// leftovers prints a list. The names in it are foreign text, so they are escaped.
 func leftovers(c *cli.Console, l *wire.LeftoversResponse) {
 	fmt.Fprintf(c.Stdout, "Left by sessions of little trust below %s, and not kept by git: %s\n", floodmark.Visible(l.GetFolder()), cli.Count(len(l.GetItems()), "item", "items"))
 	for i, it := range l.GetItems() {
@@ -77,7 +77,7 @@ func leftovers(c *cli.Console, l *wire.LeftoversResponse) {
 	staying(c, l.GetStays(), l.GetMore())
 }
 
-// staying prints what is not removed or not shown.
+// staying prints what is not removed, and how much more is not shown.
 func staying(c *cli.Console, list []*wire.Staying, more int64) {
 	for _, s := range list {
 		fmt.Fprintf(c.Stdout, "stays: %s: %s\n", floodmark.Visible(s.GetPath()), s.GetWhy())
@@ -113,7 +113,7 @@ func chosen(c *cli.Console, n int, yes bool) (items []int32, err error) {
 	return items, nil
 }
 
-// typed asks for a line.
+// typed asks the person for a line.
 func typed(c *cli.Console, prompt string) (string, error) {
 	fmt.Fprint(c.Stderr, prompt)
 	line, err := bufio.NewReader(io.LimitReader(c.Stdin, 4096)).ReadString('\n')
@@ -123,7 +123,7 @@ func typed(c *cli.Console, prompt string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// clean removes until nothing is left, and shows its progress.
+// clean removes items in several requests until all are done, and shows its progress.
 func clean(ctx context.Context, c *cli.Console, p cli.Place, q *wire.CleanRequest) error {
 	removed, stays := int64(0), false
 	for {
@@ -146,10 +146,10 @@ func clean(ctx context.Context, c *cli.Console, p cli.Place, q *wire.CleanReques
 	return nil
 }
 
-// pageRows is how many rows are shown before the next are asked for.
+// pageRows is how many rows are shown before the person is asked to go on.
 const pageRows = 40
 
-// endorseFiles shows files, asks once, and trusts what was shown.
+// endorseFiles shows files, asks the person once, and then trusts exactly what was shown.
 func endorseFiles(c *cli.Console, cmd *cobra.Command, p cli.Place, paths []string) error {
 	q := &wire.LeftoversRequest{Folder: c.Dir, Contents: true, Paths: paths}
 	l, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Leftovers, q)
@@ -187,7 +187,7 @@ func endorseFiles(c *cli.Console, cmd *cobra.Command, p cli.Place, paths []strin
 	return c.Outcome(cli.AsText, a.GetDone(), a.GetNotice(), nil)
 }
 
-// shownFile returns a file as rows. The parts that are not shown are counted first.
+// shownFile returns a file as rows. The number of lines that are not shown comes first.
 func shownFile(f *wire.ShownFile) []string {
 	ch := linetext.ChangesOf(f.GetOld(), f.GetNew())
 	what := fmt.Sprintf("compared with commit %.10s: %d lines in, %d out; %d equal lines are not shown", f.GetCommit(), ch.In, ch.Out, ch.Same)

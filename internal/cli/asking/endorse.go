@@ -72,7 +72,7 @@ is floodmark/files. You must say all of this at a terminal: a script cannot.`,
 
 // endorse trusts content.
 func endorse(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string) error {
-	if p.Fleet != "" && !c.StdinTerminal { // the local monitor checks by itself
+	if p.Fleet != "" && !c.StdinTerminal { // the local monitor checks this itself
 		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot trust content")
 	}
 	a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Endorse, &wire.EndorseRequest{Session: args[0], Digest: args[1]})
@@ -82,7 +82,7 @@ func endorse(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string) err
 	return c.Outcome(cli.Format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.Message(a) })
 }
 
-// withdraw withdraws trust.
+// withdraw withdraws the trust in content.
 func withdraw(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string) error {
 	a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Withdraw, &wire.WithdrawRequest{Session: args[0], Digest: args[1]})
 	if err != nil {
@@ -168,7 +168,7 @@ NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
 }
 
 func withMark(notice string, mark *wire.Label) string {
-	if mark == nil { // of files
+	if mark == nil { // files have no session's mark
 		return notice
 	}
 	return notice + " The session's mark is " + cli.LabelText(mark) + "."

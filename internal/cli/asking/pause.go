@@ -113,7 +113,7 @@ func pause(c *cli.Console, cmd *cobra.Command, p cli.Place, session, text string
 	return nil
 }
 
-// pauseTime reads a duration that may be in days.
+// pauseTime reads a duration, also one in days.
 func pauseTime(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
@@ -137,7 +137,7 @@ func observes(c *cli.Console, text string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// endPause ends all pauses, or that of a session.
+// endPause ends all pauses, or only that of a session.
 func endPause(c *cli.Console, cmd *cobra.Command, p cli.Place, session string) error {
 	a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Resume, &wire.ResumeRequest{Session: session})
 	if err != nil {
@@ -161,7 +161,7 @@ func endPause(c *cli.Console, cmd *cobra.Command, p cli.Place, session string) e
 	return nil
 }
 
-// PauseText says that a pause holds.
+// PauseText says that a pause is in effect.
 func PauseText(p *wire.Pause) string {
 	if p.GetObserve() {
 		return "Only observing until " + cli.Stamp(p.GetUntil()) + ", " + pausedWhat(p) + ": nothing is held or boxed, secrets included; the rules hold again by themselves then"
@@ -176,7 +176,7 @@ func pausedWhat(p *wire.Pause) string {
 	return "session " + p.GetSession()
 }
 
-// summaryText says what a pause let through.
+// summaryText prints what a pause let through.
 func summaryText(out *cli.Sheet, s *wire.PauseSummary) {
 	text := "The pause of " + pausedWhat(s.GetPause()) + " is over (" + s.GetWhy() + "): "
 	if s.GetPause().GetObserve() {

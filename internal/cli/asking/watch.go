@@ -94,7 +94,7 @@ func follow(ctx context.Context, d *cli.Desk, q *wire.WatchRequest, take func(*w
 	return over(ctx, d, err)
 }
 
-// over says why a stream has ended: nothing if the person ended it.
+// over returns why a stream has ended; nil if the person ended it.
 func over(ctx context.Context, d *cli.Desk, err error) error {
 	var own *cli.Failure
 	left := ctx.Err() != nil || errors.Is(err, context.Canceled)
@@ -112,13 +112,14 @@ func over(ctx context.Context, d *cli.Desk, err error) error {
 	return &cli.Failure{Code: cli.ExitNo, Text: "the monitor stopped", Hint: "start it with " + cli.Starts(d.Place)}
 }
 
-// followOnce reports whether anything was received, and why it ended.
+// followOnce follows one stream. It reports whether anything was received, and returns why the
+// stream ended.
 func followOnce(ctx context.Context, d *cli.Desk, q *wire.WatchRequest, take func(*wire.WatchResponse) error) (heard bool, err error) {
 	stream, err := d.Watch(ctx, q)
 	if err != nil {
 		return false, err
 	}
-	defer stream.Close() // all was read, or the person ended it
+	defer stream.Close() // everything was read, or the person ended it
 	for stream.Receive() {
 		heard = true
 		if err := take(stream.Msg()); err != nil {
@@ -128,7 +129,7 @@ func followOnce(ctx context.Context, d *cli.Desk, q *wire.WatchRequest, take fun
 	return heard, stream.Err()
 }
 
-// EventLine is one event on one line.
+// EventLine formats an event on one line.
 func EventLine(st cli.Style, r *wire.WatchResponse) string {
 	at := st.Dim(cli.ClockTime(r.GetAt())) + " "
 	switch w := r.GetWhat().(type) {
@@ -161,7 +162,7 @@ func EventLine(st cli.Style, r *wire.WatchResponse) string {
 	return at + "(something this program does not know)"
 }
 
-// happenedWord says what became of a call.
+// happenedWord says what happened to a call.
 func happenedWord(d *wire.Decision) string {
 	switch {
 	case d.GetVerdict() == floodmark.Restrict.String():
@@ -176,7 +177,7 @@ func happenedWord(d *wire.Decision) string {
 	return records.VerdictCell(cli.Style{}, d).Text
 }
 
-// happenedText names the agent, its call, where it went, and why it was not allowed.
+// happenedText says which agent made which call, where it went, and why it was not allowed.
 func happenedText(d *wire.Decided) string {
 	text, verdict := records.DecidedText(d), d.GetDecision()
 	if d.GetBox().GetCommand() == "" {
@@ -192,7 +193,8 @@ func happenedText(d *wire.Decided) string {
 	return text
 }
 
-// happenedArgs returns the arguments that matter, and hosts that cannot be seen in them.
+// happenedArgs returns the arguments that matter, and the hosts they lead to if their text does not
+// show them.
 func happenedArgs(args []*wire.Argument) string {
 	text, hosts, n := "", "", 0
 	for _, a := range args {
@@ -211,7 +213,7 @@ func happenedArgs(args []*wire.Argument) string {
 	return text + hosts
 }
 
-// maxHappened is how many arguments stand in a line of what happened.
+// maxHappened is how many arguments are shown in such a line.
 const maxHappened = 2
 
 // answerWord says what an answer was.

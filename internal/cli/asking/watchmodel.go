@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The messages to a screen.
+// The messages that the screen receives.
 type (
 	happened struct{ what *wire.WatchResponse }
 	asked    struct {
@@ -25,19 +25,19 @@ type (
 	ticked   struct{}
 )
 
-// A Watcher is the screen of «floodmark watch»: what happened above, the card to answer below.
+// A Watcher is the screen of «floodmark watch»: events above, the card to answer below.
 type Watcher struct {
 	st            cli.Style
 	Now           func() time.Time
 	Width, Height int
 	events        []string
-	pauses        []*wire.Pause // those that were not ended
+	pauses        []*wire.Pause // the pauses that were not ended
 	Cards         cardscreen.Screen
 	ticks         int
 	err           error // why it ended
-	// answer sends an answer and comes back with answered.
+	// answer sends an answer; its result arrives as an answered message.
 	answer func(*wire.AnswerRequest) tea.Cmd
-	// heard says that the stream of events has begun: its first message is a keep-alive.
+	// heard says that the stream of events has begun. Its first message is a keep-alive.
 	heard bool
 	// pending fetches all open questions.
 	pending tea.Cmd
@@ -46,11 +46,11 @@ type Watcher struct {
 // maxEvents bounds what the screen remembers.
 const maxEvents = 500
 
-// lookAgain is the number of seconds between two checks which turns have ended.
+// lookAgain is the number of seconds between two checks whether turns have ended.
 const lookAgain = 5
 
-// Init implements [tea.Model]. Open questions are fetched once events arrive: a question opened
-// between the two would otherwise be in neither.
+// Init implements [tea.Model]. Open questions are fetched only when the stream of events has begun.
+// If they were fetched earlier, a question opened in between would be missed.
 func (w *Watcher) Init() tea.Cmd { return tick() }
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
@@ -94,7 +94,7 @@ func (w *Watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return w, nil
 }
 
-// Take shows an event.
+// Take adds an event to the screen.
 func (w *Watcher) Take(r *wire.WatchResponse) {
 	if r.GetWhat() == nil {
 		return
@@ -134,7 +134,7 @@ func (w *Watcher) key(name string) tea.Cmd {
 	return nil
 }
 
-// answerBy sends answers over a desk.
+// answerBy returns a function that sends answers over a desk.
 func answerBy(ctx context.Context, d *cli.Desk) func(*wire.AnswerRequest) tea.Cmd {
 	return func(q *wire.AnswerRequest) tea.Cmd {
 		return func() tea.Msg {
@@ -149,7 +149,7 @@ func answerBy(ctx context.Context, d *cli.Desk) func(*wire.AnswerRequest) tea.Cm
 	}
 }
 
-// vouchBy trusts a source, as «floodmark trust» does.
+// vouchBy trusts a source as «floodmark trust» does.
 func vouchBy(ctx context.Context, d *cli.Desk, r *wire.EndorseRequest) vouched {
 	ctx, cancel := context.WithTimeout(ctx, cli.AskTime)
 	defer cancel()
@@ -160,7 +160,8 @@ func vouchBy(ctx context.Context, d *cli.Desk, r *wire.EndorseRequest) vouched {
 	return vouched{a}
 }
 
-// pendingBy asks a desk for open questions. An error shows when the stream of events ends.
+// pendingBy fetches open questions from a desk. It shows no error, because the end of the stream of
+// events will.
 func pendingBy(ctx context.Context, d *cli.Desk, session string) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, cli.AskTime)

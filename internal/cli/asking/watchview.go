@@ -46,7 +46,7 @@ func watchScreen(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.Watch
 	return w.err
 }
 
-// screen returns the terminal itself, which is asked for its size.
+// screen returns the terminal itself, because the screen library asks it for its size.
 func screen(c *cli.Console) io.Writer {
 	if s, ok := c.Stdout.(*cli.Sink); ok {
 		return s.To
@@ -54,7 +54,7 @@ func screen(c *cli.Console) io.Writer {
 	return c.Stdout
 }
 
-// hungUp reports whether an error only says that the other side is gone.
+// hungUp reports whether an error only says that the other side closed the connection.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -66,7 +66,7 @@ func (w *Watcher) View() tea.View {
 	return v
 }
 
-// Text is the whole screen.
+// Text returns the text of the whole screen.
 func (w *Watcher) Text() string {
 	width, height := w.Width, w.Height
 	if width <= 0 || height <= 0 {
@@ -102,7 +102,7 @@ func (w *Watcher) Text() string {
 	room := max(0, height-1-len(below))
 	events := w.events[max(0, len(w.events)-room):]
 	list := []string{w.st.Bold(cli.Cut(head, width))}
-	narrow := lipgloss.NewStyle().MaxWidth(width) // it knows that colours have no width
+	narrow := lipgloss.NewStyle().MaxWidth(width) // it ignores the width of colour codes
 	for _, e := range events {
 		list = append(list, narrow.Render(e))
 	}

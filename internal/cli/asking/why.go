@@ -74,8 +74,8 @@ short: codex:0199aabb-… as codex:0199 or 0199.`,
 // maxLooked bounds the sessions searched for the newest decision.
 const maxLooked = 10
 
-// newest names the newest decision that refused or asked in a session of this folder's project, or
-// else in any; empty if there is none.
+// newest returns the newest decision that refused or asked in a session of this folder's project,
+// or else in any session; empty if there is none.
 func newest(ctx context.Context, c *cli.Console, p cli.Place) (string, error) {
 	all, err := cli.Ask(ctx, c, p, (*cli.Desk).Sessions, &wire.SessionsRequest{Limit: 200})
 	if err != nil {
@@ -99,7 +99,8 @@ func newest(ctx context.Context, c *cli.Console, p cli.Place) (string, error) {
 	return last.GetDecision(), nil
 }
 
-// WhyText tells each decision from its source to the remedy, and of a whole session the counts.
+// WhyText explains each decision from its source to the remedy. With whole it adds the counts of
+// the session.
 func WhyText(st cli.Style, a *wire.WhyResponse, whole bool) string {
 	p := &cli.Sheet{St: st}
 	for i, e := range a.GetExplanations() {
@@ -129,7 +130,7 @@ func WhyText(st cli.Style, a *wire.WhyResponse, whole bool) string {
 	return p.String()
 }
 
-// verdictSentence is a verdict with what it means.
+// verdictSentence explains a verdict.
 func verdictSentence(word string) string {
 	verdicts := []floodmark.Verdict{floodmark.Restrict, floodmark.Confirm, floodmark.Audit, floodmark.Allow}
 	i := slices.IndexFunc(verdicts, func(v floodmark.Verdict) bool { return v.String() == word })
@@ -139,7 +140,8 @@ func verdictSentence(word string) string {
 	return word + ": " + meaning.Verdict(verdicts[i])
 }
 
-// remedies says who can do what: the person comes first, then the agent.
+// remedies says who can do what. If there are two, the first is for the person and the second for
+// the agent.
 func remedies(list []string) []string {
 	if len(list) != 2 {
 		return list

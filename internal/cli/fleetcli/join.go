@@ -1,4 +1,5 @@
-// Package fleetcli holds the commands of machines in a fleet.
+// Package fleetcli contains the commands about fleets: joining one, logging in, tokens and
+// machines.
 package fleetcli
 
 import (
@@ -82,7 +83,7 @@ func join(ctx context.Context, c *cli.Console, f joinFlags, address, form string
 		}
 	}
 	if err := c.MayChange(ctx, f.Place); err != nil {
-		return err // before a login that would be for nothing
+		return err // before a login that would be in vain
 	}
 	tell := c.Stdout
 	if form == cli.AsJSON {
@@ -105,7 +106,7 @@ func join(ctx context.Context, c *cli.Console, f joinFlags, address, form string
 	return nil
 }
 
-// enrolCredential returns the proof that this laptop may join.
+// enrolCredential returns the credential with which this laptop may join.
 func enrolCredential(ctx context.Context, c *cli.Console, f joinFlags, q *wire.JoinRequest, tell io.Writer) (string, error) {
 	if f.token == "" {
 		return enrolLogin(ctx, c, f.Place, q.GetUrl(), q.GetAuthority(), tell)
@@ -124,7 +125,7 @@ func enrolCredential(ctx context.Context, c *cli.Console, f joinFlags, q *wire.J
 	return text, nil
 }
 
-// enrolLogin logs the person in for this one request, with instructions written to tell.
+// enrolLogin logs the person in for this one request. It writes instructions to tell.
 func enrolLogin(ctx context.Context, c *cli.Console, p cli.Place, address, authority string, tell io.Writer) (string, error) {
 	book, err := c.Fleets(p)
 	if err != nil {
@@ -176,7 +177,7 @@ revoke the machine. What was uploaded stays there.`,
 	return cmd
 }
 
-// machineWord names a machine, also one whose number is lost.
+// machineWord names a machine, even if its ID is lost.
 func machineWord(id string) string {
 	if id == "" {
 		return "it, by the name it has in «floodmark fleet machines»"

@@ -24,7 +24,7 @@ type loginFlags struct {
 	list            bool
 }
 
-// NewLogin logs a person in at a fleet.
+// NewLogin is the command «floodmark fleet login».
 func NewLogin(c *cli.Console) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
@@ -76,7 +76,7 @@ Log in only at fleets you know: the operator of one sees the token you show it.`
 	return cmd
 }
 
-// NewLogout deletes a login.
+// NewLogout is the command «floodmark fleet logout».
 func NewLogout(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	cmd := &cobra.Command{
@@ -109,7 +109,7 @@ func login(ctx context.Context, c *cli.Console, f loginFlags, address string) er
 	if err != nil {
 		return err
 	}
-	if old, err := book.Find(fleet.URL); err == nil { // flags of the first login need not be repeated
+	if old, err := book.Find(fleet.URL); err == nil { // the flags of an earlier login need not be repeated
 		if f.name == "" {
 			fleet.Name = old.Name
 		}
@@ -128,7 +128,7 @@ func login(ctx context.Context, c *cli.Console, f loginFlags, address string) er
 	return keepLogin(ctx, c, f.Place, book, fleet)
 }
 
-// newFleet returns the fleet that was named, before any request.
+// newFleet returns the named fleet without asking it anything.
 func newFleet(c *cli.Console, f loginFlags, address string) (people.Fleet, error) {
 	at, err := people.FleetURL(address)
 	if err != nil {
@@ -146,7 +146,7 @@ func newFleet(c *cli.Console, f loginFlags, address string) (people.Fleet, error
 	return fleet, err
 }
 
-// keepLogin tries the login at the fleet, and saves it if it is good for anything there.
+// keepLogin tries the login at the fleet, and saves it if the fleet accepts it.
 func keepLogin(ctx context.Context, c *cli.Console, p cli.Place, book *people.Book, fleet people.Fleet) error {
 	p.Fleet = fleet.Name
 	s, err := tryLogin(ctx, p, fleet)

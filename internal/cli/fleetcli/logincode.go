@@ -13,7 +13,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// authority reads the file of the authority that signs a fleet's certificate; empty without one.
+// authority reads the file with the authority that signed a fleet's certificate; an empty name
+// returns an empty text.
 func authority(c *cli.Console, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -28,11 +29,11 @@ func authority(c *cli.Console, name string) (string, error) {
 	return string(data), nil
 }
 
-// fleetTime bounds asking a fleet how one logs in there.
+// fleetTime bounds asking a fleet how people log in.
 const fleetTime = 15 * time.Second
 
-// byProvider has a person log in at the identity provider of a fleet, by a code in a browser. It
-// writes instructions to tell; not begins its error messages.
+// byProvider has a person log in at a fleet's identity provider, with a code in a browser. It
+// writes instructions to tell. not is the beginning of its error messages.
 func byProvider(ctx context.Context, c *cli.Console, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
 	if err := discover(ctx, c, fleet); err != nil {
 		return err
@@ -43,10 +44,10 @@ func byProvider(ctx context.Context, c *cli.Console, book *people.Book, fleet *p
 	if err := logIn(ctx, c, fleet, tell, not); err != nil {
 		return err
 	}
-	return apart(book, *fleet) // by what the provider gave, before it is shown
+	return apart(book, *fleet) // checked again with the received token, before it is sent to the fleet
 }
 
-// discover asks a fleet how one logs in there.
+// discover asks a fleet how people log in.
 func discover(ctx context.Context, c *cli.Console, fleet *people.Fleet) error {
 	pool, err := fleet.Door()
 	if err != nil {
@@ -66,7 +67,7 @@ func discover(ctx context.Context, c *cli.Console, fleet *people.Fleet) error {
 	return &cli.Failure{Code: cli.ExitNo, Text: "people cannot log in at " + fleet.URL + ": " + cli.Plain(err.Error()), Hint: "show a token, if you were given one (--token), or ask its operator"}
 }
 
-// unmet says why a fleet was not even asked; nil if it was.
+// unmet returns why a fleet could not be asked; nil if it was asked.
 func unmet(fleet people.Fleet, err error) error {
 	var asked *url.Error
 	switch {
@@ -82,8 +83,9 @@ func unmet(fleet people.Fleet, err error) error {
 	return nil
 }
 
-// apart refuses a fleet whose logins would count at another one, by what it asks for or by what the
-// provider gave: its operator could use them there.
+// apart refuses a fleet if its logins would also be valid at another fleet, by the login it asks
+// for or by the token that the provider issued: its operator could use the person's token at the
+// other fleet.
 func apart(book *people.Book, fleet people.Fleet) error {
 	list, err := book.List()
 	if err != nil {
@@ -137,7 +139,7 @@ func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Wri
 	return nil
 }
 
-// awaitYes waits, and says so at a terminal.
+// awaitYes waits until the person has logged in, and shows that at a terminal.
 func awaitYes(ctx context.Context, c *cli.Console, flow *people.Flow) (people.Pass, error) {
 	done := make(chan struct{})
 	shown := make(chan struct{})

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// A FleetReport is a login for programs: fields are only added. It has no secret.
+// A FleetReport is a login, for programs: fields are only added. It contains no secret.
 type FleetReport struct {
 	Name    string    `json:"name"`
 	URL     string    `json:"url"`
@@ -17,21 +17,21 @@ type FleetReport struct {
 	Since   time.Time `json:"since"`
 	Ends    time.Time `json:"ends"`
 	Renewed bool      `json:"renewed"`
-	// By is `oidc` or `token`; of a token the fleet said the rest.
+	// By is `oidc` or `token`. For a token, Tenant and May are what the fleet said of it.
 	By     string   `json:"by"`
 	Tenant string   `json:"tenant,omitempty"`
 	May    []string `json:"may,omitempty"`
 }
 
-// over reports a login that has ended and cannot be renewed.
+// over reports whether a login has ended and cannot be renewed.
 func (f FleetReport) over(now time.Time) bool {
 	return !f.Renewed && !f.endless() && !now.Before(f.Ends)
 }
 
-// endless reports a token that counts until the fleet revokes it.
+// endless reports whether a login is a token that is valid until the fleet revokes it.
 func (f FleetReport) endless() bool { return f.By == "token" && f.Ends.IsZero() }
 
-// again returns the command that logs in there once more.
+// again returns the command that renews the login.
 func (f FleetReport) again(p cli.Place) string {
 	if f.By == "token" {
 		return "floodmark fleet login " + cli.ShellWord(f.URL) + " --token FILE" + p.Flags()
@@ -97,7 +97,7 @@ func listLogins(c *cli.Console, p cli.Place, form string) error {
 	return nil
 }
 
-// FleetLines returns the logins as «floodmark status» shows them.
+// FleetLines returns the lines about logins in «floodmark status».
 func FleetLines(c *cli.Console, p cli.Place) (lines []string) {
 	list, err := LoginsAt(c, p)
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// maxTokenFile is more than a token with its end of line.
+// maxTokenFile bounds a file with a token and a line break. It is more than needed.
 const maxTokenFile = 4 << 10
 
-// loginToken logs in with a token that the operator of the fleet made. It is sent only to the fleet
-// that was named.
+// loginToken logs in with a token that the fleet's operator made. The token is sent only to the
+// named fleet.
 func loginToken(ctx context.Context, c *cli.Console, f loginFlags, book *people.Book, fleet people.Fleet) (err error) {
 	if fleet.Pass, err = givenToken(c, f.token); err != nil {
 		return err
 	}
 	fleet.Given = &people.Given{}
-	if err := apart(book, fleet); err != nil { // before it is sent
+	if err := apart(book, fleet); err != nil { // before the token is sent
 		return err
 	}
 	return keepLogin(ctx, c, f.Place, book, fleet)
 }
 
-// givenToken reads a token from a file that only its owner can read, or from standard input. On the
-// command line every user could see it in the list of processes: there it is refused, and not
-// repeated.
+// givenToken reads a token from a file that only its owner can read, or from standard input. A
+// token on the command line is refused, because every user could see it in the list of processes.
+// The error does not repeat it.
 func givenToken(c *cli.Console, name string) (people.Pass, error) {
 	if err := notTheToken(name); err != nil {
 		return people.Pass{}, err
@@ -47,7 +47,7 @@ func givenToken(c *cli.Console, name string) (people.Pass, error) {
 	return pass, nil
 }
 
-// notTheToken refuses a token in place of a file name.
+// notTheToken refuses a token that was given instead of a file name.
 func notTheToken(name string) error {
 	if strings.HasPrefix(name, "fm_") {
 		return cli.Refuse("take it back with «floodmark fleet token revoke», where it was made; others on this machine could see it", "--token wants the file with the token, not the token")
@@ -62,7 +62,7 @@ func inputName(name string) string {
 	return name
 }
 
-// ownBytes reads a file that only its owner can read.
+// ownBytes reads standard input, or a file that only its owner can read.
 func ownBytes(c *cli.Console, name string) ([]byte, error) {
 	if name == cli.StdinName {
 		if c.StdinTerminal {
@@ -84,7 +84,7 @@ func ownBytes(c *cli.Console, name string) ([]byte, error) {
 	return data, nil
 }
 
-// takeSaid stores what the fleet says of the token.
+// takeSaid stores what the fleet says about the token.
 func takeSaid(fleet *people.Fleet, s *wire.StatusResponse) {
 	var ends time.Time
 	if s.GetEnds() != nil {
@@ -93,7 +93,7 @@ func takeSaid(fleet *people.Fleet, s *wire.StatusResponse) {
 	fleet.Take(s.GetCaller(), s.GetTenant(), s.GetMay(), ends)
 }
 
-// mayText says what a login may do, in the fleet's words.
+// mayText says what a login may do.
 func mayText(may []string) string {
 	if len(may) == 0 {
 		return "do what the fleet lets it"

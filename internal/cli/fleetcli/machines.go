@@ -56,7 +56,7 @@ admin.`,
 	return cmd
 }
 
-// noMachines says that the list is empty.
+// noMachines returns the line for an empty list.
 func noMachines(all bool) string {
 	if all {
 		return "no laptop joined"
@@ -64,7 +64,7 @@ func noMachines(all bool) string {
 	return "no laptop is joined; --all also lists those that left or were revoked"
 }
 
-// allMachines asks for all pages, and sorts the most recently seen first.
+// allMachines returns all machines of a fleet, the most recently seen first.
 func allMachines(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
@@ -74,7 +74,7 @@ func allMachines(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ListM
 	return Pages(ctx, c, d, q, whole)
 }
 
-// Pages returns all machines of the fleet, asked for page by page.
+// Pages fetches all machines of the fleet page by page, and sorts the most recently seen first.
 func Pages(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
 	out := &wire.ListMachinesResponse{}
 	for first := true; first || q.GetAfter() != ""; first = false {
@@ -106,14 +106,15 @@ func Pages(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.ListMachine
 	return out, nil
 }
 
-// slim keeps of a report what the list shows, so that many can be held.
+// slim drops the texts of uncovered places from a report and keeps their number, so that many
+// reports fit in memory.
 func slim(m *wire.MachineStatus) {
 	for _, a := range m.GetReport().GetAgents() {
 		a.Uncovered = make([]string, len(a.GetUncovered()))
 	}
 }
 
-// sofar shows the progress of a long list, on a terminal; empty removes it.
+// sofar shows the progress of a long list on a terminal. An empty text removes it.
 func sofar(c *cli.Console, text string) {
 	if c.StderrTerminal {
 		fmt.Fprint(c.Stderr, "\r\x1b[K"+text)
@@ -150,7 +151,7 @@ it was revoked, and can leave.`,
 	return cmd
 }
 
-// MachinesText is the list for people.
+// MachinesText formats the list for people.
 func MachinesText(st cli.Style, list []*wire.MachineStatus, now time.Time) string {
 	p := &cli.Sheet{St: st}
 	head := cli.Cells("ID", "SEEN", "RULES", "ENTRIES", "VERSION", "NAME")
@@ -181,7 +182,7 @@ func MachinesText(st cli.Style, list []*wire.MachineStatus, now time.Time) strin
 	return p.String()
 }
 
-// machineRules says which rules hold on a machine.
+// machineRules says which rules are in force on a machine.
 func machineRules(st cli.Style, r *wire.ReportMachineRequest) cli.Cell {
 	switch r.GetRules() {
 	case "bundle":

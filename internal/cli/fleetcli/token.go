@@ -33,7 +33,7 @@ monitor need not run.`,
 	return cmd
 }
 
-// Tokens opens the file of an installation.
+// Tokens opens the tokens of an installation.
 func Tokens(c *cli.Console, p cli.Place) (*httpapi.Tokens, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -142,8 +142,8 @@ func createToken(ctx context.Context, c *cli.Console, p cli.Place, want httpapi.
 	return nil
 }
 
-// knownTenant warns of a tenant that service.yaml does not name: its token is refused until it
-// does. It may be named later.
+// knownTenant warns of a tenant that service.yaml does not name. A token for it is refused until
+// service.yaml does.
 func knownTenant(c *cli.Console, p cli.Place, tenant string) error {
 	paths, err := c.Paths(p)
 	if err != nil || tenant == "" {
@@ -159,7 +159,7 @@ func knownTenant(c *cli.Console, p cli.Place, tenant string) error {
 	return nil
 }
 
-// wanted checks the token that is to be made.
+// wanted checks and completes the token that is to be made.
 func wanted(c *cli.Console, want httpapi.Token, may []string, during time.Duration) (httpapi.Token, error) {
 	switch {
 	case want.Kind != httpapi.OwnerKind && len(may) > 0:
@@ -213,7 +213,7 @@ func newTokenList(c *cli.Console) *cobra.Command {
 	return cmd
 }
 
-// TokensText is the list for people.
+// TokensText formats the list for people.
 func TokensText(st cli.Style, list []httpapi.Token, now time.Time) string {
 	p := &cli.Sheet{St: st}
 	head := cli.Cells("ID", "KIND", "MAY", "ENDS", "NAME")

@@ -1,4 +1,4 @@
-// Package mcpcli holds the commands about MCP servers.
+// Package mcpcli contains the commands about MCP servers.
 package mcpcli
 
 import (

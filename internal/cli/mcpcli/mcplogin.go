@@ -26,7 +26,7 @@ type mcpLoginFlags struct {
 	port   int
 }
 
-// newMCPLogin logs the owner in at a server.
+// newMCPLogin is the command «floodmark mcp login».
 func newMCPLogin(c *cli.Console) *cobra.Command {
 	var f mcpLoginFlags
 	cmd := &cobra.Command{
@@ -66,7 +66,7 @@ must run.`,
 	return cmd
 }
 
-// newMCPLogout deletes a login.
+// newMCPLogout is the command «floodmark mcp logout».
 func newMCPLogout(c *cli.Console) *cobra.Command {
 	var f mcpLoginFlags
 	cmd := &cobra.Command{
@@ -87,7 +87,7 @@ must run.`,
 	return cmd
 }
 
-// asOwner refuses a process that an agent started, as the monitor sees it, and a caller that is not
+// asOwner refuses a process if the monitor finds that an agent started it, and a caller who is not
 // at a terminal.
 func asOwner(ctx context.Context, c *cli.Console, p cli.Place) error {
 	if _, err := cli.Ask(ctx, c, p, (*cli.Desk).Status, &wire.StatusRequest{}); err != nil {
@@ -220,7 +220,7 @@ func loginsWanted(c *cli.Console, p cli.Place) (names []string, err error) {
 	return names, nil
 }
 
-// LoginLines returns them, a line for each.
+// LoginLines returns a line for each server that wants the owner to log in.
 func LoginLines(c *cli.Console, p cli.Place) (lines []string) {
 	names, err := loginsWanted(c, p)
 	if err != nil {
@@ -232,7 +232,7 @@ func LoginLines(c *cli.Console, p cli.Place) (lines []string) {
 	return lines
 }
 
-// CheckLogins reports them to the doctor.
+// CheckLogins returns the same servers as findings of the doctor.
 func CheckLogins(c *cli.Console, p cli.Place) []cli.Finding {
 	names, err := loginsWanted(c, p)
 	if err != nil {

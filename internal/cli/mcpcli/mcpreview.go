@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// A reviewing holds the flags of «mcp review».
+// A reviewing contains the flags of «mcp review».
 type reviewing struct {
 	place                  cli.Place
 	accept, reject, forget []string
@@ -68,15 +68,15 @@ must run. Nothing is accepted by itself.`,
 	return cmd
 }
 
-// pinsPath returns where the pins are. MCP servers run as the owner's user, also if the monitor has
-// a user of its own.
+// pinsPath returns the path of the pins. MCP servers run as the owner's user, even if the monitor
+// has a user of its own.
 func pinsPath(c *cli.Console, p cli.Place) (string, error) {
 	p.System = false
 	paths, err := c.Paths(p)
 	return paths.Pins, err
 }
 
-// book opens the pins, also unreadable ones: each use of them returns the error.
+// book opens the pins.
 func book(c *cli.Console, p cli.Place) (*mcppins.Book, error) {
 	path, err := pinsPath(c, p)
 	if err != nil {
@@ -124,7 +124,7 @@ func review(ctx context.Context, c *cli.Console, r *reviewing, form string) erro
 	return err
 }
 
-// chosen returns the entries of one server, or one entry.
+// chosen returns the entries that match a server or a reference; all if only is empty.
 func chosen(list []mcppins.Entry, only string) []mcppins.Entry {
 	if only == "" {
 		return list
@@ -181,7 +181,7 @@ func reviewJSON(c *cli.Console, list []mcppins.Entry) error {
 	if err := enc.Encode(map[string]any{"entries": out}); err != nil {
 		return err
 	}
-	// Line breaks stand between values, not in them.
+	// With an indent, line breaks are only between values, so each line can be escaped by itself.
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	for i, l := range lines {
 		lines[i] = string(linetext.EscapeJSON([]byte(l)))
@@ -190,7 +190,7 @@ func reviewJSON(c *cli.Console, list []mcppins.Entry) error {
 	return err
 }
 
-// HeldLine says in one line what is held of MCP servers; empty if nothing is.
+// HeldLine says on one line which definitions of MCP servers are held; empty if none is.
 func HeldLine(c *cli.Console, p cli.Place) string {
 	b, err := book(c, p)
 	if err != nil {

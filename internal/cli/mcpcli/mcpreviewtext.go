@@ -9,10 +9,11 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// maxReviewLines bounds one definition among others; alone it is shown whole.
+// maxReviewLines bounds a definition that is shown with others. A definition that is named alone is
+// shown whole.
 const maxReviewLines = 60
 
-// reviewText is the answer for people.
+// reviewText formats the answer for people.
 func reviewText(out *cli.Sheet, list []mcppins.Entry, r *reviewing) {
 	if len(list) == 0 {
 		out.Line(0, "No MCP server was seen yet.")
@@ -48,7 +49,7 @@ func reviewText(out *cli.Sheet, list []mcppins.Entry, r *reviewing) {
 	}
 }
 
-// heldText shows the held definition, why, and what changed.
+// heldText shows a held definition, why it is held, and what changed.
 func heldText(out *cli.Sheet, e mcppins.Entry, r *reviewing) {
 	out.Title(e.Ref + ", held")
 	for _, f := range e.Findings {
@@ -73,7 +74,7 @@ func heldText(out *cli.Sheet, e mcppins.Entry, r *reviewing) {
 	out.Line(2, "floodmark mcp review --reject "+ref)
 }
 
-// bodyText writes lines of a definition or of a difference, with their indent.
+// bodyText writes the lines of a definition or of a difference, and keeps their indent.
 func bodyText(out *cli.Sheet, lines []string, most int) {
 	for i, l := range lines {
 		if most > 0 && i >= most {
@@ -98,7 +99,7 @@ func bodyText(out *cli.Sheet, lines []string, most int) {
 	}
 }
 
-// seenText lists what is shown to agents.
+// seenText lists definitions that agents are shown.
 func seenText(out *cli.Sheet, title string, list []mcppins.Entry) {
 	if len(list) == 0 {
 		return

@@ -26,7 +26,7 @@ type mcpServeFlags struct {
 	config, listen string
 }
 
-// newMCPServe serves several servers at one address.
+// newMCPServe is the command «floodmark mcp serve».
 func newMCPServe(c *cli.Console) *cobra.Command {
 	var f mcpServeFlags
 	cmd := &cobra.Command{
@@ -136,7 +136,7 @@ func mcpServe(ctx context.Context, c *cli.Console, f mcpServeFlags) error {
 	return nil
 }
 
-// admitAgent admits a caller with an agent's token. An owner's is for other doors.
+// admitAgent admits callers with an agent's token. An owner's token is refused.
 func admitAgent(tokens *httpapi.Tokens) func(string) (string, error) {
 	return func(text string) (string, error) {
 		who, err := tokens.Find(text)
@@ -147,8 +147,8 @@ func admitAgent(tokens *httpapi.Tokens) func(string) (string, error) {
 	}
 }
 
-// usualEnv returns the variables a program needs to run at all. Every other variable of our
-// environment may be a credential of another server.
+// usualEnv returns the variables that most programs need to run. No others are passed on, because
+// any of them may be a credential of another server.
 func usualEnv(c *cli.Console) []string {
 	var env []string
 	for _, name := range []string{
@@ -162,7 +162,7 @@ func usualEnv(c *cli.Console) []string {
 	return env
 }
 
-// together lets many writers share one output, whole lines of ours among them.
+// together serializes the writes of several writers to one output, and keeps our lines whole.
 type together struct {
 	mu  sync.Mutex // guards out
 	out io.Writer

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// settle applies the owner's order. The monitor decides whether it is the owner's: its socket
-// refuses processes that an agent started.
+// settle applies the owner's order. The monitor's socket refuses processes that an agent started,
+// so only the owner can give one.
 func settle(ctx context.Context, c *cli.Console, r *reviewing, form string) error {
 	if err := asOwner(ctx, c, r.place); err != nil {
 		return err
@@ -52,7 +52,7 @@ func settle(ctx context.Context, c *cli.Console, r *reviewing, form string) erro
 	return nil
 }
 
-// journaled records the owner's decision on a definition.
+// journaled returns a function that records the owner's decision on a definition.
 func journaled(c *cli.Console, p cli.Place) mcppins.Told {
 	return func(ctx context.Context, word string, e mcppins.Entry) error {
 		text := cli.Shorten(e.Ref)
@@ -66,10 +66,10 @@ func journaled(c *cli.Console, p cli.Place) mcppins.Told {
 	}
 }
 
-// unsettled says why an order was not applied.
+// unsettled returns why an order was not applied.
 func unsettled(err error) error {
 	if said := (*cli.Failure)(nil); errors.As(err, &said) {
-		return err // the monitor did not record it, and says why
+		return err // the monitor refused to record it, and said why
 	}
 	hint := "«floodmark mcp review» lists what was seen"
 	switch {

@@ -28,8 +28,8 @@ import (
 // maxServerName bounds the name of a server. Clients' settings have shorter ones.
 const maxServerName = 128
 
-// wrapWait is how long a call waits for a person, besides the time to judge it:
-// together half of the minute that clients usually give a call.
+// wrapWait is how long a call waits for a person. Together with the time to judge it, that is half
+// of the minute that clients usually give a call.
 const wrapWait = 15 * time.Second
 
 type wrapFlags struct {
@@ -37,7 +37,7 @@ type wrapFlags struct {
 	server, socket, pins string
 }
 
-// newMCPWrap puts the monitor in front of one server.
+// newMCPWrap is the command «floodmark mcp wrap».
 func newMCPWrap(c *cli.Console) *cobra.Command {
 	var f wrapFlags
 	cmd := &cobra.Command{
@@ -141,7 +141,7 @@ func mcpWrap(ctx context.Context, c *cli.Console, f wrapFlags, args []string) er
 	})
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = session.End(last) // the monitor may be gone; then nothing is open there
+	_ = session.End(last) // if the monitor is gone, there is no session to end
 	if err != nil && ctx.Err() == nil {
 		c.Say("floodmark: %s: %s", name, err)
 		return cli.ErrNo
@@ -149,7 +149,7 @@ func mcpWrap(ctx context.Context, c *cli.Console, f wrapFlags, args []string) er
 	return nil
 }
 
-// wrapBook opens the pins of servers at the path that the entry names.
+// wrapBook opens the pins at the path that the flag --pins names, else the usual ones.
 func wrapBook(c *cli.Console, f wrapFlags) (*mcppins.Book, error) {
 	if f.pins != "" {
 		return bookAt(c.Path(f.pins))
@@ -157,7 +157,7 @@ func wrapBook(c *cli.Console, f wrapFlags) (*mcppins.Book, error) {
 	return book(c, f.Place)
 }
 
-// closing closes a stream that can be.
+// closing returns a function that closes a stream, if it can be closed.
 func closing(r io.Reader) func() error {
 	return func() error {
 		if f, ok := r.(io.Closer); ok {
@@ -167,7 +167,7 @@ func closing(r io.Reader) func() error {
 	}
 }
 
-// checkServerName refuses names that cannot stand in a journal or a policy.
+// checkServerName refuses names that a journal or a policy cannot contain.
 func checkServerName(name string) error {
 	switch {
 	case name == "":
@@ -180,8 +180,7 @@ func checkServerName(name string) error {
 	return nil
 }
 
-// serverName makes a name from a command: npx -y @scope/server-files@1.2 is
-// «files».
+// serverName derives a name from a command: npx -y @scope/server-files@1.2 gives «files».
 func serverName(args []string) string {
 	word := args[0]
 	launchers := []string{"npx", "bunx", "pnpx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "pnpm", "yarn", "docker", "podman", "env"}

@@ -92,7 +92,7 @@ func coverage(ctx context.Context, c *cli.Console, p cli.Place, agents []string,
 	return err
 }
 
-// folders returns where agents of this user keep their transcripts.
+// folders returns where this user's agents keep their transcripts.
 func folders(c *cli.Console) transcript.Folders {
 	return transcript.Folders{
 		Home: c.Getenv("HOME"), Claude: c.Getenv("CLAUDE_CONFIG_DIR"), Codex: c.Getenv("CODEX_HOME"),
@@ -109,7 +109,7 @@ func cover(ctx context.Context, c *cli.Console, d *cli.Desk, agent string, since
 	if err != nil {
 		return transcript.Coverage{}, err
 	}
-	// The worst finding: hooks that are installed and never called.
+	// The worst case is an agent whose hooks are installed but never called.
 	if at := m.Since(agent); began.IsZero() || !at.IsZero() && at.Before(began) {
 		began = at
 	}
@@ -147,7 +147,7 @@ func watched(ctx context.Context, d *cli.Desk, agent string) (time.Time, error) 
 	for _, s := range all.GetSessions() {
 		at := s.GetOpened()
 		if at == nil {
-			at = s.GetWritten() // it was erased
+			at = s.GetWritten() // the session was erased
 		}
 		if first.IsZero() || at.AsTime().Before(first) {
 			first = at.AsTime()
@@ -164,7 +164,7 @@ func record(ctx context.Context, d *cli.Desk, session string) (*transcript.Recor
 	if err != nil {
 		return nil, d.Unanswered(err)
 	}
-	defer stream.Close() // all was read, or an error is told already
+	defer stream.Close() // everything was read, or the error was already reported
 	var r *transcript.Record
 	for stream.Receive() {
 		m := stream.Msg()
@@ -178,7 +178,7 @@ func record(ctx context.Context, d *cli.Desk, session string) (*transcript.Recor
 		}
 		e := m.GetEntry()
 		if e.GetSession() != session {
-			return nil, nil // another one that begins with the same letters
+			return nil, nil // another session whose name begins the same
 		}
 		if err := take(r, e); err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func record(ctx context.Context, d *cli.Desk, session string) (*transcript.Recor
 	return r, nil
 }
 
-// take adds one entry of a session.
+// take adds one entry to a record.
 func take(r *transcript.Record, e *wire.Entry) error {
 	if r.Opened.IsZero() {
 		r.Opened = time.Unix(0, e.GetAt())
@@ -227,14 +227,14 @@ func incidents(agent string, r transcript.Report) (list []*wire.Incident) {
 	for _, f := range r.Findings {
 		i := &wire.Incident{Kind: f.Kind, Call: f.Call.ID, Text: f.Text(), Tool: &wire.ToolRef{Agent: agent, Name: f.Call.Tool}}
 		if f.Kind == transcript.Unseen {
-			i.Call = "" // one incident for the session, however long it gets
+			i.Call = "" // only one incident for each session, however many calls follow
 		}
 		list = append(list, i)
 	}
 	return list
 }
 
-// coverageText is the answer for people.
+// coverageText formats the answer for people.
 func coverageText(st cli.Style, r transcript.Summary) string {
 	p := &cli.Sheet{St: st}
 	switch {

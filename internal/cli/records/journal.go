@@ -1,4 +1,4 @@
-// Package records holds the commands that show what was recorded.
+// Package records contains the commands that show what was recorded.
 package records
 
 import (
@@ -98,7 +98,7 @@ stands there comes first. The bodies are as they were hashed.`,
 	return cmd
 }
 
-// entries passes on what the monitor sends, piece by piece.
+// entries passes on the messages of an export, one by one.
 func entries(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
@@ -109,7 +109,7 @@ func entries(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportReq
 	if err != nil {
 		return d.Unanswered(err)
 	}
-	defer stream.Close() // all was read, or an error is told already
+	defer stream.Close() // everything was read, or the error was already reported
 	for stream.Receive() {
 		if err := take(stream.Msg()); err != nil {
 			return err
@@ -121,8 +121,8 @@ func entries(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportReq
 	return nil
 }
 
-// exportFile writes an export to a file that others cannot read, which appears under its name only
-// when it is whole.
+// exportFile writes an export to a new file that others cannot read. If the export fails, the file
+// is removed.
 func exportFile(ctx context.Context, c *cli.Console, p cli.Place, q *wire.ExportRequest, name string) error {
 	f, err := os.OpenFile(c.Path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -151,7 +151,7 @@ func exportFile(ctx context.Context, c *cli.Console, p cli.Place, q *wire.Export
 	return nil
 }
 
-// piece returns what a message of an export carries.
+// piece returns the tombstone or the entry in a message of an export.
 func piece(r *wire.ExportResponse) proto.Message {
 	if t := r.GetTombstone(); t != nil {
 		return t
@@ -203,7 +203,7 @@ type it again; a script says --yes.`,
 	return cmd
 }
 
-// sure asks before something that cannot be undone.
+// sure asks the person before something that cannot be undone.
 func sure(c *cli.Console, name string, yes bool) error {
 	if yes {
 		return nil

@@ -79,13 +79,14 @@ func journalInit(ctx context.Context, c *cli.Console, f initFlags, json bool) er
 	return nil
 }
 
-// unprepared words a database's error on one line, with the hint if it was reached.
+// unprepared turns a database's error into a failure on one line. hint is used unless the error has
+// a better one.
 func unprepared(err error, hint string) error {
 	text, better := postgresjournal.Unreached(err)
 	return cli.Refuse(cmp.Or(better, hint), "%s", text)
 }
 
-// ranges returns the databases a command is about, with the user who connects.
+// ranges returns the databases that a command is about, with the user who connects.
 func ranges(c *cli.Console, f initFlags) ([]postgresjournal.Range, error) {
 	databases, err := databases(c, f)
 	if err != nil {
@@ -104,7 +105,7 @@ func ranges(c *cli.Console, f initFlags) ([]postgresjournal.Range, error) {
 	return ranges, nil
 }
 
-// databases returns those a command is about.
+// databases returns the databases that a command is about.
 func databases(c *cli.Console, f initFlags) ([]config.Shard, error) {
 	paths, err := c.Paths(f.Place)
 	if err != nil {
@@ -124,7 +125,7 @@ func databases(c *cli.Console, f initFlags) ([]config.Shard, error) {
 	return databases, nil
 }
 
-// asUser replaces the user who logs in, and drops the other user's password.
+// asUser replaces the user who logs in, and removes the other user's password.
 func asUser(dsn, user string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {

@@ -37,8 +37,8 @@ type listedKey struct {
 	Tenant string `json:"tenant"`
 	ID     string `json:"id"`
 	Use    string `json:"use"`
-	// Name is the key's name in the journal, once it is not the tenant's first; empty for the one
-	// derived from index.key.
+	// Name is the key's name in the journal, if it is not the tenant's first key; empty for the key
+	// that is derived from index.key.
 	Name string `json:"name,omitempty"`
 }
 

@@ -57,7 +57,7 @@ program does it by itself, on the file of a monitor that does not run.`,
 	return cmd
 }
 
-// verifyOnline lets the monitor check.
+// verifyOnline has the monitor check its journal.
 func verifyOnline(ctx context.Context, c *cli.Console, p cli.Place) (*wire.VerifyReport, error) {
 	d, err := c.DeskFor(ctx, p)
 	if err != nil {
@@ -68,7 +68,7 @@ func verifyOnline(ctx context.Context, c *cli.Console, p cli.Place) (*wire.Verif
 	if err != nil {
 		return nil, d.Unanswered(err)
 	}
-	defer stream.Close() // all was read, or an error is told already
+	defer stream.Close() // everything was read, or the error was already reported
 	defer counted(c)
 	for stream.Receive() {
 		if r := stream.Msg().GetReport(); r != nil {
@@ -90,15 +90,15 @@ func count(c *cli.Console, sessions, entries int64) {
 	}
 }
 
-// counted removes it.
+// counted removes the progress from the terminal.
 func counted(c *cli.Console) {
 	if c.StderrTerminal {
 		fmt.Fprint(c.Stderr, "\r\x1b[K")
 	}
 }
 
-// verifyOffline checks the file of a monitor that does not run. Opening it takes the lock, so that
-// no monitor starts meanwhile.
+// verifyOffline checks the journal file of a monitor that is not running. Opening the file takes
+// its lock, so that no monitor can start during the check.
 func verifyOffline(ctx context.Context, c *cli.Console, p cli.Place) (_ *wire.VerifyReport, err error) {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -111,7 +111,7 @@ func verifyOffline(ctx context.Context, c *cli.Console, p cli.Place) (_ *wire.Ve
 	if service.Journal.InDatabase() {
 		return nil, cli.Refuse("start the monitor, and leave --offline out", "the journal is kept in a database, not in a file")
 	}
-	need := []string{paths.Journal, paths.Keys} // opening would make new ones
+	need := []string{paths.Journal, paths.Keys} // opening would make them if they were missing
 	if service.Keys != "" {
 		need[1] = service.Keys
 	}
@@ -161,7 +161,7 @@ func verifyFile(ctx context.Context, c *cli.Console, j journal.Journal, dir stri
 	return report, nil
 }
 
-// verified tells what a check found.
+// verified prints what a check found.
 func verified(c *cli.Console, r *wire.VerifyReport, form string) error {
 	if form == cli.AsJSON {
 		if err := c.Message(r); err != nil {
@@ -176,8 +176,8 @@ func verified(c *cli.Console, r *wire.VerifyReport, form string) error {
 	return nil
 }
 
-// foundText says what problems mean. If the only one is that reading stopped, it is unknown whether
-// the journal was changed.
+// foundText says what problems mean. If the only problem is that reading stopped, it is unknown
+// whether the journal was changed.
 func foundText(problems []string) string {
 	if len(problems) == 1 && strings.HasPrefix(problems[0], "the check could not be finished") {
 		return "The journal could not be checked"
@@ -185,7 +185,7 @@ func foundText(problems []string) string {
 	return "The journal is not what was written"
 }
 
-// VerifyText is the report for people.
+// VerifyText formats the report for people.
 func VerifyText(st cli.Style, r *wire.VerifyReport) string {
 	p := &cli.Sheet{St: st}
 	checked := fmt.Sprintf("%s with %s, against %s", cli.Count(int(r.GetSessions()), "session", "sessions"),

@@ -35,7 +35,7 @@ func Waiting(c *cli.Console, cmd *cobra.Command, p cli.Place, session string) er
 	return nil
 }
 
-// PassedOver says which sessions are missing in a list, and why.
+// PassedOver says which sessions are missing from a list, and why.
 func PassedOver(c *cli.Console, lines []string) {
 	for _, line := range lines {
 		c.Say("%s", cli.Plain(line))
@@ -49,7 +49,8 @@ func hideCodes(list []*wire.Question) {
 	}
 }
 
-// QuestionsText lists questions with how to answer each, first those that an agent waits for.
+// QuestionsText lists questions with the commands that answer each. Questions that an agent is
+// waiting for come first.
 func QuestionsText(p *cli.Sheet, list []*wire.Question, where cli.Place, now time.Time) {
 	for i, q := range cardscreen.Listed(list) {
 		if i > 0 {
@@ -69,7 +70,7 @@ func QuestionsText(p *cli.Sheet, list []*wire.Question, where cli.Place, now tim
 	}
 }
 
-// cardText is one question in a few rows.
+// cardText prints one question in a few rows.
 func cardText(p *cli.Sheet, q *wire.Question, now time.Time) {
 	left := q.GetExpires().AsTime().Sub(now)
 	head := fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), cli.Span(left))
@@ -90,11 +91,11 @@ func cardText(p *cli.Sheet, q *wire.Question, now time.Time) {
 		return
 	}
 	for _, r := range cardscreen.Card(q, ListWidth, 0) {
-		if !r.Faint { // the keys of a screen
+		if !r.Faint { // faint rows are the keys of a screen
 			p.Line(4, r.Text)
 		}
 	}
 }
 
-// ListWidth is how wide a card is in a list.
+// ListWidth is the width of a card in a list.
 const ListWidth = 76

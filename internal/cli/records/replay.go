@@ -96,8 +96,9 @@ func runReplay(ctx context.Context, c *cli.Console, opt replayFlags, form string
 	return replayed(c, r, form)
 }
 
-// replayRules loads the new rules, and the old ones as far as they are known: the policy in force.
-// Both share one shipped catalog, so that a tool that neither changes is seen to be the same.
+// replayRules loads the new rules and the rules under which the journal was recorded: those of
+// --then, else the policy in force. Both use the same shipped catalog, so that tools which neither
+// of them describes compare as equal.
 func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kernel.Rules, err error) {
 	shipped, err := c.ShippedCatalog()
 	if err != nil {
@@ -126,7 +127,7 @@ func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kerne
 	return now, &old, err
 }
 
-// rulesIn loads the policy in a file; no name means the shipped profile.
+// rulesIn loads the policy in a file; an empty name means the shipped profile.
 func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rules, error) {
 	var layers []policy.Layer
 	if name != "" {
@@ -143,7 +144,8 @@ func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rule
 	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
 }
 
-// sinceTime reads «7d» or «12h»; empty means from the beginning.
+// sinceTime returns the time that is «7d» or «12h» before now; an empty text means from the
+// beginning.
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -160,10 +162,10 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	return now.Add(-d), nil
 }
 
-// A contentName names content of a session by the beginning of its digest.
+// A contentName identifies content of a session by the beginning of its digest.
 type contentName struct{ session, digest string }
 
-// contentNames reads «SESSION:DIGEST». A session's name may have colons in it.
+// contentNames parses «SESSION:DIGEST». A session's name may contain colons.
 func contentNames(flag string, texts []string) ([]contentName, error) {
 	var list []contentName
 	for _, text := range texts {
@@ -177,5 +179,5 @@ func contentNames(flag string, texts []string) ([]contentName, error) {
 	return list, nil
 }
 
-// minDigest is how many digits of a digest people are shown.
+// minDigest is how many digits of a digest are shown to people, and required from them.
 const minDigest = 8

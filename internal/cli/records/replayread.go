@@ -18,13 +18,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A replay judges the sessions of an export again, one after the other.
+// A replay judges the sessions of an export again, one by one.
 type replay struct {
 	opt               replayFlags
-	session           string // only this one, if a file is read
+	session           string // if a file is read, only this session
 	trial             kernel.Retrial
 	endorse, withdraw []contentName
-	found             map[contentName]bool // contents that were there
+	found             map[contentName]bool // the named contents that were found
 
 	// The session being read.
 	name   string
@@ -33,7 +33,7 @@ type replay struct {
 	erased *floodmark.Label
 
 	sum replaySum
-	// keep collects the sessions instead of judging them.
+	// keep, unless nil, collects the sessions instead of judging them again.
 	keep func(tally.Session) error
 }
 
@@ -59,7 +59,7 @@ func replayFile(c *cli.Console, r *replay, name string) error {
 		in = f
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), 3*factjson.MaxBytes+128<<10) // a fact in base64, with names around it
+	lines.Buffer(make([]byte, 64<<10), 3*factjson.MaxBytes+128<<10) // a fact in base64, with the other fields
 	for n := 1; lines.Scan(); n++ {
 		if len(strings.TrimSpace(lines.Text())) == 0 {
 			continue
@@ -94,12 +94,12 @@ func (r *replay) line(data []byte) error {
 	return r.entry(&e)
 }
 
-// stone begins a session whose earlier facts were erased.
+// stone handles a tombstone: it begins a session whose earlier facts were erased.
 func (r *replay) stone(t *wire.Tombstone) error {
 	if err := r.begin(t.GetSession()); err != nil {
 		return err
 	}
-	var mark floodmark.Label // an unknown word is the safest
+	var mark floodmark.Label // an unknown word leaves the zero value, which restricts most
 	mark.Trust, _ = floodmark.ParseTrust(t.GetMark().GetTrust())
 	mark.Secrecy, _ = floodmark.ParseSecrecy(t.GetMark().GetSecrecy())
 	r.erased = &mark
@@ -122,7 +122,7 @@ func (r *replay) entry(e *wire.Entry) error {
 	return nil
 }
 
-// begin ends the previous session, if this is another.
+// begin ends the previous session, if this entry is of another one.
 func (r *replay) begin(session string) error {
 	if session == r.name {
 		return nil
@@ -154,7 +154,7 @@ func (r *replay) end() error {
 	return nil
 }
 
-// contents are the named contents of this session.
+// contents returns the digests of the named contents that are in this session.
 func (r *replay) contents(names []contentName, facts []kernel.Recorded) []floodmark.Digest {
 	var list []floodmark.Digest
 	for _, name := range names {
@@ -178,7 +178,7 @@ func (r *replay) contents(names []contentName, facts []kernel.Recorded) []floodm
 	return list
 }
 
-// missing is the first named content that no session has.
+// missing returns the first named content that is in no session.
 func (r *replay) missing() (contentName, bool) {
 	for _, name := range slices.Concat(r.endorse, r.withdraw) {
 		if !r.found[name] {

@@ -17,7 +17,8 @@ type replaySum struct {
 	Changed    int `json:"changed"`
 	CannotTell int `json:"cannotTell"`
 	Tasks      int `json:"tasks"`
-	// Questions are how many were asked, and how many would have been.
+	// Questions are the number of questions that were asked, and of those that would have been
+	// asked.
 	Questions struct {
 		Was   int `json:"was"`
 		Would int `json:"would"`
@@ -26,9 +27,10 @@ type replaySum struct {
 	More        int                `json:"more"` // differences that are not listed
 }
 
-// A replayDifference is one decision that would have been another, or for which that is unknown.
+// A replayDifference is a decision that would have been different, or for which that cannot be
+// told.
 type replayDifference struct {
-	Decision string    `json:"decision"` // as «floodmark why» takes it
+	Decision string    `json:"decision"` // the argument for «floodmark why»
 	At       time.Time `json:"at"`
 	Turn     int       `json:"turn"`
 	Action   string    `json:"action"`
@@ -115,7 +117,7 @@ func replayed(c *cli.Console, r *replay, form string) error {
 	return nil
 }
 
-// replayText is the account for people.
+// replayText formats the result for people.
 func replayText(st cli.Style, s *replaySum) string {
 	p := &cli.Sheet{St: st}
 	for _, d := range s.Differences {

@@ -63,7 +63,7 @@ uploaded them: «show», «why» and «graph» take the names they have there.`,
 	return cmd
 }
 
-// SessionsText is the list for people.
+// SessionsText formats the list for people.
 func SessionsText(st cli.Style, a *wire.SessionsResponse) string {
 	p := &cli.Sheet{St: st}
 	head := cli.Cells("SESSION", "AGENT", "MARK", "LAST", "DECIDED", "ASKED", "REFUSED", "BOXED", "")
@@ -98,11 +98,11 @@ func SessionsText(st cli.Style, a *wire.SessionsResponse) string {
 	return p.String()
 }
 
-// shortest is how much of a session's own part is shown at least.
+// shortest is how many characters after the agent's name are shown at least.
 const shortest = 8
 
-// ShortName returns the beginning of a session's name that is unique in the list. Commands take it
-// in place of the whole.
+// ShortName returns a beginning of a session's name that is unique in the list. Commands accept it
+// instead of the whole name.
 func ShortName(i int, names []string) string {
 	name := names[i]
 	n := strings.IndexByte(name, ':') + 1 + shortest
@@ -114,8 +114,8 @@ func ShortName(i int, names []string) string {
 	return name
 }
 
-// forgotten reports whether a session was erased and had no event since: when it was opened is then
-// unknown.
+// forgotten reports whether a session was erased and had no event since. Then it is unknown when it
+// was opened.
 func forgotten(s *wire.Session) bool { return s.GetClosed() && s.GetOpened() == nil }
 
 // markPaint colours a mark by what it still allows.

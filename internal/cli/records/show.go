@@ -57,7 +57,7 @@ of hashes is checked up to the last entry that the laptop sent.`,
 	return cmd
 }
 
-// ShowText is one session for people.
+// ShowText formats one session for people.
 func ShowText(st cli.Style, a *wire.ShowResponse, where cli.Place, now time.Time) string {
 	p := &cli.Sheet{St: st}
 	s := a.GetSession()
@@ -102,7 +102,7 @@ func ShowText(st cli.Style, a *wire.ShowResponse, where cli.Place, now time.Time
 	return p.String()
 }
 
-// copyText says which machine the copy is of, and whether it is whole.
+// copyText says which machine the copy is from, and whether it is complete.
 func copyText(p *cli.Sheet, c *wire.MachineCopy, s *wire.Session) {
 	whose := "a copy of what the laptop " + cli.Plain(cli.Shorten(c.GetName())) + " (machine " + cli.Plain(c.GetMachine()) + ") uploaded"
 	if s.GetProblem() != "" {
@@ -125,7 +125,7 @@ func sourcesText(p *cli.Sheet, list []*wire.Source) {
 	p.Table(2, rows)
 }
 
-// DecisionsText is the table of the decisions of a session.
+// DecisionsText writes the table of a session's decisions.
 func DecisionsText(p *cli.Sheet, list []*wire.Decided) {
 	if len(list) == 0 {
 		return
@@ -144,10 +144,10 @@ func DecisionsText(p *cli.Sheet, list []*wire.Decided) {
 	p.Table(2, rows)
 }
 
-// number returns the part of a decision's name that counts within its session.
+// number returns the number of a decision within its session, from the decision's name.
 func number(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 
-// VerdictCell is a verdict in its colour.
+// VerdictCell returns a verdict in its colour.
 func VerdictCell(st cli.Style, d *wire.Decision) cli.Cell {
 	text := d.GetVerdict()
 	if text == floodmark.Allow.String() && d.GetReach() == floodmark.Boxed.String() {
@@ -162,7 +162,7 @@ func VerdictCell(st cli.Style, d *wire.Decision) cli.Cell {
 	return cli.Cell{Text: text, Paint: func(s string) string { return cli.VerdictStyle(st, s) }}
 }
 
-// DecidedText names what an agent tried; for a command in a box, the command.
+// DecidedText says what an agent tried to do. For a command in a box it includes the command.
 func DecidedText(d *wire.Decided) string {
 	if b := d.GetBox(); b.GetCommand() != "" {
 		return cli.ToolText(d.GetAction().GetTool()) + ": " + b.GetCommand()
@@ -178,7 +178,7 @@ func endText(d *wire.Decided) string {
 	return ReasonCode(d.GetDecision())
 }
 
-// BoxedText counts commands in a box.
+// BoxedText says how many commands ran in a box.
 func BoxedText(n, failed int) string {
 	text := fmt.Sprint(n) + " ran in a box"
 	if failed > 0 {
@@ -195,7 +195,7 @@ func ReasonCode(d *wire.Decision) string {
 	return d.GetReasons()[0].GetCode()
 }
 
-// restText shows the parts that most sessions do not have.
+// restText prints the sections that most sessions do not have.
 func restText(p *cli.Sheet, a *wire.ShowResponse, where cli.Place) {
 	if len(a.GetEndorsements()) > 0 {
 		p.Title("What you trust")
@@ -220,8 +220,8 @@ func restText(p *cli.Sheet, a *wire.ShowResponse, where cli.Place) {
 	}
 }
 
-// incidentsTitle says what incidents are. Some are acts that people have to be able to look up,
-// such as a rollout of rules.
+// incidentsTitle returns the title of the incidents. Some incidents are deliberate acts that people
+// must be able to look up, such as a rollout of rules.
 func incidentsTitle(a *wire.ShowResponse) string {
 	switch {
 	case a.GetSession().GetId() == string(monitor.Incidents):
@@ -232,7 +232,7 @@ func incidentsTitle(a *wire.ShowResponse) string {
 	return "What should not have been possible"
 }
 
-// entryText is one entry of a journal on a line.
+// entryText formats a journal entry on one line.
 func entryText(e *wire.Entry) string {
 	return fmt.Sprintf("#%d %s %s %s %s", e.GetSeq(), time.Unix(0, e.GetAt()).Format("2006-01-02 15:04:05"), cli.Short(e.GetHash()), e.GetKind(), e.GetBody())
 }
@@ -262,7 +262,7 @@ func GrantsText(p *cli.Sheet, list []*wire.Grant) {
 	}
 }
 
-// standingText words what the policy allows a job in advance.
+// standingText says what the policy allows a job in advance.
 func standingText(g *wire.Grant) string {
 	job := g.GetTrigger() + " of " + g.GetAgent()
 	if g.GetJob() != "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// JournalFlags say which part of which journal a command looks at.
+// JournalFlags say which part of a journal a command reads.
 type JournalFlags struct {
 	cli.Place
 	from, Session, since string
@@ -34,7 +34,7 @@ func AddJournal(c *cli.Console, cmd *cobra.Command, f *JournalFlags, since strin
 	c.CompleteSession(cmd, &f.Place)
 }
 
-// Time returns when to begin; zero means at the beginning.
+// Time returns the time from which to read; zero means from the beginning.
 func (f JournalFlags) Time(now time.Time) (time.Time, error) {
 	if f.since == "0" {
 		return time.Time{}, nil
@@ -88,10 +88,10 @@ type ruleReport struct {
 	Rule      string `json:"rule"`
 	Questions int    `json:"questions"`
 	Sessions  int    `json:"sessions"`
-	// Line would have spared Saves questions; without one, Why says why.
+	// Line would have spared the questions. If there is no such line, Why gives the reason.
 	Line *lineReport `json:"line,omitempty"`
 	Why  string      `json:"why,omitempty"`
-	// Ends says how the questions would end then.
+	// Ends says what would end the questions then.
 	Ends string `json:"ends,omitempty"`
 }
 
@@ -99,9 +99,9 @@ type ruleReport struct {
 type lineReport struct {
 	Kind  string `json:"kind"`
 	Text  string `json:"text"`
-	Key   string `json:"key,omitempty"` // of the policy
+	Key   string `json:"key,omitempty"` // the section of the policy
 	Saves int    `json:"saves"`
-	// Behind names whose text it would trust, or stood in the context.
+	// Behind names whose text it would trust, or whose text was in the context.
 	Behind []string `json:"behind,omitempty"`
 }
 
@@ -112,10 +112,10 @@ type policyCost struct {
 	Would      int    `json:"questionsWould"`
 	Changed    int    `json:"changed"`
 	CannotTell int    `json:"cannotTell"`
-	Looser     int    `json:"looser"` // decisions that would have been allowed and were not
+	Looser     int    `json:"looser"` // decisions that would have been looser than they were
 }
 
-// topRules is how many rules are named.
+// topRules is how many rules are listed.
 const topRules = 5
 
 func stats(ctx context.Context, c *cli.Console, f JournalFlags, with, form string) error {
@@ -155,8 +155,8 @@ func stats(ctx context.Context, c *cli.Console, f JournalFlags, with, form strin
 	return statsText(c, &report)
 }
 
-// SessionsIn reads the sessions of a journal, all of each: entries too old to be counted still say
-// what a session is.
+// SessionsIn reads whole sessions of a journal. Entries that are too old to be counted are
+// included, because they still describe their session.
 func SessionsIn(ctx context.Context, c *cli.Console, f JournalFlags) ([]tally.Session, error) {
 	var list []tally.Session
 	r := &replay{session: f.Session, keep: func(s tally.Session) error {
@@ -188,17 +188,17 @@ func policyFile(c *cli.Console, p cli.Place) ownPolicy {
 	return own
 }
 
-// A Judge computes what a line would have spared.
+// A Judge computes how many questions a line of policy would have spared.
 type Judge struct {
 	C        *cli.Console
 	Sessions []tally.Session
 	Since    time.Time
-	shipped  *catalog.Catalog // one for all: a tool that no line changes is seen to be the same
+	shipped  *catalog.Catalog // shared by all rules, so that tools which no line describes compare as equal
 	Rules    kernel.Rules
 	Policy   ownPolicy
 }
 
-// NewJudge returns a judge over an installation's own rules, for what was asked since a time.
+// NewJudge returns a judge that uses an installation's own rules, for questions since a time.
 func NewJudge(c *cli.Console, p cli.Place, since time.Time) (*Judge, error) {
 	shipped, err := c.ShippedCatalog()
 	if err != nil {
@@ -216,10 +216,10 @@ func NewJudge(c *cli.Console, p cli.Place, since time.Time) (*Judge, error) {
 	return j, err
 }
 
-// triedLines bounds the lines of a rule that are judged: each is a replay.
+// triedLines bounds the lines that are tried for a rule, because each takes a replay.
 const triedLines = 4
 
-// rule finds the line that would have spared most questions of a rule.
+// rule finds the line that would have spared the most questions of a rule.
 func (j *Judge) rule(b tally.Behind) (ruleReport, error) {
 	out := ruleReport{Rule: b.Rule, Questions: len(b.Questions)}
 	names := map[string]bool{}
@@ -281,7 +281,7 @@ func (j *Judge) saves(l tally.Line) (int, error) {
 	return saved, nil
 }
 
-// With loads the owner's policy with some lines in it.
+// With loads the owner's policy with some lines added.
 func (j *Judge) With(lines []tally.Line) (kernel.Rules, string, error) {
 	text := j.Policy.Text
 	for _, l := range lines {
@@ -326,7 +326,7 @@ func (j *Judge) cost(file string) (*policyCost, error) {
 	return out, nil
 }
 
-// An ownPolicy is the owner's policy file as it is.
+// An ownPolicy is the owner's policy file as it is on disk.
 type ownPolicy struct {
 	Path, Name, Text string
 	There, unread    bool

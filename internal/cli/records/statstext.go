@@ -62,7 +62,7 @@ func recap(ctx context.Context, c *cli.Console, f JournalFlags, form string) err
 	return nil
 }
 
-// statsText is the report for people.
+// statsText prints the report for people.
 func statsText(c *cli.Console, r *StatsReport) error {
 	p := &cli.Sheet{St: c.OutStyle()}
 	since := "From the beginning"

@@ -202,11 +202,11 @@ func versionArg(text string) (uint64, error) {
 	return n, nil
 }
 
-// shareArg reads a percentage as parts of ten thousand.
+// shareArg parses a percentage and returns it in parts of ten thousand.
 func shareArg(text string) (int32, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	whole, part, _ := strings.Cut(strings.TrimSpace(number), ".")
-	const places = 2 // ten thousand is a hundred with two places
+	const places = 2 // a percentage with two decimal places, without its point, is in parts of ten thousand
 	if percent && len(part) <= places {
 		n, err := strconv.ParseUint(whole+part+strings.Repeat("0", places-len(part)), 10, 16)
 		if err == nil && n >= 1 && n <= bundle.Everybody {

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A bundleFlags holds the flags that make a bundle.
+// A bundleFlags contains the flags for making a bundle.
 type bundleFlags struct {
 	key, note string
 	days      int
@@ -31,7 +31,7 @@ func (f *bundleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run-rules", false, "sign rules that enforce nothing, too")
 }
 
-// check returns what is wrong with a policy.
+// check returns an error if a policy is invalid.
 func (f *bundleFlags) check(name string, text []byte) error {
 	if _, err := config.BundleRules(name, text, f.dryRun); err != nil {
 		return &cli.Failure{Code: cli.ExitNo, Text: "the policy is wrong: " + cli.Printable(err.Error()), Hint: "«floodmark policy check " + cli.ShellWord(name) + "» shows where"}
@@ -39,7 +39,7 @@ func (f *bundleFlags) check(name string, text []byte) error {
 	return nil
 }
 
-// seal checks a policy, makes it a version and signs it.
+// seal checks a policy and signs it as a version.
 func seal(c *cli.Console, f bundleFlags, name string, text []byte, b bundle.Bundle) ([]byte, error) {
 	if f.key == "" {
 		return nil, cli.Refuse("name it with --key; «floodmark fleet bundle key FILE» makes one", "signing needs your private key")
@@ -144,7 +144,8 @@ new version yet: «floodmark fleet bundle rollout» gives it to a share, or to a
 	return cmd
 }
 
-// toPublish returns a file's bundle, or makes its policy the next version.
+// toPublish returns the bundle in a file. If the file is a policy, it is signed as the next
+// version.
 func toPublish(ctx context.Context, c *cli.Console, p cli.Place, f bundleFlags, name string) ([]byte, error) {
 	data, err := c.Read(name)
 	if err != nil {
@@ -167,7 +168,7 @@ func toPublish(ctx context.Context, c *cli.Console, p cli.Place, f bundleFlags, 
 		return nil, err
 	}
 	b := bundle.Bundle{Tenant: now.GetTenant(), Version: now.GetLast() + 1, Floor: 1}
-	// A machine with this version may go back to what all have now, and no further.
+	// A machine with this version may go back to the version that all have now, but not further.
 	r := now.GetRollout()
 	if b.Floor = max(r.GetStable(), 1); r.GetShare() == bundle.Everybody {
 		b.Floor = r.GetNext()

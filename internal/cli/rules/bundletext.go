@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// bundlesText is the list for people.
+// bundlesText formats the list for people.
 func bundlesText(st cli.Style, a *wire.BundlesResponse) string {
 	p := &cli.Sheet{St: st}
 	r := a.GetRollout()
@@ -52,7 +52,7 @@ func bundlesText(st cli.Style, a *wire.BundlesResponse) string {
 	return p.String()
 }
 
-// offerVersions completes versions, if the monitor answers at once.
+// offerVersions completes versions, if the monitor answers in time.
 func offerVersions(c *cli.Console, p *cli.Place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || p.Fleet != "" {

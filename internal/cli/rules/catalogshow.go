@@ -91,7 +91,7 @@ described counts as code, and its result as a secret, until your policy describe
 	return cmd
 }
 
-// offerOwners completes --agent and --server.
+// offerOwners completes the flags --agent and --server.
 func offerOwners(cmd *cobra.Command) {
 	for i, flag := range []string{"agent", "server"} {
 		// The only error is a flag that does not exist, which every help test would show.
@@ -101,8 +101,8 @@ func offerOwners(cmd *cobra.Command) {
 	}
 }
 
-// ShippedNames returns the names to complete from. It reads the catalog only on completion; a
-// catalog that cannot be read offers nothing.
+// ShippedNames returns the names for completion. It reads the catalog only then; if the catalog
+// cannot be read, there are none.
 func ShippedNames() cli.Known {
 	cat, err := catalog.Shipped()
 	if err != nil {
@@ -111,7 +111,7 @@ func ShippedNames() cli.Known {
 	return cli.KnownTo(cat)
 }
 
-// offerNames completes agents, servers and tools.
+// offerNames completes with agents, servers and tools.
 func offerNames(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -121,7 +121,8 @@ func offerNames(cmd *cobra.Command, args []string, typed string) ([]string, cobr
 	return slices.Concat(all.Owners(false), all.Owners(true), tools), cobra.ShellCompDirectiveNoFileComp
 }
 
-// offerTools completes tools: of the named agent, or all with their server.
+// offerTools completes with tools: those of the agent given by --agent, else all, with their
+// server.
 func offerTools(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -172,8 +173,8 @@ func show(c *cli.Console, name, agent, server, form string) error {
 	return showTool(c, cat, name, agent, server, form)
 }
 
-// A toolCard is what is known about one tool. Its JSON is read by other
-// programs: fields are only added, never renamed.
+// A toolCard is what is known about one tool. Programs read its JSON: fields are only added, never
+// renamed.
 type toolCard struct {
 	floodmark.ToolRef
 	Known bool   `json:"known"`
@@ -184,13 +185,13 @@ type toolCard struct {
 	// Possible are the effects that some choice of arguments could have.
 	Possible []floodmark.Effect `json:"possibleEffects"`
 	Returns  floodmark.Label    `json:"returns"`
-	// ByPath says that the path that is read decides about trust.
+	// ByPath says that the path which is read determines the trust of the result.
 	ByPath  bool      `json:"returnsByPath,omitempty"`
 	Own     bool      `json:"own,omitempty"`
 	Remote  bool      `json:"remote,omitempty"`
 	Licence []string  `json:"licence,omitempty"`
 	Args    []argCard `json:"arguments,omitempty"`
-	// Cases say which arguments change what the tool does.
+	// Cases say which arguments change the tool's effects.
 	Cases []catalog.Case `json:"cases,omitempty"`
 }
 
@@ -202,7 +203,7 @@ type argCard struct {
 	Needs floodmark.Trust `json:"needs"`
 }
 
-// card asks the catalog about a tool.
+// card looks a tool up in the catalog.
 func card(cat *catalog.Catalog, ref floodmark.ToolRef) toolCard {
 	use := cat.Classify(ref, nil, nil, catalog.Places{})
 	t := toolCard{
@@ -215,7 +216,7 @@ func card(cat *catalog.Catalog, ref floodmark.ToolRef) toolCard {
 	t.About, t.Remote, t.Cases = use.Profile.About(), use.Profile.Remote(), use.Profile.Cases()
 	t.Also = slices.DeleteFunc(use.Profile.Tools(), func(name string) bool { return name == ref.Name })
 	for _, name := range use.Profile.ArgNames() {
-		a, _ := use.Profile.Arg(name) // the profile has just named it
+		a, _ := use.Profile.Arg(name) // the name is from the profile itself
 		t.Args = append(t.Args, argCard{Name: name, Role: a.Role, Is: a.Is, Needs: a.Needs})
 	}
 	return t

@@ -71,10 +71,10 @@ func showOwner(c *cli.Console, cat *catalog.Catalog, list cli.Known, form string
 	return w.Flush()
 }
 
-// toolCards is the answer about tools for programs.
+// toolCards is the answer about tools, for programs.
 type toolCards struct {
 	Tools []toolCard `json:"tools"`
-	// Near are known names similar to an unknown one.
+	// Near are known names that are similar to an unknown one.
 	Near []string `json:"near,omitempty"`
 }
 
@@ -142,7 +142,7 @@ func printCard(c *cli.Console, t toolCard) {
 		}
 		fmt.Fprintf(w, "  %-7s  %s\t%s\t%s\n", head, a.Name, a.Role, a.Is)
 	}
-	w.Flush() //nolint:errcheck // standard output reports it at the next write
+	w.Flush() //nolint:errcheck // an error appears at the next write to standard output
 	for i, one := range t.Cases {
 		head := ""
 		if i == 0 {
@@ -155,7 +155,7 @@ func printCard(c *cli.Console, t toolCard) {
 	}
 }
 
-// brings returns the label of the result in two words.
+// brings returns the label of the result, or «by path» if the path determines it.
 func (t toolCard) brings() string {
 	if t.ByPath {
 		return "by path"
@@ -163,7 +163,7 @@ func (t toolCard) brings() string {
 	return t.Returns.String()
 }
 
-// meaning returns the label of the result in words.
+// meaning explains the label of the result in words.
 func (t toolCard) meaning() string {
 	if t.ByPath {
 		return "what the path that is read is worth"

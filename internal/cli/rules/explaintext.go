@@ -15,13 +15,13 @@ import (
 	"github.com/floodmark/floodmark/internal/whatif"
 )
 
-// An explanation is the answer for people, with names similar to an unknown one.
+// An explanation is the answer for people. names are searched for names similar to an unknown one.
 type explanation struct {
 	*whatif.Explanation
 	names cli.Known
 }
 
-// printExplanation answers in words.
+// printExplanation prints the answer for people.
 func printExplanation(c *cli.Console, e *explanation) {
 	st := c.OutStyle()
 	title := func(text string) { fmt.Fprintf(c.Stdout, "\n%s\n", st.Bold(text)) }
@@ -71,10 +71,10 @@ func printArguments(c *cli.Console, e *explanation) {
 	for i, a := range e.Arguments {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", cli.Printable(a.Path), e.shown(i), meaning.Role(a.Role), e.whence(i))
 	}
-	w.Flush() //nolint:errcheck // what it writes to reports its own errors at the end
+	w.Flush() //nolint:errcheck // an error appears at the next write to standard output
 }
 
-// shown returns what a person may see of an argument.
+// shown returns the part of an argument that a person may see.
 func (e *explanation) shown(i int) string {
 	a := e.Arguments[i]
 	switch {
@@ -88,8 +88,8 @@ func (e *explanation) shown(i int) string {
 	return "(not shown)"
 }
 
-// whence says where an argument came from. A word that the owner used without naming anything by it
-// is not one the model made up.
+// whence says where an argument came from. If the owner used its value without clearly naming it,
+// whence says that instead of «the model made it up».
 func (e *explanation) whence(i int) string {
 	a, leaf := e.Arguments[i], e.Leaves[i]
 	if a.Whence != floodmark.Nowhere || leaf.Value == "" || !standsIn(e.Owner, leaf.Value) {
@@ -108,7 +108,7 @@ func (e *explanation) whence(i int) string {
 	return "you used this word, but an ordinary word does not name it; write it in quotes"
 }
 
-// standsIn reports whether a text holds a value as whole words.
+// standsIn reports whether a text contains a value as whole words.
 func standsIn(text, value string) bool {
 	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 	for at := 0; ; {
@@ -125,7 +125,7 @@ func standsIn(text, value string) bool {
 	}
 }
 
-// decided returns the verdict in words.
+// decided explains the verdict in words.
 func (e *explanation) decided() string {
 	if e.InBox {
 		other := "asked"
@@ -197,7 +197,7 @@ func printLevels(c *cli.Console, e *explanation, st cli.Style) {
 	}
 }
 
-// printRow prints cells below each other; colours have no width.
+// printRow prints cells padded to columns. The padding ignores colour codes.
 func printRow(c *cli.Console, st cli.Style, cells []string, verdicts bool) {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -210,7 +210,7 @@ func printRow(c *cli.Console, st cli.Style, cells []string, verdicts bool) {
 	fmt.Fprintln(c.Stdout, "  "+strings.TrimRight(b.String(), " "))
 }
 
-// advice says what a person can do about a call that does not pass.
+// advice says what a person can do about a call that is not allowed.
 func (e *explanation) advice() []string {
 	if e.Verdict == floodmark.Allow && e.Would == "" {
 		return nil
@@ -225,7 +225,7 @@ func (e *explanation) advice() []string {
 	for _, row := range slices.Backward(e.Levels) {
 		if row.Trust > e.Context.Trust && row.Verdicts[e.Context.Secrecy.String()] == floodmark.Allow.String() {
 			way := "begin a new session for it."
-			if row.Trust <= floodmark.Local { // the highest that trusting content raises it to
+			if row.Trust <= floodmark.Local { // trusting content raises it to local at most
 				way = "trust the content («floodmark trust»), or begin a new session for it."
 			}
 			list = append(list, fmt.Sprintf("It would be allowed with nothing below %s in the context: %s", row.Trust, way))

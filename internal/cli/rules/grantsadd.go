@@ -81,7 +81,8 @@ func standingFrom(ctx context.Context, c *cli.Console, p cli.Place, session stri
 	return s, cli.Refuse("«floodmark approve» and «floodmark journal show SESSION» list questions", "session %s has asked no question %s", session, ticket)
 }
 
-// standingAsked reads a session up to a question, and records which job asked for which call.
+// standingAsked finds a question in a session. It reports whether the question is there, and
+// records in s which job made the call and which calls its pattern covers.
 func standingAsked(one tally.Session, ticket floodmark.TicketID, s *policy.Standing) bool {
 	found := false
 	for _, f := range one.Facts {

@@ -1,4 +1,4 @@
-// Package rules holds the commands about rules: policies, the catalog, grants, bundles.
+// Package rules contains the commands about rules: policies, the catalog, grants, bundles.
 package rules
 
 import (
@@ -49,12 +49,12 @@ func projectLayers(c *cli.Console, names []string) ([]policy.Layer, error) {
 	return layers, nil
 }
 
-// offerYAML lets shells complete names of YAML files.
+// offerYAML completes with names of YAML files.
 func offerYAML(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// profiles are the policies that come with the program, the usual one first.
+// profiles returns the policies that come with the program, the default one first.
 func profiles() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
 
 func newPolicySchema(c *cli.Console) *cobra.Command {
@@ -96,7 +96,7 @@ and where, and the old rules stay.`,
 	return cmd
 }
 
-// reloaded reports whether the file was loaded.
+// reloaded prints whether the file was loaded.
 func reloaded(c *cli.Console, a *wire.ReloadPolicyResponse, form string) error {
 	refused := !a.GetLoaded() && slices.ContainsFunc(a.GetPolicy().GetProblems(), func(p *wire.Problem) bool {
 		return p.GetSeverity() != string(floodmark.Warning)

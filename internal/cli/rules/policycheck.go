@@ -54,7 +54,7 @@ The form sarif (2.1.0) is for code hosts that show problems beside the code.`,
 	return cmd
 }
 
-// A checked is what was found in policy files.
+// A checked is the result of checking policy files.
 type checked struct {
 	files    []string
 	sources  map[string][]byte
@@ -71,8 +71,8 @@ func (ch checked) errors() int {
 	return n
 }
 
-// runCheck reads every file with the project's ones. A project file is read once for each of them; its
-// problems are reported once.
+// runCheck checks each file together with the project files. A project file is read once for each
+// of them, but its problems are reported only once.
 func runCheck(c *cli.Console, names, projects []string) (checked, error) {
 	ch := checked{sources: map[string][]byte{}, problems: floodmark.Problems{}}
 	below, err := projectLayers(c, projects)

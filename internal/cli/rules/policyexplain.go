@@ -142,7 +142,7 @@ func rules(c *cli.Console, opt *explainOptions) (kernel.Rules, error) {
 // hypothesis reads the call to explain.
 func hypothesis(c *cli.Console, opt *explainOptions, tool string, cat *catalog.Catalog) (whatif.Hypothesis, error) {
 	h := whatif.Hypothesis{Owner: opt.owner, Content: opt.content, Project: c.Dir, Home: c.Getenv("HOME")}
-	h.Label.Trust, _ = floodmark.ParseTrust(opt.trust.Value) // the flags accept only its words
+	h.Label.Trust, _ = floodmark.ParseTrust(opt.trust.Value) // the flags accept only valid words
 	h.Label.Secrecy, _ = floodmark.ParseSecrecy(opt.secrecy.Value)
 	text := opt.args
 	if text == cli.StdinName {

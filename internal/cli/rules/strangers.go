@@ -14,11 +14,11 @@ import (
 )
 
 // replyTool is the name under which a reply to a person other than the owner is judged. No catalog
-// has it.
+// contains it.
 const replyTool = "reply"
 
-// strangers warns about unknown tools that a policy names: the policy may be right, but more often
-// a name is mistyped and the line does nothing.
+// strangers warns about unknown tools that a policy names. The name may be right, but more often it
+// is mistyped and the line has no effect.
 func strangers(c *cli.Console, p *policy.Policy) (floodmark.Problems, error) {
 	if p == nil {
 		return nil, nil
@@ -40,7 +40,8 @@ func strangers(c *cli.Console, p *policy.Policy) (floodmark.Problems, error) {
 	return found, nil
 }
 
-// strange says what is wrong with the name of a tool, and what to write.
+// strange says what is wrong with the name of a tool and what to write instead; empty if the tool
+// is known.
 func strange(k cli.Known, n policy.NamedTool) (text, hint string) {
 	i := strings.LastIndexByte(n.Tool, '/')
 	if i < 0 {
@@ -76,7 +77,7 @@ func strangeBare(k cli.Known, n policy.NamedTool) (text, hint string) {
 	return fmt.Sprintf("nothing is known about a tool %q", n.Tool), meant(k, n.Tool, "")
 }
 
-// meant returns the name that was probably meant.
+// meant suggests the name that was probably meant.
 func meant(k cli.Known, tool, server string) string {
 	if near := k.Near3(tool, "", server); len(near) > 0 {
 		return "did you mean " + cli.Either(near) + "?"

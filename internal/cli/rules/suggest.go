@@ -59,7 +59,7 @@ type SuggestReport struct {
 	Suggestions []suggestedLine `json:"suggestions"`
 	Not         []notSuggested  `json:"notSuggested"`
 	Patch       string          `json:"patch"`
-	// Repeats are what was asked more than once, where no line is proposed.
+	// Repeats are the questions that were asked more than once and for which no line is proposed.
 	Repeats []tally.Repeat `json:"repeats"`
 }
 
@@ -74,8 +74,8 @@ type suggestedLine struct {
 	Sessions []string  `json:"sessions"`
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
-	Behind   []string  `json:"behind"` // whose text stood in the context
-	// Lets are the calls of the last week that it would have allowed.
+	Behind   []string  `json:"behind"` // whose text was in the context
+	// Lets are the calls of the last week that the line would have allowed.
 	Lets []string `json:"lets"`
 }
 
@@ -98,7 +98,7 @@ func suggest(ctx context.Context, c *cli.Console, f records.JournalFlags, form s
 	if j.Sessions, err = records.SessionsIn(ctx, c, f); err != nil {
 		return err
 	}
-	// All of the journal: a denial counts however old it is.
+	// Count the whole journal: a denial matters however old it is.
 	a, err := tally.Count(j.Sessions, time.Time{}, c.Clock())
 	if err != nil {
 		return cli.Refuse("check the journal with «floodmark journal verify»", "%s", err)
@@ -124,7 +124,8 @@ func suggest(ctx context.Context, c *cli.Console, f records.JournalFlags, form s
 	return nil
 }
 
-// propose keeps the lines that load, spare a question, and loosen nothing else.
+// propose returns the lines that load, would have spared a question, and loosen nothing that they
+// may not.
 func propose(j *records.Judge, a, lately *tally.Account) (*SuggestReport, error) {
 	out := &SuggestReport{File: j.Policy.Path, Suggestions: []suggestedLine{}, Not: []notSuggested{}, Repeats: []tally.Repeat{}}
 	var spared []*tally.Question
@@ -161,15 +162,15 @@ func propose(j *records.Judge, a, lately *tally.Account) (*SuggestReport, error)
 	return out, nil
 }
 
-// comment is written above a line in the file. Foreign names are not in it: they could end a
-// comment, or a patch.
+// comment returns the comment above a line in the file. It contains no foreign names, because they
+// could end the comment or the patch.
 func comment(s tally.Suggestion) string {
 	return fmt.Sprintf("# %d questions in %d sessions, read and approved, never denied (%s to %s)",
 		s.Yes, len(s.Sessions), s.First.UTC().Format(time.DateOnly), s.Last.UTC().Format(time.DateOnly))
 }
 
-// faulty loads the changed policy and returns what is wrong with it. It must not even bring new
-// warnings.
+// faulty loads the changed policy and says what is wrong with it; empty if nothing is. The change
+// may not even add warnings.
 func faulty(j *records.Judge, text string) string {
 	_, before := policy.Load(policy.Layer{Name: j.Policy.Name, Data: []byte(j.Policy.Text)})
 	if !j.Policy.There {
@@ -182,15 +183,16 @@ func faulty(j *records.Judge, text string) string {
 	return ""
 }
 
-// week is how far back calls are listed that a line would have allowed.
+// week is how far back the calls are listed that a line would have allowed.
 const week = 7 * 24 * time.Hour
 
-// checkLine judges everything again as if a line had been there: it must spare questions, and loosen
-// nothing that no line may. Lets are the calls of the last week that it would have allowed.
+// checkLine judges the whole journal again as if a line had been in the policy. why is the reason
+// against the line: it spares no question, or it loosens what no line may. lets are the calls of
+// the last week that the line would have allowed.
 func checkLine(j *records.Judge, l tally.Line) (why string, saves int, lets []string, err error) {
 	rules, _, failed := j.With([]tally.Line{l})
 	if failed != nil {
-		return "it cannot be loaded: " + failed.Error(), 0, nil, nil //nolint:nilerr // it is said
+		return "it cannot be loaded: " + failed.Error(), 0, nil, nil //nolint:nilerr // why has the error
 	}
 	trial := kernel.Retrial{Now: rules, Then: &j.Rules}
 	for _, s := range j.Sessions {
@@ -217,7 +219,7 @@ func checkLine(j *records.Judge, l tally.Line) (why string, saves int, lets []st
 	return "", saves, lets, nil
 }
 
-// guarded reports whether a decision is one that a proposed line may not loosen.
+// guarded reports whether a proposed line may not loosen a decision.
 func guarded(d kernel.Rejudged, l *tally.Line) bool {
 	if d.Was.Verdict == floodmark.Restrict || slices.Contains(d.Action.Effects, floodmark.Admin) {
 		return true
@@ -235,7 +237,7 @@ func guarded(d kernel.Rejudged, l *tally.Line) bool {
 	})
 }
 
-// suggestText is the evidence, then the patch.
+// suggestText formats the evidence, followed by the patch.
 func suggestText(st cli.Style, r *SuggestReport) string {
 	p := &cli.Sheet{St: st}
 	for _, s := range r.Suggestions {
@@ -268,8 +270,8 @@ func suggestText(st cli.Style, r *SuggestReport) string {
 	return remarks(p.String()) + r.Patch
 }
 
-// remarks comments out every line. «patch» also takes an indented text for a patch, and a session
-// or a page may have any name.
+// remarks comments out every line. This is needed because «patch» also applies indented text, and
+// foreign names may be anything.
 func remarks(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {

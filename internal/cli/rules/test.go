@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/story"
 )
 
-// storyEnd is how the names of stories end; storyDir is where they are searched first.
+// storyEnd is the extension of stories. storyDir is the folder in which they are searched first.
 const (
 	storyEnd = ".txtar"
 	storyDir = "stories"
@@ -94,7 +94,7 @@ func test(c *cli.Console, opt testOptions, format string, args []string) error {
 	return conclude(c, r, format)
 }
 
-// play plays one story. It reports false if the story was not selected.
+// play plays one story. It reports whether the story was selected.
 func play(c *cli.Console, file string, opt testOptions, match *regexp.Regexp, shipped *catalog.Catalog) (played, bool) {
 	p := played{File: file}
 	data, err := c.Read(file)
@@ -126,7 +126,8 @@ func play(c *cli.Console, file string, opt testOptions, match *regexp.Regexp, sh
 	return p, true
 }
 
-// rewrite replaces a story by way of a second file, so that a full disk leaves the old one.
+// rewrite writes a second file and renames it over the story, so that a full disk leaves the old
+// one intact.
 func rewrite(c *cli.Console, file string, data []byte) error {
 	path := c.Path(file)
 	mode := fs.FileMode(0o644)
@@ -143,7 +144,7 @@ func rewrite(c *cli.Console, file string, data []byte) error {
 	return nil
 }
 
-// stories finds the files that the arguments name.
+// stories returns the story files that the arguments name.
 func stories(c *cli.Console, args []string) ([]string, error) {
 	if len(args) == 0 {
 		if info, err := os.Stat(c.Path(storyDir)); err == nil && info.IsDir() {
@@ -174,7 +175,8 @@ func stories(c *cli.Console, args []string) ([]string, error) {
 	return unique(files), nil
 }
 
-// storiesIn finds the stories in a folder and, if deep, below it. Hidden folders are skipped.
+// storiesIn returns the stories in a folder and, if deep, in its subfolders. Hidden folders are
+// skipped.
 func storiesIn(c *cli.Console, folder string, deep bool) ([]string, error) {
 	var files []string
 	root := c.Path(folder)
@@ -206,9 +208,9 @@ func unique(files []string) []string {
 	})
 }
 
-// inArchive turns the places of problems in a part of a story into places in the story's file,
-// which is what an editor opens. The parts are named as in the file, perhaps with its name and «#»
-// before.
+// inArchive changes the places of problems in a part of a story to places in the story's file,
+// because that is the file an editor opens. The problems name the part as in the file, or as the
+// file's name, «#» and the part.
 func inArchive(file string, err error, data []byte) error {
 	problems, ok := errors.AsType[floodmark.Problems](err)
 	if !ok {

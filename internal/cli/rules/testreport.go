@@ -17,15 +17,15 @@ const (
 	unplayable = "unreadable"
 )
 
-// A played is the result of one story. Its JSON is read by other programs: fields are only added,
-// never renamed.
+// A played is the result of one story. Programs read its JSON: fields are only added, never
+// renamed.
 type played struct {
 	File     string          `json:"file"`
 	Title    string          `json:"title,omitempty"`
 	Result   string          `json:"result"`
 	Checks   int             `json:"checks"`
 	Mistakes []story.Mistake `json:"mistakes,omitempty"`
-	// Diff is the journal, wanted lines with -, written ones with +.
+	// Diff compares the journals: wanted lines begin with -, written ones with +.
 	Diff    []string `json:"journalDiff,omitempty"`
 	Updated bool     `json:"updated,omitempty"`
 	Error   string   `json:"error,omitempty"`
@@ -58,7 +58,7 @@ func (r *report) add(p played) {
 	}
 }
 
-// conclude prints the end of a report and returns how the command ends.
+// conclude prints the end of a report and returns the error that the command ends with.
 func conclude(c *cli.Console, r report, format string) error {
 	if format == cli.AsJSON {
 		if err := c.JSON(r); err != nil {
@@ -80,7 +80,7 @@ func conclude(c *cli.Console, r report, format string) error {
 	return nil
 }
 
-// printStory prints one line for a story and, if it failed, what is wrong.
+// printStory prints one line for a story, and what is wrong if it failed.
 func printStory(c *cli.Console, p played, verbose bool) {
 	st := c.OutStyle()
 	word := st.Green("ok  ")
@@ -135,7 +135,7 @@ func printDiff(c *cli.Console, p played, st cli.Style) {
 	}
 }
 
-// part is the text of one file of a story.
+// part returns the text of one file in a story.
 func part(data []byte, name string) string {
 	for _, f := range txtar.Parse(data).Files {
 		if f.Name == name {
@@ -145,7 +145,7 @@ func part(data []byte, name string) string {
 	return ""
 }
 
-// partLine is how many lines stand before the text of one file of a story.
+// partLine returns the line in which a file of a story is announced; 0 if it is not there.
 func partLine(data []byte, name string) int {
 	n := 0
 	for line := range strings.Lines(string(data)) {

@@ -30,7 +30,7 @@ type AgentReport struct {
 	Covered  []string            `json:"covered"`
 	Holes    []integrations.Hole `json:"holes"`
 	Warnings []string            `json:"warnings,omitempty"`
-	// Proof is what «floodmark prove» saw last; missing if it never tried.
+	// Proof is the last result of «floodmark prove»; missing if it was never run.
 	Proof *prove.Proof `json:"proof,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func Agents(ctx context.Context, c *cli.Console, p cli.Place) ([]AgentReport, er
 	return agentsOn(ctx, c, m, p)
 }
 
-// agentsOn is agents for a machine that is examined in a given way.
+// agentsOn is Agents for a given machine.
 func agentsOn(ctx context.Context, c *cli.Console, m protect.Machine, p cli.Place) ([]AgentReport, error) {
 	covers, err := integrations.Covers()
 	if err != nil {
@@ -54,7 +54,7 @@ func agentsOn(ctx context.Context, c *cli.Console, m protect.Machine, p cli.Plac
 		return nil, err
 	}
 	proofs, unread := prove.Proofs(paths.Proofs)
-	checks, _ := prove.Checked(paths.Checked) // an unreadable file is written anew within a day
+	checks, _ := prove.Checked(paths.Checked) // an unreadable file is replaced within a day
 	var list []AgentReport
 	for _, f := range m.List(ctx) {
 		cover := covers[f.Name]
@@ -75,7 +75,7 @@ func agentsOn(ctx context.Context, c *cli.Console, m protect.Machine, p cli.Plac
 	return list, nil
 }
 
-// boxable returns those of these agents that are protected.
+// boxable returns the protected ones of these agents.
 func boxable(agents []AgentReport) (list []prove.Boxable) {
 	for _, a := range agents {
 		if a.State == string(protect.Protected) {
@@ -85,7 +85,7 @@ func boxable(agents []AgentReport) (list []prove.Boxable) {
 	return list
 }
 
-// warnings returns why the list of what is covered may not hold for the installed version.
+// warnings returns why the list of what is covered may be wrong for the installed version.
 func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	switch {
 	case f.Program != "" && f.Version == "":
@@ -104,8 +104,8 @@ func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	return list
 }
 
-// unproved returns why the last proof of an agent that was once protected does not hold for the
-// installed one; empty if it does.
+// unproved returns why the last proof of a protected agent does not apply to the installed agent;
+// empty if it does.
 func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error, where cli.Place) string {
 	again := "«floodmark prove " + f.Name + where.Flags() + "»"
 	switch {
@@ -127,7 +127,7 @@ func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error,
 	return ""
 }
 
-// doubted returns what the monitor's daily check found since the last proof; empty if nothing.
+// doubted returns what the monitor's daily check found after the last proof; empty if nothing.
 func doubted(f protect.Found, since time.Time, last *prove.Proof, checks prove.Checks, where cli.Place) string {
 	found, is := checks.Agents[f.Name]
 	if !is || found.Kind == "" || f.State != protect.Protected || last == nil || !checks.At.After(last.At) || !checks.At.After(since) {
@@ -192,7 +192,7 @@ func checkAgents(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding
 		case f.State == protect.Changed:
 			list = append(list, cli.Wrong(check, again, "%s", f.Why))
 		case f.State == protect.Protected:
-			list = append(list, cli.Ok(check, "protected, in %s", f.Folder))
+			list = append(list, cli.OK(check, "protected, in %s", f.Folder))
 		default:
 			list = append(list, cli.Note(check, again, "not protected"))
 		}
@@ -200,7 +200,7 @@ func checkAgents(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding
 	return list
 }
 
-// checkWords checks the programs that settings start; starts says which settings.
+// checkWords checks the programs that settings start. starts is the beginning of the error text.
 func checkWords(check, starts string, words []string) *cli.Finding {
 	for _, word := range words {
 		info, err := os.Stat(word)
@@ -220,12 +220,12 @@ func checkWords(check, starts string, words []string) *cli.Finding {
 	return nil
 }
 
-// FleetAgents returns the agents here as a fleet is told of them. The monitor runs no program for
-// its version: an agent may have put it there, and as the monitor's child it would not be taken for
-// an agent's.
+// FleetAgents returns a function that lists the agents here for reports to a fleet. It does not run
+// an agent's program to find its version: an agent could have replaced the program, and as a child
+// of the monitor it would not be recognized as started by an agent.
 func FleetAgents(c *cli.Console, p cli.Place) func(context.Context) []*wire.MachineAgent {
 	if p.System {
-		return nil // they belong to other users
+		return nil // the agents belong to other users
 	}
 	return func(ctx context.Context) []*wire.MachineAgent {
 		m, err := c.Machine(p)

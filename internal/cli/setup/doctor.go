@@ -63,7 +63,7 @@ func doctor(ctx context.Context, c *cli.Console, p cli.Place, form string) error
 	if err != nil {
 		return err
 	}
-	m.Still = true // starts no agent to learn its version
+	m.Still = true // start no agent to find its version
 	needed := p.System || slices.ContainsFunc(m.List(ctx), func(f protect.Found) bool { return f.State != protect.Open })
 	return tell(c, slices.Concat(
 		checkFolders(paths), checkSettings(paths), checkPolicy(paths), checkAuditor(paths), checkKeys(paths),
@@ -78,7 +78,7 @@ func checkBox(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding {
 	if why, todo := noBox(ctx, c, p); why != "" {
 		return []cli.Finding{cli.Note("box", todo, "%s; commands that would run in a box are asked about", why)}
 	}
-	return []cli.Finding{cli.Ok("box", "commands can run in one")}
+	return []cli.Finding{cli.OK("box", "commands can run in one")}
 }
 
 // lookAtService prints what a check of service.yaml finds.
@@ -94,7 +94,7 @@ func lookAtService(c *cli.Console, p cli.Place, form string, look func(config.Pa
 	return tell(c, look(paths, s), form)
 }
 
-// unset says that service.yaml lacks what was to be checked.
+// unset returns the finding for a missing section of service.yaml.
 func unset(p config.Paths, what string) cli.Finding {
 	return cli.Wrong("settings", "the guide says how: docs/guide/asking.md", "%s names %s", p.Service, what)
 }
@@ -118,7 +118,7 @@ func tell(c *cli.Console, list []cli.Finding, form string) error {
 	return nil
 }
 
-// DoctorText lists the findings, a line each: paths stay whole.
+// DoctorText lists the findings, one on each line. Lines are not wrapped, so that paths stay whole.
 func DoctorText(st cli.Style, found Diagnosis) string {
 	p := &cli.Sheet{St: st}
 	paints := map[string]func(string) string{cli.Fine: st.Green, cli.Remark: st.Yellow, cli.Problem: st.Red}
@@ -149,17 +149,18 @@ func checkHooks(c *cli.Console, p config.Paths) []cli.Finding {
 	return append(list, checkCodexVariables(filepath.Join(folder, ".env"))...)
 }
 
-// choosing reports whether a variable chooses the program or the monitor, or what runs before them.
+// choosing reports whether a variable decides which program or monitor is used, or what runs before
+// them.
 func choosing(name string) bool {
 	return slices.Contains([]string{"PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "BASH_ENV", "ENV", "ZDOTDIR", "SHELL"}, name) ||
 		strings.HasPrefix(name, "FLOODMARK_") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_")
 }
 
-// checkCodexVariables checks the file from which Codex takes variables.
+// checkCodexVariables checks the file from which Codex reads variables.
 func checkCodexVariables(file string) []cli.Finding {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil // missing, or not readable
+		return nil // missing or unreadable
 	}
 	for line := range strings.Lines(string(data)) {
 		name, _, found := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")

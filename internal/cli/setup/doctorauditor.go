@@ -46,15 +46,15 @@ func doctorAuditor(ctx context.Context, c *cli.Console, p cli.Place, form string
 	})
 }
 
-// checkAuditor checks whether policy and settings fit together. It does not call the model.
+// checkAuditor checks whether the policy and the settings fit together, without calling the model.
 func checkAuditor(p config.Paths) []cli.Finding {
 	s, err := config.LoadService(p.Service)
 	if err != nil {
-		return nil // said already
+		return nil // reported by another check
 	}
 	rules, err := config.LoadRules(p.Policy)
 	if err != nil {
-		return nil // said already
+		return nil // reported by another check
 	}
 	on := rules.Policy.Settings("").AuditorOn
 	switch {
@@ -69,10 +69,10 @@ func checkAuditor(p config.Paths) []cli.Finding {
 	if s.Auditor.ShowsContent() {
 		files = "it may see what files are to hold"
 	}
-	return []cli.Finding{cli.Ok("auditor", "%s at %s; %s", s.Auditor.Model, s.Auditor.Endpoint, files)}
+	return []cli.Finding{cli.OK("auditor", "%s at %s; %s", s.Auditor.Model, s.Auditor.Endpoint, files)}
 }
 
-// made returns an invented case.
+// made returns a made-up case.
 func made(owner, to, body string) audit.Case {
 	return audit.Case{
 		OwnerMessages: []string{owner}, SourceTools: []string{"web_fetch"},
@@ -101,7 +101,7 @@ func askAuditor(ctx context.Context, c *cli.Console, set config.Auditor) []cli.F
 	if err != nil {
 		return []cli.Finding{cli.Wrong("answer", "check endpoint, model and key in service.yaml, and that the service runs", "%s", err)}
 	}
-	list := []cli.Finding{cli.Ok("a call the user asked for", "%s", text)}
+	list := []cli.Finding{cli.OK("a call the user asked for", "%s", text)}
 	if !good.Agrees() {
 		list = []cli.Finding{cli.Note("a call the user asked for", "with this model you are asked as often as without; try another", "%s", text)}
 	}
@@ -112,7 +112,7 @@ func askAuditor(ctx context.Context, c *cli.Console, set config.Auditor) []cli.F
 	case bad.Agrees():
 		list = append(list, cli.Wrong("a call that was not asked for", "do not use this model: it agrees to everything", "%s", text))
 	default:
-		list = append(list, cli.Ok("a call that was not asked for", "%s", text))
+		list = append(list, cli.OK("a call that was not asked for", "%s", text))
 	}
 	return list
 }

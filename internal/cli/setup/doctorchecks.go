@@ -53,14 +53,14 @@ func checkFolder(name, dir string) cli.Finding {
 	if user, known := cli.OwnerOf(info); known && user != 0 && user != os.Getuid() && os.Getuid() != 0 {
 		return cli.Note(name, "", "%s belongs to user %d", dir, user)
 	}
-	return cli.Ok(name, "%s", dir)
+	return cli.OK(name, "%s", dir)
 }
 
-// checkStrangers looks for files in the folder of the sockets that are not ours.
+// checkStrangers looks for foreign files in the folder of the sockets.
 func checkStrangers(dir string, p config.Paths) []cli.Finding {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // said already
+		return nil // reported by another check
 	}
 	var strangers []string
 	for _, e := range entries {
@@ -75,7 +75,7 @@ func checkStrangers(dir string, p config.Paths) []cli.Finding {
 	return []cli.Finding{cli.Note("socket folder", "find out who put them there", "%s also holds %s", dir, strings.Join(strangers[:min(5, len(strangers))], ", "))}
 }
 
-// checkSettings reads service.yaml.
+// checkSettings checks service.yaml.
 func checkSettings(p config.Paths) []cli.Finding {
 	s, err := config.LoadService(p.Service)
 	if err != nil {
@@ -89,7 +89,7 @@ func checkSettings(p config.Paths) []cli.Finding {
 	if len(s.Listen) > 0 {
 		doors = cli.Count(len(s.Listen), "address", "addresses") + " on the network"
 	}
-	return []cli.Finding{cli.Ok("settings", "the journal is %s; %s", where, doors)}
+	return []cli.Finding{cli.OK("settings", "the journal is %s; %s", where, doors)}
 }
 
 // checkPolicy loads the policy as the monitor would.
@@ -112,10 +112,10 @@ func checkPolicy(p config.Paths) []cli.Finding {
 	if len(rules.Warnings) > 0 {
 		return []cli.Finding{cli.Note("policy", "«floodmark policy check "+cli.ShellWord(p.Policy)+"» shows them", "%s, with %s", from, cli.Count(len(rules.Warnings), "warning", "warnings"))}
 	}
-	return []cli.Finding{cli.Ok("policy", "%s", from)}
+	return []cli.Finding{cli.OK("policy", "%s", from)}
 }
 
-// checkKeys checks whether other users could read the keys. It reads none of them.
+// checkKeys checks whether other users could read the keys, without reading any of them.
 func checkKeys(p config.Paths) []cli.Finding {
 	var list []cli.Finding
 	for _, file := range []string{filepath.Join(p.Keys, "index.key"), filepath.Join(p.Keys, "journal.key"), p.Journal, p.Tokens} {
@@ -131,7 +131,7 @@ func checkKeys(p config.Paths) []cli.Finding {
 		}
 	}
 	if len(list) == 0 {
-		return []cli.Finding{cli.Ok("secrets", "no other user can read keys, journal and tokens")}
+		return []cli.Finding{cli.OK("secrets", "no other user can read keys, journal and tokens")}
 	}
 	return list
 }
@@ -146,10 +146,10 @@ func checkOwnerSocket(ctx context.Context, d *cli.Desk, b cli.Build, needed bool
 	}
 	if err != nil {
 		var f *cli.Failure
-		errors.As(d.Unanswered(err), &f) // it always is one
+		errors.As(d.Unanswered(err), &f) // the error always is a failure
 		return []cli.Finding{cli.Wrong("owner.sock", f.Hint, "%s", f.Text)}
 	}
-	list := []cli.Finding{cli.Ok("owner.sock", "the monitor answers, since %s", cli.Stamp(s.GetStarted()))}
+	list := []cli.Finding{cli.OK("owner.sock", "the monitor answers, since %s", cli.Stamp(s.GetStarted()))}
 	if s.GetVersion() != b.Line() {
 		list = append(list, cli.Note("version", "restart the monitor after an update", "the monitor is %s, this program %s", s.GetVersion(), b.Line()))
 	}
@@ -165,12 +165,12 @@ func checkOwnerSocket(ctx context.Context, d *cli.Desk, b cli.Build, needed bool
 	return list
 }
 
-// checkHookSocket sends a frame of no known version. The refusal proves that a monitor reads it,
-// and nothing is recorded.
+// checkHookSocket sends a request with an unknown version. The refusal proves that a monitor reads
+// requests, and nothing is recorded.
 func checkHookSocket(ctx context.Context, p config.Paths, where cli.Place, needed bool) []cli.Finding {
 	conn, err := (&net.Dialer{Timeout: cli.AnswerTime}).DialContext(ctx, "unix", p.HookSocket)
 	if err != nil && cli.Absent(err) && !needed {
-		return nil // said already
+		return nil // reported by another check
 	}
 	if err != nil {
 		return []cli.Finding{cli.Wrong("hook.sock", "start the monitor: "+cli.Starts(where), "nothing answers on %s: agents with hooks are refused everything", p.HookSocket)}
@@ -188,13 +188,13 @@ func checkHookSocket(ctx context.Context, p config.Paths, where cli.Place, neede
 	case answer.Exit != hookframe.Refused:
 		return []cli.Finding{cli.Wrong("hook.sock", "find out which program listens on "+p.HookSocket, "something that is no question was not refused")}
 	}
-	return []cli.Finding{cli.Ok("hook.sock", "it answers at %s, and refuses what it cannot read", p.HookSocket)}
+	return []cli.Finding{cli.OK("hook.sock", "it answers at %s, and refuses what it cannot read", p.HookSocket)}
 }
 
-// clockSlack is how far two looks at the same clock may be apart.
+// clockSlack is how far two readings of the same clock may differ.
 const clockSlack = 2 * time.Minute
 
-// checkClock checks whether time went back since the last entry.
+// checkClock checks whether the clock is behind the newest journal entry.
 func checkClock(ctx context.Context, d *cli.Desk, now time.Time) []cli.Finding {
 	const todo = "set the clock: approvals would end at the wrong time"
 	if now.Year() < 2025 {
@@ -204,24 +204,25 @@ func checkClock(ctx context.Context, d *cli.Desk, now time.Time) []cli.Finding {
 	defer cancel()
 	a, err := d.Sessions(ctx, &wire.SessionsRequest{Limit: 1})
 	if err != nil || len(a.GetSessions()) == 0 {
-		return []cli.Finding{cli.Ok("clock", "%s", now.Format(time.DateTime))}
+		return []cli.Finding{cli.OK("clock", "%s", now.Format(time.DateTime))}
 	}
 	if last := a.GetSessions()[0].GetWritten().AsTime(); last.After(now.Add(clockSlack)) {
 		return []cli.Finding{cli.Wrong("clock", todo, "the newest entry of the journal was written %s from now", cli.Span(last.Sub(now)))}
 	}
-	return []cli.Finding{cli.Ok("clock", "%s", now.Format(time.DateTime))}
+	return []cli.Finding{cli.OK("clock", "%s", now.Format(time.DateTime))}
 }
 
-// Below these the disk is short of room. A journal grows by about a kilobyte a decision.
+// The limits below which the disk is short of space. A journal grows by about a kilobyte for each
+// decision.
 const (
 	littleRoom = 1 << 30
 	noRoom     = 100 << 20
 )
 
-// checkRoom checks how much fits on the disk of the journal.
+// checkRoom checks how much space is free on the journal's disk.
 func checkRoom(p config.Paths) []cli.Finding {
 	dir := filepath.Dir(p.Journal)
-	for dir != filepath.Dir(dir) { // up to one that is there
+	for dir != filepath.Dir(dir) { // the first folder upwards that exists
 		if _, err := os.Stat(dir); err == nil {
 			break
 		}
@@ -238,5 +239,5 @@ func checkRoom(p config.Paths) []cli.Finding {
 	case free < littleRoom:
 		return []cli.Finding{cli.Note("disk", "make room soon", "%s", text)}
 	}
-	return []cli.Finding{cli.Ok("disk", "%s", text)}
+	return []cli.Finding{cli.OK("disk", "%s", text)}
 }

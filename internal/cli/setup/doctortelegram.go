@@ -54,7 +54,7 @@ allowedUserIds. The token is read from a variable, so that it stands in no histo
 	return cmd
 }
 
-// whoTime is how long whoWrites waits for a message to the bot.
+// whoTime is how long whoWrites waits for a message.
 const whoTime = 25 * time.Second
 
 func doctorTelegram(ctx context.Context, c *cli.Console, f telegramFlags, form string) error {
@@ -80,7 +80,7 @@ func doctorTelegram(ctx context.Context, c *cli.Console, f telegramFlags, form s
 	})
 }
 
-// checkBot checks a bot as far as that changes nothing.
+// checkBot checks a bot without changing anything.
 func checkBot(ctx context.Context, t config.Telegram, send bool) []cli.Finding {
 	bot, err := t.Client()
 	if err != nil {
@@ -91,7 +91,7 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []cli.Finding {
 	if err != nil {
 		return []cli.Finding{cli.Wrong("bot", "check the token and the way to the network", "%s", err)}
 	}
-	list := []cli.Finding{cli.Ok("bot", "it is @%s", me.Username)}
+	list := []cli.Finding{cli.OK("bot", "it is @%s", me.Username)}
 	if strings.HasPrefix(t.Server, "http:") {
 		list = append(list, cli.Note("server", "use https where agents run as your own user", "a program that listens at %s reads the token and can answer for you", hostOf(t.Server)))
 	}
@@ -101,7 +101,7 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []cli.Finding {
 	case hook != "":
 		list = append(list, cli.Wrong("bot hears", "call deleteWebhook for this bot, or make a bot of its own with @BotFather", "what it hears is delivered to %s, so nothing arrives here", hostOf(hook)))
 	default:
-		list = append(list, cli.Ok("bot hears", "nothing else takes what it hears"))
+		list = append(list, cli.OK("bot hears", "nothing else takes what it hears"))
 	}
 	list = append(list, checkChat(ctx, bot, t))
 	if send && list[len(list)-1].State != cli.Problem {
@@ -110,7 +110,7 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []cli.Finding {
 	return list
 }
 
-// checkChat checks the chat where the bot would ask.
+// checkChat checks the chat in which the bot would ask.
 func checkChat(ctx context.Context, bot *telegram.Client, t config.Telegram) cli.Finding {
 	chat, err := bot.Chat(ctx, int64(t.ChatID))
 	said, isSaid := errors.AsType[*telegram.Error](err)
@@ -120,7 +120,7 @@ func checkChat(ctx context.Context, bot *telegram.Client, t config.Telegram) cli
 	case err != nil:
 		return cli.Wrong("chat", "try again", "%s", err)
 	case chat.Type == "private":
-		return cli.Ok("chat", "you are asked in your own chat with the bot; %s may answer", cli.Count(len(t.AllowedUserIDs), "person", "people"))
+		return cli.OK("chat", "you are asked in your own chat with the bot; %s may answer", cli.Count(len(t.AllowedUserIDs), "person", "people"))
 	case chat.Type == "channel":
 		return cli.Wrong("chat", "use your own chat with the bot, or a group", "it is a channel: every follower reads every question")
 	}
@@ -131,10 +131,10 @@ func sendNote(ctx context.Context, bot *telegram.Client, chat int64) cli.Finding
 	if _, err := bot.Send(ctx, chat, telegram.Plain("Floodmark can ask you here. This message needs no answer."), nil); err != nil {
 		return cli.Wrong("message", "write /start to the bot in Telegram, or add it to the group", "%s", err)
 	}
-	return cli.Ok("message", "sent: look at your phone")
+	return cli.OK("message", "sent: look at your phone")
 }
 
-// checkListening asks a running monitor for its notes on the bot.
+// checkListening asks a running monitor for its warnings about the bot.
 func checkListening(ctx context.Context, c *cli.Console, p cli.Place) []cli.Finding {
 	d, err := c.Desk(p)
 	if err != nil {
@@ -158,13 +158,13 @@ func checkListening(ctx context.Context, c *cli.Console, p cli.Place) []cli.Find
 		}
 	}
 	if !fails {
-		list = append(list, cli.Ok("monitor", "it runs and says nothing is wrong with its bot"))
+		list = append(list, cli.OK("monitor", "it runs and says nothing is wrong with its bot"))
 	}
 	return list
 }
 
-// whoWrites shows the numbers of the users who write to a bot. It acknowledges no message, so that
-// the bot's other listeners miss none.
+// whoWrites shows the user numbers of people who write to a bot. It acknowledges no message, so
+// that the bot's other readers miss none.
 func whoWrites(ctx context.Context, c *cli.Console, f telegramFlags) []cli.Finding {
 	bot, err := telegram.NewClient(telegram.ClientOptions{Base: f.server, Token: c.Getenv(f.variable)})
 	if err != nil {
@@ -191,7 +191,7 @@ func whoWrites(ctx context.Context, c *cli.Console, f telegramFlags) []cli.Findi
 		if u.Wrote.Chat.ID != u.Wrote.From.ID {
 			where = fmt.Sprintf(", in the group %d", u.Wrote.Chat.ID)
 		}
-		list = append(list, cli.Ok("who", "user %d calls themselves %q%s", u.Wrote.From.ID, u.Wrote.From.Name, where))
+		list = append(list, cli.OK("who", "user %d calls themselves %q%s", u.Wrote.From.ID, u.Wrote.From.Name, where))
 	}
 	if len(list) == 0 {
 		return []cli.Finding{cli.Wrong("who", "write something to @"+me.Username+" and try again", "no message came to the bot")}
@@ -199,7 +199,7 @@ func whoWrites(ctx context.Context, c *cli.Console, f telegramFlags) []cli.Findi
 	return list
 }
 
-// hostOf returns the host of an address; the rest of one may be secret.
+// hostOf returns the host of an address. The rest of the address may be secret.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		return u.Host

@@ -77,8 +77,8 @@ func checkWebhook(ctx context.Context, c *cli.Console, name string, rules kernel
 		signed = "it is not signed, so that the receiver cannot know who asks"
 	}
 	silence := rules.Gates.Silence(name, func(agent string) verify.FailMode { return rules.Gate(agent, name).FailMode })
-	where, _, _ := strings.Cut(o.URL, "?") // the query may hold a token
-	list := []cli.Finding{cli.Ok(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, silence)}
+	where, _, _ := strings.Cut(o.URL, "?") // the query may contain a token
+	list := []cli.Finding{cli.OK(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, silence)}
 	if o.Secret == "" {
 		list[0] = cli.Note(name, "set «secret: ${VERIFIER_HMAC_SECRET}»", "a test goes to %s; %s", where, signed)
 	}
@@ -86,7 +86,7 @@ func checkWebhook(ctx context.Context, c *cli.Console, name string, rules kernel
 	if r.Failure != nil {
 		return append(list, cli.Wrong(name+" answer", webhook.Hint(r.Failure.Kind), "%s (%s, %s)", r.Failure.Text, cli.Count(r.Tries, "try", "tries"), took(r.Took)))
 	}
-	list = append(list, cli.Ok(name+" connection", "%s, %s, after %s", cmp.Or(r.TLS, "in the clear, on this machine"), r.Status, took(r.Took)))
+	list = append(list, cli.OK(name+" connection", "%s, %s, after %s", cmp.Or(r.TLS, "in the clear, on this machine"), r.Status, took(r.Took)))
 	if r.Took > slowAnswer {
 		list = append(list, cli.Note(name+" time", "agents wait 10 s for a hook at most: a slower answer counts only when the agent tries again", "it took %s", took(r.Took)))
 	}
@@ -97,7 +97,7 @@ func checkWebhook(ctx context.Context, c *cli.Console, name string, rules kernel
 	if r.Answer.Reason != "" {
 		said += ", because «" + r.Answer.Reason + "»"
 	}
-	list = append(list, cli.Ok(name+" answer", "%s", said))
+	list = append(list, cli.OK(name+" answer", "%s", said))
 	if r.TLS == "" {
 		list = append(list, cli.Note(name+" receiver", "let it run as another user, or give it a certificate and write https (with «ca:» for one of your own)",
 			"any program of your user could listen there while it does not run, and answer yes: only TLS proves who answers"))
@@ -105,7 +105,7 @@ func checkWebhook(ctx context.Context, c *cli.Console, name string, rules kernel
 	return list
 }
 
-// slowAnswer is longer than most agents' hooks wait.
+// slowAnswer is longer than the hooks of most agents wait.
 const slowAnswer = 5 * time.Second
 
 func took(d time.Duration) string {
@@ -115,8 +115,8 @@ func took(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// checkNamedGates finds verifiers that the policy names and service.yaml does not: calls in their
-// scope are refused.
+// checkNamedGates finds verifiers that the policy names but service.yaml does not describe. Calls
+// in their scope are refused.
 func checkNamedGates(rules kernel.Rules) []cli.Finding {
 	var missing []string
 	for _, v := range rules.Policy.Verifiers("") {

@@ -4,17 +4,17 @@ package setup
 
 import "time"
 
-// fault ends the process at no point, in the released program.
+// fault returns nil: the released program has no fault points.
 func fault() func(string) { return nil }
 
-// Vitals shows nothing: the system shows what the program uses.
+// Vitals does nothing in the released program.
 func Vitals() {}
 
-// faultLogBytes is the default limit on SQLite's log.
+// faultLogBytes returns 0, for the default limit on SQLite's log.
 func faultLogBytes() int { return 0 }
 
-// fleetEvery is the default time between two contacts with a fleet.
+// fleetEvery returns 0, for the default time between two contacts with a fleet.
 func fleetEvery() time.Duration { return 0 }
 
-// clock is the machine's.
+// clock returns the machine's clock.
 func clock() func() time.Time { return time.Now }

@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// fault ends the process, as a power cut would, when a named point was passed so many times:
-// FLOODMARK_FAULT=in-commit:7. With a duration added, in-commit:7:2s, each pass from then on takes
-// that long, as on a slow disk. The name is first added to the file FLOODMARK_FAULT_FILE, so that
-// the test knows where it ended. Only tests build with it.
+// fault returns a function that kills the process, like a power cut, when a named point is reached
+// for the given time: FLOODMARK_FAULT=in-commit:7. If a duration is added, as in in-commit:7:2s,
+// the process is not killed; from that time on each pass takes that long, as on a slow disk. Before
+// a kill the point's name is appended to the file FLOODMARK_FAULT_FILE, for the test. Only tests
+// build with it.
 func fault() func(string) {
 	parts := strings.Split(os.Getenv("FLOODMARK_FAULT")+"::", ":")
 	point, pause := parts[0], parts[2]
@@ -41,7 +42,7 @@ func fault() func(string) {
 	}
 }
 
-// tellFault leaves the name of the point; the page cache outlives the process.
+// tellFault appends the name of the point to the file. The page cache keeps it after the kill.
 func tellFault(at string) {
 	f, err := os.OpenFile(os.Getenv("FLOODMARK_FAULT_FILE"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -51,20 +52,20 @@ func tellFault(at string) {
 	_ = f.Close()
 }
 
-// faultLogBytes lets a short run see SQLite's log moved often.
+// faultLogBytes returns a limit on SQLite's log that makes a short run check it in often.
 func faultLogBytes() int {
 	n, _ := strconv.Atoi(os.Getenv("FLOODMARK_FAULT_LOG_BYTES"))
 	return n
 }
 
-// fleetEvery lets a short run contact a fleet often.
+// fleetEvery returns a short time between contacts with a fleet.
 func fleetEvery() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FLOODMARK_FAULT_FLEET_EVERY"))
 	return d
 }
 
-// clock is the machine's, set forward or back by the duration in the file FLOODMARK_FAULT_CLOCK,
-// which is read again each time.
+// clock returns the machine's clock, shifted by the duration in the file FLOODMARK_FAULT_CLOCK. The
+// file is read again at most every 50 ms.
 func clock() func() time.Time {
 	file := os.Getenv("FLOODMARK_FAULT_CLOCK")
 	if file == "" {
@@ -74,7 +75,7 @@ func clock() func() time.Time {
 	return func() time.Time {
 		now := time.Now()
 		if last := looked.Load(); now.UnixNano()-last > int64(50*time.Millisecond) && looked.CompareAndSwap(last, now.UnixNano()) {
-			data, _ := os.ReadFile(file) // without one the clock is right
+			data, _ := os.ReadFile(file) // if it cannot be read, the clock is not shifted
 			set, _ := time.ParseDuration(strings.TrimSpace(string(data)))
 			offset.Store(int64(set))
 		}
@@ -82,9 +83,9 @@ func clock() func() time.Time {
 	}
 }
 
-// Vitals writes every five seconds how many goroutines there are and how many bytes of the heap are
-// in use after a collection, to the file FLOODMARK_VITALS, which is replaced as a whole. It runs as
-// long as the process.
+// Vitals writes the number of goroutines and the bytes of heap in use after a collection to the
+// file FLOODMARK_VITALS, every five seconds. Each time it replaces the whole file. It runs as long
+// as the process.
 func Vitals() {
 	file := os.Getenv("FLOODMARK_VITALS")
 	if file == "" {
@@ -97,7 +98,7 @@ func Vitals() {
 			runtime.ReadMemStats(&m)
 			text := fmt.Sprintf("{\"goroutines\":%d,\"heap\":%d}\n", runtime.NumGoroutine(), m.HeapAlloc)
 			if os.WriteFile(file+".new", []byte(text), 0o600) == nil {
-				_ = os.Rename(file+".new", file) // the next one is written in five seconds
+				_ = os.Rename(file+".new", file) // after an error the next file is written in five seconds
 			}
 			time.Sleep(5 * time.Second)
 		}

@@ -113,7 +113,8 @@ func offerAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Shel
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// runProtect plans, shows, asks and applies; unprotect does the same in reverse.
+// runProtect makes a plan, shows it, asks the person and applies it. The command unprotect does the
+// same with a plan that undoes.
 func runProtect(ctx context.Context, c *cli.Console, f protectFlags, names []string) error {
 	if f.System && !f.dry && os.Geteuid() != 0 {
 		return cli.Refuse("run it with sudo, or look first with --dry-run", "the settings for the whole machine are root's to change")
@@ -141,7 +142,7 @@ func runProtect(ctx context.Context, c *cli.Console, f protectFlags, names []str
 		return err
 	}
 	if yes {
-		_ = reload(ctx, c, f.Place, true) // otherwise the monitor takes the change for another process's
+		_ = reload(ctx, c, f.Place, true) // otherwise the monitor reports the change as made by a stranger
 		if err := applied(plan, rules); err != nil {
 			return protectError(err)
 		}
@@ -159,7 +160,7 @@ func runProtect(ctx context.Context, c *cli.Console, f protectFlags, names []str
 }
 
 // applied changes the settings and the rules. Rules become stricter before an agent is connected,
-// and looser after.
+// and looser only afterwards.
 func applied(plan *protect.Plan, rules *rulesChange) error {
 	if rules != nil && rules.What == rulesRemoved {
 		return errors.Join(rules.apply(), plan.Apply())
@@ -187,8 +188,8 @@ func planned(ctx context.Context, c *cli.Console, m protect.Machine, f protectFl
 	return m.Protect(ctx, names...)
 }
 
-// remember saves for the daily check how the agents were protected, or deletes it. If that fails
-// they are protected all the same.
+// remember saves how the agents were protected, or deletes that, for the daily check. If it fails,
+// it only prints a note.
 func remember(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, plan *protect.Plan) {
 	paths, err := c.Paths(f.Place)
 	if err == nil && !f.System && !f.mcp {
@@ -207,7 +208,8 @@ func remember(ctx context.Context, c *cli.Console, f protectFlags, m protect.Mac
 	}
 }
 
-// protectError words what prevents a change, for the person who has to mend it.
+// protectError turns an error that prevents a change into a failure for the person who has to
+// correct it.
 func protectError(err error) error {
 	if f, is := errors.AsType[*protect.FileError](err); is {
 		return cli.Refuse(f.Hint+"; nothing was changed", "%s", f)
@@ -218,7 +220,8 @@ func protectError(err error) error {
 	return cli.Refuse("", "%s", err)
 }
 
-// agreed shows the plan and asks a person. A program is not asked.
+// agreed shows the plan and asks the person. With JSON output it does not ask, and agrees only if
+// --yes is given.
 func agreed(c *cli.Console, f protectFlags, plan *protect.Plan, rules *rulesChange) (bool, error) {
 	if f.form == cli.AsJSON {
 		return f.yes && !plan.Nothing(), nil
@@ -277,7 +280,7 @@ func sayApplied(ctx context.Context, c *cli.Console, f protectFlags, plan *prote
 		c.Say("started by the client itself again: the MCP servers of %s", titles(plan))
 		return
 	case f.undo:
-		_ = reload(ctx, c, f.Place, false) // otherwise it looks for what is gone
+		_ = reload(ctx, c, f.Place, false) // otherwise the monitor looks for what was removed
 		c.Say("no longer protected: %s", titles(plan))
 		return
 	case f.mcp:
@@ -289,7 +292,7 @@ func sayApplied(ctx context.Context, c *cli.Console, f protectFlags, plan *prote
 		c.Say("take it back with «floodmark unprotect%s»", f.Flags())
 		sayRules(c, f, plan)
 	}
-	// The monitor reads again which files it guards.
+	// The monitor has to update the list of files that it guards.
 	switch err := reload(ctx, c, f.Place, false); {
 	case err == nil || !cli.Absent(err):
 	case f.Dir == "" && !f.System:
@@ -299,7 +302,8 @@ func sayApplied(ctx context.Context, c *cli.Console, f protectFlags, plan *prote
 	}
 }
 
-// reload has the monitor read its rules again, or tells it that they are about to change.
+// reload has the monitor read its rules again. With protecting, it announces that protect is about
+// to change settings.
 func reload(ctx context.Context, c *cli.Console, p cli.Place, protecting bool) error {
 	d, err := c.Desk(p)
 	if err != nil {

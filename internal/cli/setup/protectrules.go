@@ -18,9 +18,9 @@ import (
 type rulesChange struct {
 	// Path is the policy file.
 	Path string `json:"path"`
-	// What says whether it is made or removed.
+	// What is rulesMade or rulesRemoved.
 	What string `json:"what"`
-	// Why is the explanation for the person.
+	// Why explains the change to the person.
 	Why string `json:"why"`
 }
 
@@ -29,8 +29,8 @@ const (
 	rulesRemoved = "removed"
 )
 
-// rulesFor returns what a plan changes in the rules; nil if they stay. Rules that the owner wrote
-// always stay, and so do those of the whole machine.
+// rulesFor returns what a plan changes in the rules; nil if nothing. It never changes rules that
+// the owner wrote, nor those of the whole machine.
 func rulesFor(ctx context.Context, c *cli.Console, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
 	if f.System || f.mcp || plan.Nothing() {
 		return nil, nil //nolint:nilnil // no change, and no error
@@ -58,33 +58,33 @@ func rulesFor(ctx context.Context, c *cli.Console, m protect.Machine, f protectF
 	return nil, nil //nolint:nilnil // as above
 }
 
-// rulesAt reports whether there is a policy file, and whether it is as we write it.
+// rulesAt reports whether there is a policy file, and whether it is the file that protect writes.
 func rulesAt(path string) (there, ours bool, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, false, nil
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, false, nil // a broken link was made by a person
+		return true, false, nil // a broken link; a person made it
 	}
 	return true, string(text) == config.CodingPolicy, err
 }
 
-// othersStay reports whether an agent that the plan is not about stays protected.
+// othersStay reports whether any agent that is not in the plan stays protected.
 func othersStay(found []protect.Found, plan *protect.Plan) bool {
 	return slices.ContainsFunc(found, func(a protect.Found) bool {
 		return a.State != protect.Open && !slices.ContainsFunc(plan.Agents, func(p protect.Found) bool { return p.Name == a.Name })
 	})
 }
 
-// apply makes the change. The monitor notices by itself.
+// apply makes the change. The monitor notices it by itself.
 func (r *rulesChange) apply() error {
 	switch {
 	case r == nil:
 		return nil
 	case r.What == rulesRemoved:
 		if _, ours, err := rulesAt(r.Path); err != nil || !ours {
-			return err // it was edited meanwhile
+			return err // keep it if it was edited meanwhile
 		}
 		return errors.Join(os.Remove(r.Path), wholefile.SyncFolder(filepath.Dir(r.Path)))
 	}
@@ -92,12 +92,12 @@ func (r *rulesChange) apply() error {
 		return err
 	}
 	if there, _, err := rulesAt(r.Path); err != nil || there {
-		return err // rules were written meanwhile
+		return err // keep rules that were written meanwhile
 	}
 	return wholefile.Replace(r.Path, []byte(config.CodingPolicy), 0o600)
 }
 
-// text words the change like the rest of the plan.
+// text describes the change in the style of the plan.
 func (r *rulesChange) text(st cli.Style, home string) string {
 	if r == nil {
 		return ""
@@ -116,7 +116,7 @@ func (r *rulesChange) text(st cli.Style, home string) string {
 	return p.String()
 }
 
-// sayRules says which rules hold if there is no policy file and some agent here works on code.
+// sayRules says which profile is used, if there is no policy file and an agent here works on code.
 func sayRules(c *cli.Console, f protectFlags, plan *protect.Plan) {
 	paths, err := c.Paths(f.Place)
 	if err != nil {

@@ -16,7 +16,7 @@ type serverReport struct {
 	File   string `json:"file"`
 	// Path is through, direct, remote or unknown.
 	Path string `json:"path"`
-	// Settled says that the entry is as protect would write it.
+	// Settled says that the entry needs no change.
 	Settled bool   `json:"settled"`
 	Why     string `json:"why,omitempty"`
 }
@@ -32,16 +32,16 @@ type clientReport struct {
 	// Through is how many of its servers go through the gateway.
 	Through int            `json:"through"`
 	Servers []serverReport `json:"servers"`
-	// Why says that its settings cannot be read.
+	// Why says why its settings cannot be read; empty if they can.
 	Why string `json:"why,omitempty"`
 
-	programs []string // the names of our program there
+	programs []string // the programs by which its entries call the gateway
 }
 
-// clients returns the MCP servers of clients on this machine.
+// clients returns the clients on this machine with their MCP servers.
 func clients(c *cli.Console, p cli.Place) ([]clientReport, error) {
 	if p.System {
-		return nil, nil // each user has their own
+		return nil, nil // each user has clients of their own
 	}
 	m, err := c.Machine(p)
 	if err != nil {
@@ -66,7 +66,7 @@ func clients(c *cli.Console, p cli.Place) ([]clientReport, error) {
 	return list, nil
 }
 
-// clientsText lists them for people; nothing if there is none.
+// clientsText lists the clients for people; nothing if there are none.
 func clientsText(p *cli.Sheet, list []clientReport, where cli.Place, home string) {
 	if len(list) == 0 {
 		return
@@ -97,7 +97,7 @@ func clientsText(p *cli.Sheet, list []clientReport, where cli.Place, home string
 	}
 }
 
-// uncoveredText names the servers that a plan leaves beside the gateway.
+// uncoveredText lists the servers that are not reached through the gateway even after a plan.
 func uncoveredText(st cli.Style, plan *protect.Plan) string {
 	if len(plan.Uncovered) == 0 {
 		return ""
@@ -111,7 +111,7 @@ func uncoveredText(st cli.Style, plan *protect.Plan) string {
 	return p.String()
 }
 
-// sayNoServers says why there is nothing to do about servers.
+// sayNoServers says why no server has to be changed.
 func sayNoServers(c *cli.Console, f protectFlags, plan *protect.Plan) {
 	switch {
 	case f.undo:
@@ -128,7 +128,7 @@ func sayNoServers(c *cli.Console, f protectFlags, plan *protect.Plan) {
 	}
 }
 
-// projects returns the folders that were named.
+// projects returns the folders given with --project.
 func projects(c *cli.Console, f protectFlags) ([]string, error) {
 	var list []string
 	for _, name := range f.projects {
@@ -144,7 +144,8 @@ func projects(c *cli.Console, f protectFlags) ([]string, error) {
 	return list, nil
 }
 
-// checkServers checks how clients start the gateway. An entry whose program is gone starts nothing.
+// checkServers checks how clients start the gateway. If the program in an entry is gone, the client
+// starts nothing.
 func checkServers(c *cli.Console, p cli.Place) []cli.Finding {
 	clients, err := clients(c, p)
 	if err != nil {
@@ -175,7 +176,7 @@ func checkServers(c *cli.Console, p cli.Place) []cli.Finding {
 		case len(direct) > 0:
 			list = append(list, cli.Note(check, again, "not through the gateway: %s", strings.Join(direct, ", ")))
 		default:
-			list = append(list, cli.Ok(check, "%d of %d go through the gateway", r.Through, len(r.Servers)))
+			list = append(list, cli.OK(check, "%d of %d go through the gateway", r.Through, len(r.Servers)))
 		}
 		if len(beside) > 0 {
 			list = append(list, cli.Note(check, "", "not covered by the gateway: %s", strings.Join(beside, ", ")))

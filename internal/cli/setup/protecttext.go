@@ -17,16 +17,16 @@ type protectReport struct {
 	Agents  []string        `json:"agents"`
 	Changes []protectChange `json:"changes"`
 	Notes   []string        `json:"notes"`
-	// Uncovered are MCP servers that stay beside the gateway; missing without --mcp.
+	// Uncovered are MCP servers that are not reached through the gateway; missing without --mcp.
 	Uncovered []serverReport `json:"uncovered,omitempty"`
-	// Rules is the change of the policy file; missing if it stays.
+	// Rules is the change of the policy file; missing if there is none.
 	Rules *rulesChange `json:"rules,omitempty"`
 }
 
 type protectChange struct {
 	Agent string `json:"agent"`
 	Path  string `json:"path"`
-	// What says whether it is made, changed or removed.
+	// What is made, changed or removed.
 	What string   `json:"what"`
 	Note string   `json:"note,omitempty"`
 	Diff []string `json:"diff"`
@@ -56,11 +56,10 @@ func whatChanges(ch protect.Change) string {
 	return "changed"
 }
 
-// lockNote explains the change of opencode's list of providers, which reads as if they were
-// switched off.
+// lockNote explains the change to opencode's list of providers, which looks as if it disabled them.
 const lockNote = "This switches no provider off. The word «floodmark:» is a lock that our plugin opens whenever opencode starts: your providers and models stay as they are, and only without the plugin opencode finds none. One thing changes: «opencode auth login» lists no provider. To add a key, take the word out for that moment."
 
-// noteOf returns what people should know about a change.
+// noteOf returns the note for people about a change.
 func noteOf(ch protect.Change) string {
 	word := []byte(`"floodmark:`)
 	if ch.Agent == "opencode" && strings.HasPrefix(filepath.Ext(ch.Path), ".json") && bytes.Count(ch.After, word) > bytes.Count(ch.Before, word) {
@@ -69,11 +68,12 @@ func noteOf(ch protect.Change) string {
 	return ch.Note
 }
 
-// maxShown is how many lines of a new or removed file are shown without --all: it is ours, and
-// long.
+// maxShown is how many lines of a new or removed file are shown unless all are asked for. Such a
+// file is ours, and long.
 const maxShown = 12
 
-// PlanText shows what would change, as a diff; with all, every line of it.
+// PlanText shows what would change, as a diff. With all it shows every line of new and removed
+// files.
 func PlanText(st cli.Style, plan *protect.Plan, home string, all bool) string {
 	p := &cli.Sheet{St: st}
 	title := map[string]string{}
@@ -120,7 +120,7 @@ func PlanText(st cli.Style, plan *protect.Plan, home string, all bool) string {
 	return p.String()
 }
 
-// fromHome shortens a path as people write it.
+// fromHome shortens a path below the home folder with ~.
 func fromHome(path, home string) string {
 	if rest, is := strings.CutPrefix(path, home+"/"); is && home != "" {
 		return "~/" + rest

@@ -60,7 +60,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
 	return cmd
 }
 
-// runProveBox tries to escape from a box on this machine.
+// runProveBox makes the attempts to escape from a box on this machine.
 func runProveBox(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	program, err := boxProgram(c, p)
 	if err != nil {
@@ -87,7 +87,7 @@ func runProveBox(ctx context.Context, c *cli.Console, p cli.Place, form string) 
 	case form == cli.AsJSON:
 		err = c.JSON(struct {
 			escape.Report
-			Next string `json:"next,omitempty"` // in one line, if every attempt was stopped
+			Next string `json:"next,omitempty"` // in one line; missing if an attempt was not stopped
 		}{r, next})
 	default:
 		page := &cli.Sheet{St: c.OutStyle()}
@@ -106,7 +106,7 @@ func runProveBox(ctx context.Context, c *cli.Console, p cli.Place, form string) 
 	return &cli.Failure{Code: cli.ExitNo, Text: r.Why, Hint: r.Hint}
 }
 
-// boxProgram is the full path of floodmark-box.
+// boxProgram returns the full path of floodmark-box.
 func boxProgram(c *cli.Console, p cli.Place) (string, error) {
 	m, err := c.Machine(p)
 	if err != nil {
@@ -115,14 +115,13 @@ func boxProgram(c *cli.Console, p cli.Place) (string, error) {
 	return c.Besides(m, cli.BoxName)
 }
 
-// Untried says that the box was never tried here, and proveBox what to do then.
+// Untried says that the box was never tried here. proveBox is the command that tries it.
 const (
 	Untried  = "this floodmark-box was not tried yet on this kernel"
 	proveBox = "floodmark prove --box"
 )
 
-// noBox returns in one line why no box can be made here, and what to do about it; nothing if
-// one can.
+// noBox returns in one line why no box can be made here, and what to do about it; empty if one can.
 func noBox(ctx context.Context, c *cli.Console, p cli.Place) (why, todo string) {
 	program, err := boxProgram(c, p)
 	if f, ok := errors.AsType[*cli.Failure](err); ok {
@@ -199,7 +198,8 @@ func runProve(ctx context.Context, c *cli.Console, p cli.Place, names []string, 
 	return err
 }
 
-// toProve returns the agents that are named, or else those whose settings have something of ours.
+// toProve returns the named agents, or if none is named, those with something of ours in their
+// settings.
 func toProve(ctx context.Context, m protect.Machine, names []string) (list []protect.Found, err error) {
 	for _, name := range names {
 		f, there, err := m.Find(ctx, name)
@@ -222,8 +222,8 @@ func toProve(ctx context.Context, m protect.Machine, names []string) (list []pro
 	return list, nil
 }
 
-// answered makes sure that a monitor runs. It has to come before the canaries: the process that
-// sends one counts as an agent from then on.
+// answered returns an error unless a monitor answers. It has to be called before canaries are sent,
+// because afterwards the monitor treats this process as an agent's.
 func answered(ctx context.Context, c *cli.Console, p cli.Place) error {
 	d, err := c.Desk(p)
 	if err != nil {
@@ -238,7 +238,7 @@ func answered(ctx context.Context, c *cli.Console, p cli.Place) error {
 	return nil
 }
 
-// proveText is the answer for people.
+// proveText formats the answer for people.
 func proveText(st cli.Style, r proveReport, where cli.Place) string {
 	p := &cli.Sheet{St: st}
 	if len(r.Agents) == 0 {

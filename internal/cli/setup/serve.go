@@ -20,12 +20,12 @@ import (
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
-// NewServe runs the monitor in the foreground.
+// NewServe is the command «floodmark serve».
 func NewServe(c *cli.Console) *cobra.Command {
 	var o serveFlags
 	cmd := &cobra.Command{
 		Use:    "serve",
-		Hidden: true, // service managers and hooks start it; people say «floodmark up»
+		Hidden: true, // service managers and hooks start it; people use «floodmark up»
 		Short:  "Run the monitor",
 		Long: `Run the monitor until it is stopped. Agents report to hook.sock; the owner asks
 and answers over owner.sock. Every answer is written to the journal before it is
@@ -60,7 +60,7 @@ func serve(ctx context.Context, c *cli.Console, f serveFlags) error {
 	}
 	if f.policy != "" {
 		paths.Policy = c.Path(f.policy)
-		// The default file may be missing; one that was named must exist.
+		// The default file may be missing, but a file named by a flag must exist.
 		if _, err := os.Stat(paths.Policy); err != nil {
 			return cli.Unreadable(f.policy, err)
 		}
@@ -99,7 +99,7 @@ func serve(ctx context.Context, c *cli.Console, f serveFlags) error {
 	return nil
 }
 
-// selfCheck returns the monitor's daily check: none in system mode.
+// selfCheck returns the monitor's daily check; nil in system mode.
 func selfCheck(c *cli.Console, p cli.Place, paths config.Paths) func(context.Context, time.Time) ([]floodmark.IncidentSeen, error) {
 	if p.System || c.Program == "" {
 		return nil
@@ -117,7 +117,7 @@ func selfCheck(c *cli.Console, p cli.Place, paths config.Paths) func(context.Con
 	}
 }
 
-// cannotServe words why the monitor did not start.
+// cannotServe returns why the monitor did not start.
 func cannotServe(err error) error {
 	if problems, ok := errors.AsType[floodmark.Problems](err); ok {
 		return cli.Refuse("mend the policy: «floodmark policy check» shows each place", "the policy is wrong, and without one nothing would be allowed:\n%s", problems)

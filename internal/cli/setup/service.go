@@ -31,7 +31,7 @@ run cannot touch it.`,
 	return cmd
 }
 
-// serviceFlags choose a service.
+// serviceFlags are the flags that choose a service.
 type serviceFlags struct {
 	cli.Place
 	manager cli.Choice
@@ -44,8 +44,8 @@ func addService(cmd *cobra.Command, f *serviceFlags) {
 	cli.Complete(cmd, "manager", f.manager.Known)
 }
 
-// service returns the unit that would be installed. The manager is that of this machine unless it
-// was named.
+// service returns the unit that would be installed. The service manager is this machine's, unless a
+// flag names another.
 func service(c *cli.Console, cmd *cobra.Command, f *serviceFlags) (*launch.Unit, error) {
 	if runtime.GOOS == "darwin" && !cmd.Flags().Changed("manager") {
 		f.manager.Value = "launchd"
@@ -73,7 +73,7 @@ func service(c *cli.Console, cmd *cobra.Command, f *serviceFlags) (*launch.Unit,
 // A serviceReport is the answer for programs. Fields are only added.
 type serviceReport struct {
 	Files []serviceFile `json:"files"`
-	// Start and Stop are the commands that tell the service manager.
+	// Start and Stop are the commands for the service manager.
 	Start []string `json:"start"`
 	Stop  []string `json:"stop"`
 }
@@ -219,7 +219,7 @@ still in place are refused everything while no monitor runs.`,
 	return cmd
 }
 
-// installFile writes one file, unless the one that is there was changed.
+// installFile writes one file, unless it exists and was edited.
 func installFile(c *cli.Console, f launch.File, force bool) error {
 	if f.State() == launch.Same {
 		c.Say("%s is there already", f.Path)
@@ -250,7 +250,7 @@ func removeFile(c *cli.Console, f launch.File, force bool) error {
 	return nil
 }
 
-// tellManager runs commands, or says which to run.
+// tellManager runs the commands if really is set, else it prints them.
 func tellManager(ctx context.Context, c *cli.Console, commands [][]string, really bool) error {
 	for i, line := range shellLines(commands) {
 		if !really {

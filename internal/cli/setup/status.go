@@ -52,21 +52,21 @@ covered of each agent, and which MCP servers go through the gateway.`,
 type StatusReport struct {
 	Running bool   `json:"running"`
 	Socket  string `json:"socket"`
-	// Status is the monitor's own answer; missing if none runs.
+	// Status is the monitor's own answer; missing if no monitor runs.
 	Status json.RawMessage `json:"status,omitempty"`
-	// Agents are those on this machine.
+	// Agents are the agents on this machine.
 	Agents []AgentReport `json:"agents"`
-	// MCP says what is held of MCP servers; missing if nothing is.
+	// MCP says which definitions of MCP servers are held; missing if none is.
 	MCP string `json:"mcp,omitempty"`
-	// Logins are the MCP servers that want the owner to log in, a line for each.
+	// Logins has a line for each MCP server that wants the owner to log in.
 	Logins []string `json:"logins,omitempty"`
 	// Fleets are the owner's logins at fleets.
 	Fleets []fleetcli.FleetReport `json:"fleets,omitempty"`
 	// Box says why no box can be made here; missing if one can. Boxes says in one line how many
-	// commands ran in it today, and which agents do not use it.
+	// commands ran in boxes today, and which agents do not use them.
 	Box   string `json:"box,omitempty"`
 	Boxes string `json:"boxes,omitempty"`
-	// Clients are the programs here that use MCP servers, which may be agents.
+	// Clients are the programs on this machine that use MCP servers. Some of them are agents.
 	Clients []clientReport `json:"clients"`
 }
 
@@ -96,7 +96,7 @@ func status(ctx context.Context, c *cli.Console, p cli.Place, form string, all b
 		report.Boxes = prove.BoxesLine(s.GetBoxedToday(), off, todo, boxable(agents))
 	}
 	if form == cli.AsJSON && (err == nil || cli.Absent(err)) {
-		report.Fleets, _ = fleetcli.LoginsAt(c, p) // its errors are shown to people
+		report.Fleets, _ = fleetcli.LoginsAt(c, p) // people see its errors in the other form
 		return statusJSON(c, d, s, report)
 	}
 	if err == nil || all && cli.Absent(err) {
@@ -108,7 +108,7 @@ func status(ctx context.Context, c *cli.Console, p cli.Place, form string, all b
 	return nil
 }
 
-// statusPage is the answer for people. Without all it is as short as it can be.
+// statusPage prints the answer for people. Without all it is as short as possible.
 func statusPage(c *cli.Console, p cli.Place, s *wire.StatusResponse, report StatusReport, all bool) {
 	page := &cli.Sheet{St: c.OutStyle()}
 	switch {
@@ -135,7 +135,7 @@ func statusPage(c *cli.Console, p cli.Place, s *wire.StatusResponse, report Stat
 	fmt.Fprint(c.Stdout, page.String())
 }
 
-// StatusLines is one line if all is well, and else a line for each thing to look at.
+// StatusLines writes one line if all is well, and another line for each thing that needs attention.
 func StatusLines(p *cli.Sheet, s *wire.StatusResponse, report StatusReport, where cli.Place) {
 	var held, look []string
 	for _, a := range report.Agents {
@@ -146,7 +146,7 @@ func StatusLines(p *cli.Sheet, s *wire.StatusResponse, report StatusReport, wher
 			look = append(look, a.Title+": "+text)
 		}
 		for _, w := range a.Warnings {
-			if a.State == string(protect.Protected) && strings.Contains(w, "«floodmark ") { // it says what to do
+			if a.State == string(protect.Protected) && strings.Contains(w, "«floodmark ") { // the warning names a command to run
 				look = append(look, a.Title+": "+w)
 			}
 		}
@@ -182,14 +182,14 @@ func StatusLines(p *cli.Sheet, s *wire.StatusResponse, report StatusReport, wher
 	}
 }
 
-// calm reports whether a line of the monitor describes a permanent state, or that protect wrote
-// rules. Only «status --all» shows such lines.
+// calm reports whether a warning of the monitor only describes a permanent state, or rules that
+// protect wrote. Such lines are shown only by «status --all».
 func calm(line string) bool {
 	return strings.HasPrefix(line, "user mode: ") || strings.HasPrefix(line, "the signed heads lie ") ||
 		strings.HasPrefix(line, "«floodmark protect» changed the rules")
 }
 
-// fleetStatus shows the status of a fleet, as far as it concerns the caller.
+// fleetStatus shows the status of a fleet, as far as the caller may see it.
 func fleetStatus(ctx context.Context, c *cli.Console, p cli.Place, form string) error {
 	s, err := cli.Ask(ctx, c, p, (*cli.Desk).Status, &wire.StatusRequest{})
 	switch {
@@ -220,7 +220,7 @@ func statusJSON(c *cli.Console, d *cli.Desk, s *wire.StatusResponse, report Stat
 	return c.JSON(report)
 }
 
-// StatusText is the answer for people. A fleet has no boxes.
+// StatusText formats the answer for people. boxes is empty for a fleet.
 func StatusText(p *cli.Sheet, s *wire.StatusResponse, now time.Time, boxes string) {
 	p.Title("Floodmark runs, for " + cli.Span(now.Sub(s.GetStarted().AsTime())) + " now.")
 	stateLines(p, s)
@@ -234,7 +234,7 @@ func StatusText(p *cli.Sheet, s *wire.StatusResponse, now time.Time, boxes strin
 	}
 }
 
-// stateLines say what is unusual about the monitor's state.
+// stateLines writes what is unusual about the monitor's state.
 func stateLines(p *cli.Sheet, s *wire.StatusResponse) {
 	for _, one := range s.GetPauses() {
 		p.Painted(0, asking.PauseText(one)+".", p.St.Yellow)

@@ -1,5 +1,4 @@
-// Package setup holds the commands that start the monitor, connect agents to it, and
-// look at both.
+// Package setup contains the commands that start the monitor, connect agents to it, and check both.
 package setup
 
 import (
@@ -87,10 +86,10 @@ type upReport struct {
 	Agents  []prove.Result `json:"agents"`
 }
 
-// startTime is how long a monitor may take until it answers.
+// startTime is how long a monitor may take to answer, or to stop.
 const startTime = 20 * time.Second
 
-// up asks first and then acts; if a step fails, it undoes the steps before.
+// up asks the person first and then acts. If a step fails, it undoes the earlier steps.
 func up(ctx context.Context, c *cli.Console, f protectFlags, names []string) error {
 	if err := c.MayChange(ctx, f.Place); err != nil {
 		return err
@@ -134,7 +133,7 @@ func up(ctx context.Context, c *cli.Console, f protectFlags, names []string) err
 			return "the monitor was stopped again; nothing else was changed"
 		}
 	}
-	_ = reload(ctx, c, f.Place, true) // otherwise the monitor takes the change for another process's
+	_ = reload(ctx, c, f.Place, true) // otherwise the monitor reports the change as made by a stranger
 	for _, title := range changed(plan) {
 		steps.Begin("Protecting " + title)
 	}
@@ -148,14 +147,14 @@ func up(ctx context.Context, c *cli.Console, f protectFlags, names []string) err
 	return upDone(ctx, c, f, m, plan, report, undo)
 }
 
-// within bounds a start or a stop. Ctrl-c does not cut a stop short.
+// within bounds a start or a stop. Ctrl-c does not interrupt it.
 func within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTime)
 	defer cancel()
 	return do(ctx)
 }
 
-// step names the step that failed.
+// step adds the name of the step that failed to its error.
 func step(name string, err error, hint string) error {
 	f, ok := errors.AsType[*cli.Failure](err)
 	if !ok {
@@ -167,7 +166,7 @@ func step(name string, err error, hint string) error {
 	return &cli.Failure{Code: cli.ExitNo, Text: name + ": " + f.Text, Hint: hint}
 }
 
-// tryAgents proves the agents of a plan, and the box if one can be made.
+// tryAgents proves the agents of a plan, and the box if it was never tried.
 func tryAgents(ctx context.Context, c *cli.Console, p cli.Place, m protect.Machine, plan *protect.Plan, steps *linetext.Steps) []prove.Result {
 	list := prove.Planned(ctx, m, plan, c.Clock().UTC(), steps.Begin)
 	paths, err := c.Paths(p)
@@ -187,8 +186,8 @@ func tryAgents(ctx context.Context, c *cli.Console, p cli.Place, m protect.Machi
 	return list
 }
 
-// upDone reports the result. Agents whose proof failed get their settings back; if all failed,
-// everything is undone.
+// upDone reports the result. If the proof of an agent failed that was not protected before, its
+// settings are restored. If no agent was proved, everything is undone.
 func upDone(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, plan *protect.Plan, report upReport, undo func() string) error {
 	var good, bad, back []string
 	why := ""
@@ -198,7 +197,7 @@ func upDone(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machi
 			continue
 		}
 		bad, why = append(bad, r.Title), r.Why
-		if plan.Agents[i].State != protect.Protected { // it was not protected before
+		if plan.Agents[i].State != protect.Protected { // the agent was not protected before
 			back = append(back, r.Agent)
 		}
 	}
@@ -225,7 +224,7 @@ func upDone(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machi
 	return &cli.Failure{Code: cli.ExitNo, Text: "prove: " + strings.Join(bad, ", ") + " was not seen to obey: " + why, Hint: hint}
 }
 
-// upText writes the line that says that all is well, and the next command.
+// upText prints the line that says that all is well, and the next command.
 func upText(c *cli.Console, f protectFlags, report upReport, good []string) {
 	st := c.OutStyle()
 	proved := ""
@@ -237,7 +236,7 @@ func upText(c *cli.Console, f protectFlags, report upReport, good []string) {
 	c.Say("Next: «floodmark watch%s» shows what they do and takes your answers", f.Flags())
 }
 
-// giveBack unprotects agents, and returns how that went.
+// giveBack unprotects agents, and returns a sentence with the result.
 func giveBack(ctx context.Context, c *cli.Console, f protectFlags, m protect.Machine, names []string) string {
 	f.undo = true
 	plan, err := m.Unprotect(ctx, names...)
@@ -254,7 +253,7 @@ func giveBack(ctx context.Context, c *cli.Console, f protectFlags, m protect.Mac
 	return "given back as they were: the settings of " + strings.Join(names, ", ")
 }
 
-// upAgreed shows in a few lines what will change, and asks.
+// upAgreed shows in a few lines what will change, and asks the person.
 func upAgreed(c *cli.Console, f protectFlags, plan *protect.Plan, rules *rulesChange, by launch.Starter, runs bool) error {
 	if plan.Nothing() && runs {
 		return nil
@@ -277,7 +276,7 @@ func upAgreed(c *cli.Console, f protectFlags, plan *protect.Plan, rules *rulesCh
 	return err
 }
 
-// sayYes asks once. d shows every line that changes.
+// sayYes asks the person to confirm. The answer d shows every line that changes and asks again.
 func sayYes(c *cli.Console, f protectFlags, plan *protect.Plan, rules *rulesChange) (bool, error) {
 	switch {
 	case f.yes:
@@ -307,7 +306,7 @@ func sayYes(c *cli.Console, f protectFlags, plan *protect.Plan, rules *rulesChan
 	}
 }
 
-// changed returns the agents whose settings a plan changes.
+// changed returns the titles of the agents whose settings a plan changes.
 func changed(plan *protect.Plan) (list []string) {
 	files := map[string]int{}
 	for _, ch := range plan.Changes {
@@ -334,15 +333,16 @@ func planLine(plan *protect.Plan, rules *rulesChange) string {
 func takenAway(plan *protect.Plan) (list []string) {
 	covers, err := integrations.Covers()
 	for _, ch := range plan.Changes {
-		if err == nil { // a test holds the file
+		if err == nil { // a test checks that the file can be read
 			list = append(list, covers[ch.Agent].Lost(linetext.Diff(string(ch.Before), string(ch.After)))...)
 		}
 	}
 	return list
 }
 
-// starter finds how the monitor is started here. With --dir, or where variables lead away from this
-// account's own folders, a unit would run another monitor than the one that is meant.
+// starter returns how the monitor is started here. No service manager is used with --dir or if
+// variables lead away from this account's own folders, because its unit would run a monitor for
+// other folders.
 func starter(ctx context.Context, c *cli.Console, p cli.Place) (launch.Starter, error) {
 	paths, err := c.Paths(p)
 	if err != nil {
@@ -368,8 +368,8 @@ func runs(ctx context.Context, c *cli.Console, p cli.Place) bool {
 	return answered(ctx, c, p) == nil
 }
 
-// down gives all settings back, then stops the monitor: in the other order agents would be refused
-// everything meanwhile.
+// down restores all settings and then stops the monitor. In the other order, agents would be
+// refused everything in between.
 func down(ctx context.Context, c *cli.Console, f protectFlags) error {
 	if err := c.MayChange(ctx, f.Place); err != nil {
 		return err
