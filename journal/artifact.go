@@ -12,17 +12,18 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// An Artifact is what one session recorded about something it left behind. There is one for each
-// key and session: a newer one replaces it. One without a body removes the session's artifact up to
-// Seq; a newer one stays.
+// An Artifact is the record that a session keeps of something it left behind. A session has at most
+// one artifact for each key; a newer one replaces it. An Artifact without a body is a removal: it
+// removes the session's artifact if that was written with entry Seq or an earlier one.
 //
-// Artifacts are written only with their session's own entries, so they have the same order. A
-// session that takes one over removes exactly that version. So two writers never have to agree.
+// A session writes an artifact only in a batch with its own entry Seq, so its artifacts have the
+// order of its entries. A session that takes over another session's artifact removes exactly the
+// version it read. So concurrent writers need no lock.
 type Artifact struct {
 	Tenant  string
 	Key     floodmark.Digest
 	Session floodmark.SessionID
-	// Seq is the number of the entry it was written with.
+	// Seq is the number of the entry that the artifact was written with.
 	Seq  uint64
 	Body []byte
 }
@@ -30,7 +31,8 @@ type Artifact struct {
 // Gone reports whether a removes an artifact.
 func (a Artifact) Gone() bool { return len(a.Body) == 0 }
 
-// MAC binds an artifact under a key to its session, its entry and its name.
+// MAC returns an HMAC, by the given key, of the artifact with its tenant, Key, session and entry
+// number.
 func (a Artifact) MAC(key []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	for _, part := range []string{"floodmark left", a.Tenant, string(a.Key[:]), string(a.Session)} {
@@ -42,8 +44,8 @@ func (a Artifact) MAC(key []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// MaxArtifacts bounds the artifacts of one batch: a call that names a hundred files in deep folders
-// stays below it.
+// MaxArtifacts bounds the artifacts of one batch. A call that names a hundred files in deep folders
+// needs fewer.
 const MaxArtifacts = 1 << 13
 
 // MaxArtifactBytes bounds one artifact: it has some dozens of sources.

@@ -88,7 +88,7 @@ type Checkpoint struct {
 	// The rest are extension lines.
 	At    time.Time
 	Store string // which journal it is about; may be empty
-	Mark  Mark   // the end of what it covers in that journal
+	Mark  Mark   // the mark of the last head it covers
 }
 
 // MaxStoreBytes bounds the name of a store in a checkpoint.

@@ -43,7 +43,7 @@ func ParseKey(secret string) (Key, error) {
 	if err != nil {
 		return Key{}, errors.New("read the signing key: it is not one; make a new one, or restore the old from a backup")
 	}
-	// A signer's five parts: the last may hold plus signs itself.
+	// A secret key has five parts; the last one may contain plus signs itself.
 	parts := strings.SplitN(secret, "+", 5)
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
 	if err != nil || len(seed) != 1+ed25519.SeedSize {

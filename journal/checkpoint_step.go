@@ -17,7 +17,8 @@ import (
 // Its content need not be trusted: readers verify the signatures.
 type HeadLog interface {
 	// Leaves yields the leaves from the given number on, from 0, in their string form. There may be
-	// more than the newest checkpoint counts. It yields [ErrLog] if there are fewer than from.
+	// more leaves than the newest checkpoint covers. It yields [ErrLog] if there are fewer than
+	// from.
 	Leaves(ctx context.Context, from int64) iter.Seq2[string, error]
 	// Notes yields all checkpoints, oldest first.
 	Notes(ctx context.Context) iter.Seq2[[]byte, error]
@@ -104,8 +105,8 @@ func (c *Checkpointer) Step(ctx context.Context, now time.Time) (Step, error) {
 	return Step{Leaves: len(leaves), Checkpoint: next, More: more}, nil
 }
 
-// last returns the newest checkpoint and trims the log to it: further leaves come from a step that
-// ended before its signature. The journal still has their heads.
+// last returns the newest checkpoint and trims the log to the leaves it covers. Any further leaves
+// come from a step that stopped before it signed them; the journal still has their heads.
 func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 	signed, err := c.Log.Newest(ctx)
 	if err != nil {
@@ -139,7 +140,8 @@ func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 }
 
 // ofOneStep reports whether the leaves from number size on can come from one unfinished step, which
-// has each session once. Otherwise they were signed, and checkpoints are missing.
+// adds at most one leaf for each session. Leaves of several steps must have been signed, so
+// checkpoints are missing then.
 func ofOneStep(ctx context.Context, log HeadLog, size int64) (bool, error) {
 	seen := map[Session]bool{}
 	for line, err := range log.Leaves(ctx, size) {
@@ -228,9 +230,9 @@ func writeTree(ctx context.Context, log HeadLog, size int64, leaves []string) er
 	return nil
 }
 
-// headsAfter returns about limit heads after a mark, and whether there are more. Heads with one
-// mark stay together: a batch may write several sessions, and a page that ended between them would
-// lose the others.
+// headsAfter returns about limit heads after a mark, and whether there are more. It returns all
+// heads with the same mark, because one batch may write several sessions with one mark and the next
+// call starts after that mark.
 func headsAfter(ctx context.Context, j Journal, after Mark, limit int) (heads []Head, more bool, err error) {
 	for h, err := range j.Heads(ctx, after) {
 		if err != nil {

@@ -83,8 +83,8 @@ func Seal(s Session, after Link, at time.Time, facts []floodmark.Fact) ([]Entry,
 // usualBytes is the average size of a sealed entry of a decision.
 const usualBytes = 640
 
-// seal gives e its body and its hash. Both are built in room, where the body stays: it is hashed in
-// place.
+// seal sets the body and the hash of e. It appends the hashed bytes to room and returns it; e.Body
+// is a part of room, so the body is not copied.
 func (e *Entry) seal(room []byte, f floodmark.Fact) ([]byte, error) {
 	begin := len(room)
 	room = e.head(room)

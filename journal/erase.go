@@ -27,11 +27,11 @@ const maxForgetTries = 5
 // ErrUnknownSession says that a journal has no such session.
 var ErrUnknownSession = errors.New("journal: no such session")
 
-// Forget erases all of a session and leaves a signed tombstone. What was erased already stays as it
-// is.
+// Forget erases all entries of a session and leaves a signed tombstone. If all of them are erased
+// already, it returns the existing tombstone.
 //
-// It reads the session first and does not erase one whose chain is broken: the tombstone would hide
-// the tampering for ever.
+// Forget checks the session's chain first. It does not erase a session whose chain is broken,
+// because the tombstone would hide the tampering for ever.
 func Forget(ctx context.Context, j Journal, signer note.Signer, s Session, mark MarkOf, now time.Time, why string) (Tombstone, error) {
 	var err error
 	for range maxForgetTries {
@@ -156,7 +156,7 @@ func (r *Retention) Step(ctx context.Context, now time.Time) (Retained, error) {
 	return did, nil
 }
 
-// look queues expired sessions, up to the first that is not.
+// look queues expired sessions, the oldest first, and stops at the first one that is not expired.
 func (r *Retention) look(ctx context.Context, now time.Time) error {
 	var due []Head
 	after := r.after
@@ -166,7 +166,8 @@ func (r *Retention) look(ctx context.Context, now time.Time) error {
 		case err != nil:
 			return err
 		case h.At > now.UnixNano():
-			// A clock was wrong then, or is now. This session must not delay all others.
+			// The clock was wrong when this entry was written, or is wrong now. This session must
+			// not delay all others.
 			after = h.Mark
 			continue
 		case h.At > now.Add(-r.Keep).UnixNano():
@@ -193,10 +194,10 @@ func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retai
 	}
 	start, err := r.Journal.Begin(ctx, h.Session)
 	if err == nil && start.Tombstone != nil && start.Tombstone.Link == h.Link {
-		return nil // long ago
+		return nil // erased earlier
 	}
 	if err == nil {
-		// The session is due only if this is still its last entry: see onlyAt.
+		// The session may be erased only if h is still its last entry: see onlyAt.
 		_, err = forget(ctx, r.Journal, r.Signer, h.Session, onlyAt(h.Link, r.Mark), now, WhyRetention)
 	}
 	switch {
@@ -205,14 +206,14 @@ func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retai
 	case ctx.Err() != nil || errors.Is(err, ErrClosed):
 		return fmt.Errorf("erase session %s: %w", plain(h.Session), err)
 	case errors.Is(err, ErrConflict):
-		// A new entry was written: the session is not due any more and comes again.
+		// A new entry was written, so the session is not due any more. It is listed again later.
 	default:
 		did.Kept = append(did.Kept, Unerased{Session: h.Session, Why: err})
 	}
 	return nil
 }
 
-// onlyAt returns a conflict for every entry but one.
+// onlyAt returns a MarkOf that calls mark for the entry want and returns ErrConflict for any other.
 func onlyAt(want Link, mark MarkOf) MarkOf {
 	return func(ctx context.Context, s Session, at Link) (floodmark.Label, error) {
 		if at != want {

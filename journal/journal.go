@@ -46,7 +46,8 @@ type Journal interface {
 	// not verify hashes: [Check] does.
 	Read(ctx context.Context, s Session, after uint64) iter.Seq2[Entry, error]
 
-	// Postings returns the index of contents, by digest, for those it has.
+	// Postings returns the stored indexes of contents, by digest. Contents without an index are
+	// left out.
 	Postings(ctx context.Context, tenant string, contents []floodmark.Digest) (map[floodmark.Digest][]byte, error)
 
 	// Artifacts returns what sessions of a tenant left behind under these keys: each session's
@@ -68,15 +69,16 @@ type Journal interface {
 	Close() error
 }
 
-// A Batch is all that one event writes, or several concurrent events of one session.
+// A Batch is everything that is written for one event, or for several concurrent events of one
+// session.
 type Batch struct {
-	// Records are one session's entries each: first the session of the events, then those it
-	// started. No session appears twice.
+	// Each record holds the entries of one session. The session of the events comes first, then the
+	// sessions that those events started. No session appears twice.
 	Records []Record
 	// Contents are indexes of content seen for the first time. Existing ones are not replaced.
 	Contents []Content
-	// Artifacts are what the sessions of Records leave behind, and what removes older artifacts, in
-	// this order.
+	// Artifacts adds artifacts of the sessions of Records and removes older artifacts of any
+	// session. They are applied in this order.
 	Artifacts []Artifact
 }
 

@@ -13,8 +13,8 @@ import (
 // KeptKind is the kind of [floodmark.ArtifactsKept] on disk.
 const KeptKind = "artifacts-kept"
 
-// A KeptLister lists the entries of [KeptKind], of all sessions, without reading the others. Not
-// every store can do so cheaply.
+// A KeptLister is a store that can list the entries of [KeptKind] of all sessions without reading
+// any other entries. Not every store can.
 type KeptLister interface {
 	KeptEntries(ctx context.Context) iter.Seq2[Placed, error]
 }
@@ -55,9 +55,9 @@ func Kept(words []Artifact) floodmark.ArtifactsKept {
 	return f
 }
 
-// LostArtifacts compares stored artifacts with what entries record of them, as far as that is
-// cheap, and verifies fully where one seems lost. It returns one finding for each session that lost
-// artifacts, for which a start should be refused. A journal that is no [KeptLister] is not checked.
+// LostArtifacts compares the stored artifacts with the entries that record them. If one seems lost,
+// it verifies the whole journal to be sure. It returns one finding for each session that lost
+// artifacts. A journal that is not a [KeptLister] is not checked.
 func LostArtifacts(ctx context.Context, j Journal) ([]Finding, error) {
 	list, ok := j.(KeptLister)
 	if !ok {
@@ -79,8 +79,9 @@ func LostArtifacts(ctx context.Context, j Journal) ([]Finding, error) {
 	return slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Kind != ArtifactGone }), err
 }
 
-// CheckArtifacts is [LostArtifacts] as an error with a remedy. A monitor refuses to start with it:
-// files written after foreign content was read would count as clean.
+// CheckArtifacts returns an error with a remedy if [LostArtifacts] finds any. A monitor then
+// refuses to start, because files that were written after foreign content was read would be taken
+// for clean.
 func CheckArtifacts(ctx context.Context, j Journal) error {
 	lost, err := LostArtifacts(ctx, j)
 	if err != nil || len(lost) == 0 {
@@ -97,17 +98,17 @@ type wordName struct {
 	session floodmark.SessionID
 }
 
-// A word is when the newest version was written.
+// A word is the newest recorded version of an artifact: the entry it was written with, and when.
 type word struct {
 	seq uint64
 	at  int64
 }
 
-// words are the artifacts recorded by entries. Versions are named, so sessions can be read in any
-// order, and an entry twice.
+// words collects the artifacts that entries record. Entries name each version they write or remove,
+// so sessions can be read in any order, and an entry more than once.
 type words struct {
 	left   map[wordName]word
-	gone   map[wordName]uint64 // up to this version
+	gone   map[wordName]uint64 // removed up to this version
 	erased map[string]int64    // when a tenant's session was last erased
 }
 
@@ -135,15 +136,16 @@ func (w *words) entry(s Session, e Entry) error {
 		n := wordName{s.Tenant, g.Key, g.Version.Session}
 		upTo := g.Version.Seq
 		if g.Version.Session == s.ID {
-			upTo = min(upTo, e.Seq-1) // earlier versions of the session's own
+			upTo = min(upTo, e.Seq-1) // a session removes only what it wrote with earlier entries
 		}
 		w.gone[n] = max(w.gone[n], upTo)
 	}
 	return nil
 }
 
-// lost returns the artifacts that should be stored and are not. Those that an erased session took
-// over are unknown, so nothing older than an erasure counts.
+// lost returns the artifacts that should be stored and are not. An erased session may have taken
+// over artifacts, and no entry tells which, so artifacts older than the tenant's last erasure are
+// not reported.
 func (w *words) lost(ctx context.Context, j Journal) ([]wordName, error) {
 	keys := map[string][]floodmark.Digest{}
 	want := map[wordName]word{}
@@ -181,8 +183,8 @@ func (w *words) lost(ctx context.Context, j Journal) ([]wordName, error) {
 // wordsAtOnce is how many keys are looked up at once.
 const wordsAtOnce = 1024
 
-// checkWords compares stored artifacts with the entries. Sessions may write meanwhile: new entries
-// are read before a loss is reported.
+// checkWords compares stored artifacts with the entries. Sessions may be written meanwhile, so new
+// entries are read before a loss is reported.
 func (v *verification) checkWords(ctx context.Context) error {
 	for range 3 {
 		lost, err := v.words.lost(ctx, v.journal)
@@ -190,7 +192,7 @@ func (v *verification) checkWords(ctx context.Context) error {
 			return err
 		}
 		lost = slices.DeleteFunc(lost, func(n wordName) bool {
-			return v.evidence.Only != nil && !v.evidence.Only(Session{Tenant: n.tenant}) // sessions outside the selection may have taken it over
+			return v.evidence.Only != nil && !v.evidence.Only(Session{Tenant: n.tenant}) // sessions outside the selection may have taken the artifact over
 		})
 		more := false
 		if len(lost) > 0 {

@@ -24,7 +24,7 @@ type Tombstone struct {
 	// Mark is the session's mark at that entry. It outlives the erasure, so that an untrusted
 	// session remains untrusted.
 	Mark floodmark.Label
-	// At is when it was erased, Why «retention» or «owner».
+	// At is when the session was erased. Why is «retention» or «owner».
 	At  int64 // nanoseconds since 1970, UTC
 	Why string
 	// Note is all of this as a signed note (C2SP signed-note).
@@ -159,7 +159,8 @@ func openNote(keys note.Verifiers, signed []byte) (text, name string, err error)
 	return n.Text, n.Sigs[0].Name, nil
 }
 
-// canonical re-encodes base64, of which a decoder ignores some bits.
+// canonical decodes and re-encodes base64, because a decoder accepts several forms of the same
+// bytes.
 func canonical(s string) string {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {

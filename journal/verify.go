@@ -106,7 +106,7 @@ func (r *Report) findLog(kind FindingKind, format string, args ...any) {
 // Stored artifacts are compared with their entries. Verify does not look into snapshots, except for
 // their position, nor into the index of contents: both can be rebuilt from the entries.
 //
-// If tell is not nil it is called now and then with the report so far.
+// If tell is not nil, it is called from time to time with the report so far.
 func Verify(ctx context.Context, j Journal, ev Evidence, tell func(Report)) (Report, error) {
 	if tell == nil {
 		tell = func(Report) {}
@@ -128,15 +128,15 @@ type verification struct {
 	report   Report
 	told     int64 // how many entries when tell was last called
 
-	checkpoints []Checkpoint // those that count, by size
+	checkpoints []Checkpoint // the valid ones, by size
 	trusted     int64        // how many leaves match a signature
 	keep        int64        // how many leaves may be kept in memory
 
 	words  *words // what sessions say they left behind
-	newest Mark   // of the sessions listed
+	newest Mark   // the highest mark of the sessions listed
 
 	seed        maphash.Seed
-	part, parts uint64 // the sessions of this round
+	part, parts uint64 // this round verifies the sessions of part, out of parts
 }
 
 func (v *verification) run(ctx context.Context) error {

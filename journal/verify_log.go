@@ -10,13 +10,13 @@ import (
 
 // A signedSession is what checkpoints say about one session.
 type signedSession struct {
-	heads   []signedHead // each further than the one before
+	heads   []signedHead // in ascending order of entries
 	visited bool
 }
 
 type signedHead struct {
 	link       Link
-	checkpoint int32 // the first that counts it
+	checkpoint int32 // index of the first checkpoint that covers it
 }
 
 // at returns what was signed about entry seq.
@@ -124,7 +124,7 @@ func (v *verification) checkTree(ctx context.Context) error {
 // checkRest checks the leaves after the newest checkpoint.
 func (v *verification) checkRest(ctx context.Context) error {
 	alone, err := ofOneStep(ctx, v.evidence.Log, v.trusted)
-	if alone || err != nil || v.report.Found > 0 { // invalid checkpoints explain it
+	if alone || err != nil || v.report.Found > 0 { // invalid checkpoints, reported above, explain the extra leaves
 		return err
 	}
 	// New checkpoints may have been made since they were read.
@@ -193,10 +193,11 @@ func (v *verification) expect(signed map[Session]*signedSession, leaf Leaf, chec
 // when returns the time of the first checkpoint with a head.
 func (v *verification) when(h signedHead) string { return minute(v.checkpoints[h.checkpoint].At) }
 
-// A tree is the right edge of the tree over leaves: enough to add one and to compute the root.
+// A tree holds the right edge of the Merkle tree over the leaves, which is enough to add a leaf and
+// to compute the root.
 type tree struct {
 	size int64
-	edge []tlog.Hash // of whole subtrees, the largest first
+	edge []tlog.Hash // hashes of the complete subtrees, the largest first
 }
 
 func (t *tree) add(leaf string) {

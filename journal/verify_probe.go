@@ -11,9 +11,8 @@ import (
 // enough for every start.
 const ProbeHeads = 64
 
-// Probe looks up the heads signed last, to notice at the start that a store was deleted, swapped or
-// set back. It is quick and checks no more than that: it trusts the log of heads. [Verify] checks
-// everything.
+// Probe looks up the heads that were signed last, so that a start notices if the store was deleted,
+// swapped or set back. It is quick because it trusts the log of heads; [Verify] checks everything.
 func Probe(ctx context.Context, j Journal, ev Evidence) (Report, error) {
 	v := &verification{journal: j, evidence: ev, tell: func(Report) {}, parts: 1}
 	signed, err := ev.Log.Newest(ctx)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// checkSession verifies one session. It reads it twice before reporting: the session may be erased
-// during the first read.
+// checkSession verifies one session. If it finds a problem, it reads the session again before it
+// reports it, because the session may have been erased during the first read.
 func (v *verification) checkSession(ctx context.Context, h Head, signed *signedSession) error {
 	var look *sessionLook
 	for range 2 {
@@ -45,7 +45,7 @@ type sessionLook struct {
 	erased  bool
 	base    Link // the last entry that was erased
 	prev    Link // the entry read last
-	said    bool // that erased entries are still there
+	said    bool // it was reported that erased entries are still there
 	entries int64
 	room    []byte // for hashing
 	found   Report
@@ -86,8 +86,8 @@ func (l *sessionLook) run(ctx context.Context) error {
 	return nil
 }
 
-// unreadable records that the session could not be read on. Other sessions may be whole, so the
-// verification goes on, unless it was cancelled.
+// unreadable records that the rest of the session cannot be read. Other sessions may be whole, so
+// the verification goes on, unless it was cancelled.
 func (l *sessionLook) unreadable(ctx context.Context, seq uint64, err error) error {
 	if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 		return err

@@ -14,12 +14,12 @@ type Options struct {
 	Open func(t *testing.T) journal.Journal
 	// Reopen closes a journal and opens it again. It is nil for a journal without storage.
 	Reopen func(t *testing.T, j journal.Journal) journal.Journal
-	// Lose is Reopen, with the artifacts removed from the store in between. It is nil where the
-	// store does not allow that.
+	// Lose is Reopen, but removes the artifacts from the store in between. It is nil if the store
+	// does not allow that.
 	Lose func(t *testing.T, j journal.Journal) journal.Journal
 }
 
-// Run checks a journal; open returns a new, empty one at every call.
+// Run checks a journal. Each call of open returns a new, empty one.
 func Run(t *testing.T, open func(t *testing.T) journal.Journal) {
 	t.Helper()
 	RunWith(t, Options{Open: open})
