@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// commits refuses history in which an object is missing, commits that carry a file which
-// the project would not keep, and new ones at the end of a branch whose files do not lie in
-// the project: only what lies there is looked at and labelled.
+// commits refuses new history for one of three reasons: an object is missing; a commit contains a
+// file that the project would not keep; or a new commit at the end of a branch has files that are
+// not in the project, because only files in the project are inspected and labelled.
 func (r *Repository) commits(g *scratch, before, after *refs, tips []string) error {
 	var lines []string
 	for name := range before.names() {
@@ -53,8 +53,8 @@ func (r *Repository) commits(g *scratch, before, after *refs, tips []string) err
 	if err := r.lie(g, before.commit(), ends, strings.Fields(string(list))); err != nil {
 		return err
 	}
-	// Each new commit as it differs from all its parents, and each name that moved as
-	// it differs from what it stood for.
+	// Compare each new commit with all its parents, and the new commit of each ref that moved with
+	// the old one.
 	pairs = append(pairs, strings.Fields(string(list))...)
 	out, err := g.run(pairs, nil, "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-commit-id", "-z")
 	if err != nil {
@@ -63,8 +63,8 @@ func (r *Repository) commits(g *scratch, before, after *refs, tips []string) err
 	return differences(out, r.carries)
 }
 
-// lie refuses new commits at the ends of branches that differ from what HEAD was by files
-// that do not lie in the project so.
+// lie refuses new commits at the ends of branches if they differ from the old HEAD by files that
+// are not in the project in the same form.
 func (r *Repository) lie(g *scratch, head string, ends, fresh []string) error {
 	var pairs []string
 	for _, id := range ends {
@@ -86,7 +86,8 @@ func (r *Repository) lie(g *scratch, head string, ends, fresh []string) error {
 	return differences(out, r.lies)
 }
 
-// lies refuses a file of a commit or of the index that the project does not have so.
+// lies returns an error if the project does not have this file of a commit or of the index in the
+// same form.
 func (r *Repository) lies(name, mode, id string) error {
 	if mode == "000000" {
 		mode, id = "", ""
@@ -97,9 +98,8 @@ func (r *Repository) lies(name, mode, id string) error {
 	return fmt.Errorf("it holds %s otherwise than the project does: commit all of it, on the branch that is checked out", oneLine(name))
 }
 
-// differences asks about every file in git's list of how
-// trees differ: «:mode mode id id status», with one mode and id more for each parent
-// beyond the first, and the path.
+// differences calls about for every file in the output of diff-tree. An entry is «:mode mode id id
+// status», with one more colon, mode and id for each parent beyond the first, and then the path.
 func differences(out []byte, about func(name, mode, id string) error) error {
 	for len(out) > 0 {
 		entry, rest, _ := bytes.Cut(out, []byte{0})
@@ -121,7 +121,8 @@ func differences(out []byte, about func(name, mode, id string) error) error {
 	return nil
 }
 
-// carries refuses a file of a commit or of the index.
+// carries returns an error if the project would not keep this file of a commit or of the index from
+// a box and does not have it already.
 func (r *Repository) carries(name, mode, id string) error {
 	if mode == "000000" {
 		mode, id = "", ""
@@ -133,14 +134,14 @@ func (r *Repository) carries(name, mode, id string) error {
 	return fmt.Errorf("it carries %s, which the project does not keep from a box", oneLine(name))
 }
 
-// oneLine writes a foreign name on one line.
+// oneLine returns a foreign name on one line, with escapes.
 func oneLine(name string) string {
 	quoted := strconv.Quote(name)
 	return quoted[1 : len(quoted)-1]
 }
 
-// entries refuses an index that carries what a commit must not, or that hides what
-// was changed.
+// entries refuses an index that contains a file which a commit must not contain, or that hides
+// changes.
 func (r *Repository) entries(g *scratch, file string) error {
 	was, err := g.index(r.Git + "/index")
 	if err != nil {
@@ -180,7 +181,7 @@ type place struct{ name, stage string }
 
 type entry struct{ tag, mode, id string }
 
-// index reads one; that which is not there is empty.
+// index reads an index. One that does not exist is empty.
 func (g *scratch) index(file string) (map[place]entry, error) {
 	all := map[place]entry{}
 	if !exists(file) {

@@ -13,21 +13,22 @@ import (
 	"time"
 )
 
-// A Repository is that of a project which a command worked on.
+// A Repository is the repository of a project in which a command ran.
 type Repository struct {
 	Git    string // its folder
-	Folder string // does not exist yet; what is needed to look is made there and removed
-	// Guards reports whether the project keeps no such file of a command.
+	Folder string // does not exist yet; Check makes it for its work and removes it
+	// Guards reports whether the project refuses to keep a file at this path from a command.
 	Guards func(path string) bool
-	// Has reports whether the project has a file of this mode and content, by git's
-	// names for both. An empty mode asks whether it has none.
+	// Has reports whether the project has a file with this mode and content at the path, both as
+	// git names them. With an empty mode it reports whether there is no file at the path.
 	Has func(path, mode, id string) bool
-	// Lies does so for the project as it will be once all is moved in.
+	// Lies is like Has, but for the project as it will be once all changes of the command are moved
+	// in.
 	Lies func(path, mode, id string) bool
 }
 
-// Check returns for each change why it is not kept, if so, and marks the lines added to HEAD's log.
-// All processes that could change them must be gone.
+// Check returns for each change the reason why it is not kept, or an empty string. It marks the
+// lines that a command added to HEAD's log. All processes that could change the files must be gone.
 func (r *Repository) Check(changes []Change) []string {
 	why := make([]string, len(changes))
 	var objects []Change
@@ -73,10 +74,10 @@ func (r *Repository) Check(changes []Change) []string {
 	return why
 }
 
-// longest is how long git may look; it is far more than it needs.
+// longest bounds the time of all git commands of one check, which need far less.
 const longest = 2 * time.Minute
 
-// whole looks at the history as it would be.
+// whole checks the history as it would be with the changes.
 func (r *Repository) whole(changes, objects []Change) error {
 	before, err := readRefs(r.Git)
 	if err != nil {
@@ -111,13 +112,13 @@ func (r *Repository) whole(changes, objects []Change) error {
 	return nil
 }
 
-// named are the commits that files besides refs name: those that are being merged,
-// and what the stash holds.
+// named returns the commits that are named by files other than refs: commits that are being merged,
+// and the commits of the stash.
 func named(changes []Change) (ids []string, err error) {
 	for _, c := range changes {
 		stash := c.Path == "logs/refs/stash"
 		if c.Is != AFile || c.Path == "AUTO_MERGE" || !stash && c.part() != head {
-			continue // AUTO_MERGE names a tree, which only a comparison looks at
+			continue // AUTO_MERGE names a tree, which git only uses for comparisons
 		}
 		data, err := read(c.From, maxList)
 		if err != nil {
@@ -137,8 +138,8 @@ func named(changes []Change) (ids []string, err error) {
 	return ids, nil
 }
 
-// A scratch runs git in a repository of our own that has only objects: no settings, replaced
-// objects, hooks or attributes of other origin.
+// A scratch runs git in a repository of our own that contains only objects, so that no settings,
+// replaced objects, hooks or attributes of the project are in effect.
 type scratch struct {
 	ctx     context.Context // of one look
 	program string
@@ -146,7 +147,7 @@ type scratch struct {
 	dir     string
 }
 
-// scratch makes one with the objects of the project and the new ones.
+// scratch makes a repository with the objects of the project and the new ones.
 func (r *Repository) scratch(ctx context.Context, objects []Change) (*scratch, error) {
 	g := &scratch{ctx: ctx, dir: r.Folder, program: Find()}
 	if g.program == "" || strings.ContainsAny(r.Git, "\n\"") {
@@ -191,7 +192,7 @@ func exists(p string) bool {
 	return err == nil
 }
 
-// run returns what git says to some lines.
+// run runs git with the given lines as input and returns its output.
 func (g *scratch) run(lines []string, more []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(g.ctx, g.program, args...)
 	cmd.Dir, cmd.Env = g.dir, append(more, g.env...)

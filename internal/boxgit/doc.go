@@ -1,13 +1,14 @@
-// Package boxgit says what a command in a box may do to the repository of its project. Of git's
-// folder only history is kept: objects whose names are the hashes of their content, branches, new
-// tags, the stash, the index, and HEAD's log. Everything else there is a setting, a program, or
-// leads git elsewhere.
+// Package boxgit decides which changes of a command in a box to its project's repository are kept.
+// In git's folder only history may change: objects whose names are the hashes of their content,
+// branches, new tags, the stash, the index, and HEAD's log. Everything else there is a setting, a
+// program, or leads git elsewhere.
 //
-// A commit could carry files past the rules for the project's own: a later checkout writes them. So
-// history is kept only if it brings no file that the project would not keep, unless the project has
-// it already.
+// A later checkout writes the files of a commit, so a commit could bypass the rules for the
+// project's own files. So history is kept only if each file in it is one that the project would
+// keep, or has already.
 //
-// Packs are not read, so none is kept; git makes none in a box unless it is told to.
+// Packs are not inspected, so none is kept. Git makes no pack in a box unless a command asks for
+// it.
 package boxgit
 
 import "strings"
@@ -15,9 +16,9 @@ import "strings"
 // A Change is one thing that a command did to git's folder.
 type Change struct {
 	Path string // within git's folder
-	From string // where a file that was written lies
+	From string // where a file that was written is stored
 	Is   Is
-	// Stale says that what it replaces was changed since the command began.
+	// Stale says that the file it replaces was changed by others since the command began.
 	Stale bool
 }
 
@@ -28,7 +29,7 @@ type Is uint8
 const (
 	AFile Is = iota
 	AFolder
-	AFreshFolder // without what was in it before
+	AFreshFolder // a folder whose former content is gone
 	Gone
 )
 
@@ -37,9 +38,9 @@ type part uint8
 
 const (
 	other   part = iota // never kept
-	undone              // of something that git is in the middle of
-	packed              // objects in a form that is not looked into
-	way                 // a folder on the way to others
+	undone              // state of an unfinished git command, such as a rebase
+	packed              // objects in a form that is not inspected
+	way                 // a folder of refs, logs or objects
 	object              // content by its hash
 	ref                 // a branch, a tag or the stash
 	head                // a file that names commits
@@ -48,7 +49,7 @@ const (
 	index
 	list // packed-refs
 	log
-	ended // what git was in the middle of, and has finished
+	ended // state of a git command that is finished now
 )
 
 func (c *Change) part() part {
@@ -58,16 +59,17 @@ func (c *Change) part() part {
 	return partOf(c.Path, c.Is == AFolder || c.Is == AFreshFolder)
 }
 
-// Ends reports whether git finishes something by removing a path as a whole.
+// Ends reports whether removing a path as a whole is how git finishes a command, such as a rebase.
 func Ends(p string) bool { return !strings.Contains(p, "/") && partOf(p, false) == undone }
 
-// history reports whether a change is kept with all others or not at all.
+// history reports whether a change belongs to the history, which is kept as a whole or not at all.
 func (c *Change) history() bool {
 	kind := c.part()
 	return kind >= ref || kind == way && c.Is == AFreshFolder && !strings.HasPrefix(c.Path+"/", "objects/")
 }
 
-// Refuses says by the name of a path in git's folder why it must not be written, if so.
+// Refuses returns why a path in git's folder must not be written, judged by its name; empty if it
+// may be.
 func Refuses(p string, folder bool) string {
 	switch partOf(p, folder) {
 	case other:
@@ -153,7 +155,7 @@ func ofObjects(rest string, folder bool) part {
 	return other
 }
 
-// idLength is that of an object's name. Repositories with longer ones are not known.
+// idLength is the length of an object's name. Repositories with longer names are not supported.
 const idLength = 40
 
 func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" && text != "" }

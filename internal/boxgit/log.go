@@ -9,12 +9,12 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// byBox precedes the text of a box's lines in HEAD's log.
+// byBox is put before the text of each line that a box adds to HEAD's log.
 const byBox = "in a box: "
 
-// grows says why HEAD's log is not the old one with lines added, if so: it tells whether a
-// repository was cloned, and what was committed in it. The command can have written anything, so
-// its lines are marked as a box's and are not taken for what the owner typed.
+// grows returns an error unless HEAD's log is the old log with lines added. The log tells whether a
+// repository was cloned, and what was committed in it. A command may have written any lines, so
+// grows marks the new ones as a box's, so that they are not taken for what the owner typed.
 func (r *Repository) grows(c *Change) error {
 	was, err := read(filepath.Join(r.Git, "logs", "HEAD"), maxList)
 	if c.Is == AFolder {
@@ -29,8 +29,8 @@ func (r *Repository) grows(c *Change) error {
 	return errors.Join(errors.New("the notes of where HEAD was were rewritten"), err)
 }
 
-// marked returns log lines with the mark on each. A clone stays unmarked: it makes a checkout less
-// trusted.
+// marked returns log lines with byBox in each. Lines about a clone stay unmarked, because a clone
+// makes a checkout less trusted.
 func marked(notes []byte) []byte {
 	var b bytes.Buffer
 	for line := range strings.Lines(string(notes)) {

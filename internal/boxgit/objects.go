@@ -19,8 +19,8 @@ const maxContent = 4 << 30
 // errForged says that an object is not what its name says.
 var errForged = errors.New("it is not the object of its name")
 
-// verify reads an object and holds it against its name. It returns how many bytes
-// there still may be.
+// verify reads an object and checks its content against its name. It returns how many of the room
+// bytes are left.
 func verify(from, id string, room int64) (int64, error) {
 	f, err := os.Open(from)
 	if err != nil {
@@ -58,7 +58,7 @@ func known(kind string) bool {
 	return kind == "blob" || kind == "tree" || kind == "commit" || kind == "tag"
 }
 
-// Blob is the name of a file's content.
+// Blob returns git's name of a file's content.
 func Blob(content []byte) string {
 	h := sha1.New()
 	_, _ = io.WriteString(h, "blob "+strconv.Itoa(len(content))+"\x00")

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Find returns the path of git on this machine. No variable can change it.
+// Find returns the path of git on this machine. Environment variables do not change it.
 func Find() string {
 	for _, dir := range Folders() {
 		at := filepath.Join(dir, "git")
@@ -16,7 +16,7 @@ func Find() string {
 	return ""
 }
 
-// Folders returns the folders of this machine's programs that no project writes.
+// Folders returns the folders of this machine's programs, which no project can write.
 func Folders() []string {
 	return []string{"/usr/bin", "/usr/local/bin", "/bin", "/opt/homebrew/bin"}
 }

@@ -18,7 +18,7 @@ const (
 	maxList = 64 << 20
 )
 
-// read returns a small file; one that is not there is empty.
+// read returns the content of a small file. A file that does not exist is empty.
 func read(p string, limit int64) ([]byte, error) {
 	f, err := os.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,14 +35,14 @@ func read(p string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// refs are what names stand for: those in files of their own, and those in the list
-// of packed ones, by which the others are hidden.
+// refs are the refs of a repository. A loose ref has a file of its own and hides a packed ref of
+// the same name.
 type refs struct {
 	loose, packed map[string]string
-	head          string // as it is written
+	head          string // the text of the file HEAD
 }
 
-// readRefs reads those of a repository.
+// readRefs reads the refs of a repository.
 func readRefs(git string) (*refs, error) {
 	r := &refs{loose: map[string]string{}}
 	head, err := read(filepath.Join(git, "HEAD"), maxRef)
@@ -67,15 +67,15 @@ func readRefs(git string) (*refs, error) {
 		}
 		rel, err := filepath.Rel(git, p)
 		if id := strings.TrimSpace(string(data)); err == nil && !strings.HasSuffix(rel, ".lock") {
-			r.loose[filepath.ToSlash(rel)] = id // of a symbolic one, its text
+			r.loose[filepath.ToSlash(rel)] = id // for a symbolic ref, its text
 		}
 		return err
 	})
 	return r, err
 }
 
-// readPacked reads the list of packed refs. What a tag stands for, which may follow
-// it, belongs to it.
+// readPacked reads the list of packed refs. The line after a tag may name the object that the tag
+// points to; it is kept with the tag.
 func readPacked(data []byte) (map[string]string, error) {
 	list, last := map[string]string{}, ""
 	for line := range bytes.Lines(data) {
@@ -94,7 +94,7 @@ func readPacked(data []byte) (map[string]string, error) {
 	return list, nil
 }
 
-// at is what a name stands for; empty: nothing.
+// at returns the object that a ref names, or an empty string.
 func (r *refs) at(name string) string {
 	if id, ok := r.loose[name]; ok {
 		return id
@@ -103,7 +103,7 @@ func (r *refs) at(name string) string {
 	return id
 }
 
-// commit is what HEAD stands for; empty: nothing yet.
+// commit returns the commit that HEAD names, or an empty string if there is none yet.
 func (r *refs) commit() string {
 	if name, ok := strings.CutPrefix(r.head, "ref: "); ok {
 		return r.at(name)
@@ -111,7 +111,7 @@ func (r *refs) commit() string {
 	return r.head
 }
 
-// names are all of them.
+// names returns the names of all refs.
 func (r *refs) names() map[string]bool {
 	all := map[string]bool{}
 	for _, m := range []map[string]string{r.loose, r.packed} {
@@ -122,7 +122,7 @@ func (r *refs) names() map[string]bool {
 	return all
 }
 
-// drop forgets a name in a file of its own, and those below it.
+// drop removes a loose ref and all loose refs below it.
 func (r *refs) drop(p string) {
 	for name := range r.loose {
 		if name == p || strings.HasPrefix(name, p+"/") {
@@ -131,12 +131,12 @@ func (r *refs) drop(p string) {
 	}
 }
 
-// after returns what the names stand for once the changes are made, and why these
-// must not be made, if so.
+// after returns the refs as they will be once the changes are made. It returns an error if the
+// changes must not be made.
 func (r *refs) after(changes []Change) (*refs, error) {
 	next := &refs{loose: map[string]string{}, packed: r.packed, head: r.head}
 	maps.Copy(next.loose, r.loose)
-	for _, c := range changes { // folders come before what is in them
+	for _, c := range changes { // a folder comes before its files
 		kind := c.part()
 		switch {
 		case strings.HasPrefix(c.Path+"/", "refs/") && (c.Is == Gone || c.Is == AFreshFolder):
@@ -155,7 +155,7 @@ func (r *refs) after(changes []Change) (*refs, error) {
 	return next, r.compare(next)
 }
 
-// take reads a ref that was written.
+// take sets a ref to what a command wrote.
 func (r *refs) take(c Change, kind part) (err error) {
 	if kind == list {
 		data, err := read(c.From, maxList)
@@ -185,8 +185,8 @@ func isBranch(text string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, " \t\n\\") && !strings.Contains("/"+name, "/.") && !strings.Contains(name, "..")
 }
 
-// compare refuses changes of names besides branches, the stash and new tags, and
-// anything new in the list of packed refs, which says what tags stand for.
+// compare refuses changes of refs other than branches and the stash, except that new loose tags are
+// allowed. It also refuses anything new in the list of packed refs, which says what tags point to.
 func (r *refs) compare(next *refs) error {
 	for name, line := range next.packed {
 		if r.packed[name] != line {

@@ -13,20 +13,20 @@ const (
 	maxIncluded = 100     // files
 )
 
-// Named are the files and folders that settings of git name as something to load or run: hooks,
-// filters, included settings. There is no list of which settings do: every word of a value may be a
-// path.
+// Named lists the files and folders that settings of git name as something to load or run: hooks,
+// filters, included settings. There is no list of the settings that name a file, so every word of
+// every value may be a path.
 type Named struct {
-	Files   []string // whole paths; what lies there is loaded
-	Folders []string // whole paths; everything in them is
+	Files   []string // absolute paths of files that are loaded
+	Folders []string // absolute paths of folders from which any file may be loaded
 }
 
-// Settings reads those that hold for a checkout: the machine's, the owner's and the
-// repository's own, with all they include.
+// Settings reads the git settings that are in effect for a checkout: the machine's, the owner's and
+// the repository's own, with all files they include.
 func Settings(checkout, home string) Named {
 	s := settings{checkout: checkout, home: home, seen: map[string]bool{}}
 	git := filepath.Join(checkout, ".git")
-	if text, err := read(git, maxRef); err == nil { // a file that leads there
+	if text, err := read(git, maxRef); err == nil { // .git may be a file that names the folder
 		if dir, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
 			git = s.path(dir, checkout)
 		}
@@ -60,8 +60,8 @@ func (s *settings) path(p, base string) string {
 	return filepath.Join(base, p)
 }
 
-// load reads one file of settings. One that cannot be read names nothing to git
-// either.
+// load reads one file of settings. A file that load cannot read cannot be read by git either, so it
+// is skipped.
 func (s *settings) load(file string) {
 	if s.seen[file] || len(s.seen) == maxIncluded {
 		return
@@ -86,8 +86,8 @@ func (s *settings) load(file string) {
 	}
 }
 
-// value notes what a setting names. Those of people and branches name no files, and an alias runs
-// only when a person types it.
+// value adds the files that a setting names. Settings of people and branches name no files, and an
+// alias runs only when a person types it.
 func (s *settings) value(section, key, value, dir string) {
 	switch {
 	case section == "user" || section == "branch" || section == "alias" || section == "init" && key == "defaultbranch":
@@ -104,7 +104,7 @@ func (s *settings) value(section, key, value, dir string) {
 	}
 }
 
-// unquoted is a value without its quotes, and without a comment behind it.
+// unquoted returns a value without its quotes and without a comment behind it.
 func unquoted(value string) string {
 	var b strings.Builder
 	quoted := false
@@ -124,8 +124,8 @@ func unquoted(value string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Words are those of a text that may be paths. One that follows a variable is taken
-// from there on.
+// Words returns the words of a text that may be paths. If a word begins with a variable, only the
+// rest after the first slash is taken.
 func Words(text string) (list []string) {
 	apart := func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&()<>=,!{}[]", r) }
 	for _, word := range strings.FieldsFunc(text, apart) {
@@ -136,14 +136,15 @@ func Words(text string) (list []string) {
 			list = append(list, word)
 		}
 		if rest := strings.TrimPrefix(word, "/"); rest != "" && rest != word {
-			list = append(list, rest) // behind a variable in braces
+			list = append(list, rest) // the path may follow a variable in braces
 		}
 	}
 	return list
 }
 
-// Runs reports whether a command runs a hook («*»: some hook). Of a command the hooks are known
-// that it runs, as «…/.git/hooks/NAME/**» or all; two more run whenever git writes a name or its index.
+// Runs reports whether a command runs a hook; «*» means any hook. known lists the hooks that the
+// command is known to run, as «…/.git/hooks/NAME/**», or all of them as «…/.git/hooks/**». Two more
+// hooks run whenever git writes a ref or its index.
 func Runs(known []string, hook string) bool {
 	if hook == "post-index-change" || hook == "reference-transaction" {
 		return true

@@ -1,8 +1,8 @@
-// Package boxhole answers programs in a box that want to reach a network. They are told
-// of a proxy on the box's own loopback; this is the proxy, and it runs outside of the box.
-// It connects them with hosts that the monitor granted by name and port, and with nothing
-// else. What was asked for in vain is noted: it is a stranger's text, and kept only where
-// it is a plain name.
+// Package boxhole is the proxy between programs in a box and the network. The programs are told of
+// a proxy on the box's own loopback; this package answers there, but runs outside of the box. It
+// connects programs only to hosts that the monitor granted by name and port. It records the names
+// of refused hosts. Such a name is untrusted text, so it is recorded only if it is a plain host
+// name.
 package boxhole
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 )
 
-// The limits of one box. A program that asks more often is told that nobody listens,
-// which takes no time of this process.
+// The limits of one box. After maxAnswered requests, further ones find no listener, which costs
+// this process no time.
 const (
 	MaxGranted = 8 // hosts
 
@@ -37,15 +37,15 @@ const (
 	dialTime = 15 * time.Second
 )
 
-// A Shelf has what a box may be given without anybody outside being asked.
+// A Shelf has the content that a box may get without a request to any host.
 type Shelf interface {
 	Get(at string) (kind string, size int64, content io.ReadCloser, ok bool)
 }
 
-// A Hole is the way out of one box. Without a granted host it leads nowhere.
+// A Hole is the proxy of one box. Without a granted host it connects to nothing.
 type Hole struct {
 	granted []string
-	// Shelf answers requests that name no host; nil: they are refused.
+	// Shelf answers requests that name no host. If it is nil, they are refused.
 	Shelf Shelf
 
 	dial func(ctx context.Context, place string) (net.Conn, error)
@@ -61,8 +61,8 @@ type Hole struct {
 	all    sync.WaitGroup
 }
 
-// New returns a way to the granted hosts, each written as «api.example:443». One that
-// could not be granted is an error.
+// New returns a proxy to the granted hosts, each written as «api.example:443». A host that may
+// never be granted is an error.
 func New(granted []string) (*Hole, error) {
 	if len(granted) > MaxGranted {
 		return nil, errors.New("too many hosts are granted")
@@ -77,11 +77,11 @@ func New(granted []string) (*Hole, error) {
 	return h, nil
 }
 
-// errInner says that a name leads to this machine or to its neighbours.
+// errInner says that a name resolves to this machine or its local network.
 var errInner = errors.New("the name leads to an address that is not public")
 
-// dial connects with a granted host. What its name means is looked up now; the dot keeps
-// the resolver from trying names of its own.
+// dial connects to a granted host, whose name is resolved now. The final dot keeps the resolver
+// from adding search domains.
 func dial(ctx context.Context, place string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(place)
 	if err != nil {
@@ -90,7 +90,8 @@ func dial(ctx context.Context, place string) (net.Conn, error) {
 	return Outward().DialContext(ctx, "tcp", net.JoinHostPort(host+".", port))
 }
 
-// Outward dials no address that is not of the open network, however a name came to mean it.
+// Outward returns a dialer that connects only to public addresses. It checks the address itself,
+// after the name was resolved.
 func Outward() *net.Dialer {
 	return &net.Dialer{Timeout: dialTime, Control: func(_, to string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(to)
@@ -101,7 +102,7 @@ func Outward() *net.Dialer {
 	}}
 }
 
-// Serve answers requests until the listener is closed, or there were too many.
+// Serve answers requests until the listener is closed or maxAnswered were answered.
 func (h *Hole) Serve(l net.Listener) {
 	room := make(chan struct{}, maxAtOnce)
 	for range maxAnswered {
@@ -135,15 +136,15 @@ func (h *Hole) Close() {
 	h.all.Wait()
 }
 
-// Wanted are names that were asked for in vain, in the order of the first time: with a
-// port where it was one that could be granted.
+// Wanted returns the hosts that the box asked for and did not get, in the order of the first
+// request for each. A host has its port if that host and port could be granted.
 func (h *Hole) Wanted() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.wanted)
 }
 
-// keep notes a connection with the box; false: the hole is closed.
+// keep registers a connection, and reports false if the hole is closed.
 func (h *Hole) keep(conn net.Conn) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,8 +204,7 @@ func (h *Hole) answer(conn net.Conn) {
 	h.join(conn, there, rest)
 }
 
-// give answers from the shelf. Nothing of the request but its path counts, and none of it is
-// noted.
+// give answers from the shelf. It uses only the path of the request, and records nothing.
 func (h *Hole) give(conn net.Conn, at string, headOnly bool) {
 	kind, size, content, ok := h.Shelf.Get(at)
 	if !ok {
@@ -212,15 +212,15 @@ func (h *Hole) give(conn net.Conn, at string, headOnly bool) {
 		return
 	}
 	defer content.Close()
-	_ = conn.SetDeadline(time.Time{}) // the box may read as slowly as it likes, until it ends
+	_ = conn.SetDeadline(time.Time{}) // the box may read slowly: its end closes the connection
 	_, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", kind, size)
 	if err == nil && !headOnly {
 		_, _ = io.CopyN(conn, content, size)
 	}
 }
 
-// join carries bytes both ways until both have ended, one is cut off, or there were
-// too many.
+// join copies bytes in both directions until both have ended. If one direction fails or is over its
+// limit, both connections are closed.
 func (h *Hole) join(conn, there net.Conn, first []byte) {
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -240,7 +240,7 @@ func (h *Hole) join(conn, there net.Conn, first []byte) {
 	both.Wait()
 }
 
-// carry copies until the end, and reports whether that was one.
+// carry copies until from ends, and reports whether it ended without an error and within the limit.
 func (h *Hole) carry(to io.Writer, from io.Reader, count *atomic.Int64, most int64) bool {
 	buffer := make([]byte, 16<<10)
 	for {
@@ -265,7 +265,7 @@ func closeWrite(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// refusal is an answer of one line, with no word of the request in it.
+// refusal returns an answer of one line that contains no text of the request.
 func refusal(status, line string) string {
 	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\nfloodmark: %s\n", status, len(line)+len("floodmark: \n"), line)
 }

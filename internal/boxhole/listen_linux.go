@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen makes the listener of a proxy on the loopback of a box, from inside of it, hands
-// it out through a socket and keeps none of it. It returns its address.
+// Listen makes the listener of a proxy on the loopback of a box. It is called inside the box, hands
+// the listener to the outside through a socket, and keeps no copy. It returns the proxy's address.
 func Listen(outside int) (at string, err error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -38,7 +38,8 @@ func Listen(outside int) (at string, err error) {
 	return "http://127.0.0.1:" + strconv.Itoa(own.Port), nil
 }
 
-// Variables tell programs of a proxy. What is on the loopback is reached without one.
+// Variables returns the environment variables that tell programs to use a proxy, except for
+// addresses on the loopback.
 func Variables(proxy string) (env []string) {
 	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		env = append(env, name+"="+proxy)
@@ -47,8 +48,8 @@ func Variables(proxy string) (env []string) {
 	return append(env, "no_proxy="+here, "NO_PROXY="+here, "NODE_USE_ENV_PROXY=1")
 }
 
-// Receive takes the listener that the inside of a box made. It is one of the box's own
-// network, whoever has it.
+// Receive returns the listener that [Listen] made inside the box. It listens in the box's own
+// network, although this process has it.
 func Receive(inside *os.File) (net.Listener, error) {
 	conn, err := net.FileConn(inside)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 func readerOf(b []byte) io.Reader { return bytes.NewReader(b) }
 
-// readHead reads a request up to the empty line behind its head, and what came with it.
+// readHead reads a request up to the empty line behind its head. It returns the head and the bytes
+// after it that were read already.
 func readHead(r io.Reader) (head, rest []byte, err error) {
 	const end = "\r\n\r\n"
 	buffer := make([]byte, maxHead)
@@ -30,8 +31,8 @@ func readHead(r io.Reader) (head, rest []byte, err error) {
 	return nil, nil, errors.New("the head of the request is too long")
 }
 
-// wantsOwn reads the path of a request that names no host, from its first line and from
-// nothing else. What stands behind a question mark does not count.
+// wantsOwn returns the path of a request that names no host. It reads only the first line, and
+// drops the query.
 func wantsOwn(head []byte) (at string, headOnly, own bool) {
 	line, _, _ := strings.Cut(string(head), "\r\n")
 	words := strings.Split(line, " ")
@@ -43,9 +44,9 @@ func wantsOwn(head []byte) (at string, headOnly, own bool) {
 	return at, words[0] == "HEAD", err == nil
 }
 
-// target reads what a request wants from its first line, and from nothing else. Place is
-// the host and port of a CONNECT, letter for letter, if such a place could be granted.
-// Name is what is noted of the request; empty if that is no plain name.
+// target reads what a request wants, from its first line only. place is the host and port of a
+// CONNECT, exactly as written, if such a place could be granted. name is what is recorded of the
+// request, or empty if that is no plain host name.
 func target(head []byte) (place, name string) {
 	line, _, _ := strings.Cut(string(head), "\r\n")
 	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -73,7 +74,7 @@ func target(head []byte) (place, name string) {
 	return "", ""
 }
 
-// plain is a host that can be shown, or empty.
+// plain returns host if it can be shown, or an empty string.
 func plain(host string) string {
 	if !address.PlainHost(host) {
 		return ""

@@ -1,9 +1,9 @@
-// Package boxwrites moves what a command in a box wrote into its project, as far as a box may write
-// there: no file that a program runs or obeys without being asked to, no way out of the project,
-// and of its repository only history.
+// Package boxwrites moves the files that a command in a box wrote into its project, if a box may
+// write them. It moves in no file that a program runs or obeys without being asked to, nothing
+// outside of the project, and only history in the project's repository.
 //
-// Until then a box's writes are in a layer above the project. All its processes are gone when this
-// package looks.
+// Until they are moved in, a box's writes are in a layer above the project. When this package looks
+// at that layer, all processes of the box are gone.
 package boxwrites
 
 import (
@@ -16,30 +16,30 @@ import (
 
 // A Writes is what one box wrote.
 type Writes struct {
-	Project string // the folder that it worked on
-	Folder  string // the box's own, with what was written
-	Home    string // the owner's, for settings of git
-	Disk    int64  // how many bytes may be moved in; zero: any number
+	Project string // the folder that the box worked on
+	Folder  string // the box's own folder, with the files that it wrote
+	Home    string // the owner's home folder, for settings of git
+	Disk    int64  // how many bytes may be moved in; zero is unlimited
 	Keep    Keep
-	// Starts are folders that programs are started from by name, as PATH has them, and
-	// Loads such from which interpreters load what lies there.
+	// Starts are folders from which programs are started by name, as in PATH. Loads are folders
+	// from which interpreters load modules.
 	Starts, Loads []string
-	// Undo is how many bytes of what is replaced are kept in Folder.
+	// Undo is how many bytes of replaced files are kept in Folder.
 	Undo int64
-	// At, unless nil, is called at each step of moving in.
+	// At is called at each step of moving in. It may be nil.
 	At func(point string)
 }
 
-// swapName is that of a swap in the folder of a box.
+// swapName is the name of the swap in the folder of a box.
 const swapName = "in"
 
-// Swap is how the changes of a box come into its project.
+// Swap returns the swap that moves the changes of a box into its project.
 func (w *Writes) Swap() *swap.Swap {
 	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
 }
 
-// started reports a change of a file that is run or loaded by its name alone: by a program search
-// without a path, which asked for no particular file.
+// started reports whether a change is of a file that is run or loaded by its name alone, by a
+// search that asked for no particular file, or is of a path above a folder of such files.
 func (w *Writes) started(c *Change) bool {
 	p := filepath.Join(w.Project, c.Path)
 	leads := func(to string) bool { return c.Kind != Folder && strings.HasPrefix(to+"/", p+"/") }

@@ -13,12 +13,11 @@ import (
 	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
-// maxHeld is how large a file may be that a commit is compared with.
+// maxHeld is the size of the largest file that is compared with a commit's.
 const maxHeld = 64 << 20
 
-// history says what of the changes of git's folder is not kept, and puts the list in
-// an order in which nothing names what is not there yet: objects come first, the rest
-// of git's folder last.
+// history marks the changes of git's folder that are not kept, and sorts the list so that nothing
+// is moved in before what it names: objects first, the rest of git's folder last.
 func (w *Writes) history(all *found) {
 	list := all.list
 	var changes []boxgit.Change
@@ -61,7 +60,7 @@ func (w *Writes) history(all *found) {
 		Lies: func(p, mode, id string) bool { return w.lies(list, p, mode, id) },
 	}
 	if len(changes) > 0 {
-		_ = os.RemoveAll(r.Folder) // of a box that was killed
+		_ = os.RemoveAll(r.Folder) // left by a box that was killed
 		for i, why := range r.Check(changes) {
 			list[at[i]].Refused = cmp.Or(why, list[at[i]].Refused)
 		}
@@ -69,8 +68,8 @@ func (w *Writes) history(all *found) {
 	slices.SortStableFunc(list, func(a, b Change) int { return cmp.Compare(turn(a.Path), turn(b.Path)) })
 }
 
-// lies reports whether a file will have a mode and content once the changes that are not
-// refused are made.
+// lies reports whether a path will have a file with this mode and content once all changes that are
+// not refused are made. An empty mode asks whether there will be no file.
 func (w *Writes) lies(list []Change, p, mode, id string) bool {
 	gone := false
 	for i := range list {
@@ -89,7 +88,7 @@ func (w *Writes) lies(list []Change, p, mode, id string) bool {
 	return holds(filepath.Join(w.Project, p), mode, id)
 }
 
-// turn is when a change is made.
+// turn returns the place of a change in the order of the moves.
 func turn(p string) int {
 	switch {
 	case p == ".git" || strings.HasPrefix(p+"/", ".git/objects/"):
@@ -100,8 +99,8 @@ func turn(p string) int {
 	return 1
 }
 
-// holds reports whether a file has a mode and content, by git's names for both. An
-// empty mode asks whether there is none.
+// holds reports whether a path has a file with this mode and content, both as git names them. An
+// empty mode asks whether there is no file.
 func holds(p, mode, id string) bool {
 	info, err := os.Lstat(p)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 type Change struct {
 	Path string `json:"path"` // within the project
 	Kind Kind   `json:"kind"`
-	// Refused says why it is not moved in; empty: it is.
+	// Refused says why the change is not moved in. It is empty if the change is moved in.
 	Refused string `json:"refused,omitempty"`
 	// SHA256 is the hash of a file, once [Writes.Digest] has read it.
 	SHA256 string `json:"sha256,omitempty"`
-	// fresh says of a folder that what was in it before is gone.
+	// fresh says that a folder's former content is gone.
 	fresh bool
 }
 
@@ -35,16 +35,16 @@ const (
 // A Keep says which written files may be moved into the project. The zero value
 // keeps no dot file.
 type Keep struct {
-	// Guarded are patterns of paths that something runs or obeys without being
-	// asked to: «**/AGENTS.md», «.github/**». They are never moved in.
+	// Guarded are patterns of paths that a program runs or obeys without being asked to, such as
+	// «**/AGENTS.md» or «.github/**». They are never moved in.
 	Guarded []string `json:"guarded,omitempty"`
-	// Dots are patterns of the only names with a dot in front that are, as they are
-	// written: «**/.gitignore», «**/.changeset/*.md», «**/node_modules/.bin/*».
+	// Dots are patterns of the only names with a leading dot that are moved in, such as
+	// «**/.gitignore», «**/.changeset/*.md» or «**/node_modules/.bin/*».
 	Dots []string `json:"dots,omitempty"`
 }
 
-// Refuses says why a path of the project must not be written, if so. Paths are
-// compared without case, since some disks do.
+// Refuses returns why a path of the project must not be written; empty if it may be. Upper and
+// lower case are taken for the same, since some disks do so.
 func (k *Keep) Refuses(p string, folder bool) string {
 	written := strings.Split(p, "/")
 	p = strings.ToLower(p)
@@ -71,8 +71,8 @@ func (k *Keep) Refuses(p string, folder bool) string {
 	return ""
 }
 
-// Leads reports whether a link must not lead to a path: it must not be written, or
-// something in it must not, which would have another name by way of the link.
+// Leads reports whether no link may lead to a path. That is so if the path must not be written, or
+// if something below it must not be, because the link would give that another name.
 func (k *Keep) Leads(p string) bool {
 	if p == ".git" || strings.HasPrefix(strings.ToLower(p), ".git/") || k.Refuses(p, true) != "" {
 		return true
@@ -89,9 +89,9 @@ func (k *Keep) Leads(p string) bool {
 	return false
 }
 
-// plain reports whether no program obeys a path. It is cut in two: the folders above a name
-// with a dot, and the parts from that name on. Of a folder it is enough that such a path may
-// lie in it.
+// plain reports whether no program obeys a path. The path is given in two parts: the folders above
+// a name with a leading dot, and the names from that one on. For a folder it is enough that an
+// allowed path can be inside it.
 func (k *Keep) plain(above, parts []string, folder bool) bool {
 	for _, d := range k.Dots {
 		pattern := strings.Split(strings.TrimPrefix(d, "**/"), "/")
@@ -110,8 +110,7 @@ func (k *Keep) plain(above, parts []string, folder bool) bool {
 	return false
 }
 
-// matches reports whether a path matches a pattern. «**» stands for any number
-// of folders, none among them.
+// matches reports whether a path matches a pattern. «**» matches any number of folders, also none.
 func matches(pattern, parts []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
@@ -126,7 +125,7 @@ func matches(pattern, parts []string) bool {
 			return false
 		}
 		if ok, err := path.Match(pattern[0], parts[0]); err != nil {
-			return true // a pattern that cannot be read keeps nothing
+			return true // an invalid pattern refuses everything
 		} else if !ok {
 			return false
 		}

@@ -10,9 +10,9 @@ import (
 // maxLinks is how many links one path may lead through; the kernel stops there too.
 const maxLinks = 40
 
-// refusesLink says why a link must not be moved in, if so. It is followed step by
-// step, in what was written and in what lies in the project, because a text that
-// stays inside may lead out by way of another link.
+// refusesLink returns why a link must not be moved in; empty if it may be. It follows the link step
+// by step, through both the written files and the project, because a target inside of the project
+// may lead out by way of another link.
 func (w *Writes) refusesLink(at, to string) string {
 	const out = "it is a link that leads out of the project"
 	if below(to, "/usr/bin") || below(to, "/usr/local/bin") {
@@ -25,7 +25,7 @@ func (w *Writes) refusesLink(at, to string) string {
 	switch {
 	case w.Keep.Leads(at):
 		return "it is a link in the place of what something runs or obeys without being asked to"
-	case !ok || len(there) == 0: // the project itself has git's folder in it
+	case !ok || len(there) == 0: // a link to the project itself reaches git's folder
 		return out
 	case w.Keep.Leads(strings.Join(there, "/")):
 		return "it is a link to what something runs or obeys without being asked to"
@@ -33,8 +33,8 @@ func (w *Writes) refusesLink(at, to string) string {
 	return ""
 }
 
-// follow returns where a link leads within the project. Steps back may only stand at
-// its beginning: behind a name they mean something else once that name is a link.
+// follow returns where a link leads within the project. «..» may only be at the beginning of the
+// target: behind a name it would mean another folder once that name is a link.
 func (w *Writes) follow(at, to string, left int) (there []string, ok bool) {
 	if left == 0 || to == "" {
 		return nil, false
@@ -66,8 +66,8 @@ func (w *Writes) follow(at, to string, left int) (there []string, ok bool) {
 	return there, true
 }
 
-// through follows the links that lie at a path, in either layer: which of them is
-// there in the end depends on what is refused.
+// through follows the links at a path in both layers, because it depends on the refusals which
+// layer's link will be there.
 func (w *Writes) through(p []string, left int) (there []string, ok bool) {
 	at := strings.Join(p, "/")
 	there = p
@@ -83,8 +83,8 @@ func (w *Writes) through(p []string, left int) (there []string, ok bool) {
 	return there, true
 }
 
-// ofRepository reports whether a path lies in a folder that git may take for a
-// repository, by its HEAD. No box makes one: see [Keep.Refuses].
+// ofRepository reports whether a path is in a folder with a HEAD, which git may take for a
+// repository. No box makes such a folder: see [Keep.Refuses].
 func (w *Writes) ofRepository(p string, known map[string]bool) bool {
 	for dir := filepath.Dir(p); ; dir = filepath.Dir(dir) {
 		has, looked := known[dir]
@@ -99,7 +99,7 @@ func (w *Writes) ofRepository(p string, known map[string]bool) bool {
 	}
 }
 
-// below reports whether a path is a folder or lies in it.
+// below reports whether a path is the folder itself or is in it.
 func below(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/internal/swap"
 )
 
-// MoveIn brings the changes that were not refused into the project: all, or none. It follows no
-// link there, not even one inside of the project: it replaces what is in the way of a folder or
+// MoveIn moves the changes that were not refused into the project: all of them, or none. It follows
+// no link there, not even one within the project. It replaces what is in the way of a folder or
 // file, and keeps that in the folder of the box.
 //
 // One box of a project moves in at a time: the caller holds a lock from before [Writes.Changes]
@@ -38,7 +38,7 @@ func (w *Writes) MoveIn(list []Change) error {
 	return w.Swap().Do(steps)
 }
 
-// step is a change as one of a swap.
+// step returns the step of a swap that makes a change.
 func (w *Writes) step(c *Change) (swap.Step, error) {
 	step := swap.Step{Path: c.Path, Do: swap.Take}
 	if c.Kind == Gone {
@@ -64,7 +64,7 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 	default:
 		return step, errors.New(c.Path + " cannot be moved in")
 	}
-	// Out of a read-only folder nothing can be moved. Its mode was read before.
+	// Nothing can be moved out of a read-only folder. The folder's own mode was read before.
 	if dir, unread := os.Lstat(filepath.Dir(from)); unread == nil && dir.Mode()&0o700 != 0o700 {
 		err = errors.Join(err, os.Chmod(filepath.Dir(from), dir.Mode().Perm()|0o700))
 	}
@@ -77,14 +77,14 @@ func (w *Writes) step(c *Change) (swap.Step, error) {
 	return step, errors.Join(err, wrong)
 }
 
-// Pending reports whether there is something to be finished: see [Writes.Resume].
+// Pending reports whether moving in was begun and not finished: see [Writes.Resume].
 func (w *Writes) Pending() bool { return w.Swap().Pending() }
 
-// Resume finishes moving in what a killed box began to, if there is something.
+// Resume finishes moving in if the box was killed meanwhile.
 func (w *Writes) Resume() error { return w.Swap().Resume() }
 
-// ResumeBeside finishes what boxes of the same project began to move in that were killed
-// and have their folders beside that of another. The caller holds the project's lock.
+// ResumeBeside finishes moving in for killed boxes of the same project whose folders are beside the
+// given one. The caller holds the project's lock.
 func ResumeBeside(folder, project string) error {
 	list, err := filepath.Glob(filepath.Join(filepath.Dir(folder), "*", swapName+".plan"))
 	if err != nil {
@@ -116,10 +116,10 @@ func (w *Writes) Begin() error {
 
 func (w *Writes) began() string { return filepath.Join(w.Folder, "began") }
 
-// since returns when the command began; zero: not noted.
+// since returns when the command began; zero if that was not recorded.
 func (w *Writes) since() time.Time { return changedAt(w.began()) }
 
-// changedAt is when a file was changed last in any way, as only the kernel sets it.
+// changedAt returns when a file was last changed in any way. Only the kernel sets this time.
 func changedAt(p string) time.Time {
 	var st unix.Stat_t
 	if unix.Lstat(p, &st) != nil {
@@ -128,8 +128,8 @@ func changedAt(p string) time.Time {
 	return time.Unix(st.Ctim.Unix())
 }
 
-// overtaken reports whether what a change would replace was changed in the project since
-// the command began: the command knew nothing of that.
+// overtaken reports whether the file that a change would replace was changed in the project after
+// the command began, so that the command cannot have known the new content.
 func (w *Writes) overtaken(c *Change, from string, began time.Time) bool {
 	p := filepath.Join(w.Project, c.Path)
 	if began.IsZero() || !changedAt(p).After(began) && c.Kind != Gone && !c.fresh {
@@ -158,7 +158,7 @@ func anyAfter(folder string, at time.Time) bool {
 	return err != nil
 }
 
-// same reports whether two files hold the same, or two links lead to the same.
+// same reports whether two files have the same content, or two links the same target.
 func same(p, q string) bool {
 	if a, err := os.Readlink(p); err == nil {
 		b, err := os.Readlink(q)

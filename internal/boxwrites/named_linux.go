@@ -13,14 +13,14 @@ import (
 //go:embed data/starters.txt
 var starterList string
 
-// A named is what something in the project, or a setting of git, leads to: it is run
-// or obeyed like what leads there.
+// A named holds the paths that a file in the project, or a setting of git, names as something to
+// run or to obey. They are protected like the file that names them.
 type named struct {
 	files   map[string]bool
 	folders []string
 }
 
-// named looks through the project, as it is without what was written.
+// named searches the project as it is without the new files.
 func (w *Writes) named() *named {
 	n := &named{files: map[string]bool{}}
 	var starters [][]string
@@ -32,7 +32,7 @@ func (w *Writes) named() *named {
 	_ = filepath.WalkDir(w.Project, func(p string, d fs.DirEntry, err error) error {
 		rel, ok := w.within(p)
 		if err != nil || !ok {
-			return nil //nolint:nilerr // what cannot be read leads nowhere
+			return nil //nolint:nilerr // an unreadable file names nothing
 		}
 		switch {
 		case d.Name() == ".git":
@@ -50,13 +50,13 @@ func (w *Writes) named() *named {
 	return n
 }
 
-// within is a path as one of the project.
+// within returns a path relative to the project, and whether it is in the project.
 func (w *Writes) within(p string) (rel string, ok bool) {
 	rel, err := filepath.Rel(w.Project, p)
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// guarded reports whether something runs or obeys what lies at a path.
+// guarded reports whether a program runs or obeys the file at a path.
 func (w *Writes) guarded(rel string) bool {
 	return strings.HasPrefix(rel, ".git/") || strings.Contains(rel, "/.git/") || w.Keep.Refuses(rel, false) != ""
 }
@@ -71,7 +71,7 @@ func isOneOf(patterns [][]string, rel string) bool {
 	return false
 }
 
-// settings notes what those of git name.
+// settings adds the paths that settings of git name.
 func (w *Writes) settings(n *named, checkout string) {
 	found := boxgit.Settings(checkout, w.Home)
 	for _, p := range found.Files {
@@ -82,10 +82,10 @@ func (w *Writes) settings(n *named, checkout string) {
 	}
 }
 
-// maxStarter is how much of a file is read for what it names.
+// maxStarter is how many bytes of a file are searched for names.
 const maxStarter = 1 << 20
 
-// words notes what a file names, seen from the project or from its own folder.
+// words adds the paths that a file names, taken relative to the project and to the file's folder.
 func (w *Writes) words(n *named, p string) {
 	data, err := os.ReadFile(p)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *Writes) words(n *named, p string) {
 	}
 }
 
-// target notes what a link leads to, and every link on the way.
+// target adds the target of a link, and every link on the way.
 func (w *Writes) target(n *named, p string) {
 	for range maxLinks {
 		to, err := os.Readlink(p)
@@ -117,8 +117,8 @@ func (w *Writes) target(n *named, p string) {
 	}
 }
 
-// add notes a path, and where it leads. The project itself is nothing that is run,
-// except as a folder of hooks: then all of it may be.
+// add adds a path, and its target if it is a link. The project itself is added only as a folder of
+// hooks; then every file in it may be run.
 func (w *Writes) add(n *named, p string, folder bool) {
 	list := []string{p}
 	if there, err := filepath.EvalSymlinks(p); err == nil && there != p {
@@ -136,8 +136,8 @@ func (w *Writes) add(n *named, p string, folder bool) {
 	}
 }
 
-// refuses reports whether a change is one of what is named. A link must not stand in
-// the place of a folder on the way to it.
+// refuses reports whether a change is at a named path. A link is also refused if it would replace a
+// folder above a named path.
 func (n *named) refuses(c *Change) bool {
 	if n.files[c.Path] && c.Kind != Folder {
 		return true

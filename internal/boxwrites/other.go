@@ -4,29 +4,29 @@ package boxwrites
 
 import "errors"
 
-// errSystem says that nothing was written, because there are no boxes here.
+// errSystem says that there are no boxes on this system.
 var errSystem = errors.New("boxes are made of what only Linux has")
 
-// Changes has nothing to look at.
+// Changes returns an error.
 func (w *Writes) Changes() ([]Change, error) { return nil, errSystem }
 
-// Digest has nothing to read.
+// Digest does nothing.
 func (w *Writes) Digest([]Change) {}
 
-// Resume has nothing to finish.
+// Resume does nothing.
 func (w *Writes) Resume() error { return nil }
 
-// MoveIn moves nothing.
+// MoveIn returns an error.
 func (w *Writes) MoveIn([]Change) error { return errSystem }
 
-// Pending reports that there is nothing to be finished.
+// Pending reports false.
 func (w *Writes) Pending() bool { return false }
 
-// Begin notes nothing.
+// Begin returns an error.
 func (w *Writes) Begin() error { return errSystem }
 
-// Forget forgets nothing.
+// Forget does nothing.
 func (w *Writes) Forget() {}
 
-// ResumeBeside has nothing to finish.
+// ResumeBeside does nothing.
 func ResumeBeside(_, _ string) error { return nil }

@@ -18,11 +18,11 @@ import (
 	"github.com/floodmark/floodmark/internal/boxgit"
 )
 
-// maxChanges bounds what one command may leave.
+// maxChanges bounds the changes of one command.
 const maxChanges = 500_000
 
-// Changes are what a command did to the project, folders before what is in
-// them. All processes of the box must be gone.
+// Changes returns what a command did to the project. A folder comes before its content. All
+// processes of the box must be gone.
 func (w *Writes) Changes() ([]Change, error) {
 	all := &found{heads: map[string]bool{}, began: w.since()}
 	err := w.changesIn(all, "")
@@ -38,13 +38,13 @@ func (w *Writes) Changes() ([]Change, error) {
 	return all.list, err
 }
 
-// layered reports whether an entry of the project is a layer of its own.
+// layered reports whether an entry of the project's folder has a layer of its own.
 func (w *Writes) layered(entry string) bool {
 	info, err := os.Lstat(filepath.Join(w.parts(), entry))
 	return err == nil && info.IsDir()
 }
 
-// written is where a changed path of the project lies until it is moved in.
+// written returns where a changed path of the project is stored until it is moved in.
 func (w *Writes) written(p string) string {
 	entry, rest, _ := strings.Cut(p, "/")
 	if w.layered(entry) {
@@ -53,16 +53,16 @@ func (w *Writes) written(p string) string {
 	return filepath.Join(w.upper(), p)
 }
 
-// A found is the changes of all layers so far, and how many bytes they have.
+// A found holds the changes of all layers read so far, and how many bytes they have.
 type found struct {
 	list  []Change
 	bytes int64
-	heads map[string]bool // folders of the project that have a HEAD, or not
-	named *named          // nil until something was changed
-	began time.Time       // when the command did
+	heads map[string]bool // whether a folder of the project has a HEAD, as far as known
+	named *named          // nil until the first change needs it
+	began time.Time       // when the command began
 }
 
-// changesIn adds those of one layer, which is the project or an entry of it.
+// changesIn adds the changes of one layer, which belongs to the project or to one entry of it.
 func (w *Writes) changesIn(all *found, entry string) error {
 	upper := w.upper()
 	if entry != "" {
@@ -93,7 +93,7 @@ func (w *Writes) changesIn(all *found, entry string) error {
 			return fmt.Errorf("the command wrote more than %d bytes", w.Disk)
 		}
 		if c.Kind == Folder && !c.fresh && exists(filepath.Join(w.Project, rel)) {
-			return nil // it is only on the way to something
+			return nil // the layer has the folder only because something in it changed
 		}
 		c.Refused = w.refuses(&c, p, all)
 		all.list = append(all.list, c)
@@ -104,8 +104,9 @@ func (w *Writes) changesIn(all *found, entry string) error {
 	})
 }
 
-// object reports a file of git's objects that the project has. It is named by what it holds, so
-// the one that is there stays; git touches a pack in which it finds what it would write.
+// object reports whether a path is a file of git's objects that the project has already. Its name
+// is the hash of its content, so the existing file stays. Git touches a pack in which it finds what
+// it would write.
 func (w *Writes) object(p string) bool {
 	if !strings.HasPrefix(p, ".git/objects/") {
 		return false
@@ -119,7 +120,8 @@ func exists(p string) bool {
 	return err == nil && info.IsDir()
 }
 
-// kindOf says what lies in the layer that took the writes.
+// kindOf returns what a file in the layer means for the project, and for a folder whether its
+// former content is gone.
 func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 	switch t := d.Type(); {
 	case t.IsRegular():
@@ -145,9 +147,9 @@ func kindOf(p string, d fs.DirEntry) (Kind, bool, error) {
 	return Other, false, nil
 }
 
-// refuses says why a change is not moved in, if so.
+// refuses returns why a change is not moved in; empty if it is.
 func (w *Writes) refuses(c *Change, p string, all *found) string {
-	if !utf8.ValidString(c.Path) { // it would be another one in the plan
+	if !utf8.ValidString(c.Path) { // JSON would change the name in the plan
 		return "its name is no text"
 	}
 	ended := c.Kind == Gone && strings.HasPrefix(c.Path, ".git/") && boxgit.Ends(c.Path[len(".git/"):])
@@ -188,12 +190,11 @@ func (w *Writes) refuses(c *Change, p string, all *found) string {
 	return ""
 }
 
-// maxDigested is how many bytes of one command's files are read for their hashes:
-// a second or two of work.
+// maxDigested bounds the bytes of one command's files that are hashed: a second or two of work.
 const maxDigested = 1 << 30
 
-// Digest fills in the hashes of the files among changes, before they are moved
-// in. A file that cannot be read, or is one too many, is left without.
+// Digest sets the hashes of the files among changes, before they are moved in. A file that cannot
+// be read, or is beyond the limit, gets no hash.
 func (w *Writes) Digest(list []Change) {
 	room := int64(maxDigested)
 	for i := range list {
@@ -203,7 +204,7 @@ func (w *Writes) Digest(list []Change) {
 	}
 }
 
-// digest returns the hash of a file of at most so many bytes, and what is left of them.
+// digest returns the hash of a file of at most room bytes, and how many bytes of room are left.
 func digest(p string, room int64) (string, int64) {
 	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Choice is one key of a card: what is pressed, what it is called, and what it does.
+// A Choice is one key of a card: the key, its label, and its effect in words. A choice without a
+// Label appears only in the details, with its Effect.
 type Choice struct {
 	Key, Label, Effect string
-	// Without a Label it is named in the details only, where its Effect stands.
-	// Offer is the offer that it takes, from 1; zero is for a question without offers. Verb is what is
-	// answered; empty if the key only shows something.
+	// Offer is the number, from 1, of the offer that the key takes; zero if the question has no
+	// offers. Verb is the answer that is sent; empty if the key only shows something.
 	Offer int
 	Verb  string
 }
 
-// details is where the key for them stands among the choices.
+// details is the index of the details key in the list of choices.
 const details = 2
 
-// Choices are the keys of a question. A further way to answer is one more of them.
+// Choices returns the keys of a question.
 func Choices(q *wire.Question) []Choice {
 	c := call(q)
 	list := []Choice{
@@ -31,7 +31,7 @@ func Choices(q *wire.Question) []Choice {
 	}
 	for i, o := range c.GetOffers() {
 		if i == 0 {
-			list[0].Effect, list[0].Offer = o.GetWords(), 1 // a code without an offer holds for the turn
+			list[0].Effect, list[0].Offer = o.GetWords(), 1 // an approval without an offer would be valid for the turn
 			continue
 		}
 		n := i + 1
@@ -40,13 +40,13 @@ func Choices(q *wire.Question) []Choice {
 			wider.Key = "a"
 		}
 		list = append(list, wider)
-		list[details].Label = "details and longer answers" // what they cover stands there in words
+		list[details].Label = "details and longer answers" // the details say in words what the longer answers cover
 	}
 	return list
 }
 
-// Key takes a key. It returns the answer that follows from it, and whether the key was
-// one of a card's.
+// Key handles a key. It returns the answer that the key gives, if any, and whether the card uses
+// this key.
 func (s *Screen) Key(key string) (answer *wire.AnswerRequest, taken bool) {
 	q := s.Question()
 	switch {
@@ -87,7 +87,7 @@ func (s *Screen) Key(key string) (answer *wire.AnswerRequest, taken bool) {
 	return nil, false
 }
 
-// turn shows the next page of the details. One that was not drawn cannot be passed over.
+// turn shows the next page of the details. A page that was not drawn yet is not skipped.
 func (s *Screen) turn() {
 	switch {
 	case !s.details:
@@ -99,7 +99,8 @@ func (s *Screen) turn() {
 	}
 }
 
-// seen holds a key against what was on the screen when it was pressed.
+// seen reports whether the question was on the screen in its present form for at least a [Moment].
+// If not, it sets a notice.
 func (s *Screen) seen(q *wire.Question) bool {
 	s.say("", "")
 	if s.drawn.name == "" || s.drawn.name != name(q) || s.drawn.trusting != s.trusting || s.Now().Sub(s.drawn.since) < Moment {
@@ -109,7 +110,7 @@ func (s *Screen) seen(q *wire.Question) bool {
 	return true
 }
 
-// answer is what a key answers; nil if it cannot.
+// answer returns the answer that a key gives; nil if it cannot be given.
 func (s *Screen) answer(q *wire.Question, c Choice) *wire.AnswerRequest {
 	if !s.seen(q) {
 		return nil
@@ -148,7 +149,7 @@ func (s *Screen) unfit(q *wire.Question, c Choice) string {
 	return ""
 }
 
-// approve is the yes to a question.
+// approve returns the approval of a question.
 func (s *Screen) approve(q *wire.Question, picked string) *wire.AnswerRequest {
 	r := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode(), Offer: int32(s.offer), Picked: picked}
 	if s.Fleet {
@@ -159,7 +160,7 @@ func (s *Screen) approve(q *wire.Question, picked string) *wire.AnswerRequest {
 	return r
 }
 
-// place takes the keys of the place a call goes to.
+// place handles a key while the place that a call goes to is typed.
 func (s *Screen) place(q *wire.Question, key string) *wire.AnswerRequest {
 	switch {
 	case key == "esc":

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Listed are questions in the order of a list: those that an agent waits for first, and of
-// these the newest.
+// Listed returns questions in the order of a list. Those that an agent still waits for come first;
+// among equals, the newest comes first.
 func Listed(list []*wire.Question) []*wire.Question {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *wire.Question) int {

@@ -25,8 +25,8 @@ type Row struct {
 	Strong, Faint bool
 }
 
-// Card is a call in at most [MaxRows] rows: what it would do, why it is asked, and the
-// keys. What has no room is counted.
+// Card returns a call in at most [MaxRows] rows: what it would do, why it is asked about, and the
+// keys. Characters that do not fit are counted.
 func Card(q *wire.Question, width int, left time.Duration) []Row {
 	return card(q, width, left, Choices(q))
 }
@@ -40,7 +40,7 @@ func card(q *wire.Question, width int, left time.Duration, choices []Choice) []R
 	}
 	asked, room := one.GetAsked(), maxWhy
 	if asked != "" && len(rows) == maxWhat {
-		room-- // whether the call belongs to what the owner said tells more
+		room-- // the quote of the owner is worth more than a second row of the reason
 	}
 	for _, text := range headRows("Why: "+one.GetWhy(), width, room) {
 		rows = append(rows, Row{Text: text})
@@ -62,7 +62,7 @@ func card(q *wire.Question, width int, left time.Duration, choices []Choice) []R
 	return append(rows, Row{Text: linetext.Marked(line, width)[0], Faint: true})
 }
 
-// headRows are the first rows of a text, so many at most: the last one says if there is more.
+// headRows returns at most most rows of a text. The last row says if there is more.
 func headRows(text string, width, most int) []string {
 	const more = " … (d)"
 	rows := linetext.Marked(text, width)
@@ -73,7 +73,7 @@ func headRows(text string, width, most int) []string {
 	return append(rows[:most-1:most-1], strings.TrimSpace(last)+more)
 }
 
-// whatRows are the rows of what a call would do, and whether all of it stands there.
+// whatRows returns the rows that say what a call would do, and whether they say all of it.
 func whatRows(one *wire.AskedCall, width int) ([]string, bool) {
 	text := one.GetWhat()
 	if text == "" {
@@ -91,10 +91,10 @@ func (s *Screen) fits(one *wire.AskedCall) bool {
 	return whole && one.GetWhat() != ""
 }
 
-// Draw is what stands on a screen of so many columns and rows, and notes that it does: a
-// key is taken for this. Where there is no room for the whole card, none is drawn.
+// Draw returns the rows of a screen of the given size. It remembers what was drawn, because a key
+// answers only that. If the whole card does not fit, it draws a notice instead.
 func (s *Screen) Draw(width, height int) []Row {
-	if width != s.pages.width || height != s.pages.height { // other pages than were read
+	if width != s.pages.width || height != s.pages.height { // the pages differ from those that were read
 		s.pages, s.page = paging{width: width, height: height}, 0
 		delete(s.read, s.drawn.name)
 	}
@@ -124,10 +124,10 @@ func (s *Screen) Draw(width, height int) []Row {
 	return rows
 }
 
-// minWidth is how narrow a screen may be to be answered on.
+// minWidth is the least width of a screen on which a question can be answered.
 const minWidth = 30
 
-// rows are the notice and the card, or a page of its details.
+// rows returns the notice and the card, a page of its details, or the help.
 func (s *Screen) rows(q *wire.Question, width, height int) (rows []Row) {
 	note := func(text string, strong bool) {
 		if text != "" {
@@ -166,7 +166,7 @@ func (s *Screen) rows(q *wire.Question, width, height int) (rows []Row) {
 	return rows
 }
 
-// detailRows is a page of all that is known of a call.
+// detailRows returns a page of all that is known of a call.
 func (s *Screen) detailRows(q *wire.Question, width, height int) []Row {
 	var all []string
 	for _, text := range Details(q) {
@@ -187,7 +187,7 @@ func (s *Screen) detailRows(q *wire.Question, width, height int) []Row {
 	return append(rows, Row{Text: linetext.Marked(foot, width)[0], Faint: true})
 }
 
-// Details are all that is known of a call, one line each.
+// Details returns all that is known of a call, one line each.
 func Details(q *wire.Question) (list []string) {
 	one := call(q)
 	if one == nil {
@@ -214,7 +214,7 @@ func Details(q *wire.Question) (list []string) {
 	return append(list, "Question "+q.GetTicket()+", session "+q.GetSession())
 }
 
-// PickText says what has to be said besides yes.
+// PickText says what an approval needs besides a yes.
 func PickText(k *wire.Pick) string {
 	text := "Say where it goes: " + k.GetWords()
 	if k.GetArgument() != "" {

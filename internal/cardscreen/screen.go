@@ -1,7 +1,6 @@
-// Package cardscreen shows one question at a time on a screen and takes the keys that
-// answer it. A key answers the card that was drawn and nothing else: not one that has just
-// taken its place, not one of which a part was not shown. It asks no monitor and draws no
-// colours.
+// Package cardscreen shows one question at a time on a screen and takes the keys that answer it. A
+// key answers only the card that was drawn, and only if that was on the screen for a [Moment] and
+// all of it was shown. The package talks to no monitor and draws no colours.
 package cardscreen
 
 import (
@@ -17,13 +16,14 @@ const Moment = 700 * time.Millisecond
 // maxTyped bounds what is typed.
 const maxTyped = 1024
 
-// A Screen is what stands on it. The zero Screen with a clock is empty.
+// A Screen is the state of one screen. The zero Screen with a clock shows no question.
 type Screen struct {
 	Now func() time.Time
-	// Fleet says that a fleet is asked: it shows no codes, and the login proves who answers.
+	// Fleet says that the questions come from a fleet. A fleet shows no codes; the login proves who
+	// answers.
 	Fleet bool
-	// Vouch sends that the owner trusts a source, and comes back with [Screen.Vouched]; without
-	// it no key does.
+	// Vouch sends that the owner trusts a source; the reply is passed to [Screen.Vouched]. If it is
+	// nil, no key can trust a source.
 	Vouch func(*wire.EndorseRequest)
 	// Notice says how the last key was taken.
 	Notice string
@@ -32,7 +32,7 @@ type Screen struct {
 	chosen  string           // the ticket that is shown
 	details bool
 	page    int
-	read    map[string]bool // what was shown to its end, by name
+	read    map[string]bool // whose details were shown to the end, by name
 	drawn   drawn
 	pages   paging
 	placing bool // the place is being typed
@@ -45,7 +45,7 @@ type Screen struct {
 	trusting bool // it is asked whether a source is trusted
 }
 
-// drawn is what was drawn last, since when.
+// drawn records what was drawn last, and since when.
 type drawn struct {
 	name     string // of the question as it was; empty if no card was
 	details  bool
@@ -57,13 +57,13 @@ type drawn struct {
 // paging is how the details were divided when they were drawn.
 type paging struct{ count, width, height int }
 
-// name tells a question as it is shown from others and from how it was before.
+// name identifies a question in its present form. Another question, or an earlier form of this one,
+// has another name.
 func name(q *wire.Question) string {
 	return q.GetSession() + "\x00" + q.GetTicket() + "\x00" + q.GetSeen()
 }
 
-// Put adds a question, or shows it as it is now. The newest one stands first; it does not
-// take the place of one that is being read.
+// Put adds a question, or updates it. A new question does not replace the card that is shown.
 func (s *Screen) Put(q *wire.Question) {
 	if i := s.find(q.GetTicket()); i >= 0 {
 		if s.chosen == q.GetTicket() && name(q) != name(s.open[i]) {
@@ -82,22 +82,22 @@ func (s *Screen) Put(q *wire.Question) {
 	s.choose()
 }
 
-// Drop takes questions away that need no answer any more.
+// Drop removes the questions for which gone reports true.
 func (s *Screen) Drop(gone func(*wire.Question) bool) {
 	s.open = slices.DeleteFunc(s.open, gone)
 	s.choose()
 }
 
-// Expire takes away those whose time is over.
+// Expire removes the questions that have expired.
 func (s *Screen) Expire() {
 	s.Drop(func(q *wire.Question) bool { return !q.GetExpires().AsTime().After(s.Now()) })
 }
 
-// Told says how an answer was taken; it stands above the next card.
+// Told sets the notice about a sent answer; it is shown above the next card.
 func (s *Screen) Told(notice string) { s.Notice = notice }
 
-// Waiting counts the questions that an agent waits for, and Older those whose turn has
-// ended: they are shown elsewhere.
+// Waiting returns how many questions an agent waits for, and how many older ones there are. The
+// turn of an older one has ended; it is shown elsewhere.
 func (s *Screen) Waiting() (waiting, older int) {
 	for _, q := range s.open {
 		if q.GetOver() {
@@ -111,7 +111,7 @@ func (s *Screen) find(ticket string) int {
 	return slices.IndexFunc(s.open, func(q *wire.Question) bool { return q.GetTicket() == ticket })
 }
 
-// choose keeps the card that is shown while it waits, and else takes the newest.
+// choose keeps the shown card while an agent waits for it. Otherwise it takes the newest.
 func (s *Screen) choose() {
 	if i := s.find(s.chosen); i >= 0 && !s.open[i].GetOver() {
 		return
@@ -129,14 +129,14 @@ func (s *Screen) choose() {
 	}
 }
 
-// leave ends what was begun with a card.
+// leave closes the details of a card and drops what was typed.
 func (s *Screen) leave() {
 	s.details, s.page, s.placing, s.typed, s.offer, s.trusting = false, 0, false, "", 0, false
 }
 
 func (s *Screen) say(notice, about string) { s.Notice, s.about = notice, about }
 
-// Question is the one that is shown; nil if none waits.
+// Question returns the question that is shown; nil if none waits.
 func (s *Screen) Question() *wire.Question {
 	if i := s.find(s.chosen); i >= 0 {
 		return s.open[i]
@@ -158,7 +158,8 @@ func (s *Screen) move(by int) {
 	}
 }
 
-// call is what a question asks about. One with several calls is of an older monitor.
+// call returns the call that a question asks about. It is nil for a question about several calls,
+// which only an older monitor sends.
 func call(q *wire.Question) *wire.AskedCall {
 	if len(q.GetCalls()) != 1 {
 		return nil

@@ -10,12 +10,14 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// maxNamed is of how many sources a question names all: a longer list may have been cut.
+// maxNamed is the length up to which a question's list of sources is complete; a longer list may
+// have been cut.
 const maxNamed = 2
 
-// named is the source because of which a question is asked, if it is the only one, the reason
-// names it, and it came in as [floodmark.Shared]: what strangers or people outside wrote is
-// vouched for with its digest, not with a key beside a question that it led to.
+// named returns the source that a question is asked because of, or nil. It must be the only source,
+// the reason must name it, and it must have come in as [floodmark.Shared]. A source that strangers
+// or people outside wrote is trusted by its digest only, not with a key beside a question that the
+// source led to.
 func named(q *wire.Question) *wire.Source {
 	one, shared := call(q), floodmark.Shared.String()
 	list := one.GetSources()
@@ -35,13 +37,13 @@ func named(q *wire.Question) *wire.Source {
 	return src
 }
 
-// sourceName is a source as a card names it; empty if none can.
+// sourceName returns a source as a card names it; empty if a card cannot name it.
 func sourceName(src *wire.Source) string {
 	return approval.OriginOf(floodmark.Source{Origin: wire.ToOrigin(src.GetOrigin())}, floodmark.Shared).String()
 }
 
-// trusts is the source that a key may vouch for. The monitor shows a code only to whom it
-// also lets vouch; a fleet knows that by the login.
+// trusts returns the source that a key may trust, or nil. A local monitor sends codes only to those
+// who may also trust sources; a fleet knows that by the login.
 func (s *Screen) trusts(q *wire.Question) *wire.Source {
 	src := named(q)
 	if s.Vouch == nil || src == nil || !s.Fleet && q.GetCode() == "" {
@@ -78,7 +80,7 @@ func trustRows(q *wire.Question, src *wire.Source, left time.Duration) []string 
 	}
 }
 
-// quoted is a name that others chose, between quotation marks which it cannot close.
+// quoted returns a name that others chose in quotation marks that the name cannot close.
 func quoted(name string) string {
 	return "“" + strings.NewReplacer("“", "⟨U+201C⟩", "”", "⟨U+201D⟩").Replace(floodmark.Visible(name)) + "”"
 }
@@ -86,7 +88,7 @@ func quoted(name string) string {
 // shownDigits is how much of a digest people are shown.
 const shownDigits = 12
 
-// vouch takes the key that follows [trustRows].
+// vouch handles the key that is pressed after [trustRows] were shown.
 func (s *Screen) vouch(q *wire.Question, key string) {
 	switch src := s.trusts(q); {
 	case key != "enter" || src == nil:
@@ -98,8 +100,8 @@ func (s *Screen) vouch(q *wire.Question, key string) {
 	}
 }
 
-// Vouched says how an order to trust a source was taken. Its question still waits: what it
-// asks is judged anew when the agent tries the call again.
+// Vouched shows the reply to a source that the owner trusted. The question itself still waits,
+// because its call is judged anew only when the agent tries it again.
 func (s *Screen) Vouched(a *wire.EndorseResponse) {
 	if s.Notice = a.GetNotice(); !a.GetDone() {
 		return

@@ -8,10 +8,10 @@ import (
 // MaxConnections bounds the open connections of one local socket.
 const MaxConnections = 1024
 
-// Bound limits the open connections of l. A new one above the limit does not wait: the oldest
-// connection of the process with the most is closed, which its hook takes for a denial. So holding
-// many connections open keeps no other process from an answer. whose names the process at the other
-// end.
+// Bound limits the open connections of l. A connection above the limit does not wait: instead, the
+// oldest connection of the process that has the most is closed, and the hook there takes that for a
+// denial. So a process that holds many connections open keeps no other process from an answer.
+// whose returns the process at the other end.
 func Bound(l net.Listener, limit int, whose func(net.Conn) int) net.Listener {
 	return &bounded{Listener: l, limit: limit, whose: whose}
 }
@@ -78,7 +78,8 @@ func (b *bounded) leave(c *boundConn) {
 	}
 }
 
-// greediest finds the oldest connection of the process with the most; among equals, the oldest.
+// greediest returns the index of the connection to close: the oldest one of the process with the
+// most connections. If several processes have the most, it is the oldest of all of theirs.
 func greediest(open []*boundConn) int {
 	count := map[int]int{}
 	for _, c := range open {

@@ -47,8 +47,8 @@ func (b *Budget) give(n int64) {
 // Used is how many bytes are in flight.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
-// take counts n more bytes of an event that already holds some. It counts nothing if they do not
-// fit.
+// take counts n more bytes of an event that already has held bytes. If they do not fit, it counts
+// nothing and returns an error.
 func (b *Budget) take(held, n int64) error {
 	if b.whole != nil {
 		if err := b.whole.take(held, n); err != nil {
@@ -71,36 +71,37 @@ func (b *Budget) take(held, n int64) error {
 	}
 }
 
-// A Claim is what one event takes of a budget. The claimant must release it once, and every other
-// holder once more.
+// A Claim counts the bytes that one event takes from a budget. The caller of [Budget.Claim] must
+// release it once, and each caller of [Hold] once more.
 type Claim struct {
 	budget  *Budget
 	bytes   atomic.Int64
 	holders atomic.Int64
 }
 
-// Claim begins an event, with no bytes yet: an announced length reserves nothing.
+// Claim begins an event with no bytes. Bytes are counted as they are read, so an announced length
+// reserves nothing.
 func (b *Budget) Claim() *Claim {
 	c := &Claim{budget: b}
 	c.holders.Store(1)
 	return c
 }
 
-// Release ends a hold. The last one gives the bytes back.
+// Release ends one hold. The last release gives the bytes back.
 func (c *Claim) Release() {
 	if c.holders.Add(-1) == 0 {
 		c.budget.give(c.bytes.Swap(0))
 	}
 }
 
-// Reader reads from r and counts the bytes. Beyond the budget it fails with [ErrFull]; bytes it
-// then returned are not counted, and must not be kept.
+// Reader returns a reader that reads from r and counts the bytes. Beyond the budget it fails with
+// [ErrFull]; the bytes returned with that error are not counted, and must not be kept.
 func (c *Claim) Reader(r io.Reader) io.Reader { return &counted{from: r, claim: c} }
 
 type counted struct {
 	from  io.Reader
 	claim *Claim
-	full  error // stays once it is there
+	full  error // returned by all further reads
 }
 
 func (r *counted) Read(p []byte) (int, error) {
@@ -146,8 +147,8 @@ func Size(ctx context.Context) int64 {
 	return 0
 }
 
-// Hold keeps the bytes of ctx's event counted until release is called: for work that outlives its
-// answer.
+// Hold keeps the bytes of ctx's event counted until release is called. It is for work that goes on
+// after the event was answered.
 func Hold(ctx context.Context) (release func()) {
 	c, ok := ctx.Value(claimKey{}).(*Claim)
 	if !ok {

@@ -23,8 +23,8 @@ const Version = 1
 // Oldest is the oldest form that is still answered.
 const Oldest = 1
 
-// The limits on frames. The first byte of a request's length must be zero, which tells it from HTTP
-// on the same socket.
+// The limits on frames. The first byte of a request's length must be zero, because that
+// distinguishes a frame from HTTP on the same socket.
 const (
 	MaxRequest  = 1<<24 - 1
 	MaxResponse = 1 << 20
@@ -58,8 +58,8 @@ type Request struct {
 	Env map[string]string `json:"env,omitempty"`
 	// DeadlineMS is how long the asker waits, in milliseconds.
 	DeadlineMS int64 `json:"deadline_ms"`
-	// PersonMS is how long a person may take besides, in milliseconds; zero unless the asker
-	// understands frames that extend its deadline.
+	// PersonMS is how much longer the asker waits, in milliseconds, if a person has to answer. It
+	// is zero unless the asker understands frames that extend its deadline.
 	PersonMS int64 `json:"person_ms,omitempty"`
 	// Shows says that the asker shows a question to its user while it waits, and reports a denial.
 	Shows bool `json:"shows,omitempty"`
@@ -78,7 +78,7 @@ func Refuse(why string) Response {
 	return Response{V: Version, Stderr: "floodmark: " + why + "\n", Exit: Refused}
 }
 
-// Wait is how long the asker waits, within the limits.
+// Wait returns how long the asker waits, within the limits.
 func (r Request) Wait() time.Duration {
 	if r.DeadlineMS <= 0 || r.DeadlineMS > MaxWait.Milliseconds() {
 		return MaxWait
@@ -86,7 +86,7 @@ func (r Request) Wait() time.Duration {
 	return time.Duration(r.DeadlineMS) * time.Millisecond
 }
 
-// Person is how long a person may take besides.
+// Person returns how much longer the asker waits if a person has to answer.
 func (r Request) Person() time.Duration { return time.Duration(r.PersonMS) * time.Millisecond }
 
 // Check reports what is missing from r or over a limit.
@@ -133,8 +133,8 @@ func WriteRequest(w io.Writer, r Request) error {
 	return write(w, r, MaxRequest)
 }
 
-// ReadRequest reads one frame. With [ErrVersion] the request's agent and event may be empty:
-// another version may name them differently.
+// ReadRequest reads one frame. If it returns [ErrVersion], the agent and event of the request are
+// empty, because another version may name them differently.
 func ReadRequest(r io.Reader) (Request, error) {
 	data, err := read(r, MaxRequest)
 	if err != nil {
@@ -162,8 +162,8 @@ func ReadRequest(r io.Reader) (Request, error) {
 // WriteResponse writes r as one frame.
 func WriteResponse(w io.Writer, r Response) error { return write(w, r, MaxResponse) }
 
-// ReadResponse reads one frame. It refuses unknown fields: a half-understood answer could be an
-// approval.
+// ReadResponse reads one frame. It refuses unknown fields, because one could change the meaning of
+// the answer.
 func ReadResponse(r io.Reader) (Response, error) {
 	data, err := read(r, MaxResponse)
 	if err != nil {

@@ -12,8 +12,9 @@ const MaxSocketPath = 103
 // SocketVariable names the variable that overrides the socket's path.
 const SocketVariable = "FLOODMARK_HOOK_SOCKET"
 
-// SocketPath returns the path of the daemon's socket, for the daemon and for hooks: the variable,
-// else in the user's runtime folder, else in the user's state folder. env looks a variable up.
+// SocketPath returns the path of the daemon's socket, for the daemon and for hooks. It is the value
+// of [SocketVariable] if that is set, else a path in the user's runtime folder, else one in the
+// user's state folder. env looks a variable up.
 func SocketPath(env func(string) string) (string, error) {
 	var path string
 	switch {

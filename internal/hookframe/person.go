@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Most questions are answered at once. One that a person has to answer may take longer than the
-// asker's deadline: the code that waits for the person then reports, for this one question, that it
-// still waits, and each report extends the asker's deadline. No other code may report it. So a
-// monitor that is gone, or that hangs while it waits or after the approval, is silent, and silence
-// for as long as the deadline is a denial.
+// Most questions are answered at once. A question that a person has to answer may take longer than
+// the asker's deadline. The code that waits for the person then reports, for this one question,
+// that it still waits, and each report restarts the asker's deadline. No other code may report it.
+// So if the monitor is gone, or hangs before or after the approval, no report is sent, and the
+// asker takes that for a denial when its deadline is over.
 
 // MaxPerson bounds how long an asker may wait for a person.
 const MaxPerson = 30 * time.Minute
@@ -37,9 +37,10 @@ type (
 	stillKey  struct{}
 )
 
-// Waiting begins to wait for a person, as long as the asker of ctx's question allows: under
-// waiting, where [Still] is to be called. Judge ends the wait and returns the context for judging,
-// with the ordinary time again. Without such time both are ctx itself.
+// Waiting begins to wait for a person, for as long as the asker of ctx's question allows. It
+// returns the context to wait under, with which [Still] is to be called, and judge. judge ends the
+// wait and returns the context for judging, which has the ordinary deadline from then on. If the
+// asker does not wait for a person, both contexts are ctx itself.
 func Waiting(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc)) {
 	p, ok := ctx.Value(personKey{}).(*person)
 	if !ok {
@@ -62,7 +63,7 @@ func Person(ctx context.Context) time.Duration {
 	return max(0, time.Until(p.until))
 }
 
-// under is ctx with another deadline, and cancelled when the asker is gone.
+// under returns ctx with another deadline. It is cancelled when the asker is gone.
 func (p *person) under(ctx context.Context, until time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	stop := context.AfterFunc(p.base, cancel)
@@ -77,7 +78,8 @@ func Still(ctx context.Context) {
 	}
 }
 
-// still restarts the asker's deadline. An asker that is gone is noticed elsewhere.
+// still restarts the asker's deadline. It ignores errors, because listen notices an asker that is
+// gone.
 func (p *person) still() {
 	p.mu.Lock()
 	ask := p.ask
@@ -87,22 +89,22 @@ func (p *person) still() {
 	}
 }
 
-// A stillFrame precedes the answer, for an asker that sent [Request.PersonMS]. It holds a question
-// only for one that sent [Request.Shows].
+// A stillFrame is sent before the answer, and only to an asker that sent [Request.PersonMS]. Ask is
+// set only if the asker sent [Request.Shows].
 type stillFrame struct {
 	V     int    `json:"v"`
 	Still bool   `json:"still"`
 	Ask   string `json:"ask,omitempty"`
 }
 
-// isStill reports whether a frame says exactly that a person is waited for. Any other frame is an
-// answer or invalid.
+// isStill reports whether a frame says that the daemon still waits for a person, and nothing else.
+// Any other frame is an answer or invalid.
 func isStill(data []byte) bool {
 	var f stillFrame
 	return exactly(data, &f) && f == stillFrame{V: Version, Still: true}
 }
 
-// exactly reads a frame that may hold nothing else.
+// exactly decodes a frame, and reports whether it has no unknown fields and nothing behind it.
 func exactly(data []byte, into any) bool {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -115,12 +117,13 @@ func Shows(ctx context.Context) bool {
 	return ok && p.shows
 }
 
-// Said receives what the asker's user answered: no means a denial; anything else is no answer.
+// Said receives the answer of the asker's user. If no is true, it is a denial; otherwise it is no
+// answer.
 type Said func(ctx context.Context, no bool)
 
-// Show has the asker show a question while it waits, if it said that it does. At most one answer is
-// read. There is no approval: any code that runs in an agent could send it. A denial lets nothing
-// run, and the asker could always skip the call anyway.
+// Show lets the asker show a question while it waits, if its request has Shows set. At most one
+// answer is read, and it can only be a denial, because any code that runs in the agent could send
+// an approval. A denial lets nothing run, and the asker could always skip the call anyway.
 func Show(ctx context.Context, words string, said Said) {
 	p, ok := ctx.Value(personKey{}).(*person)
 	if !ok || !p.shows || words == "" {
@@ -140,7 +143,8 @@ type noFrame struct {
 // maxNo bounds a noFrame.
 const maxNo = 64
 
-// listen waits for a denial by the asker, or for its end. Any other message means that it is gone.
+// listen passes denials of the shown question on. It returns when the asker is gone or sends
+// anything else.
 func (p *person) listen() {
 	for {
 		data, err := read(p.conn, maxNo)

@@ -16,7 +16,8 @@ const (
 	writeWithin = 5 * time.Second
 )
 
-// A Handler answers one question. It must answer before ctx ends: the asker refuses then.
+// A Handler answers one question. It must answer before ctx ends, because the asker then takes the
+// call for denied.
 type Handler func(ctx context.Context, req Request) Response
 
 // Ask sends req on conn and returns the answer, before the request's deadline. If a person has to
@@ -82,7 +83,7 @@ func unread(req Request, err error) Response {
 	return Refuse("the question could not be read: " + err.Error())
 }
 
-// patience leaves the answer time to travel.
+// patience returns how long the handler may take if its answer is to arrive within wait.
 func patience(wait time.Duration) time.Duration { return wait - min(wait/10, 250*time.Millisecond) }
 
 // ask runs the handler and cancels it when the asker is gone.
@@ -127,8 +128,8 @@ func answer(conn net.Conn, resp Response) error {
 }
 
 // ServeAll answers on every connection of l until l is closed or ctx ends, and returns after the
-// last answer. l bounds their number. handlerOf returns the handler for a peer; failed, unless nil,
-// gets the error of each question without an answer.
+// last answer. l must bound the number of connections. handlerOf returns the handler for a peer. If
+// failed is not nil, it is called with the error of each question that got no answer.
 func ServeAll(ctx context.Context, l net.Listener, handlerOf func(net.Conn) Handler, failed func(error)) error {
 	var all sync.WaitGroup
 	defer all.Wait()

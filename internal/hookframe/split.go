@@ -32,9 +32,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 }
 
 // Split separates the connections of l: frames, whose first byte is zero, and the rest, which is
-// HTTP. Closing either listener closes both and l, drops connections without a first byte, and
-// returns when those are closed; accepted ones continue. Both must be accepted from, or closed. l
-// bounds the number of connections, see [Bound].
+// HTTP. The caller must accept from both listeners until it closes one. Closing one closes both and
+// l, and waits until connections without a first byte are dropped; accepted connections continue. l
+// must bound the number of connections, see [Bound].
 func Split(l net.Listener) (frames, http net.Listener) {
 	s := &splitter{l: l, done: make(chan struct{}), undecided: map[net.Conn]struct{}{}}
 	f, h := &half{s: s, conns: make(chan net.Conn)}, &half{s: s, conns: make(chan net.Conn)}

@@ -10,27 +10,28 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// rowRunes is how much of a line stands in one row: a longer one goes on in the next.
+// rowRunes is how many characters of a line one row shows. A longer line continues in the next row.
 const rowRunes = 160
 
-// A Changes is the difference between two contents of a file, to be shown to whoever
-// vouches for the new one. Everything that differs is in it, byte by byte: no setting
-// says what is compared.
+// A Changes is the difference between two contents of a file, for the person who vouches for the
+// new one. It contains every difference, byte by byte; no setting limits what is compared.
 type Changes struct {
-	// In and Out are how many lines came and went, Same how many are equal and not shown.
+	// In and Out count the added and the removed lines. Same counts the equal lines that are not
+	// shown.
 	In, Out, Same int
-	// Rows begin with «+», «-», a space, or «@» where lines are left out. Behind a bar
-	// stands the text of the file, with what hides or steers spelled out.
+	// Rows begin with «+», «-» or a space, with «…» if they continue a line, or with «@» if lines
+	// are left out. The text of the file follows after a bar, with invisible and control characters
+	// spelled out.
 	Rows []string
 }
 
-// ChangesOf compares two contents; of what is compared with nothing, all lines are new.
+// ChangesOf compares two contents. If before is empty, all lines are new.
 func ChangesOf(before, after []byte) (c Changes) {
 	same := 0
 	for line := range strings.Lines(string(diff.Diff("a", before, "b", after))) {
 		line = strings.TrimSuffix(line, "\n")
 		if c.Rows == nil && !strings.HasPrefix(line, "@@") {
-			continue // the names of the two
+			continue // the header with the names of both
 		}
 		switch line[:1] {
 		case "+":
@@ -71,8 +72,8 @@ func appendRows(rows []string, sign, text string) []string {
 	}
 }
 
-// indented is a text with what hides or steers spelled out. Spaces that begin it stay as
-// they are, or nobody could read code.
+// indented returns a text with invisible and control characters spelled out. Up to 40 leading
+// spaces and tabs stay white space, because code cannot be read without them.
 func indented(text string) string {
 	rest := strings.TrimLeft(text, " \t")
 	head := text[:len(text)-len(rest)]

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The limits of a diff: journals beyond maxDiffLines are compared only at both
-// ends, and diffContext equal lines are shown around a difference.
+// The limits of a diff. Of texts with more than maxDiffLines different lines, only equal lines at
+// both ends are matched. diffContext equal lines are shown around a difference.
 const (
 	maxDiffLines = 2000
 	diffContext  = 2

@@ -8,8 +8,8 @@ import (
 // maxExcerpt is how much of a line is shown: what fits on a terminal.
 const maxExcerpt = 72
 
-// Excerpt shows a line of a file with a caret under a column, both from 1. It
-// is empty if there is no such line.
+// Excerpt returns a line of a file with a caret under a column, both counted from 1. It is empty if
+// there is no such line.
 func Excerpt(data []byte, line, column int) string {
 	if line < 1 {
 		return ""
@@ -33,7 +33,7 @@ func caret(text []rune, column int) string {
 	shown := make([]rune, 0, to-from)
 	for _, r := range text[from:to] {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
-			r = ' ' // keeps the caret below its column, and a terminal unsteered
+			r = ' ' // keeps the caret below its column, and cannot steer a terminal
 		}
 		shown = append(shown, r)
 	}

@@ -5,8 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// EscapeJSON writes what could steer a terminal as escapes. Such runes stand
-// within strings only, so the meaning stays.
+// EscapeJSON replaces characters that could steer a terminal by JSON escapes. Compact JSON has such
+// characters only within strings, so its meaning stays the same.
 func EscapeJSON(data []byte) []byte {
 	const hex = "0123456789abcdef"
 	var out []byte

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// rowMark begins each row but the first: nothing in a text can look like a line of its own.
+// rowMark begins each row but the first, so that no part of a text can look like a line of its own.
 const rowMark = "↳ "
 
 // Marked breaks a text into rows of at most width columns and leaves out none of its
@@ -23,7 +23,8 @@ func Marked(text string, width int) (rows []string) {
 	}
 }
 
-// upTo is how many bytes of a text stand in so many columns: at least one character.
+// upTo returns how many bytes of a text fit into so many columns, but at least one character. It
+// prefers to end behind a space.
 func upTo(text string, width int) int {
 	columns, space := 0, 0
 	for i, r := range text {
@@ -40,8 +41,8 @@ func upTo(text string, width int) int {
 	return len(text)
 }
 
-// Fitted are the first rows of a marked text. Left is how many characters have no place
-// in them; then the last row says so with the words that end makes of it.
+// Fitted returns at most most rows of [Marked]. left is how many characters do not fit. If there
+// are any, the last row is what end returns for that number.
 func Fitted(text string, width, most int, end func(left int) string) (rows []string, left int) {
 	rows = Marked(text, width)
 	if len(rows) <= most {

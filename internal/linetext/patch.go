@@ -8,8 +8,8 @@ import (
 // patchContext is how many lines stand around a change in a patch.
 const patchContext = 3
 
-// Patch is the difference between two texts of a file, as «patch» and «git
-// apply» read it. A text that was not there comes from /dev/null.
+// Patch returns the difference between two texts of a file in the form that «patch» and «git apply»
+// read. If the file did not exist (there is false), the old side is /dev/null.
 func Patch(name, old, now string, there bool) string {
 	if old == now {
 		return ""

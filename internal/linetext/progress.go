@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// away takes the line away on which a terminal stands.
+// away clears the line of a terminal that the cursor is in.
 const away = "\r\x1b[K"
 
-// Steps say what a long command does while it does it. The zero Steps say nothing.
+// Steps report what a long command is doing. The zero Steps report nothing.
 type Steps struct {
 	To io.Writer
 	// InPlace shows only the step that is under way, on one line of a terminal. Otherwise each
@@ -18,11 +18,11 @@ type Steps struct {
 	shown   bool
 }
 
-// maxStep is how many columns a step that is shown in place may have: a line that a terminal
-// wraps could not be taken away.
+// maxStep bounds the columns of a step that is shown in place, because a line that the terminal
+// wraps could not be cleared.
 const maxStep = 72
 
-// Begin says what is done from now on.
+// Begin reports that a step begins.
 func (s *Steps) Begin(text string) {
 	switch {
 	case s.To == nil:
@@ -34,8 +34,8 @@ func (s *Steps) Begin(text string) {
 	}
 }
 
-// Count is Begin for a step of many parts. What it returns is told how many are done: in place
-// that is shown as it grows, and elsewhere once, when all are.
+// Count begins a step of many parts. Call the returned function with how many parts are done. In
+// place it shows every count; otherwise it shows only the last one.
 func (s *Steps) Count(text string) func(done, total int) {
 	s.Begin(text)
 	return func(done, total int) {
@@ -45,7 +45,7 @@ func (s *Steps) Count(text string) func(done, total int) {
 	}
 }
 
-// End takes the last step away if it does not stay. Something else may be written then.
+// End clears the last step if it is shown in place, so that something else can be written.
 func (s *Steps) End() {
 	if s.shown {
 		fmt.Fprint(s.To, away)
@@ -65,7 +65,7 @@ type Bar struct {
 	shown    string
 }
 
-// Update is called with how much is done, as often as one likes.
+// Update shows how much is done. It writes nothing if the bar looks the same as before.
 func (b *Bar) Update(done, total int) {
 	if !b.Terminal || total == 0 {
 		return
@@ -78,7 +78,7 @@ func (b *Bar) Update(done, total int) {
 	b.shown = now
 }
 
-// End takes the bar away.
+// End clears the bar.
 func (b *Bar) End() {
 	if b.shown != "" {
 		fmt.Fprint(b.To, away)

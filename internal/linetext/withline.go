@@ -2,10 +2,9 @@ package linetext
 
 import "strings"
 
-// WithLine puts a line, and a comment above it, into the text of a policy, below
-// a key; everything else stays as it is, byte for byte. It fails where the key's
-// value stands on the key's own line: that is for a person to change. Nothing but
-// blanks counts as no policy yet.
+// WithLine inserts a line, and a comment above it, below a key of a policy's text. Everything else
+// stays as it is, byte for byte. It returns false if the value of the key is on the key's own line;
+// a person has to change that. A blank text becomes a new policy.
 func WithLine(text, key, line, comment string) (string, bool) {
 	if strings.TrimSpace(text) == "" {
 		text = "version: 1\n"
@@ -14,7 +13,7 @@ func WithLine(text, key, line, comment string) (string, bool) {
 		text += "\n"
 	}
 	lines := strings.SplitAfter(text, "\n")
-	lines = lines[:len(lines)-1] // behind the last line break stands nothing
+	lines = lines[:len(lines)-1] // the part behind the last line break is empty
 	at := -1
 	for i, l := range lines {
 		if strings.HasPrefix(l, key+":") {

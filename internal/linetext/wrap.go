@@ -7,8 +7,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Printable drops what could steer a terminal from text that others wrote:
-// a story or a policy may come from anywhere.
+// Printable removes characters that could steer a terminal. It is for text that others wrote, such
+// as a story or a policy.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,7 +21,7 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain is foreign text on one line, without what could steer a terminal.
+// Plain returns foreign text on one line, without characters that could steer a terminal.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -31,8 +31,7 @@ func Plain(s string) string {
 	}, Printable(s))
 }
 
-// Wrap breaks foreign text between words, and within words of more than most
-// columns.
+// Wrap breaks foreign text between words. It breaks a word only if that has more than most columns.
 func Wrap(text string, width, most int) []string {
 	var lines []string
 	at := ""

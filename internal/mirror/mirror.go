@@ -1,8 +1,8 @@
 // Package mirror keeps packages that a project has pinned and answers a box from them. It never
 // uses a network: a request for something that is not there fails. Package mirrorfetch fills it.
 //
-// Indexes are made here from the verified archives. That of npm names an archive's public address,
-// which npm writes into its lock file, so that the file stays as it is.
+// Indexes are made here from the verified archives. The index of npm names the public address of
+// each archive. npm writes that address into its lock file, so the lock file does not change.
 package mirror
 
 import (
@@ -49,8 +49,8 @@ const (
 
 var errLarge = errors.New("it is larger than a mirror keeps")
 
-// Create returns a file for a content that is not known yet. The caller closes and either
-// keeps or removes it.
+// Create returns a file for a content whose hash is not known yet. The caller closes it, and either
+// keeps it with [Store.Keep] or removes it.
 func (s Store) Create() (*os.File, error) {
 	at := filepath.Join(s.Folder, "new")
 	if err := os.MkdirAll(at, 0o700); err != nil {
@@ -69,7 +69,7 @@ func Fill(to io.Writer, from io.Reader) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// Keep makes a file the content of a hash.
+// Keep stores a file as the content with the given hash.
 func (s Store) Keep(file, sum string) error {
 	if err := os.MkdirAll(filepath.Join(s.Folder, "contents"), 0o700); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s Store) Known(name string, now time.Time) []Item {
 	return items
 }
 
-// Note notes items under a name.
+// Note records items under a name, for [Store.Known].
 func (s Store) Note(name string, items []Item) error { return s.write(s.note(name), items) }
 
 // PutSet keeps the list of what one box may ask for, and returns its name.
@@ -182,7 +182,7 @@ func parse(data []byte) (items []Item, err error) {
 	return items, check(items)
 }
 
-// check refuses what no fetcher writes.
+// check refuses a list that no fetcher could have written.
 func check(items []Item) error {
 	if len(items) > MaxItems {
 		return errLarge
@@ -200,8 +200,8 @@ func check(items []Item) error {
 	return nil
 }
 
-// Sweep removes what was unused for longest, until the quota holds, and unfinished files. It
-// removes nothing that was used at the given time or later.
+// Sweep removes unfinished files. Then it removes the contents that were unused for longest until
+// the rest is within the quota, but none that was used at the given time or later.
 func (s Store) Sweep(now time.Time) {
 	for _, left := range list(filepath.Join(s.Folder, "new")) {
 		if now.Sub(left.at) > time.Hour {
@@ -222,7 +222,7 @@ func (s Store) Sweep(now time.Time) {
 			all -= c.size
 		}
 	}
-	const most = 30 * 24 * time.Hour // lists are small, and made again where they are missed
+	const most = 30 * 24 * time.Hour // lists are small, and a missing one is made again
 	for _, l := range slices.Concat(list(filepath.Join(s.Folder, "sets")), list(filepath.Join(s.Folder, "known"))) {
 		if now.Sub(l.at) > most {
 			_ = os.Remove(l.path)
@@ -237,7 +237,7 @@ type file struct {
 }
 
 func list(folder string) (all []file) {
-	entries, _ := os.ReadDir(folder) // there is nothing before the first package
+	entries, _ := os.ReadDir(folder) // the folder does not exist before the first package
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			all = append(all, file{filepath.Join(folder, e.Name()), info.ModTime(), info.Size()})
@@ -246,7 +246,7 @@ func list(folder string) (all []file) {
 	return all
 }
 
-// A Shelf is one set, to be answered from.
+// A Shelf answers requests from one set.
 type Shelf struct {
 	store Store
 	items map[string]Item
@@ -293,7 +293,7 @@ func (s *Shelf) Get(at string) (kind string, size int64, content io.ReadCloser, 
 	return i.Kind, i.Size, f, true
 }
 
-// Read returns a content that is short.
+// Read returns a short content.
 func (s Store) Read(i Item) ([]byte, error) {
 	if !hash(i.SHA256) || i.Size > maxSetFile {
 		return nil, errLarge

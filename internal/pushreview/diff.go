@@ -2,11 +2,11 @@ package pushreview
 
 import "slices"
 
-// maxCells bounds the table by which two files are compared; beyond it all lines between
-// the common ends are shown as taken away and put in.
+// maxCells bounds the table by which two files are compared. Beyond it all lines between the common
+// beginning and end are shown as removed and added.
 const maxCells = 4 << 20
 
-// around is how many lines stand around those that differ.
+// around is how many equal lines are shown around a difference.
 const around = 3
 
 // diff compares two files by lines.
@@ -77,7 +77,7 @@ func middle(a, b []string) (out []line) {
 	return out
 }
 
-// near keeps what differs, with a few lines around.
+// near keeps the lines that differ, with a few lines around each.
 func near(all []line) (out []line) {
 	last := -around - 1 // the last line that differs
 	next := make([]int, len(all))

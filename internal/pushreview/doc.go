@@ -1,7 +1,8 @@
 // Package pushreview shows what a push would send, so that a person can review it. It reads only
-// git's objects: no attribute, filter, setting, replaced object or reference changes what is shown.
-// It takes each object under the name that its bytes have, starts no program, and refuses a history
-// that it cannot read in full. It counts what it leaves out, before anything else is said.
+// git's objects, so no attribute, filter, setting, replaced object or reference changes what is
+// shown. It uses each object only under the name that its bytes hash to, starts no program, and
+// refuses a history that it cannot read in full. A review begins with a count of what it does not
+// show.
 package pushreview
 
 import (
@@ -21,26 +22,27 @@ const (
 	Blob   = "blob"
 )
 
-// An Object is one of git's.
+// An Object is one of git's objects.
 type Object struct {
 	Kind string
 	Size int64
-	// Body is what it holds; nil for a file of more than [MaxBody] bytes.
+	// Body is the content; nil for a file of more than [MaxBody] bytes.
 	Body []byte
 }
 
-// Objects reads objects. It returns only what hashes to the name that was asked for.
+// Objects reads objects. It returns only an object whose content hashes to the name that was asked
+// for.
 type Objects interface {
 	Read(id string) (Object, error)
 }
 
-// The limits of a review. What is beyond the first three is not reviewed at all; what is
-// beyond the others is counted and not shown.
+// The limits of a review. A push beyond MaxCommits or MaxEntries is not reviewed at all. What is
+// beyond another limit is counted and not shown.
 const (
 	MaxCommits = 500     // that are sent
 	MaxEntries = 5000    // files that change in them
 	MaxBody    = 1 << 20 // bytes of a file that is compared by lines; commits and trees have no more
-	MaxRest    = 1 << 20 // bytes that are looked through and not shown
+	MaxRest    = 1 << 20 // bytes that are checked and not shown
 	maxLines   = 1500    // of a review
 	maxOfFile  = 250     // lines of one file
 	maxText    = 240     // letters of a line
@@ -54,17 +56,17 @@ var ErrMalformed = errors.New("malformed history")
 // ErrTooMuch says that there is more than a person would look at.
 var ErrTooMuch = errors.New("too much for a review")
 
-// A commit is one of the history.
+// A commit is one commit of the history.
 type commit struct {
 	id, tree          string
 	parents           []string
 	author, committer string
-	// more are other lines of its head, as they are: signatures and the like.
+	// more are the other lines of the commit's head, unchanged: signatures and the like.
 	more    []string
 	message string
 }
 
-// parseCommit reads a commit. Lines stand in the order in which git writes them.
+// parseCommit reads a commit. It refuses lines that are not in the order in which git writes them.
 func parseCommit(id string, body []byte) (c commit, err error) {
 	c.id = id
 	head, message, ok := strings.Cut(string(body), "\n\n")
@@ -108,8 +110,8 @@ const (
 	modeModule  = "160000"
 )
 
-// parseTree reads a tree. It refuses one that git would not write: names that are there
-// twice, out of order, empty or that lead elsewhere, and modes that nothing has.
+// parseTree reads a tree. It refuses a tree that git would not write: with names that are there
+// twice, out of order, empty or that lead elsewhere, or with an unknown mode.
 func parseTree(id string, body []byte) ([]entry, error) {
 	wrong := fmt.Errorf("%w: tree %.12s", ErrMalformed, id)
 	size := len(id) / 2
@@ -132,7 +134,7 @@ func parseTree(id string, body []byte) ([]entry, error) {
 	return list, nil
 }
 
-// key is by what git orders a tree.
+// key returns the key by which git sorts a tree.
 func (e entry) key() string {
 	if e.mode == modeFolder {
 		return e.name + "/"
@@ -140,12 +142,12 @@ func (e entry) key() string {
 	return e.name
 }
 
-// fitName reports a name that a file of a tree may have. One that a file system takes for
-// «.git» would be settings and hooks in the checkout of others.
+// fitName reports whether a file of a tree may have this name. A name that a file system takes for
+// «.git» would be settings and hooks in the checkouts of others.
 func fitName(name string) bool {
 	plain := strings.ToLower(strings.Map(func(r rune) rune {
 		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0xfeff {
-			return -1 // as HFS+ leaves them out
+			return -1 // HFS+ ignores these characters
 		}
 		return r
 	}, name))
@@ -153,7 +155,7 @@ func fitName(name string) bool {
 	return plain != "" && plain != ".git" && plain != "git~1" && !strings.ContainsAny(name, "/\\\x00") && !strings.HasPrefix(plain, ".git:")
 }
 
-// IsID reports the name of an object.
+// IsID reports whether s can be the name of an object.
 func IsID(s string) bool {
 	if len(s) != 40 && len(s) != 64 {
 		return false

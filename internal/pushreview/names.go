@@ -9,15 +9,15 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A Named is a host that a file names after a push and did not name before. Code that
-// others planted mostly has to name where it reports to.
+// A Named is a host that a file names after a push and did not name before. Code that others
+// planted usually has to name the host to which it sends data.
 type Named struct{ Host, File string }
 
-// maxNamed bounds the hosts that are told by name.
+// maxNamed bounds the hosts that are listed by name.
 const maxNamed = 4
 
-// named notes the hosts that one file did not name before. It looks at all of the file, not only
-// at the lines for which there is room.
+// named records the hosts that one file did not name before. It searches the whole file, not only
+// the lines that are shown.
 func (s *shower) named(c change, was, now []byte) {
 	before := hosts(was)
 	for _, h := range hosts(now) {
@@ -28,8 +28,8 @@ func (s *shower) named(c change, was, now []byte) {
 	}
 }
 
-// hosts are those that URLs and mail addresses of a text name, in order, but for this machine. A bare
-// name with dots is as often a file or a field, so it is not told.
+// hosts returns the hosts that URLs and mail addresses of a text name, sorted, without this
+// machine. A bare name with dots is often a file or a field, so it is left out.
 func hosts(text []byte) (list []string) {
 	for t := range tokens.Tokens(string(text)) {
 		host := ""
@@ -48,7 +48,7 @@ func hosts(text []byte) (list []string) {
 	return slices.Compact(list)
 }
 
-// namedLine tells the hosts that are new; empty if there are none.
+// namedLine returns a line with the new hosts; empty if there are none.
 func (s *shower) namedLine() string {
 	if len(s.names) == 0 {
 		return ""

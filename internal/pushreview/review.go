@@ -14,22 +14,23 @@ import (
 // A Review is what a person is shown of a push.
 type Review struct {
 	Plan Plan
-	// Head says in words of ours what is sent, and counts first what is not shown.
+	// Head says in our own words what is sent. It begins with a count of what is not shown.
 	Head []string
-	// Body is the rest: the commits and what they change. What others wrote stands behind
-	// two spaces and a sign.
+	// Body is the rest: the commits and what they change. Text of others follows after two spaces
+	// and a sign.
 	Body []string
-	// Rest is what is sent and has no room in Body, up to [MaxRest] bytes: to be looked through, not shown.
+	// Rest is what is sent but not shown in Body, up to [MaxRest] bytes. It is checked by the
+	// monitor.
 	Rest []string
-	// Sent is the same in short.
+	// Sent is a short form of the review, for a card.
 	Sent hook.Sent
-	// Names are the hosts that files name afterwards and did not before.
+	// Names are the hosts that files name after the push and did not name before.
 	Names []Named
-	// Set is what the push needs.
+	// Set is the objects that the push needs.
 	Set Set
 }
 
-// Digest identifies a whole review: an approval of one covers no other.
+// Digest identifies a whole review, so that the approval of one review covers no other.
 func (r *Review) Digest() floodmark.Digest {
 	p := r.Plan
 	parts := slices.Concat([]string{"push", p.Address, p.Branch, p.Commit, p.Old, p.Base}, r.Set.Send, r.Head, r.Body)
@@ -91,8 +92,8 @@ func Make(objects Objects, p Plan) (*Review, error) {
 	return r, nil
 }
 
-// sent notes what a commit adds to a push and returns the files of it that the whole
-// does not show: they are sent all the same, and lie in the history.
+// sent records the objects that a commit adds to a push. It returns the files of the commit that
+// the comparison of the whole does not show, because they are sent, too, and stay in the history.
 func (w *walker) sent(c commit, edges map[string]bool, shown map[change]bool) ([]change, error) {
 	w.send[c.id] = true
 	var trees []string
@@ -119,11 +120,11 @@ func (w *walker) sent(c commit, edges map[string]bool, shown map[change]bool) ([
 	}), nil
 }
 
-// maxBack bounds how far behind the new commits that of the remote is looked for.
+// maxBack bounds how far behind the new commits the remote's commit is searched for.
 const maxBack = 2000
 
-// follows makes sure that the push takes nothing away: what the branch is there now comes
-// before what it would be.
+// follows returns an error unless the push only adds commits: the commit that the branch has on the
+// remote must come before the pushed commit.
 func (w *walker) follows(p Plan, edges map[string]bool) error {
 	if p.Old == "" || edges[p.Old] {
 		return nil
@@ -148,5 +149,6 @@ func (w *walker) follows(p Plan, edges map[string]bool) error {
 	return ErrNotForward
 }
 
-// ErrNotForward says that a push would remove commits that the remote has, or that this is unknown.
+// ErrNotForward says that a push would remove commits that the remote has, or that it is unknown
+// whether it would.
 var ErrNotForward = errors.New("the remote has commits that this branch does not follow: it would have to be forced")

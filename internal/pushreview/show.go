@@ -17,29 +17,29 @@ type stats struct {
 	added, changed, deleted           int
 	plus, minus                       int
 	binaries, modes, links, modules   int
-	large                             int // files too large to be compared
+	large                             int // files too large to compare
 	unseenFiles, unseenLines, tooLong int // left out, or cut
-	extra                             int // files that are only in between
+	extra                             int // files that only commits in between have
 	alike                             []string
 	names                             []Named
-	rest                              []string // what is sent and was not shown, as far as it is looked through
+	rest                              []string // text that is sent and not shown, up to MaxRest bytes
 	restSize                          int
 }
 
-// keep notes what is sent and has no room, so that it can be looked through all the same.
+// keep adds text that is sent but not shown to rest, so that it is checked all the same.
 func (s *stats) keep(text string) {
 	text = text[:min(len(text), MaxRest-s.restSize)]
 	s.rest, s.restSize = append(s.rest, text), s.restSize+len(text)
 }
 
-// A shower words a review.
+// A shower writes the lines of a review.
 type shower struct {
 	*walker
 	*stats
 	lines []string
 }
 
-// say adds a line of ours, quote one with foreign text behind a sign.
+// say adds a line in our own words. quote adds a line of foreign text, behind a sign.
 func (s *shower) say(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }
@@ -56,7 +56,8 @@ func (s *shower) quote(sign, text string) {
 	s.lines = append(s.lines, "  "+sign+" "+shown)
 }
 
-// visible is a line of a file. Its indentation stays, as far as a screen is wide.
+// visible returns a line of a file with invisible characters spelled out. Up to 40 spaces of
+// indentation stay.
 func visible(text string) string {
 	rest := strings.TrimLeft(text, " ")
 	indent := len(text) - len(rest)
@@ -66,12 +67,12 @@ func visible(text string) string {
 	return text[:indent] + floodmark.Visible(rest)
 }
 
-// name is a path among words of ours.
+// name returns a path in quotation marks that the path cannot close.
 func name(path string) string {
 	return "«" + floodmark.Shorten(floodmark.Visible(strings.NewReplacer("«", "<", "»", ">").Replace(path)), maxText) + "»"
 }
 
-// body is what is shown below the counts.
+// body returns the lines that are shown below the head.
 func (s *shower) body(list []commit, whole []change, between [][]change) ([]string, error) {
 	for _, c := range slices.Backward(list) {
 		s.commitLines(c)
@@ -136,7 +137,7 @@ func (s *shower) commitLines(c commit) {
 	}
 }
 
-// folded notes names that some file systems take for one.
+// folded records file names that differ only in case, which some file systems take for one.
 func (s *shower) folded(whole []change) {
 	seen := map[string]string{}
 	for _, c := range whole {
@@ -250,7 +251,7 @@ func (s *shower) sides(c change, what []string) error {
 // hunk shows the lines of one file, as far as there is room.
 func (s *shower) hunk(lines []line) {
 	for i, l := range lines {
-		if i == maxOfFile || len(s.lines) >= maxLines*2/3 { // the names of further files have the rest
+		if i == maxOfFile || len(s.lines) >= maxLines*2/3 { // the last third is for the names of further files
 			left := 0
 			for _, rest := range lines[i:] {
 				left += one(rest.sign == "+" || rest.sign == "-")
@@ -275,8 +276,8 @@ func (s *shower) hunk(lines []line) {
 	}
 }
 
-// binary reports what is no text: most of it cannot be read. One odd byte makes no file
-// binary, or it would hide the rest.
+// binary reports whether a file is no text, because much of it cannot be read. One odd byte does
+// not make a file binary, or it would hide the rest.
 func binary(body []byte) bool {
 	head := body[:min(len(body), 8000)]
 	odd := 0
@@ -290,7 +291,7 @@ func binary(body []byte) bool {
 	return odd*10 > len(head)*3
 }
 
-// head says what is sent. What is not shown comes first.
+// head says what is sent. It begins with what is not shown.
 func (s *shower) head(p Plan, list []commit, whole []change) []string {
 	var gone []string
 	count := func(n int, what string) {
@@ -332,10 +333,10 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 	return head
 }
 
-// maxSentNames is how many files and hosts are named in short.
+// maxSentNames is how many files and hosts the short form names.
 const maxSentNames = 2
 
-// inShort is what is sent, for a card of two lines.
+// inShort returns what is sent, for a card of two lines.
 func (s *shower) inShort(p Plan, list []commit, whole []change) hook.Sent {
 	sent := hook.Sent{
 		Sums:   fmt.Sprintf("%s, %s, +%d -%d lines", counted(len(list), "commit"), counted(len(whole), "file"), s.plus, s.minus),
@@ -357,7 +358,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Shown is an address without what may be a password in it.
+// Shown returns an address without what may be a password in it.
 func Shown(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -373,10 +374,11 @@ func Shown(address string) string {
 	return scheme + "://" + host + "/" + path
 }
 
-// A line is one of a diff: «+», «-», a blank for context, or none for what is left out.
+// A line is one line of a diff. Its sign is «+», «-», or a blank for context; it is empty if lines
+// are left out.
 type line struct{ sign, text string }
 
-// noEnd stands behind a last line that does not end: no line of a file has it.
+// noEnd is appended to a last line without a line break. No line of a file can contain it.
 const noEnd = "\n"
 
 func split(body []byte) []string {

@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// A Plan is what a push would do, as far as references tell.
+// A Plan is what a push would do according to the references.
 type Plan struct {
 	Address, Branch string
-	// Commit is what the branch would be there; Old what it is there now, empty if it is
-	// not there. Base is what it is compared with: Old, or else something the remote has;
-	// empty compares with nothing.
+	// Commit is what the branch would be on the remote. Old is what it is there now; empty if it
+	// does not exist. Base is what Commit is compared with: Old, or else another commit that the
+	// remote has; if it is empty, all files are new.
 	Commit, Old, Base string
 	// New are the commits that the remote is said not to have.
 	New []string
 }
 
-// A Set is what a push of a review needs: Send are the objects that are sent, all of them
-// shown; Have are those by which git tells what the remote has already; Edges are the
-// commits that it has and that the sent ones follow.
+// A Set is what the push of a review needs. Send are the objects that are sent; all of them are in
+// the review. Have are the objects by which git tells what the remote has already. Edges are the
+// commits that the remote has and that sent commits follow.
 type Set struct{ Send, Have, Edges []string }
 
-// A walker looks at a history.
+// A walker reads a history.
 type walker struct {
 	objects Objects
 	isNew   map[string]bool
@@ -54,7 +54,7 @@ func (w *walker) commit(id string) (commit, error) {
 	return c, err
 }
 
-// tree reads a tree; without a name there is nothing in it.
+// tree reads a tree. An empty name is an empty tree.
 func (w *walker) tree(id string) ([]entry, error) {
 	if id == "" {
 		return nil, nil
@@ -124,14 +124,16 @@ func (w *walker) history(p Plan) ([]commit, error) {
 	return list, nil
 }
 
-// A change is one file that differs.
+// A change is one file that differs. An empty was means that it is new, an empty now that it was
+// deleted.
 type change struct {
 	path     string
-	was, now entry // of which one may be empty
+	was, now entry
 }
 
-// compare returns the files of a tree that are as they are in none of others. The first
-// of these is what they are compared with. Trees that are sent are noted.
+// compare returns the files of a tree that differ from the file of the same name in each of the
+// other trees. A change is relative to the first of the others. With send, it also records the
+// trees and files that are sent.
 func (w *walker) compare(now string, others []string, send bool) ([]change, error) {
 	return w.below("", now, others, send, 0)
 }
@@ -182,7 +184,7 @@ func (w *walker) below(at, now string, others []string, send bool, depth int) ([
 	return all, nil
 }
 
-// one compares what is under one name.
+// one compares the entries of one name.
 func (w *walker) one(path string, now entry, name string, theirs []map[string]entry, send bool, depth int) ([]change, error) {
 	for _, t := range theirs {
 		if t[name] == now {

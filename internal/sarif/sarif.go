@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Stdin is the name of a file that stands for standard input.
+// Stdin is the file name that stands for standard input.
 const Stdin = "-"
 
 // A Log is what a checker found, ready to be written as JSON.
@@ -78,7 +78,7 @@ type region struct {
 	StartColumn int `json:"startColumn,omitempty"`
 }
 
-// New is the log of the problems that a version of floodmark found in files.
+// New returns the log of the problems that a version of floodmark found in files.
 func New(files []string, problems floodmark.Problems, version string) Log {
 	found := run{
 		Tool: tool{Driver: driver{
@@ -130,8 +130,8 @@ func place(p floodmark.Problem, files []string) location {
 	return location{Physical: at}
 }
 
-// fileURI is a file's name as SARIF writes it: relative names stay relative, so
-// that a code host finds them in the repository.
+// fileURI returns a file's name as SARIF writes it. Relative names stay relative, so that a code
+// host finds the files in the repository.
 func fileURI(name string) string {
 	if name == Stdin {
 		return "stdin"

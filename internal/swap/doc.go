@@ -1,10 +1,11 @@
-// Package swap changes files of a folder as one: all of them, or none, also if the process is
-// killed on the way or the disk is full. It keeps what it replaces, so that it can be restored in
+// Package swap changes several files of a folder as one: all of them or none, even if the process
+// is killed meanwhile or the disk is full. It keeps what it replaces, so that it can be restored in
 // the same way.
 //
-// The new files are on the same disk before the first file is changed, so every change is a rename.
-// The plan is written first: the next process finishes it. Each step can be repeated. After a power
-// cut only git's files are sure to be complete: writes of the others are not synced.
+// All new files are brought to the same disk before the first file is changed, so every change is a
+// rename. The plan is written first, and if the process is killed, the next one finishes it; each
+// step can be repeated. Only git's files are sure to be complete after a power cut, because writes
+// of other files are not synced.
 package swap
 
 import (
@@ -26,33 +27,33 @@ type Swap struct {
 	Root string
 	// Folder holds the new files, and gets the replaced ones.
 	Folder string
-	// Name tells swaps in the same Folder apart.
+	// Name distinguishes the swaps in one Folder.
 	Name string
-	// Limit is how many bytes of what is replaced are kept. With zero nothing is, not even the plan
-	// that was carried out.
+	// Limit is how many bytes of replaced files are kept. If it is zero, none are kept, nor is the
+	// record of the finished plan.
 	Limit int64
-	// At, unless nil, is called at each step of a swap.
+	// At is called at each step of a swap. It may be nil.
 	At func(point string)
 }
 
-// A Plan is what a swap does, and then what it did.
+// A Plan lists what a swap does and, once that is done, is the record of it.
 type Plan struct {
 	Root  string `json:"root"`
 	Steps []Step `json:"steps"`
-	// Shop is a folder in the root that holds what is put and replaced, where Folder
-	// lies on another disk; empty: Folder does.
+	// Shop is a folder in the root for the new and the replaced files. It is used if Folder is on
+	// another disk, and empty otherwise.
 	Shop string `json:"shop,omitempty"`
-	// Made says that all steps are made.
+	// Made says that all steps were made.
 	Made bool `json:"made,omitempty"`
-	// Back says that a step failed and why, so that the steps up to it are undone.
+	// Back says why a step failed. If it is set, the steps up to number Failed are undone.
 	Back   string `json:"back,omitempty"`
 	Failed int    `json:"failed,omitempty"`
-	// Bytes is how much of what was replaced is kept, at most Limit. Unkept says why
-	// it is not.
+	// Bytes is how many bytes of replaced files are kept, at most Limit. Unkept says why none are
+	// kept.
 	Limit  int64  `json:"limit"`
 	Bytes  int64  `json:"bytes"`
 	Unkept string `json:"unkept,omitempty"`
-	// Sum is the hash of what is kept, where others can write to it.
+	// Sum is the hash of the kept files. It is set if others can write to them: see [Swap.Seal].
 	Sum string `json:"sum,omitempty"`
 }
 
@@ -61,34 +62,34 @@ type Do string
 
 // What steps do.
 const (
-	Put  Do = "put"  // a file, a link or a whole folder, in the place of what is there
-	Take Do = "take" // away, with all that is in it
-	Make Do = "make" // a folder
+	Put  Do = "put"  // put a file, a link or a whole folder in the place of what is there
+	Take Do = "take" // take away a path with all that is in it
+	Make Do = "make" // make a folder
 )
 
 // A Step changes one path.
 type Step struct {
 	Path string `json:"path"` // within the root
 	Do   Do     `json:"do"`
-	From string `json:"from,omitempty"` // of what is put, within the swap's folder
-	// Fresh says of a folder that what was in it is taken away.
+	From string `json:"from,omitempty"` // where the new thing is, within the swap's folder
+	// Fresh says that the former content of the folder is taken away.
 	Fresh bool `json:"fresh,omitempty"`
-	// Above says that it is a folder which was made for what lies in it.
+	// Above says that the folder was made only because something in it was made.
 	Above bool `json:"above,omitempty"`
-	// Was lay there before, and Left does afterwards.
+	// Was is what was at the path before the step. Left is what is there afterwards.
 	Was  Thing `json:"was"`
 	Left Thing `json:"left"`
 }
 
-// A Thing is what lies at a path. The zero value is nothing.
+// A Thing describes what is at a path. The zero value means nothing is there.
 type Thing struct {
 	Kind   Kind        `json:"kind,omitempty"`
 	Mode   fs.FileMode `json:"mode,omitempty"` // permissions
 	Size   int64       `json:"size,omitempty"`
 	Time   time.Time   `json:"time,omitzero"`
-	SHA256 string      `json:"sha256,omitempty"` // of a file, where it is known
-	Listed string      `json:"listed,omitempty"` // of git's list of files: the hash of what it names
-	Link   string      `json:"link,omitempty"`   // where a link leads
+	SHA256 string      `json:"sha256,omitempty"` // of a file, if it is known
+	Listed string      `json:"listed,omitempty"` // of git's index: see [Listed]
+	Link   string      `json:"link,omitempty"`   // the target of a link
 }
 
 // Listed returns the hash of the files that the git index at a path lists; empty if it cannot be
@@ -106,7 +107,7 @@ func Listed(path string) string {
 	return sum
 }
 
-// A Kind is what sort of thing lies at a path.
+// A Kind is the sort of thing at a path.
 type Kind string
 
 // The kinds of things.
@@ -117,7 +118,7 @@ const (
 	Other  Kind = "other"
 )
 
-// Of is what a file's status says of it.
+// Of returns the thing that a file's status describes.
 func Of(info fs.FileInfo) Thing {
 	t := Thing{Kind: Other, Mode: info.Mode().Perm()}
 	switch {
@@ -134,7 +135,7 @@ func Of(info fs.FileInfo) Thing {
 func (s *Swap) plan() string { return filepath.Join(s.Folder, s.Name+".plan") }
 func (s *Swap) done() string { return filepath.Join(s.Folder, s.Name+".done") }
 
-// kept is where what a step replaced lies.
+// kept is the folder for replaced files, within the swap's folder or the shop.
 func (s *Swap) kept() string { return s.Name + ".old" }
 
 func (s *Swap) at(point string) {
@@ -149,10 +150,10 @@ func (p *Plan) Reverse(name string, want func(path string) bool) []Step {
 	var list []Step
 	for i, step := range slices.Backward(p.Steps) {
 		if step.Do == "" || !want(step.Path) {
-			continue // it was given back before, or is not to be
+			continue // it was restored before, or is not wanted
 		}
 		back := Step{Path: step.Path, Do: Take, Was: step.Left, Left: step.Was}
-		// A folder that was there, and stays, needs nothing.
+		// A folder that was there before and stays needs no step.
 		if step.Do == Make && step.Was.Kind == Folder && !step.Fresh {
 			continue
 		}
@@ -160,14 +161,14 @@ func (p *Plan) Reverse(name string, want func(path string) bool) []Step {
 			back.Do, back.From = Put, path.Join(name+".old", numbered(i))
 		}
 		if back.Do == Take && step.Left.Kind == "" {
-			continue // nothing was there, and nothing is
+			continue // the path was empty before and after the step
 		}
 		list = append(list, back)
 	}
 	return list
 }
 
-// local reports whether a path lies within a folder.
+// local reports whether a path is a clean path below a folder.
 func local(p string) bool {
 	return filepath.IsLocal(p) && p != "." && p == path.Clean(p) && !strings.Contains(p, "\x00")
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ground is a folder in which files are changed. It is opened once. Every step begins there, and
-// the kernel follows no link on the way: a folder that became a link since is not entered.
+// A ground is a folder in which files are changed. It is opened once, and every step starts from
+// it. The kernel follows no link on the way, so a folder that has become a link is not entered.
 type ground struct{ root *os.File }
 
 func openGround(folder string) (*ground, error) {
@@ -22,7 +22,7 @@ func openGround(folder string) (*ground, error) {
 	return &ground{root: os.NewFile(uintptr(fd), folder)}, nil
 }
 
-// below opens a folder in it as a ground of its own.
+// below opens a folder in the ground as a ground of its own.
 func (g *ground) below(name string) (*ground, error) {
 	fd, err := unix.Openat(int(g.root.Fd()), name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -34,8 +34,8 @@ func (g *ground) below(name string) (*ground, error) {
 // Close closes the folder.
 func (g *ground) Close() error { return g.root.Close() }
 
-// beside reports whether a file in one ground can be renamed into another: it is on the same disk,
-// by the same mount.
+// beside reports whether a file of one ground can be renamed into another, because both are on the
+// same disk by the same mount.
 func (g *ground) beside(o *ground) bool {
 	var a, b unix.Statx_t
 	for f, st := range map[*ground]*unix.Statx_t{g: &a, o: &b} {
@@ -46,10 +46,10 @@ func (g *ground) beside(o *ground) bool {
 	return a.Mnt_id == b.Mnt_id && a.Dev_major == b.Dev_major && a.Dev_minor == b.Dev_minor
 }
 
-// errWay says that a path cannot be reached without a link.
+// errWay says that a path can only be reached through a link.
 var errWay = errors.New("a folder on the way to it is none any more")
 
-// within calls do with the folder that holds a path, and the path's name there.
+// within calls do with the folder of a path, opened, and with the last name of the path.
 func (g *ground) within(p string, do func(dir int, name string) error) error {
 	how := unix.OpenHow{
 		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC,
@@ -102,7 +102,7 @@ func (g *ground) thing(p string) (t Thing, err error) {
 	return t, err
 }
 
-// names is how many names a file has.
+// names returns how many names (hard links) a file has.
 func (g *ground) names(p string) (n uint64) {
 	_ = g.within(p, func(dir int, name string) error {
 		var st unix.Stat_t
@@ -113,9 +113,10 @@ func (g *ground) names(p string) (n uint64) {
 	return n
 }
 
-// size returns how many bytes are at a path and below, or more than there is room for.
+// size returns how many bytes a path and everything below it take. It stops counting when there are
+// more than room.
 func (g *ground) size(p string, room int64) (int64, error) {
-	const least = 512 // what a name costs
+	const least = 512 // what a name takes
 	n := int64(least)
 	err := g.within(p, func(dir int, name string) error {
 		var st unix.Stat_t
@@ -137,7 +138,7 @@ func (g *ground) size(p string, room int64) (int64, error) {
 			return err
 		})
 		if errors.Is(err, unix.EACCES) {
-			return nil // it can be moved, with unknown content
+			return nil // it can be moved, although its content is unknown
 		}
 		return err
 	})

@@ -28,7 +28,7 @@ func removeAll(dir int, name string) error {
 	if !isDir(dir, name) {
 		return err
 	}
-	_ = unix.Fchmodat(dir, name, 0o700, 0) // what is in a read-only folder could not be removed
+	_ = unix.Fchmodat(dir, name, 0o700, 0) // otherwise the content of a read-only folder could not be removed
 	if err := each(dir, name, removeAll); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func isDir(dir int, name string) bool {
 	return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-// mkdir makes a folder, unless there is one.
+// mkdir makes a folder, if there is none yet.
 func (g *ground) mkdir(p string, mode fs.FileMode) error {
 	return g.within(p, func(dir int, name string) error {
 		err := unix.Mkdirat(dir, name, uint32(mode.Perm()))
@@ -77,7 +77,7 @@ func (g *ground) both(p string, o *ground, q string, do func(from int, a string,
 	})
 }
 
-// move renames a path to one in another ground, in the place of a file that is there.
+// move renames a path into another ground, and replaces a file that is there.
 func (g *ground) move(p string, o *ground, q string) error {
 	err := g.both(p, o, q, func(from int, a string, to int, b string) error { return renamed(from, a, to, b, 0) })
 	if errors.Is(err, unix.EXDEV) {
@@ -86,7 +86,8 @@ func (g *ground) move(p string, o *ground, q string) error {
 	return err
 }
 
-// across moves a path to another mount, where something is mounted in the folder.
+// across moves a path to another mount by copying. It is needed if something is mounted in the
+// folder.
 func (g *ground) across(p string, o *ground, q string, flags uint) error {
 	half := path.Join(path.Dir(q), shopName+"half")
 	err := errors.Join(o.remove(half), g.copy(p, o, half))
@@ -103,7 +104,7 @@ func (g *ground) across(p string, o *ground, q string, flags uint) error {
 	return g.remove(p)
 }
 
-// moveNew does so where nothing is.
+// moveNew is move, but fails if something is at the new path.
 func (g *ground) moveNew(p string, o *ground, q string) error {
 	err := g.both(p, o, q, func(from int, a string, to int, b string) error {
 		err := renamed(from, a, to, b, unix.RENAME_NOREPLACE)
@@ -122,8 +123,8 @@ func (g *ground) moveNew(p string, o *ground, q string) error {
 	return err
 }
 
-// renamed renames. A folder that its owner may not write to becomes writable meanwhile: its name
-// for the folder above is written in it.
+// renamed renames a path. Renaming a folder changes its entry «..», so a folder that its owner may
+// not write to is made writable for that moment.
 func renamed(from int, a string, to int, b string, flags uint) error {
 	err := unix.Renameat2(from, a, to, b, flags)
 	if !errors.Is(err, unix.EACCES) || !isDir(from, a) {
@@ -164,7 +165,7 @@ func (g *ground) onDisk(p string) error {
 	})
 }
 
-// link gives a file another name.
+// link gives a file a second name.
 func (g *ground) link(p string, o *ground, q string) error {
 	return g.both(p, o, q, func(from int, a string, to int, b string) error { return unix.Linkat(from, a, to, b, 0) })
 }
@@ -196,7 +197,7 @@ func (g *ground) copy(p string, o *ground, q string) error {
 	return errors.New("it is neither a file nor a folder nor a link")
 }
 
-// copyFile copies one with its mode and time.
+// copyFile copies a file with its mode and time.
 func copyFile(from int, a string, to int, b string) (err error) {
 	fd, err := unix.Openat(from, a, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

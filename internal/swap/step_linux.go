@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step makes one. It may have been made before, in part or as a whole.
+// step makes one step. The step may have been made before, in part or as a whole.
 func (s *Swap) step(root, base *ground, p *Plan, i int) error {
 	step := &p.Steps[i]
 	old := path.Join(s.kept(), numbered(i))
@@ -41,7 +41,7 @@ func (s *Swap) step(root, base *ground, p *Plan, i int) error {
 // put puts one thing in the place of another.
 func (s *Swap) put(root, base *ground, step *Step, old string, kept Thing) error {
 	staged, err := base.thing(step.From)
-	if err != nil || staged.Kind == "" { // it is there already
+	if err != nil || staged.Kind == "" { // it was put there already
 		return err
 	}
 	if step.Was.Kind != "" && kept.Kind == "" {
@@ -51,15 +51,15 @@ func (s *Swap) put(root, base *ground, step *Step, old string, kept Thing) error
 		s.at("moved away")
 	}
 	if step.Was.Kind == "" || step.Was.Kind == Folder {
-		// Nothing is there, unless another process was faster.
+		// Nothing is at the path now, unless another process was faster.
 		return base.moveNew(step.From, root, step.Path)
 	}
 	return base.move(step.From, root, step.Path)
 }
 
-// replaced keeps what is at a path. A file keeps its name until the other is there, so that the
-// path is never missing; one that has other names is copied, because its content can be changed by
-// those.
+// replaced keeps what is at a path. A file stays at the path until the new one takes its place, so
+// that the path is never missing; meanwhile it gets a second name where it is kept. A file that
+// already has several names is copied, because its content could be changed by another name.
 func (s *Swap) replaced(root, base *ground, step *Step, old string) error {
 	if step.Was.Kind == Folder || step.Left.Kind == Folder {
 		return root.move(step.Path, base, old)
@@ -76,7 +76,7 @@ func (s *Swap) replaced(root, base *ground, step *Step, old string) error {
 		return base.move(half, base, old)
 	}
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EMLINK) || errors.Is(err, unix.ENOTSUP) {
-		return root.move(step.Path, base, old) // not every disk and file can
+		return root.move(step.Path, base, old) // not every disk can link, and not every file can be linked
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (s *Swap) unstep(root, base *ground, p *Plan, i int) error {
 			_ = root.chmod(step.Path, 0o700)
 			err := root.rmdir(step.Path)
 			if errors.Is(err, unix.ENOTEMPTY) && kept.Kind == "" {
-				return nil // another file is there by now
+				return nil // another process has put a file there
 			}
 			if err != nil && !errors.Is(err, unix.ENOENT) {
 				return err
@@ -116,7 +116,7 @@ func (s *Swap) unstep(root, base *ground, p *Plan, i int) error {
 			}
 			s.at("moved back")
 		} else if kept.Kind != "" && there.Kind != "" {
-			return base.remove(old) // what was there is there, by its first name
+			return base.remove(old) // the old file still has its first name
 		}
 	case Take:
 	}

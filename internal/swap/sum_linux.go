@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sum is the hash of all that lies at a path: kinds, modes, names, links and content.
+// sum returns the hash of everything at a path: kinds, modes, names, links and content.
 func (g *ground) sum(p string) (string, error) {
 	h := sha256.New()
 	err := g.sumInto(h, p)
@@ -67,11 +67,11 @@ func (g *ground) sumInto(h hash.Hash, p string) error {
 	return errors.New("it is neither a file nor a folder nor a link")
 }
 
-// errForged says that something is not what the swap kept.
+// errForged says that kept files are not what the swap kept.
 var errForged = errors.New("what was kept has been changed since")
 
-// Adopt takes over what a swap kept in a folder that others can write to. Its record must have the
-// known hash, and what it kept must match the record.
+// Adopt takes over what a swap kept in a folder that others can write to. The swap's record must
+// have the given hash, and the kept files must match the record.
 func (s *Swap) Adopt(from, record string) error {
 	other := &Swap{Folder: from, Name: s.Name}
 	if sum, err := fileSum(other.done()); err != nil || sum != record {
@@ -102,7 +102,8 @@ func (s *Swap) Adopt(from, record string) error {
 			return errors.Join(errForged, err, here.remove(s.kept()))
 		}
 	}
-	// The record was read twice: it is the one that was hashed if it still has its hash.
+	// The record was read twice, so it may have changed in between. It is the one that was hashed
+	// if it still has that hash.
 	if err := s.write(s.done(), p); err != nil {
 		return err
 	}
@@ -112,8 +113,8 @@ func (s *Swap) Adopt(from, record string) error {
 	return nil
 }
 
-// Seal records the hash of what a swap kept, and returns that of its record: empty if there is
-// none. [Swap.Adopt] takes that hash.
+// Seal adds the hash of the kept files to the record, and returns the hash of the record for
+// [Swap.Adopt]. It returns an empty hash if there is no record.
 func (s *Swap) Seal() (record string, err error) {
 	p, err := s.Done()
 	if errors.Is(err, fs.ErrNotExist) {

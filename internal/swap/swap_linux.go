@@ -21,8 +21,8 @@ const shopName = ".floodmark-"
 // maxPlan bounds a plan that is read.
 const maxPlan = 512 << 20
 
-// Do makes all steps, or none, and returns the error of a step that failed. The caller holds a lock
-// that keeps other swaps out of this root.
+// Do makes all steps or none, and returns the error of the step that failed. The caller holds a
+// lock that keeps other swaps out of this root.
 func (s *Swap) Do(steps []Step) error {
 	p := &Plan{Root: s.Root, Steps: steps, Limit: s.Limit}
 	root, err := openGround(s.Root)
@@ -46,13 +46,13 @@ func (s *Swap) Do(steps []Step) error {
 	return s.carry(root, p)
 }
 
-// Pending reports whether there is something to be finished: see [Swap.Resume].
+// Pending reports whether a plan was begun and not finished: see [Swap.Resume].
 func (s *Swap) Pending() bool {
 	_, err := os.Lstat(s.plan())
 	return err == nil
 }
 
-// Resume finishes what a process that was killed began, if there is something.
+// Resume finishes a plan whose process was killed, if there is one.
 func (s *Swap) Resume() error {
 	p, err := s.read(s.plan())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,25 +71,25 @@ func (s *Swap) Resume() error {
 	defer root.Close()
 	err = s.carry(root, p)
 	if p.Back != "" && !s.Pending() {
-		return nil // nothing was changed, and nothing is left to do
+		return nil // all steps were undone, so nothing is left to do
 	}
 	return err
 }
 
-// Plan returns what is to be finished.
+// Plan returns the plan that is not finished yet.
 func (s *Swap) Plan() (*Plan, error) { return s.read(s.plan()) }
 
-// Done returns what was done, once it was.
+// Done returns the record of a finished plan.
 func (s *Swap) Done() (*Plan, error) { return s.read(s.done()) }
 
-// Forget leaves only these steps to be undone.
+// Forget replaces the record of a finished plan, so that only the steps of p can be undone.
 func (s *Swap) Forget(p *Plan) error { return s.write(s.done(), p) }
 
 // carry makes the steps of a plan, or undoes them if one fails.
 func (s *Swap) carry(root *ground, p *Plan) error {
 	base, err := s.base(root, p)
 	switch missing := p.Shop != "" && errors.Is(err, unix.ENOENT); {
-	case missing && p.Back != "": // all of it was undone, or nothing was begun
+	case missing && p.Back != "": // all steps were undone, or none was begun
 		return os.Remove(s.plan())
 	case missing && p.Made:
 		base, err = openGround(s.Folder)
@@ -100,7 +100,7 @@ func (s *Swap) carry(root *ground, p *Plan) error {
 	defer base.Close()
 	if p.Back == "" && !p.Made {
 		if err := s.make(root, base, p); err != nil {
-			return err // it is tried again
+			return err // the plan is tried again later
 		}
 	}
 	if p.Back != "" {
@@ -110,7 +110,7 @@ func (s *Swap) carry(root *ground, p *Plan) error {
 		p.Unkept = err.Error()
 	}
 	s.at("kept")
-	// The plan says what was done before it is one no longer.
+	// The record is written before the plan is removed.
 	if p.Limit > 0 {
 		if err := s.write(s.done(), p); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (s *Swap) make(root, base *ground, p *Plan) error {
 	p.Made = true
 	s.at("made")
 	if p.Shop == "" && p.Unkept == "" {
-		return nil // each step can be made again
+		return nil // after a crash all steps can be made again
 	}
 	return s.write(s.plan(), p)
 }
@@ -156,7 +156,7 @@ func (s *Swap) back(root, base *ground, p *Plan) error {
 	return errors.New(p.Back)
 }
 
-// base is the folder in which a plan's things lie.
+// base opens the folder that holds the new and the replaced files.
 func (s *Swap) base(root *ground, p *Plan) (*ground, error) {
 	if p.Shop != "" {
 		return root.below(p.Shop)
@@ -164,7 +164,7 @@ func (s *Swap) base(root *ground, p *Plan) (*ground, error) {
 	return openGround(s.Folder)
 }
 
-// clear removes what is not needed once nothing is to be done.
+// clear removes the kept files, or the whole shop.
 func (s *Swap) clear(root *ground, p *Plan) error {
 	if p.Shop != "" {
 		return root.remove(p.Shop)
@@ -177,7 +177,7 @@ func (s *Swap) clear(root *ground, p *Plan) error {
 	return base.remove(s.kept())
 }
 
-// prepare finds out what is in the way, and brings the new files to the root's disk.
+// prepare records what is at each path now, and brings the new files to the root's disk.
 func (s *Swap) prepare(root *ground, p *Plan) error {
 	here, err := openGround(s.Folder)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Swap) prepare(root *ground, p *Plan) error {
 		word := make([]byte, 8)
 		_, _ = rand.Read(word) // never fails
 		p.Shop = shopName + hex.EncodeToString(word)
-		// The next process removes it, if this one is killed before all is there.
+		// The next process removes the shop if this one is killed before the plan is complete.
 		if err := s.write(s.plan(), &Plan{Root: s.Root, Shop: p.Shop, Back: "nothing was moved yet"}); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Swap) prepare(root *ground, p *Plan) error {
 	if err := errors.Join(base.remove(s.kept()), base.mkdir(s.kept(), 0o700)); err != nil {
 		return err
 	}
-	anew := map[string]bool{} // folders in which nothing is that is there now
+	anew := map[string]bool{} // folders that will be new, so nothing that is in them now will be
 	for i := range p.Steps {
 		if err := s.ready(root, here, base, p, i, anew); err != nil {
 			return fmt.Errorf("%s: %w", p.Steps[i].Path, err)
@@ -219,7 +219,8 @@ func (s *Swap) prepare(root *ground, p *Plan) error {
 	return nil
 }
 
-// ready looks at the path of one step.
+// ready prepares one step: it records what is at the path and, for a Put, brings the new file to
+// the root's disk.
 func (s *Swap) ready(root, here, base *ground, p *Plan, i int, anew map[string]bool) error {
 	step := &p.Steps[i]
 	if !local(step.Path) || step.From != "" && !local(step.From) || (step.Do == Put) != (step.From != "") {
@@ -267,11 +268,11 @@ func (s *Swap) ready(root, here, base *ground, p *Plan, i int, anew map[string]b
 	return nil
 }
 
-// lasts reports whether a new file must survive a power cut: git's files, as git itself syncs an
-// object before anything names it. A box waits for nothing.
+// lasts reports whether a new file must survive a power cut. That is so for git's files, because
+// git itself syncs an object before anything names it. For other files a box does not wait.
 func lasts(p string) bool { return strings.HasPrefix(p, ".git/") }
 
-// inside reports whether a path lies in one of some folders.
+// inside reports whether a path is in one of some folders.
 func inside(p string, folders map[string]bool) bool {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if folders[dir] {
@@ -281,7 +282,7 @@ func inside(p string, folders map[string]bool) bool {
 	return false
 }
 
-// keep brings what was replaced to where it is kept.
+// keep moves the replaced files to where they are kept, or drops them.
 func (s *Swap) keep(root *ground, p *Plan) error {
 	if p.Unkept != "" {
 		return s.clear(root, p)
@@ -296,7 +297,7 @@ func (s *Swap) keep(root *ground, p *Plan) error {
 	defer here.Close()
 	shop, err := root.below(p.Shop)
 	if errors.Is(err, unix.ENOENT) {
-		return nil // that was done
+		return nil // this was done before
 	}
 	if err != nil {
 		return err
@@ -311,7 +312,7 @@ func (s *Swap) keep(root *ground, p *Plan) error {
 	return errors.Join(err, root.remove(p.Shop))
 }
 
-// modes sets the modes of new folders, when all that is in them is there.
+// modes sets the modes of new folders once their content is there.
 func (p *Plan) modes(root *ground) {
 	for i := range p.Steps {
 		if step := &p.Steps[i]; step.Do == Make && step.Left.Mode&0o700 != 0o700 {
@@ -320,7 +321,7 @@ func (p *Plan) modes(root *ground) {
 	}
 }
 
-// write writes a plan down, so that it is there after a power cut, too.
+// write stores a plan durably, so that it survives a power cut.
 func (s *Swap) write(to string, p *Plan) error {
 	data, err := json.Marshal(p)
 	if err != nil {

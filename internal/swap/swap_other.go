@@ -4,30 +4,30 @@ package swap
 
 import "errors"
 
-// errSystem says that nothing is swapped here: only Linux can open a path that follows
-// no link.
+// errSystem says that this system is not supported, because only Linux can open a path without
+// following links.
 var errSystem = errors.New("files are swapped on Linux only")
 
-// Do changes nothing.
+// Do returns an error.
 func (s *Swap) Do([]Step) error { return errSystem }
 
-// Pending reports that there is nothing to be finished.
+// Pending reports false.
 func (s *Swap) Pending() bool { return false }
 
-// Resume has nothing to finish.
+// Resume does nothing.
 func (s *Swap) Resume() error { return nil }
 
-// Done has nothing to tell.
+// Done returns an error.
 func (s *Swap) Done() (*Plan, error) { return nil, errSystem }
 
-// Adopt takes over nothing.
+// Adopt returns an error.
 func (s *Swap) Adopt(string, string) error { return errSystem }
 
-// Seal has nothing to note.
+// Seal returns an error.
 func (s *Swap) Seal() (string, error) { return "", errSystem }
 
-// Forget forgets nothing.
+// Forget returns an error.
 func (s *Swap) Forget(*Plan) error { return errSystem }
 
-// Plan has nothing to tell.
+// Plan returns an error.
 func (s *Swap) Plan() (*Plan, error) { return nil, errSystem }

@@ -25,17 +25,18 @@ import (
 type Result struct {
 	// Given are the paths that are restored.
 	Given []string
-	// Gone are those of Given that did not exist before the call.
+	// Gone are the paths of Given that are removed, because they did not exist before the call.
 	Gone []string
-	// Refused are those that were changed since.
+	// Refused are the paths that were changed since the call, and are not restored.
 	Refused []Refusal
-	// Returns are the things that are restored by that.
+	// Returns are the things that come back, and where to.
 	Returns []Return
-	// Done says that Given were restored.
+	// Done says that the undo was made, and not only looked at.
 	Done bool
 }
 
-// A Return is a thing that comes back to where it was, or beside what is there now.
+// A Return is a thing that comes back. At is where it comes back: at Was, where it was, or beside
+// that.
 type Return struct {
 	Was, At string
 	Folder  bool
@@ -47,17 +48,17 @@ type Refusal struct{ Path, Why string }
 // How says how to undo.
 type How struct {
 	Dry  bool // only say what would be done
-	Only bool // leave out what was changed since
-	// Beside puts what cannot be restored, because the path was changed since, beside it under
-	// another name, and restores the rest.
+	Only bool // leave out paths that were changed since
+	// Beside restores a thing whose path was changed since under another name beside that path. The
+	// rest is restored as usual.
 	Beside bool
 }
 
-// ErrGone says that nothing is kept of a call any more.
+// ErrGone says that nothing of a call is kept any more.
 var ErrGone = errors.New("nothing is kept of it any more")
 
-// Back restores what a call replaced. If a part of it was changed since, nothing is touched, unless
-// that part is to be left out.
+// Back restores what a call replaced. If some of the paths were changed since, it restores nothing,
+// unless how says what to do with those.
 func (s *Store) Back(id string, how How) (r Result, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	if err := s.note(folder, r.Returns); err != nil {
 		return r, err
 	}
-	// What the call had written is kept until all is restored.
+	// The files that the call wrote are kept until all is restored.
 	w := &swap.Swap{Root: done.Root, Folder: folder, Name: back, Limit: math.MaxInt64, At: s.At}
 	if err := w.Do(steps); err != nil {
 		return r, err
@@ -113,7 +114,8 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	return r, s.settle(id)
 }
 
-// note writes down what is put beside where it was: it is not kept any more then.
+// note records which things are put beside where they were, so that settle knows that they are not
+// kept any more.
 func (s *Store) note(folder string, returns []Return) error {
 	a, err := read(folder)
 	if err != nil {
@@ -131,7 +133,7 @@ func (s *Store) note(folder string, returns []Return) error {
 	return write(folder, a)
 }
 
-// settle finishes an undo, and records it: nothing is kept of the call any more.
+// settle finishes an undo, and records that the restored files are not kept any more.
 func (s *Store) settle(id string) error {
 	folder := s.kept(id)
 	w := &swap.Swap{Folder: folder, Name: back}
@@ -174,7 +176,7 @@ func (s *Store) settle(id string) error {
 	return os.Remove(filepath.Join(folder, back+".done"))
 }
 
-// A looker compares a project with what a call left there.
+// A looker compares a project with the files that a call left there.
 type looker struct {
 	root    string
 	refused []Refusal
@@ -197,7 +199,7 @@ func look(p *swap.Plan) *looker {
 		}
 		why := l.changed(step)
 		if step.Above && why != "" {
-			l.stays[step.Path] = true // another process uses it
+			l.stays[step.Path] = true // the folder is in use by others, so it stays
 			continue
 		}
 		if why != "" {
@@ -211,13 +213,13 @@ func look(p *swap.Plan) *looker {
 	return l
 }
 
-// beside returns the steps that put what is refused beside where it was.
+// beside returns the steps that put the old content of refused paths beside those paths.
 func (l *looker) beside(p *swap.Plan) (steps []swap.Step, list []Return) {
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		refused := slices.ContainsFunc(l.refused, func(r Refusal) bool { return r.Path == step.Path })
 		if !refused || step.Do == "" || step.Was.Kind == "" || step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
-			continue // nothing was there, or it is there still
+			continue // nothing was replaced, or it is still there
 		}
 		if at := l.free(step.Path); at != "" {
 			l.ours[at] = true
@@ -254,7 +256,7 @@ func (l *looker) free(p string) string {
 	return ""
 }
 
-// changed says how a path differs from what the call left, if so.
+// changed says how a path differs from what the call left there; empty if it does not.
 func (l *looker) changed(step *swap.Step) string {
 	at := filepath.Join(l.root, step.Path)
 	info, err := os.Lstat(at)
@@ -287,8 +289,8 @@ func (l *looker) changed(step *swap.Step) string {
 	return ""
 }
 
-// same reports whether a file is what a call left. Git's index is if it lists the same: the owner's
-// `git status` writes it again.
+// same reports whether a file is what a call left. Git's index is the same if it lists the same
+// files, because `git status` rewrites it.
 func same(at string, is, left *swap.Thing) bool {
 	if left.SHA256 == "" {
 		return is.Size == left.Size && is.Time.Equal(left.Time)
@@ -296,7 +298,7 @@ func same(at string, is, left *swap.Thing) bool {
 	return is.Size == left.Size && digest(at) == left.SHA256 || left.Listed != "" && swap.Listed(at) == left.Listed
 }
 
-// folderOf says that the removed thing has no folder to come back to, if so.
+// folderOf says that a removed thing has no folder to come back to; empty if it has one.
 func (l *looker) folderOf(p string) string {
 	dir := filepath.Dir(p)
 	if info, err := os.Lstat(filepath.Join(l.root, dir)); (err != nil || !info.IsDir()) && !l.ours[dir] {
@@ -305,8 +307,9 @@ func (l *looker) folderOf(p string) string {
 	return ""
 }
 
-// inside says that a folder which the call made holds later files, if so. The content of one that a
-// call outside of a box made was not recorded: all of it may be the owner's.
+// inside says that a folder which the call made has later content; empty if it has none. If a call
+// outside of a box made the folder, its content was not recorded, so all of it is taken for later
+// content.
 func (l *looker) inside(step *swap.Step) string {
 	if step.Do == swap.Make && step.Was.Kind == swap.Folder && !step.Fresh {
 		return ""

@@ -1,10 +1,9 @@
-// Package undo keeps what calls replaced in projects for some days, so that the owner can restore
-// it. It is stored below the monitor's own folder, which agents cannot reach.
+// Package undo keeps the files that calls replaced in projects for some days, so that the owner can
+// restore them. They are stored in the monitor's own folder, which agents cannot reach.
 //
-// Restored files get back the labels that they had, which are kept with them; without labels a file
-// is untrusted and secret. When there is too much, what had little trust is dropped first, the
-// largest before others, so that a session that writes a gigabyte pushes out nothing of the
-// owner's.
+// The labels of the files are kept with them and restored, too; a file without a label is untrusted
+// and secret. If there is too much to keep, files with little trust are dropped first, the largest
+// before others, so that a session that writes a gigabyte does not push out the owner's files.
 package undo
 
 import (
@@ -32,35 +31,36 @@ const Quota = 1 << 30
 // Limits of what is kept.
 const (
 	keepFor  = 7 * 24 * time.Hour
-	idleFor  = 24 * time.Hour // how long a room waits for its box
-	maxAbout = 256 << 20      // bytes: it names all that is put beside where it was
+	idleFor  = 24 * time.Hour // how long a room is kept for its box
+	maxAbout = 256 << 20      // bytes; it names everything that is restored beside its old path
 	maxKept  = 2_000          // calls
-	// Reading what is kept of all calls takes longer than keeping a small one: it is done
-	// after so many, and after each that takes more than so many parts of the quota.
+	// Looking through everything that is kept takes longer than keeping one small call. So it is
+	// done only after every trimAfter calls, and after each call that takes more than one part in
+	// largePart of the quota.
 	trimAfter, largePart = 32, 100
 )
 
-// moved and back are the names of swaps: what a call did, and its way back.
+// moved is the name of the swap that a call made, back of the swap that undoes it.
 const (
 	moved = "in"
 	back  = "back"
 )
 
-// A Store holds what is kept of all calls. It is safe for concurrent use.
+// A Store keeps what calls replaced. It is safe for concurrent use.
 type Store struct {
 	Folder string
 	Quota  int64
 	Now    func() time.Time
 	// Lock waits until no other process changes a project.
 	Lock func(project string) (io.Closer, error)
-	// At, unless nil, is called at each step of an undo.
+	// At is called at each step of an undo. It may be nil.
 	At func(point string)
 
-	mu    sync.Mutex // one changes what is kept
+	mu    sync.Mutex // held while the kept files are changed
 	taken int        // calls since the start
 }
 
-// An About describes the call that something is kept of.
+// An About describes a call and what is kept of it.
 type About struct {
 	ID      string    `json:"-"`
 	Tenant  string    `json:"tenant,omitempty"`
@@ -69,23 +69,23 @@ type About struct {
 	Command string    `json:"command"`
 	Project string    `json:"project"`
 	At      time.Time `json:"at"`
-	// Files is how many paths the call changed, Bytes how much is kept of what was there,
-	// and Unkept says why nothing is.
+	// Files is how many paths the call changed. Bytes is how many bytes of what it replaced are
+	// kept. Unkept says why nothing is kept.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
-	// Low is how many bytes of it had little trust when it was replaced.
+	// Low is how many of Bytes had little trust when they were replaced.
 	Low    int64  `json:"low,omitempty"`
 	Unkept string `json:"unkept,omitempty"`
-	// Said holds the words on the paths when the call replaced them.
+	// Said holds what sessions had recorded about the paths when the call replaced them.
 	Said Said `json:"said,omitzero"`
-	// Beside says of what is being put beside where it was, where that is.
+	// Beside maps the path at which something is being restored to the path where it was.
 	Beside map[string]string `json:"beside,omitempty"`
 }
 
 func (s *Store) rooms() string         { return filepath.Join(s.Folder, "rooms") }
 func (s *Store) kept(id string) string { return filepath.Join(s.Folder, "kept", id) }
 
-// Room makes a folder for the box of a call, on the disk on which things are kept.
+// Room makes a folder for the box of a call, on the disk of the store.
 func (s *Store) Room(a About) (string, error) {
 	word := make([]byte, 16)
 	_, _ = rand.Read(word) // never fails
@@ -122,19 +122,20 @@ func read(folder string) (a About, err error) {
 	return a, err
 }
 
-// Take keeps what the box in a room replaced, and removes the room. The box has ended. If it was
-// killed while moving files, Take finishes that first.
+// Take keeps what the box in a room replaced, and removes the room. The box must have ended. If it
+// was killed while it moved files in, Take finishes that first.
 func (s *Store) Take(room string, said Said) error {
 	if filepath.Dir(room) != s.rooms() {
-		return nil // it lies elsewhere, where nothing is kept
+		return nil // a room outside of the store is not kept
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(s.take(room, said), s.leave(false))
 }
 
-// Adopt keeps what a box replaced that worked in a folder to which others can write, such as one in
-// its agent's sandbox. The box told the monitor the hash of its record.
+// Adopt keeps what a box replaced if the box worked in a folder that others can write to, such as
+// one in its agent's sandbox. record is the hash of the box's record, which the box told the
+// monitor.
 func (s *Store) Adopt(a About, from, record string) error {
 	if record == "" {
 		return nil
@@ -186,7 +187,7 @@ func (s *Store) take(room string, said Said) error {
 	return s.trim()
 }
 
-// tidy removes what a box that was killed left in its room beside what is kept.
+// tidy removes other files that a killed box left in its room.
 func tidy(room string) (err error) {
 	list, err := os.ReadDir(room)
 	for _, e := range list {
@@ -197,7 +198,7 @@ func tidy(room string) (err error) {
 	return err
 }
 
-// finish finishes a swap that was begun, while no other process changes its project.
+// finish finishes a swap that was begun, under the lock of its project.
 func (s *Store) finish(w *swap.Swap) error {
 	plan, err := w.Plan()
 	if err != nil {
@@ -212,7 +213,7 @@ func (s *Store) finish(w *swap.Swap) error {
 	return w.Resume()
 }
 
-// Sweep finishes what was begun when the monitor ended, and removes what is too old.
+// Sweep finishes swaps that were not finished when the monitor ended, and removes what is too old.
 func (s *Store) Sweep() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,11 +224,11 @@ func (s *Store) Sweep() error {
 	return errors.Join(errs, s.trim())
 }
 
-// leave takes what is in rooms that no box comes back to: those that have waited for too long, and
-// when the monitor starts, those whose boxes have moved in.
+// leave takes the content of rooms whose box will not come back: rooms that are older than idleFor
+// and, when the monitor starts, rooms whose box has moved files in.
 func (s *Store) leave(started bool) (errs error) {
 	ours := regexp.MustCompile(`^[0-9a-f]{32}$`)
-	list, _ := os.ReadDir(s.rooms()) // there is none before the first box
+	list, _ := os.ReadDir(s.rooms()) // there is no folder before the first box
 	for _, e := range list {
 		if !ours.MatchString(e.Name()) {
 			continue
@@ -264,12 +265,12 @@ func (s *Store) list() (all []About) {
 	return all
 }
 
-// remove removes a folder with all that commands left in it, such as folders that not
-// even their owner may look into.
+// remove removes a folder with everything that commands left in it, even folders that their owner
+// may not read.
 func remove(folder string) error {
 	_ = filepath.WalkDir(folder, func(p string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(p, 0o700) // before it is read
+			_ = os.Chmod(p, 0o700) // WalkDir reads the folder after this
 		}
 		return nil
 	})

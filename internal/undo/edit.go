@@ -22,9 +22,10 @@ const (
 	editedRoom = moved + ".old"
 )
 
-// Before keeps files of a project as they are before a call that is about to write them
-// by itself. Paths lie within the project, the most important first: what is too much, or
-// no file, is left out. It returns the call's room, or nothing where there is nothing to keep.
+// Before keeps copies of files of a project before a call that is about to write them itself. The
+// paths are relative to the project, the most important first. Files beyond the limits, and paths
+// that are no files, are left out. It returns the call's room, or an empty string if there are no
+// paths.
 func (s *Store) Before(a About, paths []string) (room string, err error) {
 	if len(paths) == 0 {
 		return "", nil
@@ -57,7 +58,8 @@ func (s *Store) Before(a About, paths []string) (room string, err error) {
 	return room, nil
 }
 
-// above are the folders that a call makes to write paths, those above others first.
+// above returns the steps for folders that a call has to make to write paths. A folder comes before
+// the folders in it.
 func above(project string, paths []string) (steps []swap.Step) {
 	known := map[string]bool{".": true}
 	for _, p := range paths {
@@ -75,10 +77,11 @@ func above(project string, paths []string) (steps []swap.Step) {
 	return steps
 }
 
-// edited is the name of what is about to be edited.
+// edited is the name of the record of files that are about to be edited.
 const edited = "before"
 
-// kept copies what lies at a path. Only files, and nothing, can be edited.
+// kept copies the file at a path. If nothing is there, it copies nothing. Anything but a file is an
+// error.
 func kept(from, to string, left int64) (is swap.Thing, err error) {
 	f, err := wholefile.OpenSelf(from)
 	if errors.Is(err, os.ErrNotExist) {
@@ -105,7 +108,8 @@ func kept(from, to string, left int64) (is swap.Thing, err error) {
 	return is, err
 }
 
-// After keeps what a call replaced, now that it is over, except files that are unchanged.
+// After keeps what a call replaced, once the call is over. It drops copies of files that are
+// unchanged.
 func (s *Store) After(room string, said Said) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +128,7 @@ func (s *Store) After(room string, said Said) error {
 		case swap.File:
 			step.Left.SHA256 = digest(at)
 		case swap.Link:
-			step.Left.Link, _ = os.Readlink(at) // one that cannot be read leads elsewhere
+			step.Left.Link, _ = os.Readlink(at) // an unreadable link is taken for one that was changed
 		default:
 		}
 		switch {

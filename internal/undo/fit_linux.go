@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fit reports whether the layer of a box can lie on a disk: it needs attributes that not
-// every one has.
+// fit reports whether a disk can store the layer of a box, which needs attributes that not every
+// disk has.
 func fit(folder string) bool {
 	var st unix.Statfs_t
 	if unix.Statfs(folder, &st) != nil {

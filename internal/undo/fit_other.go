@@ -2,5 +2,5 @@
 
 package undo
 
-// fit reports that there are no boxes here.
+// fit reports false, because there are no boxes here.
 func fit(string) bool { return false }

@@ -7,24 +7,27 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxSaid is how many bytes of what was said are kept for a call.
+// maxSaid bounds the bytes of the words that are kept for a call.
 const maxSaid = 1 << 19
 
-// A Said holds sessions' words on files when a call replaced them. The zero value says that they
-// are unknown.
+// A Said holds the records (words) that sessions had left about files when a call replaced them.
+// The zero value means that they are unknown.
 type Said struct {
 	// Since is the last entry of the session's journal before the call was judged.
 	Since uint64 `json:"since,omitempty"`
-	// Known says that Words are all there was.
+	// Known says that Words are complete.
 	Known bool `json:"known,omitempty"`
-	// Much says that they were too many to be kept: then all may be of little trust.
+	// Much says that there were too many words to keep. Then all files are treated as of little
+	// trust.
 	Much  bool   `json:"much,omitempty"`
 	Words []Word `json:"words,omitempty"`
-	// Sources are those that words name: many were made from the same.
+	// Sources are the sources of the words. They are listed once here, because many words have the
+	// same.
 	Sources []floodmark.Source `json:"sources,omitempty"`
 }
 
-// A Word is one session's, with its sources by their place in [Said].
+// A Word is the record of one session about one file. Sources are indexes into the sources of
+// [Said].
 type Word struct {
 	Ref     floodmark.ArtifactRef       `json:"ref"`
 	Version floodmark.ArtifactVersion   `json:"version"`
@@ -33,7 +36,7 @@ type Word struct {
 	Sources []int                       `json:"sources,omitempty"`
 }
 
-// Saying stores some words. If they are too many, they count as unknown.
+// Saying packs words into a Said. If they are too many, only that is recorded.
 func Saying(since uint64, words []kernel.Kept) Said {
 	if since == 0 {
 		return Said{}

@@ -19,12 +19,12 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Reach is how many bytes of one call are kept until it is over, in quotas: only then it is known
-// which of them are the owner's.
+// Reach is how many times the quota is kept of one call until it is over. Only then is it known
+// which of the files are the owner's.
 const Reach = 8
 
-// measure says how much is kept of a call. If a call replaced more than there is room for, it drops
-// what had little trust, and if that is not enough, everything.
+// measure sets how much is kept of a call. If a call replaced more than the quota, measure drops
+// what had little trust and, if that is not enough, everything.
 func (s *Store) measure(a *About, room string, done *swap.Plan) error {
 	a.Project, a.Files, a.Bytes, a.Unkept = done.Root, changes(done), done.Bytes, done.Unkept
 	if a.Unkept == "" {
@@ -54,7 +54,7 @@ func forget(room string, done *swap.Plan) error {
 	return (&swap.Swap{Folder: room, Name: moved}).Forget(done)
 }
 
-// changes is how many paths a call changed.
+// changes returns how many paths a call changed.
 func changes(p *swap.Plan) (n int) {
 	for i := range p.Steps {
 		if p.Steps[i].Do != "" && !p.Steps[i].Above {
@@ -64,8 +64,8 @@ func changes(p *swap.Plan) (n int) {
 	return n
 }
 
-// A piece is something that was of little trust when a call replaced it: what sessions had
-// left there themselves, after they had read what strangers wrote.
+// A piece is a kept file or folder that had little trust when a call replaced it: sessions had left
+// it there after they had read what strangers wrote.
 type piece struct {
 	of   load
 	step int
@@ -73,8 +73,8 @@ type piece struct {
 	size int64
 }
 
-// pieces returns those of one call. Of a folder that also holds the owner's files, they are single
-// files.
+// pieces returns the pieces of one call. If a folder also has files of the owner, its pieces are
+// single files.
 func pieces(l load) (list []piece) {
 	words, known := l.a.Said.Kept()
 	if !l.a.Said.Much && (!known || len(words) == 0) {
@@ -104,16 +104,16 @@ func pieces(l load) (list []piece) {
 	return list
 }
 
-// keptAt is where what one step replaced is kept.
+// keptAt returns where the thing that one step replaced is kept.
 func keptAt(room string, i int) string { return filepath.Join(room, moved+".old", strconv.Itoa(i)) }
 
-// size is how many bytes are kept at a path.
+// size returns how many bytes are kept at a path.
 func size(at string) (n int64) {
 	_ = filepath.WalkDir(at, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // what cannot be looked at is not counted
+			return nil //nolint:nilerr // unreadable files are not counted
 		}
-		n += 512 // what a name costs
+		n += 512 // what a name takes
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			n += wholefile.Room(info)
 		}
@@ -143,15 +143,16 @@ func drop(room string, p *swap.Plan, i int) error {
 	return remove(keptAt(room, i))
 }
 
-// A load is what is kept of one call.
+// A load is everything that is kept of one call.
 type load struct {
 	a    *About
 	room string
 	done *swap.Plan
 }
 
-// lighten drops what had little trust, the largest first, until so many bytes are gone: a word on a
-// whole project is on the owner's files in it, too, and those are small.
+// lighten drops pieces, the largest first, until so many bytes are gone. A record about a whole
+// project also makes pieces of the owner's files in it; those are usually small, so they are
+// dropped last.
 func lighten(loads []load, over int64) (errs error) {
 	var list []piece
 	for _, l := range loads {
@@ -177,8 +178,9 @@ func lighten(loads []load, over int64) (errs error) {
 	return errs
 }
 
-// trim removes what is too old and, of too much, first what had little trust: a session cannot push
-// the owner's own work out by writing much and overwriting it. Then the oldest goes.
+// trim removes what is too old. If there is still too much, it removes what had little trust first,
+// so that a session cannot push out the owner's work by overwriting many large files of its own.
+// Then it removes the oldest.
 func (s *Store) trim() (errs error) {
 	list := s.list()
 	total := int64(0)
@@ -210,7 +212,7 @@ func (s *Store) trim() (errs error) {
 			return a.Files == 0
 		})
 	}
-	none := func(a About) bool { return a.Bytes == a.Low } // of the owner's own work
+	none := func(a About) bool { return a.Bytes == a.Low } // nothing of it is the owner's own work
 	for _, all := range []bool{false, true} {
 		for i := 0; i < len(keep) && (len(keep) > maxKept || all && total > s.Quota); {
 			if !all && !none(keep[i]) {

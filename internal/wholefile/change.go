@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A ShownError says that others can read what is its owner's alone.
+// A ShownError says that a file is not private: other users can read it, or it is no plain file.
 type ShownError struct {
 	Path string
 	Mode fs.FileMode
@@ -20,8 +20,8 @@ func (e *ShownError) Error() string {
 	return fmt.Sprintf("others can read %s (mode %v)", e.Path, e.Mode)
 }
 
-// ReadOwn reads a file of at most limit bytes that nobody else may read. It returns
-// a [ShownError] for one that others can, and for one that is no plain file.
+// ReadOwn reads a file of at most limit bytes that only its owner may read. It returns a
+// [ShownError] if other users can read the file or if it is no plain file.
 func ReadOwn(path string, limit int64) ([]byte, error) {
 	for try := 0; ; try++ {
 		data, replaced, err := readOwn(path, limit)
@@ -31,11 +31,12 @@ func ReadOwn(path string, limit int64) ([]byte, error) {
 	}
 }
 
-// maxReplaced is how often a file may be replaced while it is being opened: it is by
-// [Replace], and an attacker could do so for ever.
+// maxReplaced bounds how often ReadOwn starts again because the file was replaced while it was
+// being opened. [Replace] does that, and an attacker could do it for ever.
 const maxReplaced = 100
 
-// readOwn reports, too, whether another file was put there between looking and opening.
+// readOwn also reports whether another file was put at the path between looking at it and opening
+// it.
 func readOwn(path string, limit int64) (data []byte, replaced bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -56,9 +57,9 @@ func readOwn(path string, limit int64) (data []byte, replaced bool, err error) {
 	return data, false, err
 }
 
-// Change replaces a file by what with makes of it, while no other process does; it
-// waits so long for its turn. what is what people call the file's content. Errors of
-// with come back as they are.
+// Change replaces a file by what with returns, under a lock that keeps other processes from
+// changing the file at the same time. It waits at most wait for the lock. what names the content of
+// the file in errors. Errors of with are returned unchanged.
 func Change(ctx context.Context, path, what string, wait time.Duration, with func() ([]byte, error)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)

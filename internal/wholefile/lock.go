@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// lockPace is how often a lock is tried that another process has.
+// lockPace is the time between two attempts to get a lock that another process has.
 const lockPace = 5 * time.Millisecond
 
-// ErrLocked says that somebody else had the lock all the time.
+// ErrLocked says that another process had the lock all the time.
 var ErrLocked = errors.New("others are at it")
 
-// Lock waits until no other process has the lock at this path, or ctx ends.
-// Whoever takes it calls free; the system does for a process that ends.
+// Lock waits until it gets the lock at this path, or ctx ends. The caller must call free; if its
+// process ends, the system releases the lock.
 func Lock(ctx context.Context, path string) (free func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

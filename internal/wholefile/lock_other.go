@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Other systems are not supported: nothing is locked there, so nothing is changed.
+// Other systems are not supported. Without locks, nothing is changed there.
 var errSystem = errors.New("this system is not supported")
 
 func tryLock(*os.File) (bool, error) { return false, errSystem }

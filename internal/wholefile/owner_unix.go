@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a new file the owner of the one it replaces: root may write
-// for others.
+// keepOwner gives a new file the owner of the file it replaces. That matters only for root, who may
+// write the files of other users.
 func keepOwner(f *os.File, old string) error {
 	if os.Geteuid() != 0 {
-		return nil // what one writes is one's own
+		return nil // a user owns the files that they write
 	}
 	info, err := os.Stat(old)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,13 +28,13 @@ func keepOwner(f *os.File, old string) error {
 	return nil
 }
 
-// OpenSelf opens what lies at a path itself: not what a link there leads to, and without
-// waiting for whoever is at the other end of a pipe.
+// OpenSelf opens the file at a path without following a link there, and without waiting for the
+// other end of a pipe.
 func OpenSelf(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
-// Room is what a file takes of its disk: holes in it take nothing.
+// Room returns how many bytes a file takes on its disk. Holes in a file take none.
 func Room(info fs.FileInfo) int64 {
 	if st, is := info.Sys().(*syscall.Stat_t); is {
 		return min(info.Size(), st.Blocks*512)

@@ -1,5 +1,5 @@
-// Package wholefile keeps small files whole: they are read up to a limit, and
-// replaced so that whoever looks, also after a crash, sees the old or the new one.
+// Package wholefile keeps small files whole. They are read up to a limit, and replaced so that
+// every reader sees either the old or the new content, also after a crash.
 package wholefile
 
 import (
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// FreshSuffix is that of a file being written. No agent reads files that end so.
+// FreshSuffix is the suffix of a file that is being written. No agent reads files with this suffix.
 const FreshSuffix = ".floodmark-new"
 
 // Read reads a file of at most limit bytes.
@@ -32,14 +32,14 @@ func readAll(f io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// Replace writes a file as a whole, and returns when it is on disk. What root
-// replaces stays its owner's.
+// Replace replaces a file as a whole, and returns when the new content is on disk. If root replaces
+// a file of another user, that user still owns it.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	return ReplaceWhen(path, data, mode, func() {})
 }
 
-// ReplaceWhen does so, and calls ready when the new file lies beside the old one,
-// whole, under its name with [FreshSuffix].
+// ReplaceWhen is [Replace], but calls ready when the new file is complete beside the old one, under
+// its name with [FreshSuffix].
 func ReplaceWhen(path string, data []byte, mode fs.FileMode, ready func()) error {
 	fresh := path + FreshSuffix
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -61,8 +61,8 @@ func ReplaceWhen(path string, data []byte, mode fs.FileMode, ready func()) error
 	return SyncFolder(filepath.Dir(path))
 }
 
-// SyncFolder makes the names in a folder durable: what was removed or replaced
-// must not come back after a power cut.
+// SyncFolder makes the names in a folder durable, so that a removed or replaced file does not come
+// back after a power cut.
 func SyncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
