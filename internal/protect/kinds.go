@@ -97,9 +97,8 @@ func hookKinds() []kind {
 			user:   func(m Machine) (string, error) { return m.folder("CODEX_HOME", ".codex") },
 			system: func(m Machine) string { return m.etc("codex") },
 			parts: []part{
-				// Ours go last, so that other hooks keep their places: Codex ties its trust in a
-				// hook to the hook's place. The order does not matter otherwise, because one hook's
-				// no is enough.
+				// Ours go last: Codex ties its trust in a hook to the hook's place in the list, so
+				// other hooks must keep theirs.
 				{name: "hooks.json", shipped: "codex/hooks.json", sort: jsonPart, last: true, strict: true},
 				{
 					name: "config.toml", shipped: "codex/config.toml", sort: tomlPart,
