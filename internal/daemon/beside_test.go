@@ -6,8 +6,12 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/journal"
 )
+
+// sessionsOfOne are more than are remembered of one process.
+const sessionsOfOne = 66
 
 // stranger has an agent read what a stranger wrote.
 func (h *household) stranger(pid int, session floodmark.SessionID) {
@@ -36,7 +40,7 @@ func (h *household) asks(pid int, session, claims floodmark.SessionID, caller ho
 	var reply hook.Reply
 	for _, ev := range []hook.Event{{Point: hook.SessionStart, Cause: hook.Startup, Project: work}, {Point: hook.ContextAssembled}} {
 		ev.Agent, ev.Session, ev.Gateway, ev.Claims, ev.Caller = "mcp", session, true, claims, caller
-		if reply, err = h.r.d.hooksDoor().Handle(withSpeaker(h.t.Context(), speaker{Peer: p, local: true}), "", ev); err != nil {
+		if reply, err = h.r.d.speakers.Handle(speakers.With(h.t.Context(), speakers.Speaker{Peer: p, Local: true}), "", ev); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -60,29 +64,29 @@ func TestNothingBelowAnAgentIsCleanerThanIt(t *testing.T) {
 		"as it is":         {func(*household) {}, 50, "", "pi:a"},
 		"a second session": {func(h *household) { h.must(20, "", begin("pi:b")) }, 50, "", "mcp-1"},
 		"many sessions": {func(h *household) {
-			for i := range maxOthers + 2 {
+			for i := range sessionsOfOne {
 				h.must(20, "", begin(floodmark.SessionID("pi:"+string(rune('b'+i)))))
 			}
 		}, 50, "", "mcp-1"},
 		"something below is an agent": {func(h *household) {
-			h.codex(60, 20)
+			h.f.Codex(60, 20)
 			if _, err := h.tell(63, "codex", begin("codex:x")); err != nil {
 				h.t.Fatal(err)
 			}
-			h.f.plant(51, 61, 900, "floodmark", "floodmark", "mcp", "wrap")
+			h.f.Plant(51, 61, 900, "floodmark", "floodmark", "mcp", "wrap")
 		}, 51, "", "codex:x"},
 		"another's name": {func(h *household) {
-			h.f.plant(30, 5, 300, "pi", "pi")
+			h.f.Plant(30, 5, 300, "pi", "pi")
 			h.must(30, "", begin("pi:clean"))
 		}, 50, "pi:clean", "pi:a"},
 		"a second session and its name": {func(h *household) { h.must(20, "", begin("pi:b")) }, 50, "pi:b", "mcp-1"},
-		"a name from elsewhere":         {func(h *household) { h.f.plant(52, 5, 900, "floodmark") }, 52, "pi:a", "mcp-1"},
+		"a name from elsewhere":         {func(h *household) { h.f.Plant(52, 5, 900, "floodmark") }, 52, "pi:a", "mcp-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHousehold(t)
 			h.must(20, "", begin("pi:a"))
 			h.stranger(20, "pi:a")
-			h.f.plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
+			h.f.Plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
 			c.play(h)
 			h.asks(c.gateway, "mcp-1", c.claims, hook.Process{})
 			if got, want := h.trust(c.judged), h.trust("pi:a"); got > want {
@@ -101,7 +105,7 @@ func TestWhatAnAgentReadsLaterCounts(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:b"))
-	h.f.plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
+	h.f.Plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
 	if _, err := h.gateway(50, hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: work}); err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +126,10 @@ func TestTheCallerOfAGateway(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.stranger(20, "pi:a")
-	h.f.plant(95, 5, 150, "floodmark", "floodmark", "mcp", "serve")
-	shell := h.shell(55, 20)
-	h.f.plant(56, shell, 900, "curl", "curl")
-	h.f.plant(57, 5, 910, "cursor", "cursor")
+	h.f.Plant(95, 5, 150, "floodmark", "floodmark", "mcp", "serve")
+	shell := h.f.Shell(55, 20)
+	h.f.Plant(56, shell, 900, "curl", "curl")
+	h.f.Plant(57, 5, 910, "cursor", "cursor")
 	curl, cursor := hook.Process{PID: 56, Start: 900}, hook.Process{PID: 57, Start: 910}
 	before := h.trust("pi:a")
 	h.asks(95, "apart-mcp-1", "", curl)
@@ -159,7 +163,7 @@ func TestWhatHappensWithoutTheAgentCounts(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:b"))
-	h.f.plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
+	h.f.Plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
 	for _, ev := range []hook.Event{{Point: hook.SessionStart, Cause: hook.Startup, Project: work}, {Point: hook.ContextAssembled}} {
 		if _, err := h.gateway(50, ev); err != nil {
 			t.Fatal(err)

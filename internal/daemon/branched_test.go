@@ -10,14 +10,50 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/peer/peertest"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A household is a real monitor to which the agents of a grove report.
+// A household is a real monitor to which the agents of a tree of processes report.
 type household struct {
-	*grove
+	t *testing.T
+	f peertest.Tree
+	g *peer.Guarded
 	r *runner
+}
+
+const work = "/home/anna/work"
+
+// startHousehold starts a monitor that finds agents in a tree.
+func startHousehold(t *testing.T, dir string, change func(*Options)) *household {
+	t.Helper()
+	f := peertest.Agents()
+	r := startWith(t, dir, true, func(o *Options) {
+		change(o)
+		o.processes = func(s *speakers.Options) { s.Table, s.Ticks = f, func() uint64 { return 100 } }
+	})
+	return &household{t, f, r.d.guarded, r}
+}
+
+// says has a process report; agent is empty if it does so by itself.
+func (h *household) says(pid int, agent string) speakers.Speaker {
+	h.t.Helper()
+	p := h.f.Trace(h.t, pid)
+	if agent == "" {
+		h.g.NoteItself(p)
+	} else {
+		h.g.Note(agent, p)
+	}
+	return speakers.Speaker{Peer: p, Local: true, Framed: true, Agent: agent}
+}
+
+// tracedAs is a process as it speaks on this machine.
+func (h *household) tracedAs(pid int) speakers.Speaker {
+	h.t.Helper()
+	return speakers.Speaker{Peer: h.f.Trace(h.t, pid), Local: true}
 }
 
 func newHousehold(t *testing.T) *household {
@@ -27,19 +63,15 @@ func newHousehold(t *testing.T) *household {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(policy), 0o700), os.WriteFile(policy, []byte("version: 1\nprofile: coding\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, dir)
-	w := newGrove(t)
-	w.g = r.d.guarded
-	r.d.branches = newBranches(w.f, w.g, 100)
-	return &household{w, r}
+	return startHousehold(t, dir, func(*Options) {})
 }
 
 // tell has a process report an event, and returns the verdict.
 func (h *household) tell(pid int, agent string, ev hook.Event) (floodmark.Verdict, error) {
 	h.t.Helper()
-	ctx := withSpeaker(h.t.Context(), h.says(pid, agent, ev))
+	ctx := speakers.With(h.t.Context(), h.says(pid, agent))
 	ev.Agent, _, _ = strings.Cut(string(ev.Session), ":")
-	reply, err := h.r.d.hooksDoor().Handle(ctx, "", ev)
+	reply, err := h.r.d.speakers.Handle(ctx, "", ev)
 	return reply.Decision.Verdict, err
 }
 
@@ -95,7 +127,7 @@ func TestABranchInheritsFromAnotherAgent(t *testing.T) {
 		if read {
 			h.page(20, "", "pi:a")
 		}
-		hk := h.codex(40, h.shell(30, 20))
+		hk := h.f.Codex(40, h.f.Shell(30, 20))
 		h.must(hk, "codex", begin("codex:b"))
 		h.must(hk, "codex", typed("codex:b", "Run node build.js."))
 		want := map[bool]floodmark.Verdict{false: floodmark.Allow, true: floodmark.Confirm}[read]
@@ -120,7 +152,7 @@ func TestABranchReportsBackToAnotherAgent(t *testing.T) {
 	h.must(20, "", typed("pi:a", "Run node build.js, and read https://news.example/a."))
 	call := shells("pi:a", "x", "ls")
 	h.must(20, "", hook.Event{Point: hook.BeforeToolCall, Session: "pi:a", Call: call})
-	hk := h.codex(40, h.shell(30, 20))
+	hk := h.f.Codex(40, h.f.Shell(30, 20))
 	h.must(hk, "codex", begin("codex:b"))
 	h.must(hk, "codex", typed("codex:b", "Read https://news.example/a."))
 	h.page(hk, "codex", "codex:b")
@@ -141,7 +173,7 @@ func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:other"))
-	hk := h.codex(40, h.shell(30, 20))
+	hk := h.f.Codex(40, h.f.Shell(30, 20))
 	h.must(hk, "codex", begin("codex:b"))
 	if _, err := h.tell(hk, "codex", typed("codex:b", "Run node build.js.")); !refusedVoice(err) {
 		t.Errorf("it was prompted: %v", err)
@@ -155,11 +187,11 @@ func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
 func TestAnOldSessionIsNoBranch(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	old := h.codex(60, 5)
+	old := h.f.Codex(60, 5)
 	h.must(old, "codex", begin("codex:b"))
 	h.must(old, "codex", typed("codex:b", "Run node build.js."))
 	h.must(20, "", begin("pi:a"))
-	hk := h.codex(40, h.shell(30, 20))
+	hk := h.f.Codex(40, h.f.Shell(30, 20))
 	h.must(hk, "codex", begin("codex:b"))
 	if _, err := h.tell(hk, "codex", typed("codex:b", "Run node build.js.")); !refusedVoice(err) {
 		t.Errorf("it was prompted: %v", err)
@@ -168,5 +200,5 @@ func TestAnOldSessionIsNoBranch(t *testing.T) {
 
 func refusedVoice(err error) bool {
 	refusal, is := errors.AsType[*monitor.Refusal](err)
-	return is && refusal.Reason == errNotItsVoice.Error()
+	return is && refusal.Reason == speakers.ErrNotItsVoice.Error()
 }

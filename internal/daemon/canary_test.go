@@ -225,8 +225,8 @@ func startShown(t *testing.T) *shown {
 	var mu sync.Mutex
 	owner := true
 	s.asOwner = func(yes bool) { mu.Lock(); owner = yes; mu.Unlock() }
-	s.daemon.gate.table = atTerminal{}
-	s.daemon.gate.of = func(net.Conn) (pid, uid int, err error) {
+	s.daemon.gate.Table = atTerminal{}
+	s.daemon.gate.Of = func(net.Conn) (pid, uid int, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if owner {

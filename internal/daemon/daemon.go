@@ -34,6 +34,7 @@ import (
 	"github.com/floodmark/floodmark/internal/pushdoor"
 	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/internal/signedrules"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/internal/workspace"
@@ -74,6 +75,8 @@ type Options struct {
 	// Machines keeps laptops that join; nil for the journal's own book, which a journal in a file
 	// does not have.
 	Machines machines.Book
+	// processes, unless nil, changes where speakers are looked up; tests set it.
+	processes func(*speakers.Options)
 	// reader reads all rules; nil for a new one. Daemons that share a reader read the shipped rules
 	// once.
 	reader *config.Reader
@@ -102,20 +105,16 @@ type Daemon struct {
 	hub     *owner.Hub
 	// elsewhere lists questions opened by other nodes; nil on a single node.
 	elsewhere owner.Elsewhere
-	gate      *gate
+	gate      *peer.Gate
 	ready     *readiness
 	table     peer.Table
 	guarded   *peer.Guarded
-	voices    *voices
-	// branches tracks which agents other agents started.
-	branches *branches
-	marks    *marks
-	// windows tracks the questions shown in the windows of gateways' clients.
-	windows *windows
-	door    agents.Door
-	teams   *owner.Teams
-	boxes   *contain.Door
-	pushes  *pushdoor.Door // the hooks of agents on this machine
+	speakers  *speakers.Door
+	marks     *speakers.Marks
+	door      agents.Door
+	teams     *owner.Teams
+	boxes     *contain.Door
+	pushes    *pushdoor.Door // the hooks of agents on this machine
 	// telemetry and metrics are nil unless service.yaml asks for them.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
@@ -191,7 +190,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 
 func (d *Daemon) openMonitor() error {
 	d.openQuotas()
-	d.desk, d.hub, d.ready, d.marks = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness(), newMarks()
+	d.desk, d.hub, d.ready, d.marks = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness(), speakers.NewMarks()
 	d.desk.routed = d.routed
 	d.desktop = desktop.New(desktop.Options{Bus: d.opts.Service.Bus(d.opts.Paths), UID: os.Getuid(), Trusted: func(pid int) bool { return d.guarded.Free(pid) }})
 	d.approvers = append(d.approvers, d.desk, groupChannel{d.desktop, d.desktop, func(t approval.Ticket) bool { return !d.routed(t.Tenant, t.Call) }})
@@ -215,11 +214,9 @@ func (d *Daemon) openMonitor() error {
 		return err
 	}
 	d.closers = append(d.closers, d.monitor.Close, d.desktop.Begin(d.monitor.Answer))
-	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
-	d.branches, d.voices.native = newBranches(d.table, d.guarded, peer.Now()), d.opts.Service.Native()
-	d.windows, d.gate = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now), &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
+	d.openSpeakers()
 	d.boxes, err = contain.Open(contain.Machine{
-		Hooks: d.teams.Door(lasting.Open(d.hooksDoor(), d.monitor.View, files, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
+		Hooks: d.teams.Door(lasting.Open(d.speakers, d.monitor.View, files, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
 		Disk: disk, Program: d.opts.Box, Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
 	})
 	d.pushes = pushdoor.Open(d.boxes, d.monitor.View, files, d.opts.Paths, d.opts.Now)

@@ -73,7 +73,7 @@ func startWith(t *testing.T, dir string, asOwner bool, change func(*Options)) *r
 	}
 	if asOwner {
 		// The tests report as agents, too: their parent is the owner.
-		d.gate.of = func(net.Conn) (pid, uid int, err error) { return os.Getppid(), os.Getuid(), nil }
+		d.gate.Of = func(net.Conn) (pid, uid int, err error) { return os.Getppid(), os.Getuid(), nil }
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()

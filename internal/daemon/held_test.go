@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -57,7 +58,7 @@ func TestAGatewayWaitsForAPerson(t *testing.T) {
 		t.Errorf("an agent: %v", got.Decision.Verdict)
 	}
 	late := due{t.Context(), time.Unix(0, 0), func() {}}
-	got, err := r.d.hooksDoor().Handle(withSpeaker(late, speaker{local: true}), "", event(true))
+	got, err := r.d.speakers.Handle(speakers.With(late, speakers.Speaker{Local: true}), "", event(true))
 	if err != nil || got.Decision.Verdict != floodmark.Confirm || got.Ticket == "" {
 		t.Fatalf("nobody answers: %+v, %v", got, err)
 	}

@@ -72,7 +72,7 @@ func serverTLS(l config.Listen) (*tls.Config, error) {
 // networkServers serves both services to authenticated callers.
 func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server {
 	mux := http.NewServeMux()
-	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
+	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.speakers, o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
 	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
 	if d.opts.Service.Metrics == config.MetricsListen {

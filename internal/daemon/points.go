@@ -79,8 +79,6 @@ func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (
 	return j
 }
 
-func (d *Daemon) hooksDoor() heard { return heard{watchedHooks{d.monitor, d.opts.Fault, d.enter}, d} }
-
 // watchedHeads is the folder of heads with fault points between its steps.
 type watchedHeads struct {
 	journal.HeadLog

@@ -93,7 +93,7 @@ const (
 // may wait: another's events are answered all the same.
 func TestAFloodOfOneTenant(t *testing.T) {
 	f := quotaed(t, config.Quota{Events: 1 << 30, Bytes: 1 << 40})
-	door := f.d.hooksDoor()
+	door := f.d.speakers
 	event := func(tenant string, s, i int) error {
 		id := floodmark.SessionID(fmt.Sprintf("%s-%d", tenant, s))
 		ev := hook.Event{Point: hook.BeforeToolCall, Agent: "openclaw", Session: id, Call: hook.Call{ID: floodmark.CallID(fmt.Sprint(i)), Name: "web_fetch", Args: []byte(`{"url":"https://news.example/"}`)}}

@@ -19,9 +19,11 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/localsocket"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/internal/presence"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/wire"
@@ -48,12 +50,12 @@ func (d *Daemon) listen(ctx context.Context) error {
 		mode = hookModeSystem
 	}
 	var err error
-	if d.hooks, err = listenLocal(ctx, d.opts.Paths.HookSocket, mode); err != nil {
+	if d.hooks, err = localsocket.Listen(ctx, d.opts.Paths.HookSocket, mode); err != nil {
 		return err
 	}
 	d.hooks = hookframe.Bound(d.hooks, hookframe.MaxConnections, processAt)
 	d.closers = append(d.closers, closed(d.hooks))
-	if d.owners, err = listenLocal(ctx, d.opts.Paths.OwnerSocket, ownerMode); err != nil {
+	if d.owners, err = localsocket.Listen(ctx, d.opts.Paths.OwnerSocket, ownerMode); err != nil {
 		return err
 	}
 	d.owners = hookframe.Bound(d.owners, hookframe.MaxConnections, processAt)
@@ -63,7 +65,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 
 // processAt returns the process that holds a connection; zero if the system does not name it.
 func processAt(c net.Conn) int {
-	pid, _, err := peer.Of(unwrap(c))
+	pid, _, err := peer.Of(peer.Unwrap(c))
 	if err != nil {
 		return 0
 	}
@@ -125,30 +127,30 @@ func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 		if err != nil {
 			return hookframe.Refuse(err.Error())
 		}
-		s := speaker{Peer: p, local: true, framed: true}
+		s := speakers.Speaker{Peer: p, Local: true, Framed: true}
 		switch {
 		case p.PID == 0:
 		case agents.HasProgram(req.Agent):
-			s.agent = req.Agent
+			s.Agent = req.Agent
 			d.guarded.Note(req.Agent, p)
 		default:
 			d.guarded.NoteItself(p)
 		}
-		return d.door.Answer(withSpeaker(ctx, s), req)
+		return d.door.Answer(speakers.With(ctx, s), req)
 	}
 }
 
 // reporter returns the process that reports. It may have ended by now, or be unknown to the system.
 // Only where every user can reach the socket an unknown one is refused: its user is unknown too.
 func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err error)) (peer.Peer, error) {
-	pid, uid, err := of(unwrap(conn))
+	pid, uid, err := of(peer.Unwrap(conn))
 	if err != nil && d.opts.System {
 		return peer.Peer{}, fmt.Errorf("only known users may report here: %w", err)
 	}
 	if err != nil {
 		return peer.Peer{}, nil //nolint:nilerr // said above
 	}
-	users := append(slices.Clone(d.opts.Users), d.gate.users...)
+	users := append(slices.Clone(d.opts.Users), d.gate.Users...)
 	if !slices.Contains(users, uid) {
 		return peer.Peer{}, fmt.Errorf("user %d may not report here; the owner of this monitor must list that user", uid)
 	}
@@ -168,7 +170,7 @@ func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	if p.PID != 0 {
 		d.guarded.NoteItself(p)
 	}
-	ctx = withSpeaker(ctx, speaker{Peer: p, local: true})
+	ctx = speakers.With(ctx, speakers.Speaker{Peer: p, Local: true})
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
 
@@ -197,16 +199,16 @@ func turnAway(w http.ResponseWriter, r *http.Request, why string) {
 
 // ownerConn identifies the caller at the owner's socket.
 func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
-	return withCaller(ctx, d.gate.judge(conn))
+	return peer.WithCaller(ctx, d.gate.Judge(conn))
 }
 
 // atOwnerDoor admits the owner. It judges the caller again at every call.
 func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := d.gate.still(callerOf(r.Context()))
-		if !c.owner() {
-			d.incident(r.Context(), c.kind, fmt.Sprintf("%.100q was tried at owner.sock by %s: %s", r.URL.Path, c.Line(), c.why))
-			turnAway(w, r, c.why)
+		c := d.gate.Still(peer.CallerOf(r.Context()))
+		if !c.Owner() {
+			d.incident(r.Context(), c.Kind, fmt.Sprintf("%.100q was tried at owner.sock by %s: %s", r.URL.Path, c.Line(), c.Why))
+			turnAway(w, r, c.Why)
 			return
 		}
 		ctx := httpapi.WithIdentity(r.Context(), httpapi.Identity{
@@ -230,6 +232,22 @@ func (d *Daemon) refused(who httpapi.Identity, method, remote string) {
 
 func (d *Daemon) failed(method string, err error) {
 	d.opts.Log.Error("a call failed", "method", method, "error", err)
+}
+
+// openSpeakers opens the gates that depend on which process speaks.
+func (d *Daemon) openSpeakers() {
+	d.guarded = peer.NewGuarded(d.table)
+	d.gate = &peer.Gate{Table: d.table, Guarded: d.guarded, Users: peer.Owners(), Of: peer.Of}
+	o := speakers.Options{
+		Hooks: watchedHooks{d.monitor, d.opts.Fault, d.enter}, Monitor: d.monitor, Marks: d.marks,
+		Table: d.table, Ticks: peer.Now, Guarded: d.guarded, Now: d.opts.Now,
+		Native: d.opts.Service.Native(), Elicits: d.opts.Service.Elicits(),
+		Await: d.presence().Await, Routed: d.anyRouted, Incident: d.incident,
+	}
+	if d.opts.processes != nil {
+		d.opts.processes(&o)
+	}
+	d.speakers = speakers.Open(o)
 }
 
 // presence tells where people are asked; watchers at other nodes are not known here.

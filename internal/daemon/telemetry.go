@@ -46,7 +46,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 
 // observe passes what happened to the watchers.
 func (d *Daemon) observe(o monitor.Observation) {
-	d.marks.moved(o.Session) // also for the owner's acts, and for events whose sender gave up
+	d.marks.Moved(o.Session) // also for the owner's acts, and for events whose sender gave up
 	d.hub.Tell(o)
 	d.gateFailures(o.Entries)
 	telemetry.Unheard(d.opts.Log, o)

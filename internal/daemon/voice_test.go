@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/speakers"
 )
 
 func said(s floodmark.SessionID, text string) hook.Event {
@@ -56,7 +57,7 @@ func TestNoEventVouchesForContent(t *testing.T) {
 // there. In user mode the socket's mode keeps others out.
 func TestWhoReportsMustBeKnownInSystemMode(t *testing.T) {
 	unknown := func(net.Conn) (int, int, error) { return 0, 0, peer.ErrUnknown }
-	d := &Daemon{gate: &gate{}}
+	d := &Daemon{gate: &peer.Gate{}}
 	if _, err := d.reporter(nil, unknown); err != nil {
 		t.Errorf("user mode: %v", err)
 	}
@@ -88,18 +89,6 @@ func TestItsOwnFilesAreGuardedAnywhere(t *testing.T) {
 	}
 }
 
-// The table shows a process that may not be dumped as root's.
-func TestTheSocketSaysWhichUserItIs(t *testing.T) {
-	g := &gate{guarded: peer.NewGuarded(peer.System{}), users: []int{0, 1000}}
-	c := g.place(peer.Peer{Info: peer.Info{Process: peer.Process{PID: 7}, UID: 0}}, 1000)
-	if !c.owner() || c.UID != 1000 {
-		t.Errorf("user %d, %q", c.UID, c.why)
-	}
-	if c = g.place(peer.Peer{}, 1001); c.owner() || c.UID != 1001 {
-		t.Errorf("user %d, %q", c.UID, c.why)
-	}
-}
-
 // Sessions of agents with a hook program belong to that program: an event over HTTP cannot empty
 // their context, nor speak for their owner.
 func TestNobodySpeaksForAnotherDoorsSession(t *testing.T) {
@@ -121,71 +110,13 @@ func TestNobodySpeaksForAnotherDoorsSession(t *testing.T) {
 	}
 }
 
-// family is a table of processes: each with its parent.
-type family map[int]int
-
-func (f family) Look(pid int) (peer.Info, error) {
-	up, ok := f[pid]
-	if !ok {
-		return peer.Info{}, fmt.Errorf("%w: %d", peer.ErrUnknown, pid)
-	}
-	return peer.Info{Process: peer.Process{PID: pid, Start: uint64(pid)}, Parent: up}, nil
-}
-
-func (f family) trace(t *testing.T, pid int) peer.Peer {
-	t.Helper()
-	p, err := peer.Trace(f, pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// 10 is an agent that reports by itself, 20 what its model runs; 30 is one with
-// a hook program, 40 that program or what its model runs; 50 is neither.
-func TestWhatAnAgentRunsDoesNotSpeakForTheOwner(t *testing.T) {
-	f := family{1: 0, 10: 1, 20: 10, 30: 1, 40: 30, 50: 1}
-	d := &Daemon{guarded: peer.NewGuarded(f)}
-	d.guarded.Note("helper", f.trace(t, 10))
-	d.guarded.Note("codex", f.trace(t, 30))
-	for _, c := range []struct {
-		pid     int
-		framed  bool
-		agent   string
-		session floodmark.SessionID
-		want    error
-	}{
-		{10, false, "", "s", nil},
-		{20, false, "", "s", errNotItsVoice},
-		{20, true, "", "pi:s", errNotItsVoice},
-		{20, true, "codex", "codex:s", errNotItsVoice}, // in another agent's session
-		{30, false, "", "s", nil},
-		{40, true, "codex", "codex:s", nil},
-		{40, false, "", "s", errNotItsVoice},
-		{40, true, "", "pi:s", errNotItsVoice},
-		{50, false, "", "s", nil},
-		{50, false, "", "codex:s", errNotItsVoice},
-		{50, false, "", "pi:s", errNotItsVoice},
-	} {
-		s := speaker{Peer: f.trace(t, c.pid), local: true, framed: c.framed, agent: c.agent}
-		for _, ev := range []hook.Event{said(c.session, "send it to eve"), cleared(c.session)} {
-			if err := d.hear(s, ev); !errors.Is(err, c.want) {
-				t.Errorf("%+v: %s: %v", c, ev.Point, err)
-			}
-		}
-		if err := d.hear(s, hook.Event{Point: hook.SessionStart, Session: c.session}); err != nil {
-			t.Errorf("%+v: what only tightens: %v", c, err)
-		}
-	}
-}
-
 // A program that an agent runs may itself be an agent that speaks HTTP: what its model had read is
 // unknown, and whether the session is new at all.
 func TestASessionBegunBelowAnAgentHasAPast(t *testing.T) {
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
-	h.shell(30, 20)
-	h.f.plant(50, 5, 500, "helper", "helper")
+	h.f.Shell(30, 20)
+	h.f.Plant(50, 5, 500, "helper", "helper")
 	for pid, want := range map[int]floodmark.Trust{30: floodmark.Untrusted, 50: floodmark.System} {
 		ev := begin(floodmark.SessionID(fmt.Sprintf("own-%d", pid)))
 		ev.Agent = "own"
@@ -193,7 +124,7 @@ func TestASessionBegunBelowAnAgentHasAPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.r.d.hooksDoor().Handle(withSpeaker(t.Context(), speaker{Peer: p, local: true}), "", ev); err != nil {
+		if _, err := h.r.d.speakers.Handle(speakers.With(t.Context(), speakers.Speaker{Peer: p, Local: true}), "", ev); err != nil {
 			t.Fatal(err)
 		}
 		if got := h.trust(ev.Session); got != want {
@@ -204,24 +135,4 @@ func TestASessionBegunBelowAnAgentHasAPast(t *testing.T) {
 
 func cleared(s floodmark.SessionID) hook.Event {
 	return hook.Event{Point: hook.SessionStart, Session: s, Cause: hook.Clear, ByPerson: true}
-}
-
-// An event that a schedule began a session may use calls allowed in advance, so it is not believed
-// of a speaker whose words are not believed.
-func TestAScheduleLoosens(t *testing.T) {
-	ev := hook.Event{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSystem, Name: "cron"}}
-	if !loosens(ev) {
-		t.Error("anybody may say so")
-	}
-	ev.Point = hook.ContextAssembled
-	if loosens(ev) {
-		t.Error("a prompt loosens")
-	}
-	ev.Point, ev.Origin.Kind = hook.MessageReceived, floodmark.FromUnknown
-	if loosens(ev) {
-		t.Error("what nobody knows loosens")
-	}
-	if o := notTheOwners(hook.Event{Origin: floodmark.Origin{Kind: floodmark.FromSystem}}).Origin; o.Kind != floodmark.FromUnknown {
-		t.Errorf("%+v", o)
-	}
 }

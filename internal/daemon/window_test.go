@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/speakers"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -15,7 +16,9 @@ import (
 // in that agent's window reaches the journal.
 func TestTheServiceLetsAnAgentAsk(t *testing.T) {
 	for ask, want := range map[string]string{"": `"deny"`, config.AskNative: `"ask"`} {
+		var native []string
 		r := startWith(t, t.TempDir(), true, func(o *Options) {
+			o.processes = func(s *speakers.Options) { native = s.Native }
 			o.Service.Agents = map[string]config.Agent{"claude-code": {Ask: ask}}
 		})
 		say := func(event, more string) string {
@@ -35,8 +38,8 @@ func TestTheServiceLetsAnAgentAsk(t *testing.T) {
 			}
 			return resp.Stdout
 		}
-		if asks := len(r.d.voices.native) > 0; asks != (ask == config.AskNative) {
-			t.Errorf("ask %q: whoever watches the calls knows of %v", ask, r.d.voices.native)
+		if asks := len(native) > 0; asks != (ask == config.AskNative) {
+			t.Errorf("ask %q: whoever watches the calls knows of %v", ask, native)
 		}
 		const call = `"tool_name":"Bash","tool_input":{"command":"rm ~/.codex/hooks.json"},"tool_use_id":"c1"`
 		say("SessionStart", `"source":"startup"`)

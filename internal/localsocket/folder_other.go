@@ -1,6 +1,6 @@
 //go:build !unix
 
-package daemon
+package localsocket
 
 import "io/fs"
 

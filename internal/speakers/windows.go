@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"context"
@@ -63,8 +63,8 @@ func newWindows(on []string, g *peer.Guarded, now func() time.Time) *windows {
 }
 
 // note records which process begins a session.
-func (w *windows) note(s speaker, ev hook.Event) {
-	if len(w.on) == 0 || !ev.Gateway || !s.local || s.PID == 0 || !strings.HasPrefix(string(ev.Session), apartSession) {
+func (w *windows) note(s Speaker, ev hook.Event) {
+	if len(w.on) == 0 || !ev.Gateway || !s.Local || s.PID == 0 || !strings.HasPrefix(string(ev.Session), apartSession) {
 		return
 	}
 	w.mu.Lock()
@@ -78,8 +78,8 @@ func (w *windows) note(s speaker, ev hook.Event) {
 }
 
 // client returns the client that can be asked about an event; empty if none may.
-func (w *windows) client(s speaker, ev hook.Event, said hook.Window) string {
-	if !ev.Gateway || ev.Point != hook.BeforeToolCall || !s.local || s.PID == 0 || len(s.Ancestors) == 0 ||
+func (w *windows) client(s Speaker, ev hook.Event, said hook.Window) string {
+	if !ev.Gateway || ev.Point != hook.BeforeToolCall || !s.Local || s.PID == 0 || len(s.Ancestors) == 0 ||
 		len(w.guarded.Among(s.Ancestors, "")) > 0 {
 		return ""
 	}
@@ -113,7 +113,7 @@ func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
 
 // shown reports whether a question is open in the window of this client, about this call, and what
 // it shows. It accepts an answer once.
-func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Window) (seen string, ok bool) {
+func (w *windows) shown(s Speaker, ev hook.Event, client string, said hook.Window) (seen string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	o, ok := w.open[said.Ticket]
@@ -142,17 +142,17 @@ func callDigest(c hook.Call) floodmark.Digest {
 }
 
 // ask words a question for a client's window, if it may be asked there.
-func (h heard) ask(tenant string, s speaker, ev hook.Event, said hook.Window, reply hook.Reply) *hook.Ask {
-	client := h.d.windows.client(s, ev, said)
+func (h *Door) ask(tenant string, s Speaker, ev hook.Event, said hook.Window, reply hook.Reply) *hook.Ask {
+	client := h.windows.client(s, ev, said)
 	if client == "" || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
 		return nil
 	}
-	for _, p := range h.d.monitor.Pending(tenant) {
+	for _, p := range h.opts.Monitor.Pending(tenant) {
 		if p.Ticket != reply.Ticket || p.Session != (journal.Session{Tenant: tenant, ID: ev.Session}) {
 			continue
 		}
 		text, ok := forWindow(p, reply.Decision)
-		if !ok || h.d.anyRouted(p) || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Seen, p.Expires}) {
+		if !ok || h.opts.Routed(p) || !h.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Seen, p.Expires}) {
 			return nil
 		}
 		a := &hook.Ask{Text: text}
@@ -191,21 +191,21 @@ const waitsLine = "Floodmark holds this back: the question has no answer yet. It
 
 // answered takes an answer from a client's window, or waits until the question is answered
 // elsewhere, and judges the call again.
-func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.Event, said hook.Window) (hook.Reply, error) {
-	client := h.d.windows.client(s, ev, said)
-	seen, ok := h.d.windows.shown(s, ev, client, said)
+func (h *Door) answered(ctx context.Context, tenant string, s Speaker, ev hook.Event, said hook.Window) (hook.Reply, error) {
+	client := h.windows.client(s, ev, said)
+	seen, ok := h.windows.shown(s, ev, client, said)
 	if !ok {
 		if said.Answer != "" {
-			h.d.incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where no question was shown", said.Ticket, s.Line()))
+			h.opts.Incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where no question was shown", said.Ticket, s.Line()))
 		}
 		return hook.Reply{Line: notShownLine}, nil
 	}
 	session := journal.Session{Tenant: tenant, ID: ev.Session}
 	if said.Answer == "" {
-		if !h.closed(ctx, session, said.Ticket) || left(ctx) || h.d.windows.brought(said.Ticket) {
+		if !h.closed(ctx, session, said.Ticket) || left(ctx) || h.windows.brought(said.Ticket) {
 			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm, Reach: floodmark.Free}, Ticket: said.Ticket, Line: waitsLine}, nil
 		}
-		return h.watchedHooks.Handle(ctx, tenant, ev)
+		return h.opts.Hooks.Handle(ctx, tenant, ev)
 	}
 	cmd := approval.Command{
 		Verb: approval.Deny, Tool: approval.All, Ticket: said.Ticket, Calls: 1,
@@ -214,21 +214,21 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	if said.Answer == hook.Accept {
 		cmd.Verb = approval.Approve
 	}
-	if _, err := h.d.monitor.Answer(ctx, session, cmd); err != nil {
+	if _, err := h.opts.Monitor.Answer(ctx, session, cmd); err != nil {
 		return hook.Reply{}, err
 	}
-	return h.watchedHooks.Handle(ctx, tenant, ev)
+	return h.opts.Hooks.Handle(ctx, tenant, ev)
 }
 
 // closed waits, as long as the gateway does, until a question is answered.
-func (h heard) closed(ctx context.Context, s journal.Session, t floodmark.TicketID) bool {
+func (h *Door) closed(ctx context.Context, s journal.Session, t floodmark.TicketID) bool {
 	until, ok := ctx.Deadline()
 	if !ok {
 		return false
 	}
 	ctx, cancel := context.WithDeadline(ctx, until.Add(-leaveToAnswer))
 	defer cancel()
-	_, err := h.d.monitor.Await(ctx, s, t)
+	_, err := h.opts.Monitor.Await(ctx, s, t)
 	return err == nil
 }
 

@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"maps"
@@ -46,11 +46,11 @@ type placed struct {
 
 // join assigns an event of a gateway to the session of the agent that started it; done says that
 // nothing is left to judge, and answer is the reply.
-func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed, answer hook.Reply, done bool) {
+func (b *branches) join(s Speaker, ev hook.Event) (joined hook.Event, by placed, answer hook.Reply, done bool) {
 	claim, caller := ev.Claims, ev.Caller
 	ev.Claims, ev.Caller = "", hook.Process{}
 	apart := strings.HasPrefix(string(ev.Session), apartSession)
-	if !s.local || s.PID == 0 || !apart && !strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
+	if !s.Local || s.PID == 0 || !apart && !strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
 		return ev, placed{}, hook.Reply{}, false
 	}
 	below := apart
@@ -94,7 +94,7 @@ func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed,
 
 // hosts returns the nearest agent above a speaker, if it has one session, and the sessions of all
 // other agents above: all of them, if it has several.
-func (b *branches) hosts(s speaker) (nearest *spoke, by placed) {
+func (b *branches) hosts(s Speaker) (nearest *spoke, by placed) {
 	by.lost = b.full
 	found := false
 	for _, up := range s.Ancestors {
@@ -142,7 +142,7 @@ func (b *branches) callers(session floodmark.SessionID, caller peer.Process) ([]
 
 // started returns the session of all gateways that the process above a speaker started; the first
 // one to speak names it.
-func (b *branches) started(s speaker, session floodmark.SessionID) (shared, bool) {
+func (b *branches) started(s Speaker, session floodmark.SessionID) (shared, bool) {
 	if len(s.Ancestors) == 0 {
 		return shared{session, s.Process}, true
 	}

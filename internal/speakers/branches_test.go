@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/peer/peertest"
 )
 
 // A grove is a table of processes in which agents start agents.
 type grove struct {
 	t *testing.T
-	f tree
+	f peertest.Tree
 	g *peer.Guarded
 	b *branches
 }
@@ -22,37 +23,16 @@ type grove struct {
 // newGrove has pi as process 20, which reports by itself, below a terminal.
 func newGrove(t *testing.T) *grove {
 	t.Helper()
-	f := tree{}
-	f.plant(1, 0, 0, "systemd")
-	f.plant(5, 1, 1, "bash", "bash")
-	f.plant(20, 5, 200, "pi", "pi")
+	f := peertest.Agents()
 	g := peer.NewGuarded(f)
 	return &grove{t, f, g, newBranches(f, g, 100)}
 }
 
-// codex plants Codex below a process, as npm installs it, and returns its hook.
-func (w *grove) codex(pid, parent int) (hook int) {
-	w.f.plant(pid, parent, uint64(pid)*10, "node", "node", "/usr/bin/codex", "exec")
-	w.f.plant(pid+1, pid, uint64(pid)*10, "codex", "codex", "exec")
-	w.f.plant(pid+2, pid+1, uint64(pid)*10+1, "sh", "sh", "-c", "x")
-	w.f.plant(pid+3, pid+2, uint64(pid)*10+1, "floodmark-hook")
-	return pid + 3
-}
-
-// shell plants what a tool of an agent runs.
-func (w *grove) shell(pid, parent int) int {
-	w.f.plant(pid, parent, uint64(pid)*10, "bash", "bash", "-c", "y")
-	return pid
-}
-
 // says has a process report; agent is empty if it does so by itself.
-func (w *grove) says(pid int, agent string, ev hook.Event) (s speaker) {
+func (w *grove) says(pid int, agent string, ev hook.Event) (s Speaker) {
 	w.t.Helper()
-	p, err := peer.Trace(w.f, pid)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	s = speaker{Peer: p, local: true, framed: true, agent: agent}
+	p := w.f.Trace(w.t, pid)
+	s = Speaker{Peer: p, Local: true, Framed: true, Agent: agent}
 	if agent == "" {
 		w.g.NoteItself(p)
 	} else {
@@ -99,14 +79,14 @@ func TestAnAgentOfAnAgentIsItsBranch(t *testing.T) {
 	if w.starts(20, "", "pi:a") {
 		t.Error("nobody started pi")
 	}
-	h := w.codex(40, w.shell(30, 20))
+	h := w.f.Codex(40, w.f.Shell(30, 20))
 	if !w.starts(h, "codex", "codex:b") || w.prompted(h, "codex", "codex:b") != "pi:a" {
 		t.Error("it is no branch")
 	}
 	if w.prompted(h, "codex", "codex:b") != "" {
 		t.Error("a second prompt begins nothing")
 	}
-	w.f.plant(60, w.shell(50, 20), 600, "opencode", "opencode", "run") // it reports by itself
+	w.f.Plant(60, w.f.Shell(50, 20), 600, "opencode", "opencode", "run") // it reports by itself
 	if !w.starts(60, "", "opencode:c") || w.prompted(60, "", "opencode:c") != "pi:a" {
 		t.Error("nor is another one")
 	}
@@ -138,29 +118,29 @@ func TestNobodyKnowsWhoseBranch(t *testing.T) {
 // aboutTheParent are the ways in which the one above does not count.
 func aboutTheParent() map[string]func(w *grove) bool {
 	return map[string]func(w *grove) bool{
-		"nobody above": func(w *grove) bool { return w.starts(w.codex(40, 5), "codex", "codex:b") },
+		"nobody above": func(w *grove) bool { return w.starts(w.f.Codex(40, 5), "codex", "codex:b") },
 		"begun before us": func(w *grove) bool {
-			w.f.plant(20, 5, 99, "pi", "pi")
+			w.f.Plant(20, 5, 99, "pi", "pi")
 			w.starts(20, "", "pi:a")
-			return w.starts(w.codex(40, 20), "codex", "codex:b")
+			return w.starts(w.f.Codex(40, 20), "codex", "codex:b")
 		},
 		"pi went on with an old session": func(w *grove) bool {
 			w.startsIn(20, "", "pi:a", work, hook.Resume)
-			return w.starts(w.codex(40, 20), "codex", "codex:b")
+			return w.starts(w.f.Codex(40, 20), "codex", "codex:b")
 		},
 		"pi was heard of before it started": func(w *grove) bool {
 			w.prompted(20, "", "pi:a")
 			w.starts(20, "", "pi:a")
-			return w.starts(w.codex(40, 20), "codex", "codex:b")
+			return w.starts(w.f.Codex(40, 20), "codex", "codex:b")
 		},
 		"pi had two sessions": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
 			w.starts(20, "", "pi:b")
-			return w.starts(w.codex(40, 20), "codex", "codex:b")
+			return w.starts(w.f.Codex(40, 20), "codex", "codex:b")
 		},
 		"a program speaks for what is above": func(w *grove) bool {
-			w.starts(w.codex(40, 5), "codex", "codex:a")
-			w.f.plant(60, w.shell(50, 41), 600, "pi", "pi")
+			w.starts(w.f.Codex(40, 5), "codex", "codex:a")
+			w.f.Plant(60, w.f.Shell(50, 41), 600, "pi", "pi")
 			return w.starts(60, "", "pi:b")
 		},
 	}
@@ -172,49 +152,49 @@ func aboutWhatIsBetween() map[string]func(w *grove) bool {
 	return map[string]func(w *grove) bool{
 		"another folder": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			return w.startsIn(w.codex(40, 20), "codex", "codex:b", "/home/anna/.ssh", hook.Startup)
+			return w.startsIn(w.f.Codex(40, 20), "codex", "codex:b", "/home/anna/.ssh", hook.Startup)
 		},
 		"no folder": func(w *grove) bool {
 			w.startsIn(20, "", "pi:a", "", hook.Startup)
-			return w.startsIn(w.codex(40, 20), "codex", "codex:b", "", hook.Startup)
+			return w.startsIn(w.f.Codex(40, 20), "codex", "codex:b", "", hook.Startup)
 		},
 		"an old session": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			return w.startsIn(w.codex(40, 20), "codex", "codex:b", work, hook.Resume)
+			return w.startsIn(w.f.Codex(40, 20), "codex", "codex:b", work, hook.Resume)
 		},
 		"a second one of the same process": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			h := w.codex(40, 20)
+			h := w.f.Codex(40, 20)
 			w.starts(h, "codex", "codex:b")
 			return w.starts(h, "codex", "codex:c")
 		},
 		"what pi runs plays an agent": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			w.starts(w.shell(30, 20), "", "pi:clean")
-			return w.starts(w.codex(40, 30), "codex", "codex:b")
+			w.starts(w.f.Shell(30, 20), "", "pi:clean")
+			return w.starts(w.f.Codex(40, 30), "codex", "codex:b")
 		},
 		"an agent of an agent of an agent": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			w.starts(w.codex(40, 20), "codex", "codex:b")
-			w.f.plant(60, w.shell(50, 41), 600, "opencode", "opencode")
+			w.starts(w.f.Codex(40, 20), "codex", "codex:b")
+			w.f.Plant(60, w.f.Shell(50, 41), 600, "opencode", "opencode")
 			return w.starts(60, "", "opencode:c")
 		},
 		"the same agent below it, without a shell": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			w.starts(w.codex(40, 20), "codex", "codex:b")
-			return w.starts(w.codex(60, 41), "codex", "codex:c")
+			w.starts(w.f.Codex(40, 20), "codex", "codex:b")
+			return w.starts(w.f.Codex(60, 41), "codex", "codex:c")
 		},
 		"one that was not started as a branch": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			w.prompted(w.codex(40, 20), "codex", "codex:old")
-			return w.starts(w.codex(60, 41), "codex", "codex:c")
+			w.prompted(w.f.Codex(40, 20), "codex", "codex:old")
+			return w.starts(w.f.Codex(60, 41), "codex", "codex:c")
 		},
 		"a guarded one that never spoke": func(w *grove) bool {
 			w.starts(20, "", "pi:a")
-			w.f.plant(30, 20, 300, "gemini", "gemini")
-			w.f.plant(31, 30, 301, "floodmark-hook")
+			w.f.Plant(30, 20, 300, "gemini", "gemini")
+			w.f.Plant(31, 30, 301, "floodmark-hook")
 			w.says(31, "gemini-cli", hook.Event{})
-			return w.starts(w.codex(40, 30), "codex", "codex:b")
+			return w.starts(w.f.Codex(40, 30), "codex", "codex:b")
 		},
 	}
 }
@@ -226,14 +206,14 @@ func TestWhoMayPromptABranch(t *testing.T) {
 	pending := func() (*grove, int) {
 		w := newGrove(t)
 		w.starts(20, "", "pi:a")
-		h := w.codex(40, w.shell(30, 20))
+		h := w.f.Codex(40, w.f.Shell(30, 20))
 		if !w.starts(h, "codex", "codex:b") {
 			t.Fatal("it is no branch")
 		}
 		return w, h
 	}
 	w, _ := pending()
-	if w.prompted(w.codex(60, 30), "codex", "codex:b") != "" {
+	if w.prompted(w.f.Codex(60, 30), "codex", "codex:b") != "" {
 		t.Error("another process prompted it")
 	}
 	w, h := pending()
@@ -266,12 +246,12 @@ func TestBranchesAreBounded(t *testing.T) {
 				w.f[p.PID] = peer.Info{Process: p}
 			}
 		}
-		h := w.codex(40, 20)
+		h := w.f.Codex(40, 20)
 		first := w.starts(h, "codex", "codex:b") // it is begun before it is counted
 		if got := w.prompted(h, "codex", "codex:b") != ""; !first || got != ended {
 			t.Errorf("ended %v: branch %v, prompted %v", ended, first, got)
 		}
-		w.f.plant(60, 20, 600, "opencode", "opencode")
+		w.f.Plant(60, 20, 600, "opencode", "opencode")
 		if got := w.starts(60, "", floodmark.SessionID(fmt.Sprint("opencode:", ended))); got != ended {
 			t.Errorf("ended %v: the next one is a branch: %v", ended, got)
 		}

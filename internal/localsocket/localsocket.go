@@ -1,4 +1,5 @@
-package daemon
+// Package localsocket opens unix sockets that only the given users reach.
+package localsocket
 
 import (
 	"context"
@@ -10,9 +11,9 @@ import (
 	"time"
 )
 
-// listenLocal opens a unix socket that only the given users reach. A socket
+// Listen opens a unix socket that only the given users reach. A socket
 // left behind by a dead daemon is taken over; one that answers is not.
-func listenLocal(ctx context.Context, path string, mode os.FileMode) (net.Listener, error) {
+func Listen(ctx context.Context, path string, mode os.FileMode) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, dirMode(mode)); err != nil {
 		return nil, fmt.Errorf("make the folder of the socket: %w", err)

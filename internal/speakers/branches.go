@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"maps"
@@ -89,11 +89,11 @@ func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
 
 // own returns the process of the agent that speaks, and those above it; ok is false if it cannot be
 // found.
-func own(s speaker) (agent peer.Process, above []peer.Info, ok bool) {
-	if s.agent == "" {
+func own(s Speaker) (agent peer.Process, above []peer.Info, ok bool) {
+	if s.Agent == "" {
 		return s.Process, s.Ancestors, true
 	}
-	if agent, ok = peer.Starter(s.agent, s.Peer); !ok {
+	if agent, ok = peer.Starter(s.Agent, s.Peer); !ok {
 		return peer.Process{}, nil, false
 	}
 	i := slices.IndexFunc(s.Ancestors, func(up peer.Info) bool { return up.Process == agent })
@@ -102,12 +102,12 @@ func own(s speaker) (agent peer.Process, above []peer.Info, ok bool) {
 
 // begins reports whether a session that starts is a branch. The monitor is not told of such a
 // start: the prompt begins the session.
-func (b *branches) begins(s speaker, ev hook.Event) bool {
+func (b *branches) begins(s Speaker, ev hook.Event) bool {
 	agent, above, ok := own(s)
 	if !ok || ev.Point != hook.SessionStart || ev.Cause != hook.Startup {
 		return false
 	}
-	guarded := b.guarded.Among(above, s.agent)
+	guarded := b.guarded.Among(above, s.Agent)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full || b.speakers[agent] != nil || len(guarded) != 1 {
@@ -130,7 +130,7 @@ func (b *branches) begins(s speaker, ev hook.Event) bool {
 }
 
 // prompted returns the branch that a session is when it is prompted for the first time.
-func (b *branches) prompted(s speaker, ev hook.Event) (branch, bool) {
+func (b *branches) prompted(s Speaker, ev hook.Event) (branch, bool) {
 	agent, _, ok := own(s)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +162,7 @@ func (b *branches) begun(child, parent floodmark.SessionID) {
 }
 
 // heard records who speaks, before anything is answered.
-func (b *branches) heard(s speaker, ev hook.Event) {
+func (b *branches) heard(s Speaker, ev hook.Event) {
 	agent, above, ok := own(s)
 	if !ok {
 		return
@@ -187,7 +187,7 @@ func (b *branches) heard(s speaker, ev hook.Event) {
 	alone := len(guarded) == 0 && !slices.ContainsFunc(above, func(up peer.Info) bool { return b.speakers[up.Process] != nil })
 	b.speakers[agent] = &spoke{
 		session: ev.Session, agent: ev.Agent, project: ev.Project,
-		root: alone && s.agent == "" && agent.Start >= b.since && ev.Point == hook.SessionStart && ev.Cause == hook.Startup,
+		root: alone && s.Agent == "" && agent.Start >= b.since && ev.Point == hook.SessionStart && ev.Cause == hook.Startup,
 	}
 }
 

@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"context"
@@ -14,17 +14,17 @@ const leaveToAnswer = time.Second
 
 // held holds a gateway's call while a person is asked, as hooks do, and judges it again after the
 // answer. A call without a deadline is not held.
-func (h heard) held(ctx context.Context, tenant string, ev hook.Event, reply hook.Reply) hook.Reply {
+func (h *Door) held(ctx context.Context, tenant string, ev hook.Event, reply hook.Reply) hook.Reply {
 	until, ok := ctx.Deadline()
 	if !ok || !ev.Gateway || ev.Point != hook.BeforeToolCall || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm {
 		return reply
 	}
 	waiting, cancel := context.WithDeadline(ctx, until.Add(-leaveToAnswer))
 	defer cancel()
-	if _, err := h.d.presence().Await(waiting, journal.Session{Tenant: tenant, ID: ev.Session}, reply.Ticket); err != nil {
+	if _, err := h.opts.Await(waiting, journal.Session{Tenant: tenant, ID: ev.Session}, reply.Ticket); err != nil {
 		return reply // no answer in time: the question stays open
 	}
-	if again, err := h.watchedHooks.Handle(ctx, tenant, ev); err == nil {
+	if again, err := h.opts.Hooks.Handle(ctx, tenant, ev); err == nil {
 		return again
 	}
 	return reply

@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"errors"
@@ -9,61 +9,47 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/peer/peertest"
 )
-
-// A tree is a table of processes that a test plants and fells.
-type tree map[int]peer.Info
-
-func (f tree) Look(pid int) (peer.Info, error) {
-	p, ok := f[pid]
-	if !ok {
-		return peer.Info{}, fmt.Errorf("%w: %d", peer.ErrUnknown, pid)
-	}
-	return p, nil
-}
-
-func (f tree) plant(pid, parent int, start uint64, name string, command ...string) {
-	f[pid] = peer.Info{Process: peer.Process{PID: pid, Start: start}, Parent: parent, Name: name, Command: command}
-}
 
 // A stage is an agent's process, 10, with a clock, and the speakers below it.
 type stage struct {
 	t    *testing.T
-	f    tree
+	f    peertest.Tree
 	now  uint64
-	v    *voices
+	v    *activities
 	last int
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, f: tree{}, now: 100, last: 100}
-	s.f.plant(1, 0, 0, "systemd")
-	s.f.plant(5, 1, 1, "bash", "bash")
-	s.f.plant(9, 5, 40, "node", "node", "/usr/bin/codex")
-	s.f.plant(10, 9, 50, "codex", "codex")
-	s.v = newVoices(s.f, func() uint64 { return s.now })
+	s := &stage{t: t, f: peertest.Tree{}, now: 100, last: 100}
+	s.f.Plant(1, 0, 0, "systemd")
+	s.f.Plant(5, 1, 1, "bash", "bash")
+	s.f.Plant(9, 5, 40, "node", "node", "/usr/bin/codex")
+	s.f.Plant(10, 9, 50, "codex", "codex")
+	s.v = newActivities(s.f, func() uint64 { return s.now }, nil)
 	return s
 }
 
 // hook starts a hook program below a process, as agents do: through a shell.
-func (s *stage) hook(parent int) speaker {
+func (s *stage) hook(parent int) Speaker {
 	s.t.Helper()
 	s.now++
-	s.f.plant(s.last+1, parent, s.now, "bash", "bash", "-lc", "x")
-	s.f.plant(s.last+2, s.last+1, s.now, "floodmark-hook")
+	s.f.Plant(s.last+1, parent, s.now, "bash", "bash", "-lc", "x")
+	s.f.Plant(s.last+2, s.last+1, s.now, "floodmark-hook")
 	s.last += 2
 	return s.at(s.last)
 }
 
 // at is the process that speaks.
-func (s *stage) at(pid int) speaker {
+func (s *stage) at(pid int) Speaker {
 	s.t.Helper()
 	p, err := peer.Trace(s.f, pid)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return speaker{Peer: p, local: true, framed: true, agent: "codex"}
+	return Speaker{Peer: p, Local: true, Framed: true, Agent: "codex"}
 }
 
 const mine = floodmark.SessionID("codex:s")
@@ -71,7 +57,7 @@ const mine = floodmark.SessionID("codex:s")
 // tell has the agent itself report.
 func (s *stage) tell(point hook.Point, call floodmark.CallID) { s.tellBy(s.hook(10), point, call) }
 
-func (s *stage) tellBy(who speaker, point hook.Point, call floodmark.CallID) {
+func (s *stage) tellBy(who Speaker, point hook.Point, call floodmark.CallID) {
 	s.now++
 	s.v.note(who, hook.Event{Point: point, Session: mine, Call: hook.Call{ID: call}}, floodmark.Allow)
 	s.now++
@@ -81,11 +67,11 @@ func (s *stage) tellBy(who speaker, point hook.Point, call floodmark.CallID) {
 func (s *stage) runs() int {
 	s.now++
 	s.last++
-	s.f.plant(s.last, 10, s.now, "bash", "bash", "-lc", "y")
+	s.f.Plant(s.last, 10, s.now, "bash", "bash", "-lc", "y")
 	return s.last
 }
 
-func (s *stage) want(who speaker, want error) {
+func (s *stage) want(who Speaker, want error) {
 	s.t.Helper()
 	if got := s.v.believe(who, mine); !errors.Is(got, want) || (got == nil) != (want == nil) {
 		s.t.Errorf("%v, want %v", got, want)
@@ -124,13 +110,13 @@ func TestNobodyIsBelievedWhileACallRuns(t *testing.T) {
 // old one.
 func TestWhoBeginsASession(t *testing.T) {
 	s := newStage(t)
-	want := func(what string, who speaker, session floodmark.SessionID, want error) {
+	want := func(what string, who Speaker, session floodmark.SessionID, want error) {
 		t.Helper()
 		if got := s.v.begins(who, session); !errors.Is(got, want) || (got == nil) != (want == nil) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	s.f.plant(90, 10, 60, "floodmark-hook") // it is older than the monitor
+	s.f.Plant(90, 10, 60, "floodmark-hook") // it is older than the monitor
 	want("the hook that started the monitor", s.at(90), mine, nil)
 	want("the next", s.hook(10), mine, nil)
 	s.tell(hook.BeforeToolCall, "a")
@@ -140,7 +126,7 @@ func TestWhoBeginsASession(t *testing.T) {
 	s.tell(hook.AfterToolCall, "a")
 	want("what a call left behind", s.hook(command), "codex:older", errLeftBehind)
 	want("the agent after the call", s.hook(10), "codex:newer", nil)
-	s.f.plant(70, 1, s.now, "codex", "codex")
+	s.f.Plant(70, 1, s.now, "codex", "codex")
 	want("another agent, in this one's session", s.hook(70), mine, errNotItsAgent)
 }
 
@@ -154,7 +140,7 @@ func TestARefusedCallIsNotRunning(t *testing.T) {
 }
 
 // A call that its agent asks about in its own window runs as soon as the person approves it there,
-// without a report to us: from the question on, the call may be the speaker.
+// without a report to us: from the question on, the call may be the Speaker.
 func TestACallAskedInAWindowMayRun(t *testing.T) {
 	for _, c := range []struct {
 		agent    string
@@ -226,7 +212,7 @@ func TestASessionBelongsToOneProcess(t *testing.T) {
 	s := newStage(t)
 	s.tell(hook.SessionStart, "")
 	s.want(s.hook(1), errNotItsAgent)
-	s.f.plant(60, 5, 90, "codex", "codex")
+	s.f.Plant(60, 5, 90, "codex", "codex")
 	other := s.hook(60)
 	s.want(other, errNotItsAgent)
 	s.tellBy(other, hook.SessionStart, "")
@@ -245,7 +231,7 @@ func TestWhatAnAgentRunsBeginsNoSessionOfItsOwn(t *testing.T) {
 	s.tell(hook.BeforeToolCall, "a")
 	shell := s.runs()
 	s.now++
-	s.f.plant(70, shell, s.now, "codex", "codex")
+	s.f.Plant(70, shell, s.now, "codex", "codex")
 	if err := s.v.believe(s.hook(70), "codex:another"); !errors.Is(err, errBusy) {
 		t.Errorf("a new session: %v", err)
 	}
@@ -260,7 +246,7 @@ func TestWhatRanBeforeTheMonitorIsNotBelieved(t *testing.T) {
 	s := newStage(t)
 	shell := s.runs()
 	s.now++
-	s.v = newVoices(s.f, func() uint64 { return s.now })
+	s.v = newActivities(s.f, func() uint64 { return s.now }, nil)
 	s.want(s.hook(shell), errLeftBehind)
 	s.want(s.hook(10), nil)
 }
@@ -277,17 +263,17 @@ func TestVoicesAreBounded(t *testing.T) {
 	s.want(s.hook(10), errBusy) // one was not followed
 	s = newStage(t)
 	s.tell(hook.SessionStart, "")
-	for i := range maxVoices {
+	for i := range maxReporters {
 		pid := 100_000 + i
-		s.f.plant(pid, 5, 60, "codex", "codex")
+		s.f.Plant(pid, 5, 60, "codex", "codex")
 		err := s.v.believe(s.hook(pid), floodmark.SessionID("codex:"+fmt.Sprint(i)))
-		if want := i < maxVoices-1; (err == nil) != want {
-			t.Fatalf("agent %d of %d: %v", i+2, maxVoices, err)
+		if want := i < maxReporters-1; (err == nil) != want {
+			t.Fatalf("agent %d of %d: %v", i+2, maxReporters, err)
 		}
 	}
 	s.want(s.hook(10), nil)
 	delete(s.f, 100_000) // one ends
-	if err := s.v.believe(s.hook(100_000+maxVoices-1), "codex:late"); err != nil {
+	if err := s.v.believe(s.hook(100_000+maxReporters-1), "codex:late"); err != nil {
 		t.Errorf("after one ended: %v", err)
 	}
 }
@@ -300,7 +286,7 @@ func TestWordsThatAreNotTheOwners(t *testing.T) {
 	if got.Origin.IsOwner || got.Origin.Kind != floodmark.FromUnknown || got.Typed || got.ByPerson || got.Text != ev.Text || loosens(got) {
 		t.Errorf("%+v", got)
 	}
-	if text := whose(ev, speaker{}, errBusy); !strings.Contains(text, "codex:s") || !strings.Contains(text, "finished its turn") {
+	if text := whose(ev, Speaker{}, errBusy); !strings.Contains(text, "codex:s") || !strings.Contains(text, "finished its turn") {
 		t.Error(text)
 	}
 }

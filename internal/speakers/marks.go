@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// marks caches the marks of sessions that count for others, until an event happens in them. It is
+// Marks caches the marks of sessions that count for others, until an event happens in them. It is
 // safe for concurrent use.
-type marks struct {
+type Marks struct {
 	mu   sync.Mutex // guards what is below
 	last map[journal.Session]*lastMark
 }
@@ -27,10 +27,11 @@ type lastMark struct {
 // maxMarks bounds the cache; beyond it every mark is looked up again.
 const maxMarks = 4096
 
-func newMarks() *marks { return &marks{last: map[journal.Session]*lastMark{}} }
+// NewMarks returns an empty cache.
+func NewMarks() *Marks { return &Marks{last: map[journal.Session]*lastMark{}} }
 
-// moved records that an event happened in a session.
-func (m *marks) moved(s journal.Session) {
+// Moved records that an event happened in a session.
+func (m *Marks) Moved(s journal.Session) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if l := m.last[s]; l != nil {
@@ -40,7 +41,7 @@ func (m *marks) moved(s journal.Session) {
 }
 
 // of returns the mark of a session.
-func (m *marks) of(ctx context.Context, s journal.Session, look func(context.Context, journal.Session) (monitor.View, error)) (floodmark.Label, error) {
+func (m *Marks) of(ctx context.Context, s journal.Session, look func(context.Context, journal.Session) (monitor.View, error)) (floodmark.Label, error) {
 	m.mu.Lock()
 	if len(m.last) >= maxMarks {
 		m.last = map[journal.Session]*lastMark{}
@@ -70,7 +71,7 @@ func (m *marks) of(ctx context.Context, s journal.Session, look func(context.Con
 
 // beside makes the marks of other sessions count for one. It returns false if the session has not
 // been opened yet.
-func (d *Daemon) beside(ctx context.Context, s journal.Session, w placed) (done bool, err error) {
+func (h *Door) beside(ctx context.Context, s journal.Session, w placed) (done bool, err error) {
 	if len(w.beside) == 0 && !w.lost {
 		return true, nil
 	}
@@ -79,7 +80,7 @@ func (d *Daemon) beside(ctx context.Context, s journal.Session, w placed) (done 
 		mark = floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private} // as for any unknown past
 	}
 	for _, id := range w.beside {
-		one, err := d.marks.of(ctx, journal.Session{Tenant: s.Tenant, ID: id}, d.monitor.View)
+		one, err := h.opts.Marks.of(ctx, journal.Session{Tenant: s.Tenant, ID: id}, h.opts.Monitor.View)
 		if errors.Is(err, monitor.ErrNoSession) {
 			continue // nothing was read in it
 		}
@@ -88,7 +89,7 @@ func (d *Daemon) beside(ctx context.Context, s journal.Session, w placed) (done 
 		}
 		mark = mark.Join(one)
 	}
-	err = d.monitor.Beside(ctx, s, mark)
+	err = h.opts.Monitor.Beside(ctx, s, mark)
 	if errors.Is(err, monitor.ErrNoSession) {
 		return false, nil
 	}

@@ -1,4 +1,4 @@
-package daemon
+package speakers
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 // running: it could be the speaker. And every process between the hook and the agent must have
 // begun after the agent's last report of a call, or it was left behind by one.
 
-// voices tracks the processes of agents that report by a program, and their calls in flight. It is
+// activities tracks the processes of agents that report by a program, and their calls in flight. It is
 // in memory only. It is safe for concurrent use.
-type voices struct {
+type activities struct {
 	table peer.Table
 	// ticks returns the current time on the clock of the process table.
 	ticks func() uint64
@@ -30,12 +30,12 @@ type voices struct {
 	native []string
 
 	mu       sync.Mutex // guards what is below
-	agents   map[peer.Process]*doing
+	agents   map[peer.Process]*agentActivity
 	sessions map[floodmark.SessionID]peer.Process
 }
 
-// doing tracks the calls of one agent's process.
-type doing struct {
+// agentActivity tracks the calls of one agent's process.
+type agentActivity struct {
 	open map[openCall]peer.Process // calls that may run and gave no result yet, with their hook
 	lost bool                      // too many to follow
 	// last is the hook that reported a call, or an end; ended is when it, or one before it, was
@@ -51,15 +51,15 @@ type openCall struct {
 
 // The limits on what is remembered. Beyond them no speaker is believed.
 const (
-	maxVoices    = 4096
+	maxReporters = 4096
 	maxSpoken    = 1 << 16 // sessions
 	maxOpenCalls = 1024    // of one agent
 )
 
-func newVoices(t peer.Table, ticks func() uint64) *voices {
-	return &voices{
-		table: t, ticks: ticks, since: ticks(),
-		agents: map[peer.Process]*doing{}, sessions: map[floodmark.SessionID]peer.Process{},
+func newActivities(t peer.Table, ticks func() uint64, native []string) *activities {
+	return &activities{
+		table: t, ticks: ticks, since: ticks(), native: native,
+		agents: map[peer.Process]*agentActivity{}, sessions: map[floodmark.SessionID]peer.Process{},
 	}
 }
 
@@ -72,7 +72,7 @@ var (
 )
 
 // believe returns why the words of a hook are not the owner's, or nil.
-func (v *voices) believe(s speaker, session floodmark.SessionID) error {
+func (v *activities) believe(s Speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, false)
 }
 
@@ -80,11 +80,11 @@ func (v *voices) believe(s speaker, session floodmark.SessionID) error {
 // left behind, could report an old session as new, and its past would be forgotten. Until an agent
 // has made a call, only the agent itself can report this, though its hook may be older than this
 // monitor, which it started.
-func (v *voices) begins(s speaker, session floodmark.SessionID) error {
+func (v *activities) begins(s Speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, true)
 }
 
-func (v *voices) doubt(s speaker, session floodmark.SessionID, begins bool) error {
+func (v *activities) doubt(s Speaker, session floodmark.SessionID, begins bool) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	at, between, ok := v.place(s, session)
@@ -105,7 +105,7 @@ func (v *voices) doubt(s speaker, session floodmark.SessionID, begins bool) erro
 }
 
 // note records what a hook reported and the answer. It must be called before the reply is sent.
-func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
+func (v *activities) note(s Speaker, ev hook.Event, answered floodmark.Verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	at, between, ok := v.place(s, ev.Session)
@@ -138,7 +138,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 }
 
 // mayRun reports whether a call may be running after an answer.
-func (v *voices) mayRun(agent string, answered floodmark.Verdict) bool {
+func (v *activities) mayRun(agent string, answered floodmark.Verdict) bool {
 	return answered == floodmark.Allow || answered == floodmark.Confirm && slices.Contains(v.native, floodmark.Program(agent))
 }
 
@@ -150,21 +150,21 @@ func after(p, than peer.Process) bool {
 
 // close ends calls, if the hook that reports it began after theirs: a program that one call runs
 // must not end a later call.
-func (d *doing) close(between []peer.Info, is func(openCall) bool) {
-	for call, hook := range d.open {
+func (a *agentActivity) close(between []peer.Info, is func(openCall) bool) {
+	for call, hook := range a.open {
 		fresh := true
 		for _, p := range between {
 			fresh = fresh && after(p.Process, hook)
 		}
 		if fresh && is(call) {
-			delete(d.open, call)
+			delete(a.open, call)
 		}
 	}
 }
 
 // place finds the agent of a session above the speaker, and the processes up to it, the speaker
 // first. A session belongs to the process that first reported it, as long as that process runs.
-func (v *voices) place(s speaker, session floodmark.SessionID) (at *doing, between []peer.Info, ok bool) {
+func (v *activities) place(s Speaker, session floodmark.SessionID) (at *agentActivity, between []peer.Info, ok bool) {
 	agent, known := v.sessions[session]
 	if known && !v.runs(agent) {
 		known = false
@@ -187,33 +187,33 @@ func (v *voices) place(s speaker, session floodmark.SessionID) (at *doing, betwe
 
 // agentAbove returns the nearest agent that is known already, so that nothing an agent runs becomes
 // an agent of its own; else the process that started the hook.
-func (v *voices) agentAbove(s speaker) (peer.Process, bool) {
+func (v *activities) agentAbove(s Speaker) (peer.Process, bool) {
 	for _, up := range s.Ancestors {
 		if v.agents[up.Process] != nil {
 			return up.Process, true
 		}
 	}
-	return peer.Starter(s.agent, s.Peer)
+	return peer.Starter(s.Agent, s.Peer)
 }
 
 // bind assigns a session to an agent. At the limits a new session is refused and not believed; none
 // is dropped for it.
-func (v *voices) bind(session floodmark.SessionID, agent peer.Process) bool {
-	if v.agents[agent] == nil && len(v.agents) >= maxVoices || len(v.sessions) >= maxSpoken {
+func (v *activities) bind(session floodmark.SessionID, agent peer.Process) bool {
+	if v.agents[agent] == nil && len(v.agents) >= maxReporters || len(v.sessions) >= maxSpoken {
 		v.sweep()
 	}
-	if v.agents[agent] == nil && len(v.agents) >= maxVoices || len(v.sessions) >= maxSpoken {
+	if v.agents[agent] == nil && len(v.agents) >= maxReporters || len(v.sessions) >= maxSpoken {
 		return false
 	}
 	if v.agents[agent] == nil {
-		v.agents[agent] = &doing{open: map[openCall]peer.Process{}, ended: v.since}
+		v.agents[agent] = &agentActivity{open: map[openCall]peer.Process{}, ended: v.since}
 	}
 	v.sessions[session] = agent
 	return true
 }
 
 // sweep forgets processes that have ended, and their sessions.
-func (v *voices) sweep() {
+func (v *activities) sweep() {
 	for agent := range v.agents {
 		if !v.runs(agent) {
 			delete(v.agents, agent)
@@ -226,7 +226,7 @@ func (v *voices) sweep() {
 	}
 }
 
-func (v *voices) runs(p peer.Process) bool {
+func (v *activities) runs(p peer.Process) bool {
 	now, err := v.table.Look(p.PID)
 	return err == nil && now.Process == p
 }
@@ -240,6 +240,6 @@ func notTheOwners(ev hook.Event) hook.Event {
 }
 
 // whose names the session of an incident.
-func whose(ev hook.Event, s speaker, why error) string {
+func whose(ev hook.Event, s Speaker, why error) string {
 	return fmt.Sprintf("words in session %.100q are not taken for the owner's: %v; said by %s", ev.Session, why, s.Line())
 }
