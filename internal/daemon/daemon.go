@@ -26,6 +26,7 @@ import (
 	"github.com/floodmark/floodmark/internal/contain"
 	"github.com/floodmark/floodmark/internal/desktop"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/keyring"
 	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
@@ -136,9 +137,8 @@ type Daemon struct {
 	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening
 
-	rings rings
+	rings *keyring.Rings
 	nodes *otherNodes
-	book  printBook // where fingerprints of keys are; nil without a database
 }
 
 // incidentTime bounds how long recording one incident may take.
@@ -204,7 +204,7 @@ func (d *Daemon) openMonitor() error {
 	disk, files := d.disk()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk: disk, SpillDir: d.opts.Paths.Spill(),
-		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.ring,
+		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.rings.Ring,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
 		Questions: d.questions, MayAnswer: d.mayAnswer(),
@@ -314,7 +314,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		begin("talk to Telegram", bot.Run, beside)
 	}
 	begin("watch the journal", d.ready.run, beside)
-	begin("compare keys", d.watchKeys, beside)
+	begin("compare keys", d.rings.Watch, beside)
 	begin("look at other nodes", d.lookAtNodes, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)

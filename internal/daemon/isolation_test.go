@@ -29,6 +29,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/keyring"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/internal/owner"
@@ -438,9 +439,9 @@ func TestAnUnknownTenantIsRefused(t *testing.T) {
 	if err != nil || reply.Decision.Verdict != floodmark.Restrict {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	mine, _ := f.d.key("acme")
-	yours, _ := f.d.key("beta")
-	own, _ := f.d.key("")
+	mine, _ := f.d.rings.Key("acme")
+	yours, _ := f.d.rings.Key("beta")
+	own, _ := f.d.rings.Key("")
 	if mine == yours || mine == own || yours == own {
 		t.Error("two tenants have one key")
 	}
@@ -450,14 +451,16 @@ func TestAnUnknownTenantIsRefused(t *testing.T) {
 func TestATenantsOwnKey(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, func(*Options) {})
-	before, _ := f.d.key("beta")
-	f.d.keys.Tenants = map[string]config.TenantKeys{"acme": {{ID: "1", Key: [32]byte{1}}}, "ghost": {{ID: "1", Key: [32]byte{2}}}}
-	mine, err := f.d.key("acme")
-	after, _ := f.d.key("beta")
+	before, _ := f.d.rings.Key("beta")
+	keys := f.d.keys
+	keys.Tenants = map[string]config.TenantKeys{"acme": {{ID: "1", Key: [32]byte{1}}}, "ghost": {{ID: "1", Key: [32]byte{2}}}}
+	rings := keyring.New(keys, f.d.opts.Service, nil, nil)
+	mine, err := rings.Key("acme")
+	after, _ := rings.Key("beta")
 	if err != nil || mine != [32]byte{1} || after != before {
 		t.Errorf("the mounted key is not used, or for somebody else, too: %v", err)
 	}
-	if _, err := f.d.key("ghost"); err == nil {
+	if _, err := rings.Key("ghost"); err == nil {
 		t.Error("a key makes no tenant: service.yaml does")
 	}
 }

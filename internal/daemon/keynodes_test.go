@@ -88,7 +88,7 @@ func TestAKeyChangesFromNodeToNode(t *testing.T) {
 	}
 	held := newKeyNode(t, dsn, keys, k1+" current\n"+k2)
 	behind.must("old", "web_fetch", fetch, notes) // an unused key keeps no session out
-	behind.d.lookAtKeys(t.Context())
+	behind.d.rings.Look(t.Context())
 	ahead := newKeyNode(t, dsn, keys, k1+"\n"+k2+" current")
 	v := ahead.must("new", "read", `{"path":"`+notes+`"}`, fresh)
 	if v.State.Key == "" || v.State.Mark().Trust != floodmark.Untrusted {
@@ -104,7 +104,7 @@ func TestAKeyChangesFromNodeToNode(t *testing.T) {
 	if err := behind.call("old", "read", `{"path":"`+fresh+`"}`, "x"); err == nil {
 		t.Error("a node goes on with what it cannot read")
 	}
-	behind.d.lookAtKeys(t.Context())
+	behind.d.rings.Look(t.Context())
 	late := newKeyNode(t, dsn, keys, k1)
 	for _, n := range []*keyNode{behind, late} {
 		var r *monitor.Refusal

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/keyring"
 	"github.com/floodmark/floodmark/internal/nodes"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
@@ -74,7 +75,7 @@ func (d *Daemon) runsBy() (map[string]string, error) {
 	keys := map[string][]string{}
 	for tenant, own := range d.keys.Tenants {
 		for _, k := range own {
-			sum := printOf(k.Key)
+			sum := keyring.PrintOf(k.Key)
 			keys[tenant] = append(keys[tenant], hex.EncodeToString(sum[:])+" "+string(k.Use))
 		}
 	}

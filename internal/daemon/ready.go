@@ -35,7 +35,7 @@ type readiness struct {
 }
 
 func (d *Daemon) newReadiness() *readiness {
-	r := &readiness{now: d.opts.Now, but: d.rings.but}
+	r := &readiness{now: d.opts.Now, but: d.rings.Refusals}
 	if j, ok := d.store.Journal.(interface{ Ready(context.Context) error }); ok {
 		r.look = j.Ready
 	}

@@ -56,6 +56,10 @@ func TestReadyIsHonest(t *testing.T) {
 	r.check(t.Context())
 	r.end()
 	want("stopping", 503, "stopping")
+	partly := &readiness{now: now, but: func() string { return "but 1 tenant is refused here" }}
+	if got, said := probe(partly, readyPath); got != http.StatusOK || said != "ready\nbut 1 tenant is refused here" {
+		t.Errorf("with a tenant that is refused: %d %q", got, said)
+	}
 	alone := &readiness{now: now}
 	if got, _ := probe(alone, readyPath); got != http.StatusOK {
 		t.Error("a store without a server behind it")

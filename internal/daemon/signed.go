@@ -30,7 +30,7 @@ func (d *Daemon) openSigned(ctx context.Context) (err error) {
 	}
 	d.signed, err = signedrules.Open(ctx, signedrules.Options{
 		Store: d.bundles, Tenants: tenants, Settings: d.opts.Service.BundlesOf,
-		Reader: d.reader, Own: d.ownPlaces, Key: d.key, Now: d.opts.Now, Log: d.opts.Log,
+		Reader: d.reader, Own: d.ownPlaces, Key: d.rings.Key, Now: d.opts.Now, Log: d.opts.Log,
 	})
 	return err
 }

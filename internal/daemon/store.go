@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/keyring"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
 	"github.com/floodmark/floodmark/internal/witness"
@@ -74,14 +75,21 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	}
 	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {
 		d.proof.tidy = j.Tidy
-		d.book = j
 		d.openNodes(j)
 		d.elsewhere = func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error) {
 			return j.AskedAt(ctx, tenant, from, askedBefore)
 		}
-		return d.agree(ctx, j)
+		d.rings = keyring.New(d.keys, d.opts.Service, j, d.tenantRefused)
+		return d.rings.Agree(ctx)
 	}
+	d.rings = keyring.New(d.keys, d.opts.Service, nil, d.tenantRefused)
 	return d.keys.CheckAlone()
+}
+
+// tenantRefused notes that a tenant is refused here.
+func (d *Daemon) tenantRefused(tenant string, why error) {
+	d.opts.Log.Error("a tenant is refused", "tenant", tenant, "error", why)
+	d.notes.add("", "other-key", why.Error(), d.opts.Now())
 }
 
 // apart reports whether the agents' user cannot change the signed heads.

@@ -1,8 +1,7 @@
-package daemon
+package keyring
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -37,13 +36,21 @@ func (b *pageOfPrints) Recorded(_ context.Context, prefix string) (list []postgr
 	return list, nil
 }
 
-func nodeWith(keys config.Keys, tenants ...string) *Daemon {
-	d := &Daemon{keys: keys, opts: Options{Log: slog.New(slog.DiscardHandler), Now: now}, notes: &notes{}}
-	d.opts.Service.Tenants = map[string]config.Tenant{}
+// A node is one over a database, with what it says of tenants that it refuses.
+type node struct {
+	*Rings
+	said []string
+}
+
+func nodeWith(book Book, keys config.Keys, tenants ...string) *node {
+	var s config.Service
+	s.Tenants = map[string]config.Tenant{}
 	for _, name := range tenants {
-		d.opts.Service.Tenants[name] = config.Tenant{}
+		s.Tenants[name] = config.Tenant{}
 	}
-	return d
+	n := &node{}
+	n.Rings = New(keys, s, book, func(_ string, why error) { n.said = append(n.said, why.Error()) })
+	return n
 }
 
 func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
@@ -51,14 +58,14 @@ func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
 	book := &pageOfPrints{}
 	keys := config.Keys{Index: provenance.Key{1}, Signing: journal.Key{Public: "a"}}
 	for range 2 {
-		if err := nodeWith(keys, "acme").agree(t.Context(), book); err != nil {
+		if err := nodeWith(book, keys, "acme").Agree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	index, both := keys, config.Keys{Index: provenance.Key{2}, Signing: journal.Key{Public: "b"}}
 	index.Index = provenance.Key{2}
 	for want, k := range map[string]config.Keys{"index.key: not the key": index, "index.key, journal.key: not the key": both} {
-		if err := nodeWith(k, "acme", "new").agree(t.Context(), book); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := nodeWith(book, k, "acme", "new").Agree(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -91,22 +98,22 @@ func TestTenantWithAnotherKeyIsRefused(t *testing.T) {
 	} {
 		book := &pageOfPrints{}
 		keys := config.Keys{Index: provenance.Key{7}, Tenants: c.was}
-		if err := nodeWith(keys, "acme", "other").agree(t.Context(), book); err != nil {
+		if err := nodeWith(book, keys, "acme", "other").Agree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		keys.Tenants = c.is
-		d := nodeWith(keys, "acme", "other")
-		if err := d.agree(t.Context(), book); err != nil {
+		d := nodeWith(book, keys, "acme", "other")
+		if err := d.Agree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.key("acme"); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if _, err := d.Key("acme"); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if lines, n := d.notes.list(""); (n == 0) != (c.says == "") || n > 0 && !strings.Contains(lines[0], c.says) {
-			t.Errorf("%s: status says %q", what, lines)
+		if lines := d.said; (len(lines) == 0) != (c.says == "") || len(lines) > 0 && !strings.Contains(lines[0], c.says) {
+			t.Errorf("%s: it says %q", what, lines)
 		}
 		for _, tenant := range []string{"other", ""} {
-			if _, err := d.key(tenant); err != nil {
+			if _, err := d.Key(tenant); err != nil {
 				t.Errorf("%s: tenant %q: %v", what, tenant, err)
 			}
 		}

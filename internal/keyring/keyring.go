@@ -1,4 +1,6 @@
-package daemon
+// Package keyring has the keys of the tenants on one node, which must be those that the other nodes
+// of its fleet have.
+package keyring
 
 import (
 	"context"
@@ -12,14 +14,26 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// rings are the keys of tenants that share a database with other nodes.
-type rings struct {
+// Rings are the keys of tenants on this node. They are safe for concurrent use.
+type Rings struct {
+	keys    config.Keys
+	service config.Service
+	book    Book // nil for a single node
+	refused func(tenant string, why error)
+
 	mu    sync.RWMutex // guards all below
 	of    map[string]provenance.Ring
 	wrong map[string]error // tenants that are refused here
 }
 
-func (r *rings) get(tenant string) (ring provenance.Ring, known bool, err error) {
+// New returns the rings of the tenants that service.yaml names. Book is where the nodes of a fleet
+// record fingerprints of their keys, nil for a single node; refused is called once for each tenant
+// that is refused here.
+func New(keys config.Keys, service config.Service, book Book, refused func(tenant string, why error)) *Rings {
+	return &Rings{keys: keys, service: service, book: book, refused: refused}
+}
+
+func (r *Rings) get(tenant string) (ring provenance.Ring, known bool, err error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	ring, known = r.of[tenant]
@@ -27,7 +41,7 @@ func (r *rings) get(tenant string) (ring provenance.Ring, known bool, err error)
 }
 
 // refuse records why a tenant is refused, and reports whether it was not refused before.
-func (r *rings) refuse(tenant string, why error) bool {
+func (r *Rings) refuse(tenant string, why error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.wrong == nil {
@@ -38,7 +52,7 @@ func (r *rings) refuse(tenant string, why error) bool {
 	return !before
 }
 
-func (r *rings) put(tenant string, ring provenance.Ring) {
+func (r *Rings) put(tenant string, ring provenance.Ring) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.of == nil {
@@ -47,8 +61,8 @@ func (r *rings) put(tenant string, ring provenance.Ring) {
 	r.of[tenant] = ring
 }
 
-// but says how many tenants are refused here, in words fit for the public; empty if none.
-func (r *rings) but() string {
+// Refusals says how many tenants are refused here, in words fit for the public; empty if none.
+func (r *Rings) Refusals() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	switch n := len(r.wrong); n {
@@ -61,35 +75,35 @@ func (r *rings) but() string {
 	}
 }
 
-// ring returns all keys of a tenant. A laptop has one tenant, the empty one, with one key. Those
+// Ring returns all keys of a tenant. A laptop has one tenant, the empty one, with one key. Those
 // that service.yaml names have keys derived from the installation's, so that nodes with the same
 // index.key agree and no tenant's index helps with another's, or keys of their own.
-func (d *Daemon) ring(tenant string) (provenance.Ring, error) {
+func (r *Rings) Ring(tenant string) (provenance.Ring, error) {
 	if tenant == "" {
-		return provenance.RingOf(d.keys.Index), nil
+		return provenance.RingOf(r.keys.Index), nil
 	}
-	if !d.opts.Service.HasTenant(tenant) {
+	if !r.service.HasTenant(tenant) {
 		return provenance.Ring{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
 	}
-	ring, known, err := d.rings.get(tenant)
+	ring, known, err := r.get(tenant)
 	if err != nil || known {
 		return ring, err
 	}
-	mounted, current, err := d.mounted(tenant)
+	mounted, current, err := r.mounted(tenant)
 	if err != nil {
 		return provenance.Ring{}, err
 	}
 	ring = provenance.RingOf(mounted[current].Key)
-	if d.book == nil { // otherwise agreed upon with the other nodes
-		d.rings.put(tenant, ring)
+	if r.book == nil { // otherwise agreed upon with the other nodes
+		r.put(tenant, ring)
 	}
 	return ring, nil
 }
 
-// key returns the tenant's first key, for digests that must stay the same however often the tenant
+// Key returns the tenant's first key, for digests that must stay the same however often the tenant
 // changes its key.
-func (d *Daemon) key(tenant string) (provenance.Key, error) {
-	ring, err := d.ring(tenant)
+func (r *Rings) Key(tenant string) (provenance.Key, error) {
+	ring, err := r.Ring(tenant)
 	if err != nil {
 		return provenance.Key{}, err
 	}
@@ -103,12 +117,12 @@ func (d *Daemon) key(tenant string) (provenance.Key, error) {
 // mounted returns the keys of a tenant that this node has, the oldest first, and the index of the
 // one for new sessions. The key derived from index.key is the oldest of all, unless a line says
 // otherwise; a line without a use is the tenant's only key.
-func (d *Daemon) mounted(tenant string) (list config.TenantKeys, current int, err error) {
-	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(provenance.Key{}))
+func (r *Rings) mounted(tenant string) (list config.TenantKeys, current int, err error) {
+	derived, err := hkdf.Key(sha256.New, r.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(provenance.Key{}))
 	if err != nil {
 		return nil, 0, err
 	}
-	own := d.keys.Tenants[tenant]
+	own := r.keys.Tenants[tenant]
 	named := len(own) == 1 && own[0].Use == config.HeldKey
 	for _, k := range own {
 		if k.Derived {
@@ -128,30 +142,34 @@ func (d *Daemon) mounted(tenant string) (list config.TenantKeys, current int, er
 // keysEvery is how often a node looks whether others have keys that it lacks.
 const keysEvery = 10 * time.Second
 
-// watchKeys refuses a tenant as soon as another node uses a key of it that is not here: content
+// Watch refuses a tenant as soon as another node uses a key of it that is not here: content
 // seen under that key would not be recognised.
-func (d *Daemon) watchKeys(ctx context.Context) error {
-	if d.book == nil {
+func (r *Rings) Watch(ctx context.Context) error {
+	if r.book == nil {
 		return nil
 	}
-	for sleepFor(ctx, keysEvery) {
-		d.lookAtKeys(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(keysEvery):
+			r.Look(ctx)
+		}
 	}
-	return nil
 }
 
-// lookAtKeys looks once. If the database does not answer, it takes no writes either, so nothing is
+// Look looks once. If the database does not answer, it takes no writes either, so nothing is
 // judged meanwhile.
-func (d *Daemon) lookAtKeys(ctx context.Context) {
+func (r *Rings) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keysEvery)
 	defer cancel()
-	rows, err := d.book.Recorded(ctx, tenantPrint)
+	rows, err := r.book.Recorded(ctx, tenantPrint)
 	if err != nil {
 		return
 	}
-	for _, tenant := range d.opts.Service.TenantNames() {
-		if _, _, err := d.agreed(tenant, rows); err != nil {
-			d.refuseTenant(tenant, err)
+	for _, tenant := range r.service.TenantNames() {
+		if _, _, err := r.agreed(tenant, rows); err != nil {
+			r.refuseTenant(tenant, err)
 		}
 	}
 }

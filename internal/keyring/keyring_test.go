@@ -1,4 +1,4 @@
-package daemon
+package keyring
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func acme(lines string) config.Keys {
 
 // spelled is a ring in letters: each key with f for former, c for current, and a
 // star for the one that has no name.
-func spelled(d *Daemon, r provenance.Ring) string {
+func spelled(r provenance.Ring) string {
 	var words []string
 	for i, k := range r.Keys {
 		word := fmt.Sprint(k.Key[0])
@@ -82,22 +82,22 @@ func TestKeysOfATenantChange(t *testing.T) {
 	} {
 		book := &pageOfPrints{}
 		for i, step := range steps {
-			d := nodeWith(acme(step[0]), "acme", "other")
-			if err := d.agree(t.Context(), book); err != nil {
+			d := nodeWith(book, acme(step[0]), "acme", "other")
+			if err := d.Agree(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			ring, err := d.ring("acme")
-			got := spelled(d, ring)
+			ring, err := d.Ring("acme")
+			got := spelled(ring)
 			if err != nil {
 				got = err.Error()
 			}
 			if got != step[1] && (err == nil || !strings.Contains(got, step[1])) {
 				t.Errorf("%s, step %d, lines %q: %s, want %s", name, i, step[0], got, step[1])
 			}
-			if _, err := d.key("other"); err != nil {
+			if _, err := d.Key("other"); err != nil {
 				t.Errorf("%s, step %d: another tenant: %v", name, i, err)
 			}
-			if said := d.rings.but(); (said == "") != (err == nil) {
+			if said := d.Refusals(); (said == "") != (err == nil) {
 				t.Errorf("%s, step %d: a load balancer is told %q", name, i, said)
 			}
 		}
@@ -108,11 +108,11 @@ func TestKeysOfATenantChange(t *testing.T) {
 func TestTheFirstKeyStays(t *testing.T) {
 	book := &pageOfPrints{}
 	for _, lines := range []string{"1", "1c 2", "1 2c", "1f 2c"} {
-		d := nodeWith(acme(lines), "acme")
-		if err := d.agree(t.Context(), book); err != nil {
+		d := nodeWith(book, acme(lines), "acme")
+		if err := d.Agree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if key, err := d.key("acme"); err != nil || key != (provenance.Key{1}) {
+		if key, err := d.Key("acme"); err != nil || key != (provenance.Key{1}) {
 			t.Errorf("%s: %v", lines, err)
 		}
 	}
@@ -122,37 +122,35 @@ func TestTheFirstKeyStays(t *testing.T) {
 // all other tenants.
 func TestANodeThatRunsHearsOfANewKey(t *testing.T) {
 	book := &pageOfPrints{}
-	behind, ahead, held := nodeWith(acme("1"), "acme", "other"), nodeWith(acme("1 2c"), "acme"), nodeWith(acme("1c 2"), "acme")
-	for _, d := range []*Daemon{behind, held, ahead} {
-		d.book = book
-		if err := d.agree(t.Context(), book); err != nil {
+	behind, ahead, held := nodeWith(book, acme("1"), "acme", "other"), nodeWith(book, acme("1 2c"), "acme"), nodeWith(book, acme("1c 2"), "acme")
+	for _, d := range []*node{behind, held, ahead} {
+		if err := d.Agree(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ready := &readiness{now: now, but: behind.rings.but}
-	if _, err := behind.key("acme"); err != nil {
+	if _, err := behind.Key("acme"); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		for _, d := range []*Daemon{behind, held, ahead} {
-			d.lookAtKeys(t.Context())
+		for _, d := range []*node{behind, held, ahead} {
+			d.Look(t.Context())
 		}
 	}
-	if _, err := behind.ring("acme"); err == nil || !strings.Contains(err.Error(), `"k2"`) {
+	if _, err := behind.Ring("acme"); err == nil || !strings.Contains(err.Error(), `"k2"`) {
 		t.Errorf("it goes on: %v", err)
 	}
-	if lines, n := behind.notes.list(""); n != 1 || !strings.Contains(lines[0], `"k2"`) {
-		t.Errorf("status says %q", lines)
+	if lines := behind.said; len(lines) != 1 || !strings.Contains(lines[0], `"k2"`) {
+		t.Errorf("it says %q", lines)
 	}
-	if code, text := probe(ready, readyPath); code != 200 || text != "ready\nbut 1 tenant is refused here: a key of it is missing" {
-		t.Errorf("a load balancer is told %d %q", code, text)
+	if text := behind.Refusals(); text != "but 1 tenant is refused here: a key of it is missing" {
+		t.Errorf("a load balancer is told %q", text)
 	}
-	for _, d := range []*Daemon{held, ahead} {
-		if _, err := d.ring("acme"); err != nil {
+	for _, d := range []*node{held, ahead} {
+		if _, err := d.Ring("acme"); err != nil {
 			t.Errorf("a node with both keys refuses: %v", err)
 		}
 	}
-	if _, err := behind.ring("other"); err != nil {
+	if _, err := behind.Ring("other"); err != nil {
 		t.Error(err)
 	}
 }
@@ -162,7 +160,7 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 	whole := func() *pageOfPrints {
 		book := &pageOfPrints{}
 		for _, lines := range []string{"1", "1 2c"} {
-			if err := nodeWith(acme(lines), "acme").agree(t.Context(), book); err != nil {
+			if err := nodeWith(book, acme(lines), "acme").Agree(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -180,19 +178,19 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 	} {
 		book := whole()
 		c.damage(book)
-		d := nodeWith(acme("1 2c"), "acme")
-		_ = d.agree(t.Context(), book)
-		if _, err := d.ring("acme"); err == nil || !strings.Contains(err.Error(), c.want) {
+		d := nodeWith(book, acme("1 2c"), "acme")
+		_ = d.Agree(t.Context())
+		if _, err := d.Ring("acme"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	other := whole()
 	other.rows = append(other.rows, postgresjournal.Print{Name: "tenant acmeltd key 0123456789abcdef", ID: "k9", Print: [32]byte{9}})
-	d := nodeWith(acme("1 2c"), "acme")
-	if err := d.agree(t.Context(), other); err != nil {
+	d := nodeWith(other, acme("1 2c"), "acme")
+	if err := d.Agree(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.ring("acme"); err != nil {
+	if _, err := d.Ring("acme"); err != nil {
 		t.Errorf("keys of another tenant count: %v", err)
 	}
 }
@@ -200,13 +198,12 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 // A database that does not answer changes nothing: it takes no writes either.
 func TestKeysThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	d := nodeWith(acme("1"), "acme")
-	d.book = unreadable{}
-	d.lookAtKeys(t.Context())
-	if _, err := d.ring("acme"); err != nil {
+	d := nodeWith(unreadable{}, acme("1"), "acme")
+	d.Look(t.Context())
+	if _, err := d.Ring("acme"); err != nil {
 		t.Error(err)
 	}
-	if err := d.agree(t.Context(), unreadable{}); err == nil {
+	if err := d.Agree(t.Context()); err == nil {
 		t.Error("a node started without having compared its keys")
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package keyring
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A printBook is where the nodes of a fleet record fingerprints of their keys.
-type printBook interface {
+// A Book is where the nodes of a fleet record fingerprints of their keys.
+type Book interface {
 	// Agree records what is not there yet, and returns what differs.
 	Agree(ctx context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error)
 	// Recorded returns the recorded fingerprints whose names begin with prefix.
@@ -30,21 +30,24 @@ const (
 	laterPrint  = " key "
 )
 
-// printOf returns a key's fingerprint, from which the key cannot be found.
-func printOf(key provenance.Key) [32]byte {
+// PrintOf returns a key's fingerprint, from which the key cannot be found.
+func PrintOf(key provenance.Key) [32]byte {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte("floodmark fingerprint of a key 1"))
 	return [32]byte(mac.Sum(nil))
 }
 
-// agree refuses to start with keys that differ from those of the fleet's nodes: content that other
+// Agree refuses to start with keys that differ from those of the fleet's nodes: content that other
 // nodes saw would not be recognised here, and would pass for harmless. If one tenant's key is
 // missing, only that tenant is refused. Tenants' keys are compared last, because a node with wrong
 // keys must not be the one that records them.
-func (d *Daemon) agree(ctx context.Context, book printBook) error {
-	others, err := book.Agree(ctx, []postgresjournal.Print{
-		{Name: "index.key", Print: printOf(d.keys.Index)},
-		{Name: "journal.key", Print: sha256.Sum256([]byte(d.keys.Signing.Public))},
+func (r *Rings) Agree(ctx context.Context) error {
+	if r.book == nil {
+		return nil // a single node
+	}
+	others, err := r.book.Agree(ctx, []postgresjournal.Print{
+		{Name: "index.key", Print: PrintOf(r.keys.Index)},
+		{Name: "journal.key", Print: sha256.Sum256([]byte(r.keys.Signing.Public))},
 	})
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func (d *Daemon) agree(ctx context.Context, book printBook) error {
 	// Another node may record a tenant's first key between our reading and our writing. A tenant
 	// has one first key, so this happens once.
 	for try := 0; ; try++ {
-		differ, err := d.agreeTenants(ctx, book)
+		differ, err := r.agreeTenants(ctx)
 		if err != nil || !differ {
 			return err
 		}
@@ -75,37 +78,36 @@ func (d *Daemon) agree(ctx context.Context, book printBook) error {
 
 // agreeTenants compares the keys of tenants, and records the ones about to be used before they are
 // used.
-func (d *Daemon) agreeTenants(ctx context.Context, book printBook) (differ bool, err error) {
-	rows, err := book.Recorded(ctx, tenantPrint)
+func (r *Rings) agreeTenants(ctx context.Context) (differ bool, err error) {
+	rows, err := r.book.Recorded(ctx, tenantPrint)
 	if err != nil {
 		return false, err
 	}
 	var mine []postgresjournal.Print
-	for _, tenant := range d.opts.Service.TenantNames() {
-		ring, write, err := d.agreed(tenant, rows)
+	for _, tenant := range r.service.TenantNames() {
+		ring, write, err := r.agreed(tenant, rows)
 		if err != nil {
-			d.refuseTenant(tenant, err)
+			r.refuseTenant(tenant, err)
 			continue
 		}
-		d.rings.put(tenant, ring)
+		r.put(tenant, ring)
 		mine = append(mine, write...)
 	}
-	others, err := book.Agree(ctx, mine)
+	others, err := r.book.Agree(ctx, mine)
 	return len(others) > 0, err
 }
 
-// refuseTenant notes once that a tenant is refused here.
-func (d *Daemon) refuseTenant(tenant string, why error) {
-	if d.rings.refuse(tenant, why) {
-		d.opts.Log.Error("a tenant is refused", "tenant", tenant, "error", why)
-		d.notes.add("", "other-key", why.Error(), d.opts.Now())
+// refuseTenant reports once that a tenant is refused here.
+func (r *Rings) refuseTenant(tenant string, why error) {
+	if r.refuse(tenant, why) {
+		r.refused(tenant, why)
 	}
 }
 
 // agreed compares the keys of a tenant on this node with the recorded ones, all of which must be
 // here. It returns them as a ring, and the fingerprints to record before a key is used.
-func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring provenance.Ring, write []postgresjournal.Print, err error) {
-	keys, current, err := d.mounted(tenant)
+func (r *Rings) agreed(tenant string, rows []postgresjournal.Print) (ring provenance.Ring, write []postgresjournal.Print, err error) {
+	keys, current, err := r.mounted(tenant)
 	if err != nil {
 		return ring, nil, err
 	}
@@ -114,13 +116,13 @@ func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring prove
 		return ring, nil, err
 	}
 	if first == nil {
-		first = &postgresjournal.Print{Name: tenantPrint + tenant, ID: keys[current].ID, Print: printOf(keys[current].Key)}
+		first = &postgresjournal.Print{Name: tenantPrint + tenant, ID: keys[current].ID, Print: PrintOf(keys[current].Key)}
 	}
 	write = append([]postgresjournal.Print{*first}, later...)
 	used := make([]bool, len(keys))
 	last := -1
 	for _, p := range write {
-		at := slices.IndexFunc(keys, func(k config.TenantKey) bool { return printOf(k.Key) == p.Print })
+		at := slices.IndexFunc(keys, func(k config.TenantKey) bool { return PrintOf(k.Key) == p.Print })
 		if at < 0 {
 			return ring, nil, missingKey(tenant, p.ID)
 		}
@@ -135,7 +137,7 @@ func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring prove
 		}
 		used[current] = true
 		k := keys[current]
-		write = append(write, postgresjournal.Print{Name: tenantPrint + tenant + laterPrint + k.Key.Name(), ID: k.ID, Print: printOf(k.Key)})
+		write = append(write, postgresjournal.Print{Name: tenantPrint + tenant + laterPrint + k.Key.Name(), ID: k.ID, Print: PrintOf(k.Key)})
 	}
 	return ringOf(keys, current, used, first.Print), write, nil
 }
@@ -148,7 +150,7 @@ func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (r
 			continue
 		}
 		r := provenance.RingKey{Key: k.Key, Former: k.Use == config.FormerKey}
-		if printOf(k.Key) != first {
+		if PrintOf(k.Key) != first {
 			r.Name = k.Key.Name()
 		}
 		if i == current {
