@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/membership"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -172,8 +173,8 @@ func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	t.Parallel()
 	r := startWith(t, t.TempDir(), true, func(*Options) {})
 	ticket := r.asksAbout(t, "s1", "x")
-	a := &asker{d: r.d, done: map[answerID]bool{}}
-	open, err := a.open(t.Context())
+	a := membership.NewAsker(r.d.joinedParts(), r.d.opts.Log, nil)
+	open, err := a.Open(t.Context())
 	if err != nil || len(open) != 1 || open[0].GetTicket() != ticket || open[0].GetCode() != "" {
 		t.Fatalf("%v, %v", open, err)
 	}
@@ -186,20 +187,19 @@ func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	} {
 		wrong := proto.CloneOf(good)
 		change(wrong)
-		a.take(t.Context(), open, wrong)
+		a.Take(t.Context(), open, wrong)
 		if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got == floodmark.Allow {
 			t.Errorf("%s: %v", what, got)
 		}
-		clear(a.done)
+		a = membership.NewAsker(r.d.joinedParts(), r.d.opts.Log, nil)
 	}
 	two := proto.CloneOf(open[0])
 	two.Two = true
-	a.take(t.Context(), []*wire.Question{two}, good)
+	a.Take(t.Context(), []*wire.Question{two}, good)
 	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got == floodmark.Allow {
 		t.Error("one for two")
 	}
-	a.done[answerID{ticket, "before", "approve"}] = true // one to what the question was before
-	a.take(t.Context(), open, good)
+	a.Take(t.Context(), open, good)
 	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got != floodmark.Allow {
 		t.Errorf("a good answer: %v", got)
 	}

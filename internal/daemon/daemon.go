@@ -30,6 +30,7 @@ import (
 	"github.com/floodmark/floodmark/internal/lasting"
 	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/membership"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/internal/pushdoor"
@@ -129,13 +130,13 @@ type Daemon struct {
 
 	hooks, owners net.Listener
 	network       []remote
-	tokens        *httpapi.Tokens // of callers on the network; nil without a network
-	people        *peopleDoor     // nil without an identity provider
-	quotas        *quota.Gate     // nil without tenants
-	laptopQuotas  *quota.Gate     // of what laptops send; does not count against agents
-	machines      machines.Book   // nil: no laptop can join
-	joined        *joined         // the fleet that this one joined, if any
-	closers       []func() error  // in the order of opening
+	tokens        *httpapi.Tokens    // of callers on the network; nil without a network
+	people        *peopleDoor        // nil without an identity provider
+	quotas        *quota.Gate        // nil without tenants
+	laptopQuotas  *quota.Gate        // of what laptops send; does not count against agents
+	machines      machines.Book      // nil: no laptop can join
+	joined        *membership.Laptop // the fleet that this one joined, if any
+	closers       []func() error     // in the order of opening
 
 	rings *keyring.Rings
 	nodes *otherNodes
@@ -215,6 +216,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close, d.desktop.Begin(d.monitor.Answer))
 	d.openSpeakers()
+	d.joined.Attach(d.joinedParts())
 	d.boxes, err = contain.Open(contain.Machine{
 		Hooks: d.teams.Door(lasting.Open(d.speakers, d.monitor.View, files, d.opts.Paths, d.opts.Now), d.monitor.View), Journal: d.store, View: d.monitor.View, Files: d.monitor.OnFiles, Rules: d.rulesOf,
 		Disk: disk, Program: d.opts.Box, Paths: d.opts.Paths, Note: d.note, Now: d.opts.Now, Registries: d.opts.Service.Registries(),
@@ -259,7 +261,7 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 	if wrong != "" {
 		d.incident(ctx, "store-changed", "the store is not the one whose heads were signed: "+wrong)
 	}
-	if err := d.joined.lookBack(ctx); err != nil {
+	if err := d.joined.LookBack(ctx); err != nil {
 		return err
 	}
 	d.opts.Fault(pointLookedBack)
@@ -319,7 +321,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)
-	if err := d.joined.begin(beside); err != nil {
+	if err := d.joined.Begin(beside); err != nil {
 		d.opts.Log.Error("the fleet is not reached", "error", err)
 	}
 	d.tell(sd.SdNotifyReady)
@@ -337,7 +339,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.stop(servers)
 	stop()
 	halt()
-	d.joined.end()
+	d.joined.End()
 	work.Wait()
 	select {
 	case more := <-failed:

@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/membership"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -37,7 +38,7 @@ func (f *fleet) joinRequest(tenant string) *wire.JoinRequest {
 // has joined or has started again, and then at each contact and asks.
 func newLaptop(t *testing.T, dir string, change func(*Options)) *runner {
 	t.Helper()
-	p := paces{loopLink: newPace(), loopAsks: newPace()}
+	p := paces{membership.LoopLink: newPace(), membership.LoopAsks: newPace()}
 	r := startWith(t, dir, true, func(o *Options) {
 		o.FleetEvery, o.wait = often, p.wait
 		change(o)
@@ -47,11 +48,11 @@ func newLaptop(t *testing.T, dir string, change func(*Options)) *runner {
 }
 
 // contact has a laptop that joined be in touch with its fleet, and returns after that.
-func (r *runner) contact() { r.paces[loopLink].round() }
+func (r *runner) contact() { r.paces[membership.LoopLink].round() }
 
 // asks has a laptop show its questions to its fleet and take answers, and returns
 // after that.
-func (r *runner) asks() { r.paces[loopAsks].round() }
+func (r *runner) asks() { r.paces[membership.LoopAsks].round() }
 
 func (r *runner) join(t *testing.T, f *fleet, tenant string) *wire.JoinResponse {
 	t.Helper()
@@ -165,7 +166,7 @@ func TestLeavingIsWrittenDownFirst(t *testing.T) {
 	if _, state, err := f.book.Find(t.Context(), machines.ID(machine)); err != nil || state != machines.Joined {
 		t.Errorf("the fleet says %s, %v", state, err)
 	}
-	if lines, _ := r.d.notes.list(""); strings.Contains(strings.Join(lines, " "), leftKind) {
+	if lines, _ := r.d.notes.list(""); strings.Contains(strings.Join(lines, " "), "left-fleet") {
 		t.Errorf("%q", lines)
 	}
 	if _, is, err := fleetlink.Load(r.paths.Fleet); !is || err != nil {
@@ -176,15 +177,13 @@ func TestLeavingIsWrittenDownFirst(t *testing.T) {
 // inTouch holds that a laptop that joined reaches its fleet.
 func (r *runner) inTouch(t *testing.T) {
 	t.Helper()
-	r.d.joined.mu.Lock()
-	link := r.d.joined.link
-	r.d.joined.mu.Unlock()
-	if link == nil {
+	before, linked := r.d.joined.State()
+	if !linked {
 		t.Fatal("it is not in touch with its fleet")
 	}
-	before := link.State().Contact
-	if r.contact(); !link.State().Contact.After(before) {
-		t.Fatalf("it does not reach its fleet: %+v", link.State())
+	r.contact()
+	if now, _ := r.d.joined.State(); !now.Contact.After(before.Contact) {
+		t.Fatalf("it does not reach its fleet: %+v", now)
 	}
 }
 
@@ -196,7 +195,7 @@ func (r *runner) alone(t *testing.T) {
 			t.Errorf("%s is there: %v", file, err)
 		}
 	}
-	if r.d.joined.link != nil || r.d.joined.stop != nil || strings.HasSuffix(r.d.live.Reload().Rules.File, "of the fleet") || r.line(t) != "" {
+	if _, linked := r.d.joined.State(); linked || strings.HasSuffix(r.d.live.Reload().Rules.File, "of the fleet") || r.line(t) != "" {
 		t.Error("something of a fleet runs here")
 	}
 }

@@ -123,7 +123,7 @@ func (r *runner) swapped(t *testing.T) {
 	if r.profile() != "strict" || !strings.HasPrefix(r.line(t), "STRICT: ") || !strings.Contains(r.line(t), "floodmark fleet leave") {
 		t.Errorf("profile %s, %q", r.profile(), r.line(t))
 	}
-	if r.d.joined.link != nil {
+	if _, linked := r.d.joined.State(); linked {
 		t.Error("a fleet is spoken to")
 	}
 	if !strings.Contains(r.incidents(t), "fleet-changed") {

@@ -1,4 +1,4 @@
-package daemon
+package membership
 
 import (
 	"context"
@@ -22,24 +22,10 @@ func joinedWords(m fleetlink.Membership) string {
 	return " joined this laptop to " + m.URL + " as machine " + m.Machine + ", membership " + m.Print()
 }
 
-// swear records that this laptop joined or left. Unlike other incidents the record must be there,
-// because the next start relies on it: if it cannot be written, the joining or leaving did not
-// happen, and is not reported.
-func (j *joined) swear(ctx context.Context, kind, text string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
-	defer cancel()
-	if err := j.d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text}); err != nil {
-		return err
-	}
-	j.d.notes.add("", kind, text, j.d.opts.Now())
-	j.d.opts.Log.Warn("incident", "kind", kind, "text", text)
-	return nil
-}
-
 // Needs reports whether a session holds the record that this laptop joined. While that counts it is
 // not erased, by age or by hand: otherwise a membership file that is then deleted or replaced would
 // not be noticed.
-func (j *joined) Needs(s journal.Session) bool {
+func (j *Laptop) Needs(s journal.Session) bool {
 	if s != (journal.Session{ID: monitor.Incidents}) {
 		return false
 	}
@@ -50,16 +36,16 @@ func (j *joined) Needs(s journal.Session) bool {
 
 // recall compares the membership on disk with the journal. If the file was deleted, changed or
 // written by anything but Join, the owner's own rules do not come back, and no fleet is contacted.
-func (j *joined) recall(ctx context.Context) error {
-	if j.d.opts.Service.Journal.InDatabase() {
+func (j *Laptop) recall(ctx context.Context) error {
+	if j.opts.Service.Journal.InDatabase() {
 		return nil // a node joins none
 	}
 	var last floodmark.IncidentSeen
 	session := journal.Session{ID: monitor.Incidents}
 	unread := false
-	for e, err := range j.d.store.Read(ctx, session, 0) {
+	for e, err := range j.node.Journal.Read(ctx, session, 0) {
 		if err != nil {
-			j.d.opts.Log.Error("whether this laptop joined a fleet cannot be read in the journal", "error", err)
+			j.opts.Log.Error("whether this laptop joined a fleet cannot be read in the journal", "error", err)
 			unread = true
 			break
 		}
@@ -69,7 +55,7 @@ func (j *joined) recall(ctx context.Context) error {
 		}
 	}
 	j.mu.Lock()
-	switch file := j.d.opts.Paths.Fleet; {
+	switch file := j.opts.Paths.Fleet; {
 	case unread:
 		j.wrong = "the journal cannot be read where it says whether this laptop joined a fleet"
 	case j.member == nil && last.Kind == joinedKind:
@@ -87,6 +73,6 @@ func (j *joined) recall(ctx context.Context) error {
 	if wrong == "" {
 		return nil
 	}
-	j.d.incident(ctx, "fleet-changed", wrong+"; strict rules hold until you run «floodmark fleet leave»")
-	return j.d.live.Join(j.fleetRules())
+	j.node.Incident(ctx, "fleet-changed", wrong+"; strict rules hold until you run «floodmark fleet leave»")
+	return j.node.Rules.Join(j.FleetRules())
 }

@@ -1,4 +1,4 @@
-package daemon
+package membership
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 )
 
 // Line implements [owner.Fleet].
-func (j *joined) Line() string {
+func (j *Laptop) Line() string {
 	j.mu.Lock()
-	m, link, wrong := j.member, j.link, j.wrong
+	m, wrong := j.member, j.wrong
 	j.mu.Unlock()
 	if wrong != "" {
 		return "STRICT: " + wrong + "; put it back and restart, or «floodmark fleet leave» and join again"
@@ -20,29 +20,37 @@ func (j *joined) Line() string {
 	if m == nil {
 		return ""
 	}
-	var s fleetlink.State
-	if link != nil {
-		s = link.State()
-	}
+	s, _ := j.State()
 	return fmt.Sprintf("joined %s as machine %s; %s; %s", m.URL, m.Machine, j.rulesLine(s), contactLine(s))
 }
 
+// State returns how the fleet is reached; false if it is not contacted.
+func (j *Laptop) State() (fleetlink.State, bool) {
+	j.mu.Lock()
+	link := j.link
+	j.mu.Unlock()
+	if link == nil {
+		return fleetlink.State{}, false
+	}
+	return link.State(), true
+}
+
 // rulesLine says which rules hold, and what to do if they are strict.
-func (j *joined) rulesLine(s fleetlink.State) string {
-	if j.fleetRules() == nil {
+func (j *Laptop) rulesLine(s fleetlink.State) string {
+	if j.FleetRules() == nil {
 		return "your own policy holds"
 	}
-	b, err := j.open(j.d.live.Time())
+	b, err := j.open(j.node.Rules.Time())
 	next := "connect to the fleet for new ones"
 	if s.Ended {
 		next = "«floodmark fleet leave» brings your own policy back"
 	}
 	switch {
-	case err == nil && j.d.live.Current().Shut != "":
-		return "STRICT: " + j.d.live.Current().Shut
+	case err == nil && j.node.Rules.Current().Shut != "":
+		return "STRICT: " + j.node.Rules.Current().Shut
 	case err == nil:
 		text := fmt.Sprintf("bundle %d holds until %s", b.Version, b.ValidUntil.Local().Format(time.DateTime))
-		if left := j.d.live.Current().Left; left != "" {
+		if left := j.node.Rules.Current().Left; left != "" {
 			text += " (" + left + ")"
 		}
 		return text

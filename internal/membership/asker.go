@@ -1,7 +1,8 @@
-package daemon
+package membership
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/fleetlink"
-	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -29,13 +29,19 @@ const (
 	askTimeout = 20 * time.Second
 )
 
-// An asker shows the open questions of this laptop to people of its fleet, and passes their answers
+// An Asker shows the open questions of this laptop to people of its fleet, and passes their answers
 // through the same checks as all others. It has its own connection, which no agent can reach.
-type asker struct {
-	d     *Daemon
+type Asker struct {
+	node  Parts
+	log   *slog.Logger
 	fleet wire.MachineServiceClient
 	shown bool              // the fleet shows something of ours
 	done  map[answerID]bool // answers that were passed on
+}
+
+// NewAsker returns an Asker that knows of no answer yet. For Open and Take it needs no fleet.
+func NewAsker(p Parts, log *slog.Logger, fleet wire.MachineServiceClient) *Asker {
+	return &Asker{node: p, log: log, fleet: fleet, done: map[answerID]bool{}}
 }
 
 // An answerID identifies an answer to a question as it was shown: if the question changes, it may
@@ -43,19 +49,19 @@ type asker struct {
 type answerID struct{ ticket, seen, verb string }
 
 // asks runs until ctx ends.
-func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
+func (j *Laptop) asks(ctx context.Context, m fleetlink.Membership) {
 	c, err := fleetlink.Dial(m.URL, m.Authority, m.Token)
 	if err != nil {
-		j.d.opts.Log.Error("the fleet is not asked", "error", err)
+		j.opts.Log.Error("the fleet is not asked", "error", err)
 		return
 	}
 	defer c.Close()
-	a := &asker{d: j.d, fleet: wire.NewMachineServiceClient(c.Web, c.Base, connect.WithReadMaxBytes(machines.MaxAskedBytes)), done: map[answerID]bool{}}
+	a := NewAsker(j.node, j.opts.Log, wire.NewMachineServiceClient(c.Web, c.Base, connect.WithReadMaxBytes(machines.MaxAskedBytes)))
 	every := askEvery
-	if j.d.opts.FleetEvery > 0 {
-		every = j.d.opts.FleetEvery
+	if j.opts.Every > 0 {
+		every = j.opts.Every
 	}
-	for wait := every; j.d.opts.wait(ctx, loopAsks, wait); {
+	for wait := every; j.opts.Wait(ctx, LoopAsks, wait); {
 		if err := a.round(ctx); err != nil {
 			wait = max(every, min(2*wait, askSeldom))
 		} else {
@@ -65,11 +71,11 @@ func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
 }
 
 // round shows the open questions, and fetches the answers.
-func (a *asker) round(ctx context.Context) error {
-	if len(a.d.monitor.Pending("")) == 0 && !a.shown {
+func (a *Asker) round(ctx context.Context) error {
+	if !a.node.Waiting() && !a.shown {
 		return nil
 	}
-	open, err := a.open(ctx)
+	open, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,15 +87,15 @@ func (a *asker) round(ctx context.Context) error {
 	}
 	a.shown = len(open) > 0
 	for _, one := range got.GetAnswers() {
-		a.take(ctx, open, one)
+		a.Take(ctx, open, one)
 	}
 	return nil
 }
 
-// open returns the questions as people see them, without codes. It leaves out those that only a
+// Open returns the questions as people see them, without codes. It leaves out those that only a
 // group here may answer, those held back because they are quiet, and those without words.
-func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
-	all, err := a.d.ownerDesk().Pending(ctx, httpapi.Identity{Channel: byFleet}, &wire.PendingRequest{})
+func (a *Asker) Open(ctx context.Context) ([]*wire.Question, error) {
+	all, err := a.node.Questions(ctx, byFleet)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +113,9 @@ func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
 	return list, nil
 }
 
-// take applies one answer if its question is still as it was shown. The journal records who gave
+// Take applies one answer if its question is still as it was shown. The journal records who gave
 // it.
-func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.FleetAnswer) {
+func (a *Asker) Take(ctx context.Context, open []*wire.Question, one *wire.FleetAnswer) {
 	id := answerID{one.GetTicket(), one.GetSeen(), one.GetVerb()}
 	fits := slices.ContainsFunc(open, func(q *wire.Question) bool { return machines.Fits(q, one) })
 	if !fits || a.done[id] {
@@ -131,8 +137,8 @@ func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.Fleet
 		return
 	}
 	s := journal.Session{ID: floodmark.SessionID(one.GetSession())}
-	if _, err := a.d.monitor.Answer(monitor.AsMember(ctx), s, cmd); err != nil {
-		a.d.opts.Log.Warn("an answer of the fleet was not taken", "ticket", id.ticket, "error", err)
+	if _, err := a.node.Answer(monitor.AsMember(ctx), s, cmd); err != nil {
+		a.log.Warn("an answer of the fleet was not taken", "ticket", id.ticket, "error", err)
 		return // the fleet sends it again
 	}
 	if len(a.done) > 16*machines.MaxQuestions {
