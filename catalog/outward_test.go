@@ -42,3 +42,12 @@ func TestWipes(t *testing.T) {
 		}
 	}
 }
+
+// A call with several command lines keeps what any of them deletes and fetches.
+func TestSeveralLinesWipe(t *testing.T) {
+	c := shipped(t)
+	u := c.Classify(builtin("codex", "Bash"), append(args("command", "rm -rf src; npm install left-pad"), args("cmd", "ls")...), nil, here())
+	if !slices.Contains(u.Wipes, "/home/u/work/app/src") || !slices.Contains(u.Packages, "left-pad") {
+		t.Errorf("wipes %q, packages %q", u.Wipes, u.Packages)
+	}
+}
