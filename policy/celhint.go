@@ -49,7 +49,7 @@ func nameHint(name, condition string) string {
 			return partHint(of, below, condition)
 		}
 	}
-	if near, ok := nearest(name, words); ok && near != name {
+	if near, ok := spelling.Word(name, words); ok && near != name {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
 	return "known names: " + strings.Join(words, ", ")
@@ -58,7 +58,7 @@ func nameHint(name, condition string) string {
 // partHint is for a part of call or mark that does not exist.
 func partHint(of string, below []string, condition string) string {
 	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(of) + `(\w+)`).FindStringSubmatch(condition); m != nil {
-		if near, ok := nearest(of+m[1], below); ok && spelling.Edits(fold(of+m[1]), fold(near)) <= 2 {
+		if near, ok := spelling.Word(of+m[1], below); ok && spelling.Edits(spelling.Fold(of+m[1]), spelling.Fold(near)) <= 2 {
 			return fmt.Sprintf("did you mean %s?", near)
 		}
 	}
@@ -84,7 +84,7 @@ func celFunctions() []string {
 
 // functionHint is for a function that does not exist.
 func functionHint(name string) string {
-	if near, ok := nearest(name, celFunctions()); ok && near != name {
+	if near, ok := spelling.Word(name, celFunctions()); ok && near != name {
 		return fmt.Sprintf("did you mean %s? There are %s", near, strings.Join(celFunctions(), ", "))
 	}
 	return "there are " + strings.Join(celFunctions(), ", ")

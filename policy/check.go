@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/spelling"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -65,7 +66,7 @@ func (r *reader) unknownKey(k *yaml.Node, s *shape) string {
 		return ""
 	}
 	text := fmt.Sprintf("unknown key %q", k.Value)
-	if near, ok := nearest(k.Value, s.names()); ok {
+	if near, ok := spelling.Word(k.Value, s.names()); ok {
 		r.fault(k, "unknown-key", text, fmt.Sprintf("did you mean %q?", near))
 		return near
 	}
@@ -219,7 +220,7 @@ func (r *reader) wrongKind(n *yaml.Node, s *shape, want string) {
 
 func (r *reader) unknownWord(n *yaml.Node, what string, words []string) {
 	hint := "write one of " + oneOf(words)
-	if near, ok := nearest(n.Value, words); ok {
+	if near, ok := spelling.Word(n.Value, words); ok {
 		hint = fmt.Sprintf("did you mean %q? It is one of %s", near, oneOf(words))
 	}
 	r.fault(n, "unknown-word", fmt.Sprintf("%s is not known as %s", shown(n), article(what)), hint)
@@ -283,4 +284,12 @@ func example(s *shape) string {
 	default:
 		return "…"
 	}
+}
+
+// oneOf lists words for a hint.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // Each limit holds at its number and refuses one beyond.
@@ -63,7 +65,7 @@ func TestNearest(t *testing.T) {
 	for got, want := range map[string]string{
 		"taint_policy": "taintPolicy", "rule": "rules", "work-space": "workspace", "policies": "rules", "zebra": "", "": "", "x": "",
 	} {
-		if near, _ := nearest(got, policyShape().only(inUser).names()); near != want {
+		if near, _ := spelling.Word(got, policyShape().only(inUser).names()); near != want {
 			t.Errorf("%q: %q, want %q", got, near, want)
 		}
 	}

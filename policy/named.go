@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/spelling"
 	"github.com/floodmark/floodmark/internal/yamlplace"
 	"go.yaml.in/yaml/v3"
 )
@@ -65,7 +66,7 @@ func (r *reader) compared(n *yaml.Node, a *ast.AST) {
 				r.note(floodmark.Error, line, column, "one-agent", fmt.Sprintf("agent is the program, so it is never %q", text), "write the rule into a section of its own: agents: {"+text+": {rules: …}}")
 			case isIdent(x, "call.effect") && !slices.Contains(effectWords(), text):
 				hint := "write one of " + oneOf(effectWords())
-				if near, ok := nearest(text, effectWords()); ok {
+				if near, ok := spelling.Word(text, effectWords()); ok {
 					hint = fmt.Sprintf("did you mean %q? It is one of %s", near, oneOf(effectWords()))
 				}
 				r.note(floodmark.Warning, line, column, "unknown-word", fmt.Sprintf("%q is not known as an effect, so this is never equal", text), hint)

@@ -1,7 +1,32 @@
 package spelling
 
-// Meant returns the word of a policy for one that other tools use, in small letters.
-func Meant(s string) (string, bool) {
+import (
+	"slices"
+	"strings"
+)
+
+// Word returns the word of a policy that a person most likely meant, if any is near.
+func Word(got string, words []string) (string, bool) {
+	folded := Fold(got)
+	if meant, ok := meant(folded); ok && slices.Contains(words, meant) {
+		return meant, true
+	}
+	best, least := "", 1+max(2, len(folded)/3)
+	for _, w := range words {
+		if d := Edits(folded, Fold(w)); d < least {
+			best, least = w, d
+		}
+	}
+	return best, best != "" && least < len(folded)
+}
+
+// Fold forgets case and the signs between words.
+func Fold(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+}
+
+// meant returns the word of a policy for one that other tools use, in small letters.
+func meant(s string) (string, bool) {
 	switch s {
 	case "deny", "block", "forbid", "reject", "never", "refuse":
 		return "restrict", true

@@ -46,3 +46,43 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// The word of a policy that was meant.
+func TestNearestIsNear(t *testing.T) {
+	for _, c := range []struct{ got, words, want string }{
+		{"abXXefgh", "abcdefgh", "abcdefgh"},             // two letters are always forgiven
+		{"aXXXefgh", "abcdefgh", ""},                     // three of eight are not
+		{"aXXXefghi", "abcdefghi", "abcdefghi"},          // but of nine
+		{"XXXXefghijk", "abcdefghijk", ""},               // four of eleven are not
+		{"XXXXefghijkl", "abcdefghijkl", "abcdefghijkl"}, // but of twelve
+		{"ab", "cd", ""},
+		{"abc", "xbz", "xbz"},
+		{"a", "ab", ""},
+		{"aab", "aax aay", "aax"},
+		{"aax", "aay aax", "aax"},
+		{"AB-C_D e", "abcde", "abcde"},
+		{"deny", "restrict allow", "restrict"},
+		{"deny", "zzzzzzzz", ""},
+		{strings.Repeat("a", 65), strings.Repeat("a", 65), ""},
+		{strings.Repeat("a", 64), strings.Repeat("a", 63), strings.Repeat("a", 63)},
+	} {
+		near, ok := spelling.Word(c.got, strings.Fields(c.words))
+		if !ok {
+			near = ""
+		}
+		if near != c.want {
+			t.Errorf("%s among %s: %q, want %q", c.got, c.words, near, c.want)
+		}
+	}
+	for meant, words := range map[string]string{
+		"restrict": "deny block forbid reject never refuse", "confirm": "ask prompt approve approval question", "allow": "permit accept pass yes always",
+		"audit": "review check", "owner": "user me", "untrusted": "internet web public", "rules": "policies", "observe": "read",
+		"run": "exec execute shell", "change": "delete", "fetch": "http network",
+	} {
+		for _, w := range strings.Fields(words) {
+			if near, ok := spelling.Word(strings.ToUpper(w), []string{"zzzzzzzzzzzz", meant}); !ok || near != meant {
+				t.Errorf("%s: %s, want %s", w, near, meant)
+			}
+		}
+	}
+}
