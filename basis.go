@@ -43,7 +43,7 @@ type Basis struct {
 	Pushed bool `json:"pushed,omitempty"`
 	// Strange: it runs a package that the owner did not name.
 	Strange bool `json:"strange,omitempty"`
-	// Wipes: it deletes a whole folder that the owner did not name.
+	// Wipes is from older journals, which do not list what was found. See [Basis.Found].
 	Wipes bool `json:"wipes,omitempty"`
 	// Plants is an address that it writes into a file and that only foreign text named.
 	Plants string `json:"plants,omitempty"`
@@ -102,6 +102,9 @@ type Basis struct {
 	// Grounds are the arguments that the owner did not type but that count as theirs, each with the
 	// reason.
 	Grounds []Ground `json:"grounds,omitempty"`
+
+	// Findings are what else was found in it and is not settled by the owner's words, each once.
+	Findings []Finding `json:"findings,omitempty"`
 
 	// Licensed says that the owner's own words name everything that matters and ask for this, even
 	// where the policy ignores that.

@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/looks"
 )
@@ -79,9 +80,8 @@ type Use struct {
 	// the same command line has not created.
 	Tidies  bool
 	Removes []string
-	// Wipes are folders that a command line deletes with everything in them, except those that
-	// builds recreate.
-	Wipes []string
+	// Found is what was found in the call besides its effects.
+	Found finding.List
 	// Pushes: all it sends is one branch, to the project's origin. Branch is its name, if the line
 	// names it and has not checked it out itself.
 	Pushes bool

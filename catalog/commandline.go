@@ -59,9 +59,9 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Hooks = append(j.use.Hooks, j.use.Looks.Obeys(j.at.Home)...)
 	j.queries(&r, text)
 	j.use.Packages, j.use.Offline = append(j.use.Packages, fetching.Packages(&r)...), fetching.Offline(&r, j.use.URLs)
-	j.use.Wipes, j.use.PushesToo = append(j.use.Wipes, wipes(&r)...), gitwords.PushesToo(&r, j.at.Project)
+	j.use.Found = j.use.Found.With(floodmark.DeletesFolder, wipes(&r)...)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
-	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, j.use.PushesToo && !j.use.Opaque
+	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, gitwords.PushesToo(&r, j.at.Project) && !j.use.Opaque
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
 		j.mentioned(text)

@@ -37,8 +37,8 @@ func TestWipes(t *testing.T) {
 		"rm -rf src": {"/home/u/work/app/src"}, "rm -r docs/old": {"/home/u/work/app/docs/old"}, "rm a.txt": nil, "rm -rf node_modules dist": nil, "rm -rf /tmp/x": nil,
 		"rm -rf src/build": nil, "rm *.bak": {"/home/u/work/app/*.bak"}, "ls": nil, "rm -rf /var/tmp/y": nil, "rm -rf tmpl": {"/home/u/work/app/tmpl"},
 	} {
-		if got := shell(t, c, line).Wipes; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", line, got, want)
+		if u := shell(t, c, line); !slices.Equal(u.Found.Things(floodmark.DeletesFolder), want) {
+			t.Errorf("%s: %q, want %q", line, u.Found, want)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestWipes(t *testing.T) {
 func TestSeveralLinesWipe(t *testing.T) {
 	c := shipped(t)
 	u := c.Classify(builtin("codex", "Bash"), append(args("command", "rm -rf src; npm install left-pad"), args("cmd", "ls")...), nil, here())
-	if !slices.Contains(u.Wipes, "/home/u/work/app/src") || !slices.Contains(u.Packages, "left-pad") {
-		t.Errorf("wipes %q, packages %q", u.Wipes, u.Packages)
+	if !slices.Contains(u.Found.Things(floodmark.DeletesFolder), "/home/u/work/app/src") || !slices.Contains(u.Packages, "left-pad") {
+		t.Errorf("found %q, packages %q", u.Found, u.Packages)
 	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -19,8 +18,9 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
 	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
+	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said, func(p string) bool { return st.made(fileRef(p), treeRef(p)) })
 	b.Inside = st.inside(j)
-	b.Wipes, b.Boxable = st.wipes(use), st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
+	b.Boxable = st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	st.values(j)
@@ -93,18 +93,6 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 // strange reports a command that runs a package which the owner did not name.
 func (st *step) strange(use *catalog.Use) bool {
 	return slices.ContainsFunc(use.Packages, func(name string) bool { return !st.said(name, "package") })
-}
-
-// wipes reports a command that deletes a folder which the owner did not name,
-// by its path or its name, and which this session did not make.
-func (st *step) wipes(use *catalog.Use) bool {
-	return slices.ContainsFunc(use.Wipes, func(p string) bool {
-		rest, inside := strings.CutPrefix(p, strings.TrimSuffix(st.s.Project, "/")+"/")
-		if st.said(p, "path") || st.said(rest, "path") || st.said(path.Base(p), "path") {
-			return false
-		}
-		return !inside || !st.made(fileRef(p), treeRef(p))
-	})
 }
 
 // said reports whether the owner named something: as a whole value in its role

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/finding"
 )
 
 // build joins the layers. Nothing in it can fail: the layers were checked.
-func build(name string, shipped, user *document, projects []*document) *Policy {
+func build(name string, shipped, user *document, projects []*document, table *finding.Table) *Policy {
 	p := &Policy{
 		places: user.places, groups: user.groups, caution: user.caution, tools: user.tools, standing: user.standing,
 		projectLocal: shipped.projectLocal,
@@ -35,7 +36,7 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 		base.bounds = append(base.bounds, newBound(&d.section))
 		rules = append(rules, prefixed(d.rules, d.where)...)
 	}
-	base.flows = newFlows(append(shipped.flowsOff, user.flowsOff...), settings)
+	base.flows = newFlows(append(shipped.flowsOff, user.flowsOff...), settings, table)
 	base.said, base.rules = rules, newRuleIndex(rules)
 	p.base, p.agents = base, map[string]*view{}
 	for _, agent := range user.agentNames() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/finding"
 )
 
 // Decide answers a tool call: the minimum of what the rules, the table or the
@@ -36,6 +37,7 @@ func (v *view) decide(q *Question) Ruling {
 	if q.Interactive {
 		found.add(&v.flows.interactive)
 	}
+	v.flows.find(q, finding.First, &found)
 	if q.Unseen && v.settings.StopUnseen {
 		found.add(&floodmark.Reason{
 			Code: floodmark.RuleMatched, Rule: "stopUnseen", Verdict: floodmark.Restrict,
@@ -49,9 +51,7 @@ func (v *view) decide(q *Question) Ruling {
 		found.add(v.freeContent(q))
 	}
 	v.applyTable(q, trust, &found)
-	if q.Reach.Wipes && q.Mark.Trust < floodmark.Owner {
-		found.add(&v.flows.wipes)
-	}
+	v.flows.find(q, finding.Last, &found)
 	out.Verdict, out.Reach, out.Reasons = found.conclude()
 	out.Outside = found.bare
 	if relaxed && out.Verdict == floodmark.Allow && out.Reach == floodmark.Free {

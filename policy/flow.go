@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
@@ -14,6 +15,7 @@ import (
 type flows struct {
 	// which rules apply
 	secretOn, privateOn, fetchOn, activeOn bool
+	findings                               *finding.Table
 	// the reasons, made once
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
 	unknownLured, unknownNear                        floodmark.Reason
@@ -21,15 +23,16 @@ type flows struct {
 	planted                                          floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
-	protection, wipes, interactive, stated, unlicensed, freeText, boxed floodmark.Reason
+	protection, interactive, stated, unlicensed, freeText, boxed floodmark.Reason
 }
 
-func newFlows(off []floodmark.Code, s Settings) flows {
+func newFlows(off []floodmark.Code, s Settings, table *finding.Table) flows {
 	reason := func(c floodmark.Code, rule string, v floodmark.Verdict, text string) floodmark.Reason {
 		return floodmark.Reason{Code: c, Rule: rule, Verdict: v, Text: text}
 	}
 	on := func(c floodmark.Code) bool { return !slices.Contains(off, c) }
 	return flows{
+		findings: table.Without(off),
 		secretOn: on(floodmark.FlowSecret), privateOn: on(floodmark.FlowPrivate),
 		fetchOn: on(floodmark.FlowFetch), activeOn: on(floodmark.ActiveContent),
 		secretLeaves: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Restrict,
@@ -63,8 +66,6 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"this touches Floodmark itself or the settings by which it watches an agent"),
 		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
 			"this waits for further commands, and what is typed into it would be seen by nobody"),
-		wipes: reason(floodmark.TaintEscalation, "folders", floodmark.Confirm,
-			"it deletes a whole folder that you did not name"),
 		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
 			"you named everything that decides what this does"),
 		boxed: reason(floodmark.Contained, "flows.box", floodmark.Allow, "it runs in a box, from which nothing that was read can leave"),
@@ -77,7 +78,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 
 // apply adds what the flow rules say and reports whether a person must answer.
 func (f *flows) apply(q *Question, found *reasons) (caught bool) {
-	caught = f.install(q, found)
+	caught = f.find(q, finding.Flow, found)
+	caught = f.install(q, found) || caught
 	if q.Mark.Trust > floodmark.External {
 		return f.betray(q, found) || caught
 	}
@@ -138,6 +140,16 @@ func (f *flows) betray(q *Question, found *reasons) bool {
 	}
 	found.add(&f.secretOut)
 	return true
+}
+
+// find adds what is asked about what was found in a call, as far as that stands at a place, and
+// reports whether a person must answer.
+func (f *flows) find(q *Question, at finding.Place, found *reasons) (caught bool) {
+	for _, r := range f.findings.Reasons(q.Findings, at, q.Mark.Trust) {
+		found.add(&r)
+		caught = caught || r.Verdict <= floodmark.Confirm
+	}
+	return caught
 }
 
 // install asks about a package that the owner did not name, once the session has

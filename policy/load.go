@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/finding"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -56,15 +58,16 @@ func assemble(layers []Layer, user *document, projects []*document, problems flo
 		name = user.profile
 	}
 	shipped, data, err := readProfile(name)
-	if err != nil {
+	table, lines, wrong := finding.Shipped()
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, append(problems, floodmark.Problem{File: name, Line: 1, Column: 1, Severity: floodmark.Error, Code: "profile", Text: err.Error()})
 	}
 	if user == nil {
 		user = &document{reader: &reader{}, settings: func(*Settings) {}}
 	}
 	before := len(user.reader.problems)
-	p := build(name, shipped, user, projects)
-	p.hash, p.profile = hashOf(data, layers), name
+	p := build(name, shipped, user, projects, table)
+	p.hash, p.profile = hashOf(data, lines, layers), name
 	p.named = user.reader.named
 	for _, d := range projects {
 		p.named = append(p.named, d.reader.named...)
@@ -110,12 +113,13 @@ func (r *reader) auditorMode(d *document) {
 
 // hashOf covers every byte that had a say. Lengths keep two files from being
 // read as one.
-func hashOf(profile []byte, layers []Layer) floodmark.Digest {
+func hashOf(profile, findings []byte, layers []Layer) floodmark.Digest {
 	var b strings.Builder
 	add := func(kind string, data []byte) {
 		b.WriteString(kind + " " + strconv.Itoa(len(data)) + "\n" + string(data))
 	}
 	add("profile", profile)
+	add("findings", findings)
 	for _, l := range layers {
 		if l.Project {
 			add("project", l.Data)

@@ -27,6 +27,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -67,6 +68,14 @@ func (p *Policy) Profile() string {
 		return ""
 	}
 	return p.profile
+}
+
+// Findings returns what is asked about what is found in a call; nil refuses all of it.
+func (p *Policy) Findings() *finding.Table {
+	if v := p.view(""); v != nil {
+		return v.flows.findings
+	}
+	return nil
 }
 
 // Settings returns what holds for one agent. Without a policy, answers are

@@ -18,6 +18,8 @@ type Question struct {
 	SelfProtected bool
 	// Interactive says that it takes further commands, which would not be seen.
 	Interactive bool
+	// Findings are what else was found in it, each once.
+	Findings []floodmark.Finding
 	// Boxable says that the door runs this call in a box if told to, and that all it is
 	// known to do can be done there: it names nothing that it would send, fetch or administer.
 	Boxable bool
@@ -91,8 +93,6 @@ type Reach struct {
 	Vouched []int
 	// Paths are the indexes into Args that are paths.
 	Paths []int
-	// Wipes says that it deletes a whole folder which the owner did not name.
-	Wipes bool
 	// Plants is an address that it writes into a file and that only text from outside named.
 	Plants string
 	// Strange says that it runs a package which the owner did not name.

@@ -388,6 +388,7 @@ func (c *plain) basis(v *floodmark.Basis) {
 	c.flag("noText", &v.NoText)
 	list(c, "carried", &v.Carried, (*plain).carried)
 	list(c, "grounds", &v.Grounds, (*plain).ground)
+	list(c, "findings", &v.Findings, textValue[floodmark.Finding])
 	c.flag("licensed", &v.Licensed)
 	list(c, "gates", &v.Gates, textValue[string])
 	if c.field("check", v.Check == nil) {

@@ -3,6 +3,7 @@ package factjson_test
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -115,8 +116,30 @@ func fullBasis() *floodmark.Basis {
 			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},
 		}},
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true, Named: true}},
-		Plants: "collect.attacker.example", SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
+		Plants: "collect.attacker.example", SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Findings: []floodmark.Finding{floodmark.DeletesFolder, "other"}, Licensed: true, Gates: []string{"webhook"},
 		Check: &floodmark.Check{Name: "go test", Arguments: []int{0}},
+	}
+}
+
+// An older journal says what was found in a field for each finding. It is read, and written again byte
+// for byte, since the chain holds its bytes; what was found is the same.
+func TestFindingsOfOlderJournals(t *testing.T) {
+	const head, tail = `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"confirm"},"basis":`, `}`
+	for basis, want := range map[string][]floodmark.Finding{
+		`{}`:                               nil,
+		`{"wipes":true}`:                   {floodmark.DeletesFolder},
+		`{"findings":["deletes-folder"]}`:  {floodmark.DeletesFolder},
+		`{"findings":["a","of-tomorrow"]}`: {"a", "of-tomorrow"},
+	} {
+		f, err := factjson.Decode("action-decided", []byte(head+basis+tail))
+		d, ok := f.(floodmark.ActionDecided)
+		if err != nil || !ok || !slices.Equal(d.Basis.Found(), want) {
+			t.Errorf("%s: %v, %v", basis, f, err)
+			continue
+		}
+		if _, body, err := factjson.Encode(f); err != nil || string(body) != head+basis+tail {
+			t.Errorf("%s is written again as %s, %v", basis, body, err)
+		}
 	}
 }
 

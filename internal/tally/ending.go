@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/finding"
 )
 
 // Ending says which answer, or which step of the owner's, would end questions like one: what the
 // decision followed from, and the sources behind it. It is never empty: if nothing ends them it
 // says so, and why.
-func Ending(f floodmark.ActionDecided, behind []floodmark.Source) string {
+func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding.Table) string {
 	b, a := f.Basis, &f.Action
 	secret := slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret })
 	switch {
@@ -26,8 +27,8 @@ func Ending(f floodmark.ActionDecided, behind []floodmark.Source) string {
 		return "nothing: a secret that left does not come back"
 	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || b.Strange:
 		return endsRun(f, behind)
-	case b.Wipes:
-		return "name the folder in your own message"
+	case len(b.Found()) > 0:
+		return table.Line(b.Found()[0]).Ends
 	}
 	if path, ok := steered(&Question{Fact: f}); ok {
 		return "write what goes into “" + path + "” in your own message"
@@ -84,7 +85,7 @@ type Repeat struct {
 
 // Repeats are the rules that asked more than once, besides about these questions, for
 // which a line is proposed.
-func (a *Account) Repeats(spared []*Question) (list []Repeat) {
+func (a *Account) Repeats(spared []*Question, table *finding.Table) (list []Repeat) {
 	known := func(q *Question) bool {
 		return slices.ContainsFunc(spared, func(s *Question) bool { return s.Session == q.Session && s.Ticket == q.Ticket })
 	}
@@ -98,7 +99,7 @@ func (a *Account) Repeats(spared []*Question) (list []Repeat) {
 			names[q.Session] = true
 		}
 		last := b.Questions[len(b.Questions)-1]
-		r := Repeat{Rule: b.Rule, Questions: len(b.Questions), Sessions: len(names), Such: What(&last.Fact.Action), Why: Why(last), Ends: Ending(last.Fact, last.Blamed)}
+		r := Repeat{Rule: b.Rule, Questions: len(b.Questions), Sessions: len(names), Such: What(&last.Fact.Action), Why: Why(last, table), Ends: Ending(last.Fact, last.Blamed, table)}
 		if r.Why == "" {
 			r.Why = "too few different calls were read and approved, or one was denied"
 		}

@@ -6,8 +6,18 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/tally"
 )
+
+func table(t *testing.T) *finding.Table {
+	t.Helper()
+	shipped, _, err := finding.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shipped
+}
 
 // Every question has an answer or a step that ends it, or is said to have none.
 func TestEnding(t *testing.T) {
@@ -30,6 +40,8 @@ func TestEnding(t *testing.T) {
 		"this one has read news.example": {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{}, behind: []floodmark.Source{page}},
 		"name the package":               {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{Strange: true}},
 		"name the folder":                {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Wipes: true}},
+		"name the folder in your":        {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Findings: []floodmark.Finding{floodmark.DeletesFolder}}},
+		"update Floodmark":               {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Findings: []floodmark.Finding{"of-tomorrow"}}},
 		"write what goes into “to”": {
 			action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Send}, Arguments: []floodmark.Argument{{Path: "to", Whence: floodmark.Seen}}}, basis: &floodmark.Basis{},
 		},
@@ -40,7 +52,7 @@ func TestEnding(t *testing.T) {
 		for _, code := range c.codes {
 			f.Decision.Reasons = append(f.Decision.Reasons, floodmark.Reason{Code: code})
 		}
-		if got := tally.Ending(f, c.behind); !strings.Contains(got, want) {
+		if got := tally.Ending(f, c.behind, table(t)); !strings.Contains(got, want) {
 			t.Errorf("want %q, got %q", want, got)
 		}
 	}
@@ -55,11 +67,11 @@ func TestRepeats(t *testing.T) {
 		return &tally.Question{Session: session, Ticket: ticket, At: time.Unix(1, 0), Fact: f}
 	}
 	a := &tally.Account{Questions: []*tally.Question{ask("s1", "t1"), ask("s2", "t1"), ask("s2", "t2")}}
-	got := a.Repeats(nil)
+	got := a.Repeats(nil, table(t))
 	if len(got) != 1 || got[0].Questions != 3 || got[0].Sessions != 2 || got[0].Such != "go run ." || got[0].Why != "it runs code" || got[0].Ends == "" {
 		t.Errorf("%+v", got)
 	}
-	if got := a.Repeats(a.Questions[:2]); len(got) != 0 {
+	if got := a.Repeats(a.Questions[:2], table(t)); len(got) != 0 {
 		t.Errorf("one question repeats: %+v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/policy"
 )
@@ -116,7 +117,7 @@ func written(q *Question, p *policy.Policy) []Line {
 	if q.Fact.Basis != nil && q.Fact.Basis.Undescribed {
 		return describing(q)
 	}
-	if Why(q) != "" {
+	if Why(q, p.Findings()) != "" {
 		return nil
 	}
 	var lines []Line
@@ -128,7 +129,7 @@ func written(q *Question, p *policy.Policy) []Line {
 
 // Why says why no line of a policy is proposed that would have spared a
 // question; empty if nothing speaks against one.
-func Why(q *Question) string {
+func Why(q *Question, table *finding.Table) string {
 	b, a := q.Fact.Basis, &q.Fact.Action
 	switch {
 	case b == nil || b.Unreadable:
@@ -139,8 +140,8 @@ func Why(q *Question) string {
 		return "it runs code"
 	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0:
 		return "it touches secrets"
-	case b.Wipes:
-		return "it deletes a whole folder"
+	case len(b.Found()) > 0:
+		return table.Line(b.Found()[0]).Does
 	}
 	for _, c := range q.Codes() {
 		if c != floodmark.TaintEscalation {

@@ -54,7 +54,7 @@ func harmless() *Question {
 
 // Each of these alone ends it: no line of a policy is proposed.
 func TestWhyNothingIsProposed(t *testing.T) {
-	if why := Why(harmless()); why != "" || len(written(harmless(), nil)) != 1 {
+	if why := Why(harmless(), nil); why != "" || len(written(harmless(), nil)) != 1 {
 		t.Fatalf("%q %v", why, written(harmless(), nil))
 	}
 	for name, change := range map[string]func(q *Question){
@@ -71,6 +71,7 @@ func TestWhyNothingIsProposed(t *testing.T) {
 		"a secret file":  func(q *Question) { q.Fact.Basis.SecretPath = true },
 		"a known secret": func(q *Question) { q.Fact.Basis.Carried = []floodmark.Carried{{Rule: "key"}} },
 		"a folder":       func(q *Question) { q.Fact.Basis.Wipes = true },
+		"what is new":    func(q *Question) { q.Fact.Basis.Findings = []floodmark.Finding{"of-tomorrow"} },
 		"a flow":         func(q *Question) { q.Shown.Codes = append(q.Shown.Codes, floodmark.FlowPrivate) },
 		"a rule":         func(q *Question) { q.Shown.Codes = append(q.Shown.Codes, floodmark.RuleMatched) },
 		"steered": func(q *Question) {
@@ -79,7 +80,7 @@ func TestWhyNothingIsProposed(t *testing.T) {
 	} {
 		q := harmless()
 		change(q)
-		if Why(q) == "" || len(written(q, nil)) != 0 {
+		if Why(q, nil) == "" || len(written(q, nil)) != 0 {
 			t.Errorf("%s: %v", name, written(q, nil))
 		}
 	}

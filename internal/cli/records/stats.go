@@ -243,11 +243,11 @@ func (j *Judge) rule(b tally.Behind) (ruleReport, error) {
 	}
 	if out.Line == nil {
 		out.Why = "no single line spares them"
-		if why := tally.Why(b.Questions[0]); why != "" {
+		if why := tally.Why(b.Questions[0], j.Rules.Policy.Findings()); why != "" {
 			out.Why += ": " + why
 		}
 		q := b.Questions[len(b.Questions)-1]
-		out.Ends = tally.Ending(q.Fact, q.Blamed)
+		out.Ends = tally.Ending(q.Fact, q.Blamed, j.Rules.Policy.Findings())
 	}
 	return out, nil
 }

@@ -157,7 +157,7 @@ func propose(j *records.Judge, a, lately *tally.Account) (*SuggestReport, error)
 			First: s.First, Last: s.Last, Behind: s.Behind, Lets: lets,
 		})
 	}
-	out.Repeats = append(out.Repeats, lately.Repeats(spared)...)
+	out.Repeats = append(out.Repeats, lately.Repeats(spared, j.Rules.Policy.Findings())...)
 	out.Patch = linetext.Patch(j.Policy.Name, j.Policy.Text, text, j.Policy.There)
 	return out, nil
 }

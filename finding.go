@@ -1,0 +1,22 @@
+package floodmark
+
+import "slices"
+
+// A Finding names something about a call that its effects do not say, such as that it deletes a
+// whole folder. The lines of internal/finding say what is asked about each; a call with a finding
+// that has no line there is refused.
+type Finding string
+
+// The findings that code makes. The catalog's data makes others.
+const (
+	DeletesFolder Finding = "deletes-folder" // it deletes a folder with everything in it
+)
+
+// Found returns what was found, also where an older journal says it in a field of its own.
+func (b *Basis) Found() []Finding {
+	list := slices.Clip(b.Findings)
+	if b.Wipes {
+		list = append(list, DeletesFolder)
+	}
+	return list
+}
