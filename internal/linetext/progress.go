@@ -3,7 +3,6 @@ package linetext
 import (
 	"fmt"
 	"io"
-	"strings"
 )
 
 // away clears the line of a terminal that the cursor is in.
@@ -51,36 +50,4 @@ func (s *Steps) End() {
 		fmt.Fprint(s.To, away)
 	}
 	s.shown = false
-}
-
-// barWidth is how many characters a bar has.
-const barWidth = 30
-
-// A Bar shows how far a long command is, on a terminal's standard error. Anywhere else
-// it shows nothing: logs do not need it.
-type Bar struct {
-	To       io.Writer
-	Terminal bool
-	Label    string
-	shown    string
-}
-
-// Update shows how much is done. It writes nothing if the bar looks the same as before.
-func (b *Bar) Update(done, total int) {
-	if !b.Terminal || total == 0 {
-		return
-	}
-	full := barWidth * done / total
-	now := fmt.Sprintf("\r%s [%s%s] %3d %%", b.Label, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*done/total)
-	if now != b.shown {
-		fmt.Fprint(b.To, now)
-	}
-	b.shown = now
-}
-
-// End clears the bar.
-func (b *Bar) End() {
-	if b.shown != "" {
-		fmt.Fprint(b.To, away)
-	}
 }

@@ -8,20 +8,6 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-func TestABarOnlyOnATerminal(t *testing.T) {
-	for _, terminal := range []bool{false, true} {
-		var b bytes.Buffer
-		p := &linetext.Bar{To: &b, Terminal: terminal, Label: "x"}
-		p.Update(0, 0)
-		p.Update(1, 2)
-		p.Update(1, 2)
-		p.End()
-		if got := strings.Count(b.String(), "50 %"); got > 1 || (got == 1) != terminal {
-			t.Errorf("terminal %v: %q", terminal, b.String())
-		}
-	}
-}
-
 // Where nobody sees a line change, each step keeps its own; on a terminal nothing is left.
 func TestSteps(t *testing.T) {
 	var b bytes.Buffer

@@ -121,9 +121,9 @@ func (c console) auditor(ctx context.Context, opt auditorOptions, form string) e
 			sets = append(sets, protection.Set(name))
 		}
 	}
-	bar := c.newProgress("gathering")
-	all, both, err := protection.Cases(ctx, data, rules, sets, bar.Update)
-	bar.End()
+	done, end := c.progress("gathering")
+	all, both, err := protection.Cases(ctx, data, rules, sets, done)
+	end()
 	if err != nil {
 		return stopped(ctx, err)
 	}
@@ -207,33 +207,33 @@ func (c console) answers(ctx context.Context, set config.Auditor, cases []protec
 	if opt.resume != "" {
 		opt.resume = c.Path(opt.resume)
 	}
-	book, err := auditor.OpenAnswers(opt.resume, set.Endpoint+"\x00"+string(set.Kind)+"\x00"+set.Model)
+	book, err := openAnswers(opt.resume, set.Endpoint+"\x00"+string(set.Kind)+"\x00"+set.Model)
 	if err != nil {
 		return nil, cli.Refuse("name another file with --resume", "keep answers: %s", err)
 	}
-	defer book.Close()
+	defer book.close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	bar := c.newProgress("asking")
-	defer bar.End()
+	show, end := c.progress("asking")
+	defer end()
 	list := make([]audit.Answer, len(cases))
 	var (
 		work sync.WaitGroup
-		mu   sync.Mutex // guards done, bar and book
+		mu   sync.Mutex // guards done, show and book
 		done int
 		next = make(chan int)
 	)
 	for range opt.atOnce {
 		work.Go(func() {
 			for i := range next {
-				says, err := book.Ask(ctx, &mu, a, i, cases[i].Case)
+				says, err := book.ask(ctx, &mu, a, i, cases[i].Case)
 				if err != nil {
 					stop(cli.Refuse("mend it; with --resume the next run goes on from here", "%s", err))
 				}
 				mu.Lock()
 				list[i] = says
 				done++
-				bar.Update(done, len(cases))
+				show(done, len(cases))
 				mu.Unlock()
 			}
 		})

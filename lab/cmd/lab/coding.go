@@ -81,9 +81,9 @@ func (c console) coding(ctx context.Context, opt codingOptions, form string) err
 		}
 		list = append(list, p)
 	}
-	bar := c.newProgress("replaying")
-	res, err := codingday.Replay(ctx, traces, list, bar.Update)
-	bar.End()
+	done, end := c.progress("replaying")
+	res, err := codingday.Replay(ctx, traces, list, done)
+	end()
 	if err != nil {
 		if ctx.Err() != nil {
 			return cli.Refuse("", "interrupted")

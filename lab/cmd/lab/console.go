@@ -8,12 +8,17 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// A console is that of the product's commands, with a bar for what takes long.
+// A console is that of the product's commands. It also shows how far a long step is.
 type console struct{ *cli.Console }
 
-// newProgress shows how far a long command is.
-func (c console) newProgress(label string) *linetext.Bar {
-	return &linetext.Bar{To: c.Stderr, Terminal: c.StderrTerminal, Label: label}
+// progress shows at a terminal how much of a long step is done. Call end before anything else is
+// written.
+func (c console) progress(step string) (done func(done, total int), end func()) {
+	var s linetext.Steps
+	if c.StderrTerminal {
+		s = linetext.Steps{To: c.Stderr, InPlace: true}
+	}
+	return s.Count(step), s.End
 }
 
 // oneOf refuses words that a flag does not know.

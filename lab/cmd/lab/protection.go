@@ -144,10 +144,10 @@ func (c console) protection(ctx context.Context, opt protectionOptions, form str
 
 // replay is protection.Replay with a bar.
 func (c console) replay(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
-	bar := c.newProgress("replaying")
-	opt.Progress = bar.Update
+	done, end := c.progress("replaying")
+	opt.Progress = done
 	res, err := protection.Replay(ctx, data, deciders, opt)
-	bar.End()
+	end()
 	if err != nil && ctx.Err() != nil {
 		return nil, cli.Refuse("", "interrupted")
 	}

@@ -92,8 +92,8 @@ func TestBenchProtectionJSON(t *testing.T) {
 	if code != cli.ExitOK {
 		t.Fatalf("code %d: %s", code, errs)
 	}
-	if !strings.Contains(errs, "100 %") || !strings.HasSuffix(errs, "\r\x1b[K") {
-		t.Errorf("on a terminal the bar is shown and taken away: %q", errs)
+	if !strings.Contains(errs, "replaying: 2 of 2") || !strings.HasSuffix(errs, "\r\x1b[K") {
+		t.Errorf("on a terminal progress is shown and taken away: %q", errs)
 	}
 	var got struct {
 		PolicyHash  string `json:"policy_hash"`

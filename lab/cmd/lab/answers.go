@@ -1,4 +1,4 @@
-package auditor
+package main
 
 import (
 	"bufio"
@@ -15,11 +15,12 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/internal/auditor"
 )
 
-// An AnswerBook stores a model's answers, so that an interrupted run can go on. Its file has one
+// An answerBook stores a model's answers, so that an interrupted run can go on. Its file has one
 // JSON object per line, with the digest of a case and the answer.
-type AnswerBook struct {
+type answerBook struct {
 	of    string // names the model and the wording of the prompt
 	known map[string]audit.Answer
 	file  *os.File // nil: nothing is stored
@@ -33,10 +34,10 @@ type keptAnswer struct {
 // maxAnswerLine bounds a line of the file.
 const maxAnswerLine = 4096
 
-// OpenAnswers reads the answers of earlier runs. of names the model and the wording of the prompt.
+// openAnswers reads the answers of earlier runs. of names the model and the wording of the prompt.
 // If path is empty, nothing is stored.
-func OpenAnswers(path, of string) (*AnswerBook, error) {
-	b := &AnswerBook{of: of, known: map[string]audit.Answer{}}
+func openAnswers(path, of string) (*answerBook, error) {
+	b := &answerBook{of: of, known: map[string]audit.Answer{}}
 	if path == "" {
 		return b, nil
 	}
@@ -66,20 +67,20 @@ func OpenAnswers(path, of string) (*AnswerBook, error) {
 	return b, nil
 }
 
-// Close closes the file.
-func (b *AnswerBook) Close() {
+// close closes the file.
+func (b *answerBook) close() {
 	if b.file != nil {
-		_ = b.file.Close() // Ask has reported every error of a write
+		_ = b.file.Close() // ask has reported every error of a write
 	}
 }
 
-// ErrGaveUp means that the model fails for a while.
-var ErrGaveUp = errors.New("the model does not answer")
+// errGaveUp means that the model fails for a while.
+var errGaveUp = errors.New("the model does not answer")
 
-// Ask returns the stored answer to a case, or asks the auditor and stores the answer. If the model
-// has failed for a while, it returns [ErrGaveUp], because figures from a few answers would mean
+// ask returns the stored answer to a case, or asks the auditor and stores the answer. If the model
+// has failed for a while, it returns errGaveUp, because figures from a few answers would mean
 // nothing.
-func (b *AnswerBook) Ask(ctx context.Context, mu *sync.Mutex, a *Auditor, i int, one audit.Case) (audit.Answer, error) {
+func (b *answerBook) ask(ctx context.Context, mu *sync.Mutex, a *auditor.Auditor, i int, one audit.Case) (audit.Answer, error) {
 	sum := sha256.Sum256([]byte(b.of + "\x00" + one.Prompt().String()))
 	name := hex.EncodeToString(sum[:])
 	mu.Lock()
@@ -92,7 +93,7 @@ func (b *AnswerBook) Ask(ctx context.Context, mu *sync.Mutex, a *Auditor, i int,
 	o, err := a.Audit(ctx, audit.Asker{Session: floodmark.SessionID(strconv.Itoa(i))}, one)
 	if err != nil {
 		if a.Health().Resting {
-			return audit.Silent, fmt.Errorf("%w: %w", ErrGaveUp, err)
+			return audit.Silent, fmt.Errorf("%w: %w", errGaveUp, err)
 		}
 		return audit.Silent, nil
 	}
