@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/openhost"
 	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
@@ -43,7 +44,7 @@ func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 // gets reports whether a clause in which the owner asks has this name as a
 // recipient.
 func (l *licence) gets(name, role string) bool {
-	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return r.HasAsTarget(name, hook.String, role) })
+	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return r.HasAsTarget(name, hook.String, role) })
 }
 
 // paid reports whether money would go to an account that the owner has paid
@@ -78,7 +79,7 @@ func (l *licence) spent() []provenance.Record {
 
 // points reports whether a clause that asks says «them» and names no target.
 func (l *licence) points() bool {
-	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return !r.NamesTarget() && r.Points() })
+	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return !r.NamesTarget() && r.Points() })
 }
 
 // paysKnown reports whether money goes only to accounts that the owner has paid

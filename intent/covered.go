@@ -6,6 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -17,8 +18,8 @@ type licence struct {
 	known   []floodmark.Ground
 	said    []string
 	asked   asked
-	turn    *provenance.Stated // what the owner stated in this turn
-	when    *provenance.When   // read when it is first needed
+	turn    *language.Stated   // what the owner stated in this turn
+	when    *language.When     // read when it is first needed
 	grounds []floodmark.Ground // found so far
 }
 
@@ -40,10 +41,10 @@ func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Grou
 			return nil, false // and no words need to be read for that
 		}
 	}
-	l := licence{s: s, call: c, tr: tr, known: known, said: s.thisTurn(), turn: &provenance.Stated{}}
+	l := licence{s: s, call: c, tr: tr, known: known, said: s.thisTurn(), turn: &language.Stated{}}
 	l.asked = s.asks(l.said, c.Use.Licence)
 	if !c.has(catalog.IsWhen) {
-		l.asked.wanted = slices.DeleteFunc(l.asked.wanted, (*provenance.Request).Timed) // «on Friday» is not now
+		l.asked.wanted = slices.DeleteFunc(l.asked.wanted, (*language.Request).Timed) // «on Friday» is not now
 	}
 	if len(l.asked.wanted) == 0 {
 		covered := l.answersSender()
@@ -73,11 +74,11 @@ func relaxable(effects []floodmark.Effect) bool {
 
 // whenAsked is what the owner said about time: in the clauses that ask, or else
 // anywhere in the turn.
-func (l *licence) whenAsked() *provenance.When {
+func (l *licence) whenAsked() *language.When {
 	if l.when != nil {
 		return l.when
 	}
-	l.when = &provenance.When{}
+	l.when = &language.When{}
 	for _, r := range l.asked.wanted {
 		r.AddTo(l.when)
 	}
@@ -103,7 +104,7 @@ func (l *licence) covers() bool {
 		if a.Role == floodmark.Content || slices.Contains(l.call.Use.Selectors, leaf.Top) {
 			continue // the word only chose the effect, which the verb answers for
 		}
-		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, RoleName(about, leaf)) }
+		ruledOut := func(r *language.Request) bool { return r.Has(leaf.Value, leaf.Kind, RoleName(about, leaf)) }
 		says := leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number)
 		if says && slices.ContainsFunc(l.asked.ruledOut, ruledOut) {
 			return false
@@ -143,7 +144,7 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	if !lands(about) {
 		return l.turn.Has(leaf.Value, leaf.Kind, RoleName(about, leaf))
 	}
-	named := func(r *provenance.Request) bool { return namedAs(r, l.call.Use, about, leaf) }
+	named := func(r *language.Request) bool { return namedAs(r, l.call.Use, about, leaf) }
 	if slices.ContainsFunc(l.asked.wanted, named) {
 		return true
 	}
@@ -153,13 +154,13 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 // meant reports whether a clause that asks and names no target can mean only this:
 // the one thing that was named, or with «them» one of the people who were.
 func (l *licence) meant(value string) bool {
-	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return !r.NamesTarget() && (l.turn.HasOnly(value) || r.Points() && l.turn.HasName(value))
 	})
 }
 
 // namedAs reports whether a clause names a value as what the argument is.
-func namedAs(r *provenance.Request, use *catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
+func namedAs(r *language.Request, use *catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
 	role := RoleName(about, leaf)
 	switch {
 	case about.Is == catalog.IsAmount:
@@ -182,7 +183,7 @@ func lands(a catalog.Arg) bool {
 }
 
 // An asked is what an owner asked for, and what they ruled out.
-type asked struct{ wanted, ruledOut []*provenance.Request }
+type asked struct{ wanted, ruledOut []*language.Request }
 
 // asks returns the clauses in which the owner used one of the verbs. «Don't
 // send it» takes back what they asked for before. If it has a name, it rules

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/tokens"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // A form is what a call writes into the fields of a page. The page says what the
@@ -99,17 +99,17 @@ func (l *licence) offered(leaf hook.Leaf, field string) bool {
 	words := strings.FieldsFunc(strings.ToLower(field), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(word string) bool {
 		return slices.ContainsFunc(l.tr.Labelled(word, leaf.Value), func(sp floodmark.Span) bool {
-			return l.holds(sp.Node) == provenance.Mine
+			return l.holds(sp.Node) == language.Mine
 		})
 	})
 }
 
 // holds is about whom the owner said that the place of a source is. Only what
 // was read there counts, and nothing a page gave.
-func (l *licence) holds(n floodmark.NodeID) provenance.Whose {
+func (l *licence) holds(n floodmark.NodeID) language.Whose {
 	src, ok := l.s.Ledger.Source(n)
 	if !ok || src.Origin.Kind != floodmark.FromTool || src.Origin.Place == "" {
-		return provenance.Nobodys
+		return language.Nobodys
 	}
 	return l.s.Words.Holds(l.said, src.Origin.Place)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -144,7 +145,7 @@ func (l *licence) targetStated(but int) bool {
 // asked for it.
 func (l *licence) ownWords(but int) bool {
 	for text := range l.texts() {
-		if !provenance.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
+		if !language.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
 			return false
 		}
 	}
@@ -154,7 +155,7 @@ func (l *licence) ownWords(but int) bool {
 // leavesOut reports whether the owner, where they asked, called a name that is
 // in no other argument: then this argument stands in its place.
 func (l *licence) leavesOut(but int) bool {
-	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return slices.ContainsFunc(r.Called(), func(name string) bool {
 			for i, leaf := range l.call.Leaves {
 				if i != but && strings.Contains(leaf.Value, name) {
@@ -189,7 +190,7 @@ func (l *licence) begins(value string) bool {
 	if len(lists) == 0 || tokens.Reaches(value) {
 		return false
 	}
-	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return slices.ContainsFunc(r.Beginnings(), func(start string) bool {
 			return strings.HasPrefix(value, start) && !slices.ContainsFunc(lists, func(list provenance.Record) bool {
 				return l.tr.Beginning(list.Node, start) != 1
@@ -224,7 +225,7 @@ func (l *licence) namesOther(field, value string, lists []provenance.Record) boo
 		return slices.ContainsFunc(lists, func(list provenance.Record) bool { return list.Node == r.Node })
 	}
 	for _, text := range l.said {
-		words, all := provenance.Words(text)
+		words, all := language.Words(text)
 		if !all || slices.ContainsFunc(words, func(word string) bool {
 			return !strings.EqualFold(word, value) && slices.ContainsFunc(l.tr.Records(field, word), inLists)
 		}) {

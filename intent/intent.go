@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -16,7 +17,7 @@ import (
 type Session struct {
 	Agent   string
 	Catalog *catalog.Catalog
-	Words   *provenance.Lexicon // those with which owners ask; nil for none
+	Words   *language.Lexicon // those with which owners ask; nil for none
 	Ledger  *provenance.Ledger
 	Read    *Readings // remembers how words were read; nil remembers nothing
 	// Said is all that the owner said. The last turn and this one began when they had

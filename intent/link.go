@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -57,7 +58,7 @@ func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argume
 
 // linksTo reports whether a reading is about a URL that was seen at these places. The first of them must be a link
 // it speaks of: an attacker who brought a URL in earlier, elsewhere, must not have it read by posting it again.
-func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
+func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading language.Reading) bool {
 	links := s.linksOf(tr, reading.Names)
 	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {
 		return false

@@ -7,12 +7,13 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // self reports whether an address is the owner's own: it is labelled as one
 // where they said that their data is. So nothing goes to others.
-func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, provenance.Mine) }
+func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, language.Mine) }
 
 // held reports whether an address is that of a person whom the owner called by
 // name: it is labelled as one where they said that hers is, it has that name in
@@ -28,12 +29,12 @@ func (l *licence) held(but int, leaf hook.Leaf) bool {
 	local, _, _ := strings.Cut(strings.ToLower(leaf.Value), "@")
 	parts := strings.FieldsFunc(local, func(r rune) bool { return r < 'a' || r > 'z' })
 	called := func(name string) bool { return slices.Contains(parts, strings.ToLower(name)) }
-	return slices.ContainsFunc(l.turn.Names(), called) && l.addressIn(leaf, provenance.Theirs)
+	return slices.ContainsFunc(l.turn.Names(), called) && l.addressIn(leaf, language.Theirs)
 }
 
 // addressIn reports whether a mail address is labelled as one in a place that the
 // owner said has the data of this person, the owner's own or another's.
-func (l *licence) addressIn(leaf hook.Leaf, whose provenance.Whose) bool {
+func (l *licence) addressIn(leaf hook.Leaf, whose language.Whose) bool {
 	saysWhere := func(text string) bool { return strings.ContainsAny(text, "/~") } // such a place is a path
 	if !strings.Contains(leaf.Value, "@") || !slices.ContainsFunc(l.said, saysWhere) {
 		return false
@@ -61,7 +62,7 @@ func (l *licence) titled() (int, bool) {
 		if l.call.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
 			continue
 		}
-		his := provenance.Quotes(l.said, leaf.Value) && l.letterForLetter(leaf.Value)
+		his := language.Quotes(l.said, leaf.Value) && l.letterForLetter(leaf.Value)
 		if namesTitle(leaf.Top) && !his {
 			return 0, false // it is called otherwise
 		}
@@ -114,12 +115,12 @@ func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
 	if !ok || l.call.Tool.Server == "" || src.Origin.Server != l.call.Tool.Server || !OwnTool(l.s.Catalog, l.s.Agent, src) {
 		return false
 	}
-	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return speaksOf(r, leaf.Top) })
+	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return speaksOf(r, leaf.Top) })
 }
 
 // speaksOf reports whether a clause has the words of an argument's name, small
 // ones aside: «ssh key» for ssh_key, «repositories» for repo_name.
-func speaksOf(r *provenance.Request, name string) bool {
+func speaksOf(r *language.Request, name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' })
 	words = slices.DeleteFunc(words, func(w string) bool {
 		return w == "id" || w == "ids" || w == "name" || w == "number" || w == "key" && len(words) == 1

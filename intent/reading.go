@@ -3,15 +3,15 @@ package intent
 import (
 	"slices"
 
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/language"
 )
 
 // Readings remember how the owner's words were read, so that it is not done again
 // for every call. What they give is what reading again would give. They belong
 // to one session and the caller that judges it; the zero value has read nothing.
 type Readings struct {
-	words *provenance.Lexicon // by which they were read
-	texts []*reading          // the newest last
+	words *language.Lexicon // by which they were read
+	texts []*reading        // the newest last
 }
 
 // maxReadings bounds how many messages are remembered: those of a turn.
@@ -39,11 +39,11 @@ func (rs *Readings) Size() (n int64) {
 // asked for, and never changed.
 type reading struct {
 	text     string
-	requests []*provenance.Request
+	requests []*language.Request
 	parted   bool // requests are there
 	assents  bool
 	heard    bool // assents is known
-	stated   *provenance.Stated
+	stated   *language.Stated
 }
 
 // reading returns what is known of a message. Under other rules nothing is.
@@ -67,7 +67,7 @@ func (s *Session) reading(text string) *reading {
 }
 
 // requests are the clauses of a message of the owner.
-func (s *Session) requests(text string) []*provenance.Request {
+func (s *Session) requests(text string) []*language.Request {
 	r := s.reading(text)
 	if !r.parted {
 		r.requests, r.parted = s.Words.Requests(text), true
@@ -85,16 +85,16 @@ func (s *Session) assents(text string) bool {
 }
 
 // statedIn returns what the owner stated in some messages. Callers must not add to it.
-func (s *Session) statedIn(texts []string) *provenance.Stated {
+func (s *Session) statedIn(texts []string) *language.Stated {
 	if len(texts) == 1 {
 		r := s.reading(texts[0])
 		if r.stated == nil {
-			r.stated = &provenance.Stated{}
+			r.stated = &language.Stated{}
 			r.stated.Add(texts[0])
 		}
 		return r.stated
 	}
-	all := &provenance.Stated{}
+	all := &language.Stated{}
 	for _, text := range texts {
 		all.Add(text)
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/language"
 )
 
-func readingBy(words *provenance.Lexicon, rs *Readings) *Session {
+func readingBy(words *language.Lexicon, rs *Readings) *Session {
 	return &Session{Words: words, Read: rs}
 }
 
 // Whatever was read before, a message is understood as it is without memory.
 func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
-	words, rs := provenance.NewLexicon(), &Readings{}
+	words, rs := language.NewLexicon(), &Readings{}
 	verbs := []string{"send", "mail"}
 	for round := range 3 {
 		for i, text := range []string{"mail it to anna@firm.example", "don't send it", "yes", "", "send 7 coins to Bob", "mail it to eve@firm.example", "yes please"} {
@@ -36,7 +36,7 @@ func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
 
 // Two messages state what both do, and the memory of one is not added to.
 func TestReadingsAreNotAddedTo(t *testing.T) {
-	st := readingBy(provenance.NewLexicon(), &Readings{})
+	st := readingBy(language.NewLexicon(), &Readings{})
 	one := st.statedIn([]string{"mail anna@firm.example"})
 	two := st.statedIn([]string{"mail anna@firm.example", "and bob@firm.example"})
 	if !two.Has("bob@firm.example", 0, "to") || !two.Has("anna@firm.example", 0, "to") {
@@ -48,7 +48,7 @@ func TestReadingsAreNotAddedTo(t *testing.T) {
 }
 
 func TestReadingsAreBounded(t *testing.T) {
-	words, rs := provenance.NewLexicon(), &Readings{}
+	words, rs := language.NewLexicon(), &Readings{}
 	st := readingBy(words, rs)
 	for i := range 3 * maxReadings {
 		st.requests(fmt.Sprint("mail page ", i, " to anna@firm.example"))
@@ -65,7 +65,7 @@ func TestReadingsAreBounded(t *testing.T) {
 	if rs.Size() == before {
 		t.Error("a message as long as may be is not remembered")
 	}
-	readingBy(provenance.NewLexicon(), rs).requests("mail it")
+	readingBy(language.NewLexicon(), rs).requests("mail it")
 	if len(rs.texts) != 1 {
 		t.Errorf("under other words %d readings are left, want the new one", len(rs.texts))
 	}

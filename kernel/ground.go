@@ -12,8 +12,6 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// This file holds the small questions every judgement asks of the session.
-
 func (st *step) ref(server, name string) floodmark.ToolRef {
 	return floodmark.ToolRef{Agent: st.ev.Agent, Server: server, Name: name}
 }

@@ -3,8 +3,8 @@ package kernel
 import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/intent"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/policy"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // Readings remember how the owner's words were read and what rules said of sources, so
@@ -20,7 +20,7 @@ type Readings struct {
 
 	// shown is what a card repeats of a message, by these words.
 	shown, shownOf string
-	shownBy        *provenance.Lexicon
+	shownBy        *language.Lexicon
 }
 
 // Size is about what they take in memory.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/rounds"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -94,7 +95,7 @@ type State struct {
 	// they are all that the owner wants, one for each session and one for all.
 	Pauses []floodmark.Pause `json:"pauses,omitempty"`
 
-	stated provenance.Stated // folded from Owner
+	stated language.Stated // folded from Owner
 }
 
 // A Refused is a call that was not let through.

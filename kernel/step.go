@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
@@ -26,7 +27,7 @@ type Rules struct {
 	// secrets finds secrets in text. Without it every text is one.
 	secrets *redact.Detector
 	// words are those with which owners ask. Without them no text is a request.
-	words *provenance.Lexicon
+	words *language.Lexicon
 	// shapes are those of credentials, made when one is first looked for.
 	shapes func() *redact.Veils
 }
@@ -34,7 +35,7 @@ type Rules struct {
 // NewRules returns rules to decide by. Only these can tell a secret from other
 // text: for Rules made otherwise every text is a secret.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
-	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon(), shapes: sync.OnceValue(redact.NewVeils)}
+	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: language.NewLexicon(), shapes: sync.OnceValue(redact.NewVeils)}
 }
 
 // veils are what credentials look like.

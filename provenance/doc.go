@@ -1,19 +1,15 @@
 // Package provenance knows where the content of a session came from: which
-// sources it saw and what they did to its mark, where the value of an argument
-// was seen before, and what the owner stated. It judges nothing, and it keeps
-// no content but the owner's own words.
+// sources it saw and what they did to its mark, and where the value of an argument
+// was seen before. It judges nothing, and it keeps no content.
 //
-//	ledger.go     the sources of one session, and its mark
-//	token.go      the typed tokens of a text
-//	normalise.go  the form of a text in which look-alikes are alike
-//	index.go      keyed hashes of tokens, which survive without the content
-//	stated.go     what the owner typed, for strict matching
-//	trace.go      where one argument came from
+//	ledger.go   the sources of one session, and its mark
+//	index.go    keyed hashes of tokens, which survive without the content
+//	trace.go    where one argument came from
+//	record.go   the records that tools return, by the values of their fields
 //
 // # Strict and loose
 //
-// Two kinds of matching live here and are never mixed up. Loose matching folds
-// case, look-alikes and punctuation; it finds more than there is, and is used
-// to lower trust and to explain. Strict matching finds only whole tokens as
-// they were typed, and is the only one that may raise trust.
+// Matching here is loose: it folds case, look-alikes and punctuation. It finds more
+// than there is, and is used to lower trust and to explain. Only strict matching, of
+// whole tokens as the owner typed them, may raise trust: internal/language does it.
 package provenance

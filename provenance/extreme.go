@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
@@ -84,7 +85,7 @@ func (h *hasher) extremeHash(name string, most bool) Hash {
 }
 
 // Extremes returns the records that a word of the owner chooses: «largest».
-func (t *Tracer) Extremes(l *Lexicon, s *Stated) []Record {
+func (t *Tracer) Extremes(l *language.Lexicon, s *language.Stated) []Record {
 	if t.Index == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/postings"
 )
 
@@ -130,21 +131,21 @@ func TestExtremes(t *testing.T) {
 		{`the file "the largest of all"`, files("size", "5", "6"), ""},
 	} {
 		tr := library(c.text)
-		var s Stated
+		var s language.Stated
 		s.Add(c.said)
-		got := tr.Extremes(NewLexicon(), &s)
+		got := tr.Extremes(language.NewLexicon(), &s)
 		switch {
 		case c.want == "" && len(got) != 0, c.want != "" && (len(got) != 1 || got[0] != tr.Records("id", c.want)[0]):
 			t.Errorf("%q in %s: %v", c.said, c.text, got)
 		}
 	}
-	var s Stated
+	var s language.Stated
 	s.Add("largest")
-	if (&Tracer{}).Extremes(NewLexicon(), &s) != nil {
+	if (&Tracer{}).Extremes(language.NewLexicon(), &s) != nil {
 		t.Error("nothing has a largest")
 	}
 	both := library(files("size", "5", "6"), files("size", "9", "1"))
-	if got := both.Extremes(NewLexicon(), &s); len(got) != 2 || got[0].Node != 1 || got[1].Node != 2 {
+	if got := both.Extremes(language.NewLexicon(), &s); len(got) != 2 || got[0].Node != 1 || got[1].Node != 2 {
 		t.Errorf("each content has its own: %v", got)
 	}
 }

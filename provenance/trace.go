@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/internal/tokens"
 )
@@ -23,7 +24,7 @@ type Tracer struct {
 	Key    Key
 	Also   []Key // others that something in Index is under
 	Index  Index // may be nil: then nothing was seen
-	Stated *Stated
+	Stated *language.Stated
 	Ledger *Ledger
 
 	hasher *hasher          // made when it is first needed, then kept: making one is slow

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/language"
 	"github.com/floodmark/floodmark/internal/postings"
 )
 
@@ -19,7 +20,7 @@ type seenText struct {
 // whose owner typed what is at Owner.
 func tracer(t testing.TB, texts ...seenText) *Tracer {
 	t.Helper()
-	ix, l, s := postings.NewMemory(), &Ledger{}, &Stated{}
+	ix, l, s := postings.NewMemory(), &Ledger{}, &language.Stated{}
 	for n, text := range texts {
 		src := source(n, label(text.trust, floodmark.Public))
 		mustAdd(t, l, src)
