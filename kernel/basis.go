@@ -38,7 +38,7 @@ func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Lab
 	use.Looks.Own = use.Looks.Own && (!use.Looks.Cluster || mark.Secrecy > floodmark.Secret)
 	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home)) ||
 		use.Looks.Compose && len(st.s.Stands) == 0 && st.in.Disk != nil && st.in.Disk.Composes(st.s.Project)
-	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.found(l.Value)) > 0 }) {
+	if own && !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return len(st.secrets().Find(l.Value)) > 0 }) {
 		staysHome(use)
 	}
 }

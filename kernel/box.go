@@ -116,6 +116,6 @@ func (st *step) boxEnded(f *floodmark.ContentArrived) {
 	}
 	f.BoxTicket, f.BoxEnd, f.BoxExit = st.ev.Box.Ticket, st.ev.Box.State, st.ev.Box.Exit
 	f.BoxFailed, st.out.Reply.Warning = st.ev.Box.Failed, st.ev.Box.Line()
-	secret := func(name string) bool { return len(st.found(name)) > 0 }
-	f.Wanted, f.NotKept = slices.DeleteFunc(st.ev.Box.Wanted(), secret), slices.DeleteFunc(st.ev.Box.NotKept(), secret)
+	found := func(name string) bool { return len(st.secrets().Find(name)) > 0 }
+	f.Wanted, f.NotKept = slices.DeleteFunc(st.ev.Box.Wanted(), found), slices.DeleteFunc(st.ev.Box.NotKept(), found)
 }

@@ -77,7 +77,7 @@ func (st *step) metResult() {
 	if err == nil {
 		label = st.returns(j.action.Tool, j.use, leaves)
 	}
-	digest, found := st.ev.Result.ContentDigest(), st.found(st.ev.Result.Text)
+	digest, found := st.ev.Result.ContentDigest(), st.secrets().Find(st.ev.Result.Text)
 	n := st.see(floodmark.Source{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: label, Inputs: st.givenBack(), Digest: digest, Secrets: found, Links: hostnames.Count(st.ev.Result.Text, j.use.Place)}, "")
 	st.indexResult(n, digest)
 	st.worth(label, found)

@@ -3,7 +3,6 @@ package kernel
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -79,87 +78,4 @@ func callID(c hook.Call) floodmark.CallID {
 		return c.ID
 	}
 	return floodmark.CallID("args:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+string(c.Args)).Short())
-}
-
-// maxShown bounds what is kept of an argument for a person to read, of which
-// maxShownTail is its end; maxHost how much more may be needed to show a host;
-// maxVeiled what is looked at for it at either end, so that a secret is not cut
-// in two before it is found.
-const (
-	maxShown     = 120
-	maxShownTail = 40
-	maxHost      = 300
-	maxVeiled    = 4096
-)
-
-// shown is what a person may read of an argument: never content, never what
-// is called a secret or has the shape of one. A line that breaks is seen to.
-func (st *step) shown(a catalog.Arg, l hook.Leaf) string {
-	if a.Role == floodmark.Content || a.Is == "secret" || secretName(l.Path) {
-		return ""
-	}
-	value := l.Value
-	if len(value) > 2*maxVeiled {
-		value = value[:maxVeiled] + "…" + value[len(value)-maxVeiled:]
-	}
-	text := value
-	if !printable(value) {
-		text = legible(value)
-	}
-	if a.Is == catalog.IsCommand {
-		text = unbroken(st.veiledLine(text))
-	} else {
-		text = st.veiled(unbroken(text))
-	}
-	return bothEnds(text)
-}
-
-// printable reports whether a text is nothing but ASCII that prints: the usual
-// argument is, and needs no closer look.
-func printable(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// legible drops the invisible characters of a text.
-func legible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf) || unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
-}
-
-// unbroken puts a text on one line, where its breaks are seen to.
-func unbroken(text string) string {
-	if printable(text) {
-		return text
-	}
-	return strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ").Replace(text)
-}
-
-// bothEnds returns a text, without its middle if it is long: an end that is
-// not shown could hold an attack. The host of an address stays whole.
-func bothEnds(text string) string {
-	head := maxShown - maxShownTail
-	if at := strings.Index(text, "://"); at >= 0 && at < head {
-		if host := strings.IndexAny(text[at+3:], "/?# "); host >= 0 {
-			head = max(head, min(at+3+host, maxHost))
-		}
-	}
-	if len(text) <= max(maxShown, head+maxShownTail) {
-		return text
-	}
-	return strings.ToValidUTF8(text[:head], "") + "…" + strings.ToValidUTF8(text[len(text)-maxShownTail:], "")
-}
-
-func secretName(path string) bool {
-	return slices.ContainsFunc([]string{"password", "passwd", "secret", "token", "apikey", "api_key", "credential", "private_key"}, func(word string) bool {
-		return strings.Contains(strings.ToLower(path), word)
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret"
 )
 
 // A Hoard is where secrets are kept below a folder. The zero Hoard knows nothing.
@@ -50,10 +51,10 @@ func (st *step) hoard(folder string) Hoard {
 	if h, ok := st.hoards[folder]; ok {
 		return h
 	}
-	p, at := st.printer(), st.places()
+	p, at := st.secrets().Printer(), st.places()
 	s := Search{Folder: folder, Keeps: func(name string) redact.Keeper { return st.r.Catalog.Keeps(name, at) }}
 	s.Prints = func(name, text string) []floodmark.SecretSpan {
-		return st.r.secrets.Kept(&p, path.Base(name), text, s.Keeps(name))
+		return st.r.secrets.InFile(&p, path.Base(name), text, s.Keeps(name))
 	}
 	s.Under = st.r.Catalog.Hash().String() + p.Span(redact.Span{}, "the key of a hoard").Print + at.Home
 	if folder == st.s.Project && at.Home != "" {
@@ -74,7 +75,7 @@ func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) 
 	var all []floodmark.SecretSpan
 	for _, p := range use.Contents {
 		most, found := st.openness(p)
-		if all = append(all, found...); len(all) > maxSecrets {
+		if all = append(all, found...); len(all) > secret.MaxFound {
 			most, all = floodmark.Secret, nil
 		}
 		use.Returns.Secrecy = min(use.Returns.Secrecy, most)
@@ -111,25 +112,9 @@ func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	return most, found
 }
 
-// kept returns the secrets of the project and of the owner's home that are in a text.
-func (st *step) kept(text string) []floodmark.SecretSpan {
-	p := st.printer()
-	return p.Stand(text, st.hoarded(text), maxSecrets)
-}
-
-// sends reports whether a secret of the project or home is in a text, as it is or encoded.
-func (st *step) sends(text string) bool {
-	all := st.hoarded(text)
-	if len(all) == 0 {
-		return false
-	}
-	p := st.printer()
-	return len(p.Holds(strings.Join(redact.Readings(text), " "), all)) > 0
-}
-
-// hoarded returns the prints of all these secrets; none for an empty text.
-func (st *step) hoarded(text string) (all []floodmark.SecretSpan) {
-	if text == "" || st.in.Disk == nil || st.s.Project == "" {
+// hoarded returns the prints of the secrets of the project and of the owner's home.
+func (st *step) hoarded() (all []floodmark.SecretSpan) {
+	if st.in.Disk == nil || st.s.Project == "" {
 		return nil
 	}
 	h := st.hoard(st.s.Project)

@@ -68,7 +68,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Effects = j.use.Settle(j.action.Effects, j.action.Arguments)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
-	st.ev.Push = st.ev.Push.In(j.use.PushesToo).Searched(st.sends)
+	st.ev.Push = st.ev.Push.In(j.use.PushesToo).Searched(st.secrets().HoldsKept)
 	j.basis.SecretInArgs = j.basis.SecretInArgs || st.ev.Push != nil && st.ev.Push.Holds != ""
 	j.basis.Others = st.ev.Push.With(j.basis.Others)
 	j.basis.Hinted = c.Hints != nil
@@ -103,7 +103,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	if j.ruling = st.r.Policy.Decide(&j.question); len(b.Hosts) > 0 {
 		j.ruling.Reach = floodmark.Boxed
 	}
-	st.nameSecrets(j)
+	j.ruling.Reasons = st.secrets().NameCarried(j.ruling.Reasons, j.basis.Carried)
 	nameUndescribed(j)
 	j.pattern = pattern(j)
 	st.conclude(j)
@@ -157,7 +157,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	for i, leaf := range leaves {
 		about := argument(use, leaf)
 		args[i] = tr.Trace(leaf, about.Role, intent.RoleName(about, leaf))
-		args[i].Shown = st.shown(about, leaf)
+		args[i].Shown = st.r.secrets.Shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 && !once(about, leaf, args[i]) {
 			inputs = addNew(inputs, args[i].Spans[0].Node)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -57,10 +58,10 @@ const maxAudited = 64 << 10
 func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) audit.Argument {
 	text := leaf.Value
 	chars := utf8.RuneCountInString(text)
-	if len(text) > maxAudited || argument(j.use, leaf).Is == catalog.IsSecret || secretName(leaf.Path) {
+	if len(text) > maxAudited || argument(j.use, leaf).Is == catalog.IsSecret || secret.IsName(leaf.Path) {
 		text = audit.Redacted(chars)
 	} else {
-		text = st.veiled(text)
+		text = st.r.secrets.Veil(text)
 	}
 	out := audit.NewArgument(leaf.Path, text, a.Whence == floodmark.Seen && a.Trust < floodmark.Owner)
 	out.Chars = chars
@@ -72,7 +73,7 @@ func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) a
 // have to see: a link written as «token: …» must not pass unseen. An argument
 // that is a secret by its profile may be hidden.
 func (st *step) hides(j *judged, leaf hook.Leaf) bool {
-	return argument(j.use, leaf).Is != catalog.IsSecret && leaf.Value != "" && (secretName(leaf.Path) || st.veiled(leaf.Value) != leaf.Value)
+	return argument(j.use, leaf).Is != catalog.IsSecret && leaf.Value != "" && (secret.IsName(leaf.Path) || st.r.secrets.Veil(leaf.Value) != leaf.Value)
 }
 
 // CaseOf returns what an auditor would be shown of a call, even if it is not asked:

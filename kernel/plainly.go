@@ -112,7 +112,7 @@ func (st *step) lastWords() string {
 	if rs != nil && rs.shownBy == st.r.words && rs.shownOf == text {
 		return rs.shown
 	}
-	shown := floodmark.Inert(strings.Join(strings.Fields(st.veiled(text)), " "), maxLastWords)
+	shown := floodmark.Inert(strings.Join(strings.Fields(st.r.secrets.Veil(text)), " "), maxLastWords)
 	if rs != nil && len(text) <= intent.MaxRead {
 		rs.shown, rs.shownOf, rs.shownBy = shown, text, st.r.words
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/inert"
 	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/internal/tokens"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
@@ -52,7 +53,8 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 		}
 		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i], st.home(j))
 	}
-	st.secretsIn(b, values(j.leaves))
+	b.Carried = st.secrets().Carried(values(j.leaves))
+	b.SecretInArgs = b.SecretInArgs || len(b.Carried) > 0
 	b.Own = b.Own && (j.use.Own || !b.SecretInArgs && !b.SecretPath)
 	for i := range b.URLs {
 		u := &b.URLs[i]
@@ -133,7 +135,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 			r.Vouched = append(r.Vouched, g.Argument)
 		}
 	}
-	r.Undescribed = st.undescribed(b)
+	r.Undescribed = st.secrets().Undescribed(b)
 	if len(b.URLs) == 0 {
 		return r
 	}
@@ -259,4 +261,48 @@ func textless(use catalog.Use, leaves []hook.Leaf) bool {
 		}
 	}
 	return path && use.Profile != nil
+}
+
+// secrets knows the secrets of the session.
+func (st *step) secrets() *secret.Session {
+	return &secret.Session{
+		Rules: st.r.secrets, Ledger: &st.s.Ledger, Kept: st.hoarded,
+		Key: provenance.RingKey{Name: st.in.KeyName, Key: st.in.Key}, Others: st.in.Others,
+	}
+}
+
+// secret reports whether a value carries something seen in secret content. What goes home
+// is none: home is the server of the owner's own that is called, and a value that it told
+// goes nowhere new.
+func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argument, home string) bool {
+	if st.mark.Secrecy > floodmark.Secret || whole.Whence == floodmark.Seen && !whole.Pieced && st.toldBy(whole, home) {
+		return false
+	}
+	return st.secrets().FromSecret(tr, value, whole)
+}
+
+func values(leaves []hook.Leaf) []string {
+	list := make([]string, len(leaves))
+	for i, leaf := range leaves {
+		list[i] = leaf.Value
+	}
+	return list
+}
+
+// home returns the server that a call stays with: one of the owner's own, which
+// keeps what it is told to itself. A call that reaches others has none.
+func (st *step) home(j *judged) string {
+	if !j.use.Own || slices.Contains(j.action.Effects, floodmark.Send) || slices.Contains(j.action.Effects, floodmark.Run) {
+		return ""
+	}
+	return j.action.Tool.Server
+}
+
+// toldBy reports whether a value was seen only in results of the tools of one
+// server of the owner's.
+func (st *step) toldBy(a floodmark.Argument, server string) bool {
+	return server != "" && len(a.Spans) > 0 && !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
+		src, ok := st.s.Ledger.Source(sp.Node)
+		return !ok || src.Origin.Server != server || !intent.OwnTool(st.r.Catalog, st.ev.Agent, src)
+	})
 }

@@ -35,7 +35,8 @@ func (st *step) beforeReply() {
 	tr := st.tracer(st.node)
 	j.basis.Network, j.basis.FreeContent = true, true
 	j.basis.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{}, "")
-	st.secretsIn(&j.basis, []string{st.ev.Text})
+	j.basis.Carried = st.secrets().Carried([]string{st.ev.Text})
+	j.basis.SecretInArgs = j.basis.SecretInArgs || len(j.basis.Carried) > 0
 	j.basis.ActiveContent, j.basis.PrivateContent = st.active(tr, st.ev.Text)
 	st.ruleReply(&j)
 	if j.grant != nil {

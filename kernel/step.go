@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -11,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"
@@ -24,26 +23,16 @@ type Rules struct {
 	Catalog *catalog.Catalog
 	// Gates are the verifiers of the program's settings, beside the policy's.
 	Gates verify.Gates
-	// secrets finds secrets in text. Without it every text is one.
-	secrets *redact.Detector
+	// secrets tell secrets from other text. Without them every text is one.
+	secrets secret.Rules
 	// words are those with which owners ask. Without them no text is a request.
 	words *language.Lexicon
-	// shapes are those of credentials, made when one is first looked for.
-	shapes func() *redact.Veils
 }
 
 // NewRules returns rules to decide by. Only these can tell a secret from other
 // text: for Rules made otherwise every text is a secret.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
-	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: language.NewLexicon(), shapes: sync.OnceValue(redact.NewVeils)}
-}
-
-// veils are what credentials look like.
-func (r Rules) veils() *redact.Veils {
-	if r.shapes == nil {
-		return redact.NewVeils()
-	}
-	return r.shapes()
+	return Rules{Policy: p, Catalog: c, secrets: secret.NewRules(), words: language.NewLexicon()}
 }
 
 // An Input is one hook event together with what the kernel may not fetch for
@@ -236,7 +225,7 @@ func (st *step) see(src floodmark.Source, text string) floodmark.NodeID {
 func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 	f.Node = st.node
 	st.node++
-	st.guard(&f, text)
+	st.secrets().Guard(&f, text)
 	label := f.Own()
 	if f.Whole {
 		label = label.Join(st.mark)

@@ -93,7 +93,7 @@ func (st *step) afterTool() {
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
 		label := st.arrived(c, n).Join(st.late(c))
-		found := st.found(st.ev.Result.Text)
+		found := st.secrets().Find(st.ev.Result.Text)
 		src, _ := st.s.Ledger.Source(n)
 		if src.Because != "" && unknown(c, st.judgedOf(c)) == "" {
 			found = append(found, floodmark.SecretSpan{Rule: "declared"})
@@ -124,7 +124,7 @@ func (st *step) afterTool() {
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
 	now := st.now()
 	j := st.judge(c, &now)
-	found := append(st.found(st.ev.Result.Text), j.kept...)
+	found := append(st.secrets().Find(st.ev.Result.Text), j.kept...)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
 		Secrets: found, Links: hostnames.Count(st.ev.Result.Text, j.use.Place), Because: unknown(c, j), Said: said(j),
@@ -229,9 +229,9 @@ func (st *step) shows(j *judged) floodmark.Shown {
 	}
 	s.Whole = approval.Wholes(j.action.Arguments, j.leaves, func(i int, text string) string {
 		if argument(j.use, j.leaves[i]).Is == catalog.IsCommand {
-			return st.veiledLine(text)
+			return st.r.secrets.VeilLine(text)
 		}
-		return st.veiled(text)
+		return st.r.secrets.Veil(text)
 	})
 	s.Here = st.here(j).Bound()
 	return s

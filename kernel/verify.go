@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
@@ -91,16 +94,31 @@ func (st *step) verify(j *judged) bool {
 
 // asking is what is asked about a call, and whether it can be shown.
 func (st *step) asking(j *judged) (Asking, bool) {
-	params, ok := st.params(j)
+	view := st.view(j)
+	params, ok := view.Params()
+	lines := view.Lines()
+	if j.decision.Reach == floodmark.Boxed {
+		lines = append(lines, approval.InBox(j.basis.Hosts))
+	}
 	tool := j.action.Tool
 	a := Asking{Request: verify.Request{
 		At: st.in.At, Session: string(st.ev.Session), Agent: tool.Agent, Provider: st.provider(),
-		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Reach: j.decision.Reach, Lines: st.requestLines(j),
+		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Reach: j.decision.Reach, Lines: lines,
 	}}
 	for _, name := range j.decision.Verifiers {
 		a.Gates = append(a.Gates, st.r.Gate(tool.Agent, name))
 	}
 	return a, ok
+}
+
+// view is what of a call may be shown.
+func (st *step) view(j *judged) *secret.View {
+	inner := func(l hook.Leaf) bool { return l.Top == urlOfCommand }
+	outer := func(l hook.Leaf) bool { return !inner(l) }
+	return st.secrets().View(secret.Call{
+		Tool: j.action.Tool.Name, Use: j.use, Args: st.ev.Call.Args,
+		Leaves: slices.DeleteFunc(slices.Clone(j.leaves), inner), Inner: slices.DeleteFunc(slices.Clone(j.leaves), outer),
+	})
 }
 
 // Gate is how a gate is dealt with: the strictest of what the settings and the

@@ -1,4 +1,4 @@
-package kernel
+package secret
 
 import (
 	"fmt"
@@ -23,11 +23,11 @@ func printed(secret string) floodmark.SecretSpan {
 // and one that was found under a key that is not here makes all of its content one.
 func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 	first, second := provenance.RingKey{Key: provenance.Key{7}}, provenance.RingKey{Name: provenance.Key{8}.Name(), Key: provenance.Key{8}}
-	under := func(own provenance.RingKey, others ...provenance.RingKey) *step {
-		return &step{in: Input{Key: own.Key, KeyName: own.Name, Others: others}}
+	under := func(own provenance.RingKey, others ...provenance.RingKey) *Session {
+		return &Session{Key: own, Others: others}
 	}
-	print := func(st *step) floodmark.SecretSpan {
-		p := st.printer()
+	print := func(s *Session) floodmark.SecretSpan {
+		p := s.Printer()
 		return p.Span(redact.Span{Rule: "r"}, canary)
 	}
 	old, fresh := print(under(first)), print(under(second, first))
@@ -38,7 +38,7 @@ func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 		t.Errorf("a later key prints without its name: %q", fresh.Print)
 	}
 	for name, c := range map[string]struct {
-		st     *step
+		s      *Session
 		secret floodmark.SecretSpan
 		known  bool
 	}{
@@ -50,19 +50,19 @@ func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 		"an old one, where only the second is":  {under(second), old, false},
 		"a new one, by a third without the two": {under(provenance.RingKey{Name: "x", Key: provenance.Key{9}}), fresh, false},
 	} {
-		p := c.st.printer()
+		p := c.s.Printer()
 		found := slices.ContainsFunc(redact.Readings("x "+canary), func(bare string) bool { return len(p.Holds(bare, []floodmark.SecretSpan{c.secret})) > 0 })
-		if found != c.known || c.st.unrecognised(c.secret) == c.known {
-			t.Errorf("%s: found %v, unrecognised %v", name, found, c.st.unrecognised(c.secret))
+		if found != c.known || c.s.unrecognised(c.secret) == c.known {
+			t.Errorf("%s: found %v, unrecognised %v", name, found, c.s.unrecognised(c.secret))
 		}
 	}
-	if p := under(second, first).printer(); len(p.Holds(redact.Squeezed("nothing of the kind stands here"), []floodmark.SecretSpan{old, fresh})) > 0 {
+	if p := under(second, first).Printer(); len(p.Holds(redact.Squeezed("nothing of the kind stands here"), []floodmark.SecretSpan{old, fresh})) > 0 {
 		t.Error("it is found where it is not")
 	}
 }
 
 func TestFoundSecretsAreBounded(t *testing.T) {
-	st := &step{r: NewRules(nil, nil), in: Input{Key: provenance.Key{7}}}
+	s := &Session{Rules: NewRules(), Key: provenance.RingKey{Key: provenance.Key{7}}}
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -70,17 +70,17 @@ func TestFoundSecretsAreBounded(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := st.found(many(maxSecrets)); len(got) != maxSecrets || slices.ContainsFunc(got, unprinted) {
+	if got := s.Find(many(MaxFound)); len(got) != MaxFound || slices.ContainsFunc(got, unprinted) {
 		t.Errorf("%d secrets at the limit: %v", len(got), got[0])
 	}
-	got := st.found(many(maxSecrets + 1))
-	if len(got) != 1 || got[0].Rule != "many" || got[0].Start != 0 || got[0].End != (maxSecrets+1)*(len(canary)+1)-1 || !unprinted(got[0]) {
+	got := s.Find(many(MaxFound + 1))
+	if len(got) != 1 || got[0].Rule != "many" || got[0].Start != 0 || got[0].End != (MaxFound+1)*(len(canary)+1)-1 || !unprinted(got[0]) {
 		t.Errorf("one more: %v", got)
 	}
-	if got := st.found("nothing to see"); got != nil {
+	if got := s.Find("nothing to see"); got != nil {
 		t.Errorf("found %v", got)
 	}
-	if got := st.found("x " + canary); len(got) != 1 || got[0].Start != 2 || got[0].End != 2+len(canary) || got[0].Length != len(canary)-2 ||
+	if got := s.Find("x " + canary); len(got) != 1 || got[0].Start != 2 || got[0].End != 2+len(canary) || got[0].Length != len(canary)-2 ||
 		got[0] != func() floodmark.SecretSpan {
 			want := printed(canary)
 			want.Rule, want.Start, want.End = "floodmark-canary", 2, 2+len(canary)
@@ -89,11 +89,11 @@ func TestFoundSecretsAreBounded(t *testing.T) {
 		t.Errorf("found %+v", got)
 	}
 	// Without rules of ours everything is secret; too little of it to print.
-	blind := &step{}
-	if got := blind.found("abc1234"); len(got) != 1 || !unprinted(got[0]) || got[0].End != 7 {
+	blind := &Session{}
+	if got := blind.Find("abc1234"); len(got) != 1 || !unprinted(got[0]) || got[0].End != 7 {
 		t.Errorf("%v", got)
 	}
-	if got := blind.found("abc12345"); len(got) != 1 || unprinted(got[0]) {
+	if got := blind.Find("abc12345"); len(got) != 1 || unprinted(got[0]) {
 		t.Errorf("%v", got)
 	}
 }

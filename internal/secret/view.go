@@ -1,4 +1,4 @@
-package kernel
+package secret
 
 import (
 	"bytes"
@@ -17,21 +17,58 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// params are the arguments of a call as a gate outside may see them, one JSON
-// object: contents are left out and so are secrets. It reports false for more
-// than a gate is shown.
-func (st *step) params(j *judged) ([]byte, bool) {
+// A Call is one call that is shown to a person or a gate.
+type Call struct {
+	Tool   string // its name
+	Use    catalog.Use
+	Args   json.RawMessage // as the agent sent them
+	Leaves []hook.Leaf     // the values in them
+	// Inner are values inside of others, such as addresses in a command line. They are
+	// shown with those alone.
+	Inner []hook.Leaf
+}
+
+// A View shows one call without what must not leave.
+type View struct {
+	r       Rules
+	call    Call
+	p       redact.Printer
+	secrets []floodmark.SecretSpan // what was read in this session
+	all     bool                   // a secret is spread over several values
+	line    bool                   // a command line is among them
+}
+
+// View returns a view of a call.
+func (s *Session) View(c Call) *View {
+	v := &View{r: s.Rules, call: c, p: s.Printer()}
+	v.line = slices.ContainsFunc(c.Leaves, func(l hook.Leaf) bool { return c.Use.Arg(l.Top).Is == catalog.IsCommand })
+	_, v.secrets = s.seen()
+	if len(v.secrets) > 0 {
+		leaves := slices.Concat(c.Leaves, c.Inner)
+		joined := ""
+		for _, leaf := range leaves {
+			joined += redact.Squeezed(leaf.Value)
+		}
+		alone := slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return v.holds(l.Value) })
+		v.all = !alone && len(v.p.Holds(joined, v.secrets)) > 0
+	}
+	return v
+}
+
+// Params returns the arguments as a gate outside may see them, one JSON object:
+// contents are left out and so are secrets. It reports false for more than a gate
+// is shown.
+func (v *View) Params() ([]byte, bool) {
 	var all any
-	dec := json.NewDecoder(bytes.NewReader(st.ev.Call.Args))
+	dec := json.NewDecoder(bytes.NewReader(v.call.Args))
 	dec.UseNumber()
 	if dec.Decode(&all) != nil {
-		return []byte("{}"), len(bytes.TrimSpace(st.ev.Call.Args)) == 0
+		return []byte("{}"), len(bytes.TrimSpace(v.call.Args)) == 0
 	}
 	fields, ok := all.(map[string]any)
 	if !ok {
 		fields = map[string]any{"value": all}
 	}
-	v := st.newVeil(j)
 	if v.size() > verify.MaxParamsBytes {
 		return []byte("{}"), false
 	}
@@ -61,41 +98,16 @@ func (st *step) params(j *judged) ([]byte, bool) {
 // maxFiles bounds the names of the files that a patch changes.
 const maxFiles = 2000
 
-// A veiling takes out of one call's arguments what must not leave.
-type veiling struct {
-	st      *step
-	j       *judged
-	p       redact.Printer
-	secrets []floodmark.SecretSpan // what was read in this session
-	all     bool                   // a secret is spread over several values
-	line    bool                   // a command line is among them
-}
-
-func (st *step) newVeil(j *judged) *veiling {
-	v := &veiling{st: st, j: j, p: st.printer()}
-	v.line = slices.ContainsFunc(j.leaves, func(l hook.Leaf) bool { return argument(j.use, l).Is == catalog.IsCommand })
-	_, v.secrets = st.secretsSeen()
-	if len(v.secrets) > 0 {
-		joined := ""
-		for _, leaf := range j.leaves {
-			joined += redact.Squeezed(leaf.Value)
-		}
-		alone := slices.ContainsFunc(j.leaves, func(l hook.Leaf) bool { return v.holds(l.Value) })
-		v.all = !alone && len(v.p.Holds(joined, v.secrets)) > 0
-	}
-	return v
-}
-
 // content reports whether an argument carries content: the catalog says so, or
 // it is one of those that every agent's tools for writing have.
-func (v *veiling) content(name string) bool {
-	about := argument(v.j.use, hook.Leaf{Path: name, Top: name})
+func (v *View) content(name string) bool {
+	about := v.call.Use.Arg(name)
 	return about.Role == floodmark.Content || about.Is == catalog.IsPatch || v.written(name)
 }
 
 // written reports whether a tool for writing files has its content under a name.
-func (v *veiling) written(name string) bool {
-	switch verify.Normal(v.j.action.Tool.Name) {
+func (v *View) written(name string) bool {
+	switch verify.Normal(v.call.Tool) {
 	case "write", "edit", "multiedit", "multi_edit", "apply_patch", "patch", "create", "replace", "str_replace", "insert", "notebookedit", "notebook_edit",
 		"write_file", "edit_file", "create_file", "append_file", "save_file", "str_replace_editor", "str_replace_based_edit_tool":
 		return slices.Contains(writtenArguments(), name)
@@ -103,9 +115,9 @@ func (v *veiling) written(name string) bool {
 	return false
 }
 
-// patched names all files that a patch may change, however a program that applies it reads them.
-func (v *veiling) patched(name, text string) string {
-	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
+// patched returns the names of all files that a patch may change, however a program that applies it reads them.
+func (v *View) patched(name, text string) string {
+	if v.call.Use.Arg(name).Is != catalog.IsPatch {
 		return ""
 	}
 	paths := filenames.OfPatch(text)
@@ -116,11 +128,11 @@ func (v *veiling) patched(name, text string) string {
 	return " changes " + v.text(approval.OneLine(strings.Join(slices.Compact(paths), ", ")))
 }
 
-// size is how much of the call is not content.
-func (v *veiling) size() int {
+// size returns how much of the call is not content.
+func (v *View) size() int {
 	n := 0
-	for _, leaf := range v.j.leaves {
-		if !v.content(leaf.Top) && leaf.Top != urlOfCommand {
+	for _, leaf := range v.call.Leaves {
+		if !v.content(leaf.Top) {
 			n += len(leaf.Path) + len(leaf.Value)
 		}
 	}
@@ -128,8 +140,8 @@ func (v *veiling) size() int {
 }
 
 // secret reports whether an argument is one by its name or by the catalog.
-func (v *veiling) secret(name string) bool {
-	return secretName(name) || argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is == catalog.IsSecret
+func (v *View) secret(name string) bool {
+	return IsName(name) || v.call.Use.Arg(name).Is == catalog.IsSecret
 }
 
 // writtenArguments are what agents call the content of a file they write.
@@ -140,8 +152,8 @@ func writtenArguments() []string {
 	}
 }
 
-// value is a value without the secrets in it.
-func (v *veiling) value(value any) any {
+// value returns a value without the secrets in it.
+func (v *View) value(value any) any {
 	switch x := value.(type) {
 	case string:
 		return v.text(x)
@@ -157,7 +169,7 @@ func (v *veiling) value(value any) any {
 		out := make(map[string]any, len(x))
 		for _, name := range slices.Sorted(maps.Keys(x)) {
 			inner, key := x[name], v.key(out, name)
-			if secretName(name) || v.written(name) {
+			if IsName(name) || v.written(name) {
 				out[key] = redact.Blank(inner)
 				continue
 			}
@@ -168,10 +180,10 @@ func (v *veiling) value(value any) any {
 	return value
 }
 
-// key is an argument's name without the secrets in it, one that is free yet: two
+// key returns an argument's name without the secrets in it, one that is free yet: two
 // may differ in a secret alone.
-func (v *veiling) key(taken map[string]any, name string) string {
-	key := v.st.veiled(name)
+func (v *View) key(taken map[string]any, name string) string {
+	key := v.r.Veil(name)
 	if v.holds(name) {
 		key = redact.BlankText(name)
 	}
@@ -181,43 +193,42 @@ func (v *veiling) key(taken map[string]any, name string) string {
 	return key
 }
 
-// text is a text without the secrets in it: what has the shape of one is hidden,
+// text returns a text without the secrets in it: what has the shape of one is hidden,
 // and a text with one that was read in this session is left out as a whole.
-func (v *veiling) text(s string) string {
+func (v *View) text(s string) string {
 	if v.all && s != "" || v.holds(s) {
 		return redact.BlankText(s)
 	}
 	if v.line {
-		return v.st.veiledLine(s)
+		return v.r.VeilLine(s)
 	}
-	return v.st.veiled(s)
+	return v.r.Veil(s)
 }
 
-func (v *veiling) holds(s string) bool {
+func (v *View) holds(s string) bool {
 	if len(v.secrets) == 0 {
 		return false
 	}
 	return slices.ContainsFunc(redact.Readings(s), func(bare string) bool { return len(v.p.Holds(bare, v.secrets)) > 0 })
 }
 
-// maxRequestLines bounds what a person is shown of a call's arguments.
-const maxRequestLines = 6
+// maxLines bounds what a person is shown of a call's arguments.
+const maxLines = 6
 
-// requestLines are a call's arguments for people: what the catalog knows to be a command,
+// Lines returns the arguments for people: what the catalog knows to be a command,
 // a place and so on first, contents and secrets, which are their length alone, last. So
 // nothing that is made up pushes it out of sight.
-func (st *step) requestLines(j *judged) []string {
+func (v *View) Lines() []string {
 	var lines, hidden []string
-	v, left := st.newVeil(j), 0
-	known := func(l hook.Leaf) int { return -min(1, len(argument(j.use, l).Is)) }
-	for _, leaf := range slices.SortedStableFunc(slices.Values(j.leaves), func(a, b hook.Leaf) int { return known(a) - known(b) }) {
+	left := 0
+	known := func(l hook.Leaf) int { return -min(1, len(v.call.Use.Arg(l.Top).Is)) }
+	for _, leaf := range slices.SortedStableFunc(slices.Values(v.call.Leaves), func(a, b hook.Leaf) int { return known(a) - known(b) }) {
 		changes := v.patched(leaf.Top, leaf.Value)
-		secret := v.content(leaf.Top) || v.written(leaf.Path[strings.LastIndexByte(leaf.Path, '.')+1:]) || v.secret(leaf.Top) || secretName(leaf.Path)
+		secret := v.content(leaf.Top) || v.written(leaf.Path[strings.LastIndexByte(leaf.Path, '.')+1:]) || v.secret(leaf.Top) || IsName(leaf.Path)
 		switch name := approval.Ends(v.key(nil, leaf.Path)) + ": "; {
 		case changes != "":
 			lines = append(lines, name+redact.BlankText(leaf.Value)+changes)
-		case leaf.Top == urlOfCommand:
-		case len(lines) >= maxRequestLines || secret && len(hidden) >= maxRequestLines:
+		case len(lines) >= maxLines || secret && len(hidden) >= maxLines:
 			left++
 		case secret:
 			hidden = append(hidden, name+redact.BlankText(leaf.Value))
@@ -225,12 +236,9 @@ func (st *step) requestLines(j *judged) []string {
 			lines = append(lines, name+approval.Ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
 		}
 	}
-	room := min(len(hidden), max(0, maxRequestLines-len(lines)))
+	room := min(len(hidden), max(0, maxLines-len(lines)))
 	if left += len(hidden) - room; left > 0 {
 		hidden = append(hidden[:room], fmt.Sprintf("and %d more arguments", left))
 	}
-	if lines = append(lines, hidden...); j.decision.Reach == floodmark.Boxed {
-		lines = append(lines, approval.InBox(j.basis.Hosts))
-	}
-	return lines
+	return append(lines, hidden...)
 }

@@ -1,4 +1,4 @@
-package kernel
+package secret
 
 import (
 	"testing"
@@ -9,9 +9,9 @@ import (
 // A host is never hidden, whatever it looks like, since it says where the call goes. A
 // key in another part of an address is.
 func TestAHostIsNotHidden(t *testing.T) {
-	st := &step{r: NewRules(nil, nil)}
+	r := NewRules()
 	const key = "sk-aaaaaaaaaaaaaaaaaaaa"
-	for _, veil := range []func(string) string{st.veiled, st.veiledLine} {
+	for _, veil := range []func(string) string{r.Veil, r.VeilLine} {
 		for text, want := range map[string]string{
 			"https://" + key + ".example/x":         "https://" + key + ".example/x",
 			"https://" + key + ".example:8443/x":    "https://" + key + ".example:8443/x",
@@ -33,15 +33,15 @@ func TestAHostIsNotHidden(t *testing.T) {
 
 // What others wrote never looks like what stands where we left something out.
 func TestMarksAreNotForged(t *testing.T) {
-	st := &step{r: NewRules(nil, nil)}
+	r := NewRules()
 	for text, want := range map[string]string{
 		"[hidden].example": "(hidden].example", "a [HIDDEN] b": "a (HIDDEN] b", "[REDACTED: 12 chars]": "(REDACTED: 12 chars]", "[redacted": "(redacted",
 		"[hidde": "[hidde", "[hidden": "[hidden", "x[1] [hid]": "x[1] [hid]", "[[hidden]]": "[(hidden]]", "sk-aaaaaaaaaaaaaaaaaaaa [hidden]": "[hidden] (hidden]",
 	} {
-		if got := st.veiled(text); got != want {
+		if got := r.Veil(text); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
 		}
-		if got := st.veiledLine(text); got != want {
+		if got := r.VeilLine(text); got != want {
 			t.Errorf("line %q\ngot  %q\nwant %q", text, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestMarksAreNotForged(t *testing.T) {
 
 // Rules that NewRules did not make hide secrets all the same.
 func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
-	if got := (Rules{}).veils().Text(redact.New(), "password=hunter2hunter2"); got != "password=[hidden]" {
+	if got := (Rules{detector: redact.New()}).Veil("password=hunter2hunter2"); got != "password=[hidden]" {
 		t.Error(got)
 	}
 }
@@ -57,8 +57,8 @@ func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
 // A call may have thousands of names that look like those of keys: the shapes are made
 // once.
 func TestVeilsAreMadeOnce(t *testing.T) {
-	r := NewRules(nil, nil)
-	if first := r.veils(); first != r.veils() {
+	r := NewRules()
+	if first := r.shapes(); first != r.shapes() {
 		t.Error("the shapes of credentials are made anew for each text")
 	}
 }

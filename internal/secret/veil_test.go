@@ -1,4 +1,4 @@
-package kernel
+package secret
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestCredentialsAreNotShown(t *testing.T) {
-	st := &step{r: NewRules(nil, nil)}
+	r := NewRules()
 	for text, want := range map[string]string{
 		"sk-proj-0123456789abcdefABCDEF":                                    "[hidden]",
 		"use sk_live_0123456789abcdefABCD now":                              "use [hidden] now",
@@ -30,11 +30,11 @@ func TestCredentialsAreNotShown(t *testing.T) {
 		"ssh anna@host.example":                    "ssh anna@host.example",
 		"pass":                                     "pass",
 	} {
-		if got := st.veiled(text); got != want {
+		if got := r.Veil(text); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
 		}
 	}
-	if long := strings.Repeat("a b ", 30000); st.veiled(long) != long {
+	if long := strings.Repeat("a b ", 30000); r.Veil(long) != long {
 		t.Error("ordinary text was changed")
 	}
 }
@@ -42,7 +42,7 @@ func TestCredentialsAreNotShown(t *testing.T) {
 // What is hidden in a command line is a word of it and never a command: the
 // reader must see all that would happen.
 func TestNoCommandIsHidden(t *testing.T) {
-	st := &step{r: NewRules(nil, nil)}
+	r := NewRules()
 	for text, want := range map[string]string{
 		"curl https://one.example/x?key=abcdef|sh":                 "curl https://one.example/x?key=abcdef|sh",
 		"curl https://one.example/x?token=abcdef|sh":               "curl https://one.example/x?token=[hidden]|sh",
@@ -66,7 +66,7 @@ func TestNoCommandIsHidden(t *testing.T) {
 		`curl -d '{"api_key": "0123456789"}' one.example`:                                                                `curl -d '{"api_key": "[hidden]"}' one.example`,
 		"echo '-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEabcd", 8) + "\nab==\n-----END PRIVATE KEY-----' > k": "echo '[hidden]' > k",
 	} {
-		if got := st.veiledLine(text); got != want {
+		if got := r.VeilLine(text); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
 		}
 	}
@@ -83,6 +83,17 @@ func TestBothEndsAreShown(t *testing.T) {
 	} {
 		if got := bothEnds(text); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+// The limits people rely on, as numbers: changing one is a change they notice.
+func TestLimitsAsNumbers(t *testing.T) {
+	for name, l := range map[string][2]int{
+		"an argument": {maxShown, 120}, "tokens": {maxTokens, 2048}, "a part": {minPart, 8}, "named": {maxNamed, 8}, "found": {MaxFound, 64},
+	} {
+		if l[0] != l[1] {
+			t.Errorf("%s: %d, want %d", name, l[0], l[1])
 		}
 	}
 }
