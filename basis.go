@@ -41,10 +41,9 @@ type Basis struct {
 	Tidies bool `json:"tidies,omitempty"`
 	// Pushed: all it sends is a push to the project's origin, which the owner asked for.
 	Pushed bool `json:"pushed,omitempty"`
-	// Strange: it runs a package that the owner did not name.
+	// Strange and Wipes are from older journals, which do not list what was found. See [Basis.Found].
 	Strange bool `json:"strange,omitempty"`
-	// Wipes is from older journals, which do not list what was found. See [Basis.Found].
-	Wipes bool `json:"wipes,omitempty"`
+	Wipes   bool `json:"wipes,omitempty"`
 	// Plants is an address that it writes into a file and that only foreign text named.
 	Plants string `json:"plants,omitempty"`
 	// Boxable: the door can run this command in a box, and all its known effects are possible

@@ -9,12 +9,16 @@ type Finding string
 
 // The findings that code makes. The catalog's data makes others.
 const (
-	DeletesFolder Finding = "deletes-folder" // it deletes a folder with everything in it
+	FetchesPackage Finding = "fetches-package" // it fetches and runs a published package
+	DeletesFolder  Finding = "deletes-folder"  // it deletes a folder with everything in it
 )
 
 // Found returns what was found, also where an older journal says it in a field of its own.
 func (b *Basis) Found() []Finding {
 	list := slices.Clip(b.Findings)
+	if b.Strange {
+		list = append(list, FetchesPackage)
+	}
 	if b.Wipes {
 		list = append(list, DeletesFolder)
 	}

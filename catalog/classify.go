@@ -71,8 +71,6 @@ type Use struct {
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
-	// Packages are the names of the published packages that a command line fetches and runs.
-	Packages []string
 	// Offline: a command line may work without a network. What it fetches would also use a local
 	// copy, and it names neither an address nor a package.
 	Offline bool

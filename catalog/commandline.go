@@ -58,8 +58,8 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Looks = looks.Of(&r, text, j.use.URLs)
 	j.use.Hooks = append(j.use.Hooks, j.use.Looks.Obeys(j.at.Home)...)
 	j.queries(&r, text)
-	j.use.Packages, j.use.Offline = append(j.use.Packages, fetching.Packages(&r)...), fetching.Offline(&r, j.use.URLs)
-	j.use.Found = j.use.Found.With(floodmark.DeletesFolder, wipes(&r)...)
+	j.use.Offline = fetching.Offline(&r, j.use.URLs)
+	j.use.Found = j.use.Found.With(floodmark.FetchesPackage, fetching.Packages(&r)...).With(floodmark.DeletesFolder, wipes(&r)...)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
 	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, gitwords.PushesToo(&r, j.at.Project) && !j.use.Opaque
 	j.use.Removes, j.use.Tidies = removals(&r)

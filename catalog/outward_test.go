@@ -47,7 +47,7 @@ func TestWipes(t *testing.T) {
 func TestSeveralLinesWipe(t *testing.T) {
 	c := shipped(t)
 	u := c.Classify(builtin("codex", "Bash"), append(args("command", "rm -rf src; npm install left-pad"), args("cmd", "ls")...), nil, here())
-	if !slices.Contains(u.Found.Things(floodmark.DeletesFolder), "/home/u/work/app/src") || !slices.Contains(u.Packages, "left-pad") {
-		t.Errorf("found %q, packages %q", u.Found, u.Packages)
+	if !slices.Contains(u.Found.Things(floodmark.DeletesFolder), "/home/u/work/app/src") || !slices.Contains(u.Found.Things(floodmark.FetchesPackage), "left-pad") {
+		t.Errorf("found %q", u.Found)
 	}
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"testing"
+
+	"github.com/floodmark/floodmark"
 )
 
 // The names of published packages, without versions, options and files.
@@ -42,8 +44,8 @@ func TestPackages(t *testing.T) {
 		"npm test":                            nil,
 		"apt-get install -y jq":               {"jq"},
 	} {
-		if u := shell(t, c, line); !slices.Equal(u.Packages, want) {
-			t.Errorf("%q: %q, want %q", line, u.Packages, want)
+		if u := shell(t, c, line); !slices.Equal(u.Found.Things(floodmark.FetchesPackage), want) {
+			t.Errorf("%q: %q, want %q", line, u.Found, want)
 		}
 	}
 }
@@ -86,7 +88,7 @@ func TestOffline(t *testing.T) {
 		"npm start & curl -s http://10.0.0.1/":                                   false,
 	} {
 		if u := shell(t, c, line); u.Offline != want {
-			t.Errorf("%q: %v (effects %v, packages %q, addresses %q)", line, u.Offline, u.Effects, u.Packages, u.URLs)
+			t.Errorf("%q: %v (effects %v, found %q, addresses %q)", line, u.Offline, u.Effects, u.Found, u.URLs)
 		}
 	}
 }

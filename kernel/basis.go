@@ -17,7 +17,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
-	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
+	b.Tidies, b.Pushed = st.tidies(use), st.pushed(use)
 	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said, func(p string) bool { return st.made(fileRef(p), treeRef(p)) })
 	b.Inside = st.inside(j)
 	b.Boxable = st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
@@ -85,14 +85,6 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 		}
 	}
 	return floodmark.Owner
-}
-
-// Once a session has heard others, some names must come from the owner: that of
-// a package whose code will run, that of a folder that will be gone.
-
-// strange reports a command that runs a package which the owner did not name.
-func (st *step) strange(use *catalog.Use) bool {
-	return slices.ContainsFunc(use.Packages, func(name string) bool { return !st.said(name, "package") })
 }
 
 // said reports whether the owner named something: as a whole value in its role

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 )
@@ -139,14 +140,15 @@ func TestActing(t *testing.T) {
 }
 
 // Every package has to be one that the owner named.
-func TestStrange(t *testing.T) {
+func TestFetchesPackage(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	st.s.stated.Add(`Install "left-pad"`)
 	for _, c := range []struct {
 		names []string
 		want  bool
 	}{{nil, false}, {[]string{"left-pad"}, false}, {[]string{"right-pad"}, true}, {[]string{"left-pad", "right-pad"}, true}, {[]string{"…"}, true}} {
-		if got := st.strange(&catalog.Use{Packages: c.names}); got != c.want {
+		found := finding.List{}.With(floodmark.FetchesPackage, c.names...)
+		if got := st.r.Policy.Findings().Unsettled(found, "/p", st.said, nil); len(got) > 0 != c.want {
 			t.Errorf("%q: %v", c.names, got)
 		}
 	}

@@ -127,7 +127,7 @@ func (st *step) names(tr *provenance.Tracer, host string) bool {
 func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
-		Strange: b.Strange, Plants: b.Plants, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
+		Plants: b.Plants, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
 	r.NoText, r.Tells, r.Told = b.NoText, b.Tells<<st.s.share(), st.s.Spelled
 	if b.Licensed {

@@ -65,7 +65,6 @@ func (g *guess) reground(j *judged) {
 	b.Inside = old.Inside && (use.Instructs || len(use.Placed) > 0)
 	b.Boxable = old.Boxable && g.st.boxHolds(use, j.leaves)
 	b.Plants = old.Plants
-	b.Strange = len(use.Packages) > 0 && old.Strange
 	b.Findings = g.st.r.Policy.Findings().Still(use.Found, old.Found())
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
 	if len(use.Contents) > 0 { // what was found there then

@@ -19,7 +19,7 @@ type flows struct {
 	// the reasons, made once
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
 	unknownLured, unknownNear                        floodmark.Reason
-	private, carries, steered, strange, active, told floodmark.Reason
+	private, carries, steered, active, told          floodmark.Reason
 	planted                                          floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
@@ -54,8 +54,6 @@ func newFlows(off []floodmark.Code, s Settings, table *finding.Table) flows {
 		choices: s.Choices,
 		told: reason(floodmark.FlowFetch, "choices", floodmark.Confirm,
 			"by which links were followed, more of the private data that was read could be told than the policy gives away"),
-		strange: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
-			"it fetches and runs a package that you did not name"),
 		steered: reason(floodmark.FlowFetch, "flows.flow-fetch", s.FetchSteered,
 			"you did not name this address, and text from outside may have"),
 		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
@@ -79,7 +77,6 @@ func newFlows(off []floodmark.Code, s Settings, table *finding.Table) flows {
 // apply adds what the flow rules say and reports whether a person must answer.
 func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	caught = f.find(q, finding.Flow, found)
-	caught = f.install(q, found) || caught
 	if q.Mark.Trust > floodmark.External {
 		return f.betray(q, found) || caught
 	}
@@ -150,16 +147,6 @@ func (f *flows) find(q *Question, at finding.Place, found *reasons) (caught bool
 		caught = caught || r.Verdict <= floodmark.Confirm
 	}
 	return caught
-}
-
-// install asks about a package that the owner did not name, once the session has
-// heard others: its name is all that an attacker needs to have their code run.
-func (f *flows) install(q *Question, found *reasons) bool {
-	if !f.fetchOn || !q.Reach.Strange || q.Mark.Trust >= floodmark.Owner {
-		return false
-	}
-	found.add(&f.strange)
-	return true
 }
 
 // readsNetwork reports a request that leaves the machine without being a send.

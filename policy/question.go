@@ -95,8 +95,6 @@ type Reach struct {
 	Paths []int
 	// Plants is an address that it writes into a file and that only text from outside named.
 	Plants string
-	// Strange says that it runs a package which the owner did not name.
-	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
 	// Undescribed names tools without a description, if their results are the only reason

@@ -72,7 +72,10 @@ func TestStrangePackage(t *testing.T) {
 		{"fetches are not looked at", floodmark.Local, true, []string{"flows: {off: [flow-fetch]}"}, false},
 	} {
 		q := ask("t", floodmark.Run, c.mark)
-		q.Reach = policy.Reach{Strange: c.strange, URLArg: -1}
+		q.Reach = policy.Reach{URLArg: -1}
+		if c.strange {
+			q.Findings = []floodmark.Finding{floodmark.FetchesPackage}
+		}
 		got := load(t, user(append([]string{"profile: coding"}, c.lines...)...)).Decide(q)
 		asked := got.Verdict == floodmark.Confirm && len(got.Reasons) > 0 && got.Reasons[0].Code == floodmark.FlowFetch
 		if got.Flow != c.flow || asked != c.flow {

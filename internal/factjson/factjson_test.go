@@ -128,6 +128,7 @@ func TestFindingsOfOlderJournals(t *testing.T) {
 	for basis, want := range map[string][]floodmark.Finding{
 		`{}`:                               nil,
 		`{"wipes":true}`:                   {floodmark.DeletesFolder},
+		`{"strange":true,"wipes":true}`:    {floodmark.FetchesPackage, floodmark.DeletesFolder},
 		`{"findings":["deletes-folder"]}`:  {floodmark.DeletesFolder},
 		`{"findings":["a","of-tomorrow"]}`: {"a", "of-tomorrow"},
 	} {

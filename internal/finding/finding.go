@@ -123,6 +123,29 @@ func (t *Table) index(f floodmark.Finding) int {
 	return slices.IndexFunc(t.lines, func(l Line) bool { return l.Finding == f })
 }
 
+// Runs reports whether code runs by one of some findings.
+func (t *Table) Runs(found []floodmark.Finding) bool {
+	return slices.ContainsFunc(found, func(f floodmark.Finding) bool { return t.Line(f).Runs })
+}
+
+// First returns the line that is told of some findings: one that refuses because there is none, or
+// the first in the table.
+func (t *Table) First(found []floodmark.Finding) Line {
+	for _, f := range found {
+		if t.index(f) < 0 {
+			return t.Line(f)
+		}
+	}
+	if t != nil {
+		for _, l := range t.lines {
+			if slices.Contains(found, l.Finding) {
+				return l
+			}
+		}
+	}
+	return t.Line("")
+}
+
 // Reasons returns what is asked about findings at one place, in a conversation trusted this much.
 func (t *Table) Reasons(found []floodmark.Finding, at Place, trust floodmark.Trust) (list []floodmark.Reason) {
 	for _, f := range found {

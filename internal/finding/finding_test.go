@@ -46,7 +46,7 @@ func TestUnknownFindingsAreRefused(t *testing.T) {
 // Every line asks for something, says it, and knows its reason by the code of a decision.
 func TestShippedLines(t *testing.T) {
 	known := table(t)
-	for _, f := range []floodmark.Finding{floodmark.DeletesFolder} {
+	for _, f := range []floodmark.Finding{floodmark.FetchesPackage, floodmark.DeletesFolder} {
 		l := known.Line(f)
 		if l.Rule == "findings" || l.Asks >= floodmark.Allow || strings.HasSuffix(l.Says, ".") {
 			t.Errorf("%s: %+v", f, l)
@@ -61,6 +61,28 @@ func TestShippedLines(t *testing.T) {
 	}
 	if got := known.Reasons([]floodmark.Finding{floodmark.DeletesFolder}, finding.Last, floodmark.Owner); got != nil {
 		t.Errorf("asked of the owner alone: %v", got)
+	}
+}
+
+// What tells most comes first: what nobody knows, then the order of the table.
+func TestFirst(t *testing.T) {
+	known, pkg, folder := table(t), floodmark.FetchesPackage, floodmark.DeletesFolder
+	for _, c := range []struct {
+		found []floodmark.Finding
+		want  floodmark.Finding
+		runs  bool
+	}{
+		{[]floodmark.Finding{folder}, folder, false},
+		{[]floodmark.Finding{folder, pkg}, pkg, true},
+		{[]floodmark.Finding{folder, pkg, tomorrow}, tomorrow, true},
+		{nil, "", false},
+	} {
+		if got := known.First(c.found); got.Finding != c.want || known.Runs(c.found) != c.runs {
+			t.Errorf("%v: %+v", c.found, got)
+		}
+	}
+	if (*finding.Table)(nil).First([]floodmark.Finding{pkg}).Asks != floodmark.Restrict {
+		t.Error("without a table nothing is known")
 	}
 }
 

@@ -25,10 +25,10 @@ func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding
 		return "nothing: what changes the agent or the monitor is asked about each time; do it yourself at a terminal"
 	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0 || secret:
 		return "nothing: a secret that left does not come back"
-	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || b.Strange:
-		return endsRun(f, behind)
+	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || table.Runs(b.Found()):
+		return endsRun(f, behind, table)
 	case len(b.Found()) > 0:
-		return table.Line(b.Found()[0]).Ends
+		return table.First(b.Found()).Ends
 	}
 	if path, ok := steered(&Question{Fact: f}); ok {
 		return "write what goes into “" + path + "” in your own message"
@@ -41,7 +41,7 @@ func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding
 
 // endsRun says what ends questions about a command that runs code: a checkout that is
 // believed, a box, or a session that has not read what this one has.
-func endsRun(f floodmark.ActionDecided, behind []floodmark.Source) string {
+func endsRun(f floodmark.ActionDecided, behind []floodmark.Source, table *finding.Table) string {
 	checkout := func(s floodmark.Source) bool { return s.Origin.Kind == floodmark.FromCheckout }
 	loads := func(l floodmark.Load) bool { return slices.ContainsFunc(l.Sources, checkout) }
 	outside := slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool {
@@ -52,8 +52,8 @@ func endsRun(f floodmark.ActionDecided, behind []floodmark.Source) string {
 		return "if the repository is yours or your team's, say so once: «floodmark trust .»"
 	case f.Basis.Interactive:
 		return "nothing: further commands could be typed into it unseen"
-	case f.Basis.Strange:
-		return "name the package in your own message"
+	case table.Runs(f.Basis.Found()):
+		return table.First(f.Basis.Found()).Ends
 	case outside:
 		return "nothing but a yes each time: it needs what no box gives it, so it runs with all your rights; begun in a new session that has read nothing foreign it is not asked about"
 	case f.Basis.Boxable:

@@ -39,6 +39,7 @@ func TestEnding(t *testing.T) {
 		"floodmark prove --box":          {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{Boxable: true}},
 		"this one has read news.example": {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{}, behind: []floodmark.Source{page}},
 		"name the package":               {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{Strange: true}},
+		"name the package in your":       {action: floodmark.Action{Effects: run}, basis: &floodmark.Basis{Findings: []floodmark.Finding{floodmark.FetchesPackage}}},
 		"name the folder":                {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Wipes: true}},
 		"name the folder in your":        {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Findings: []floodmark.Finding{floodmark.DeletesFolder}}},
 		"update Floodmark":               {action: floodmark.Action{Effects: []floodmark.Effect{floodmark.Change}}, basis: &floodmark.Basis{Findings: []floodmark.Finding{"of-tomorrow"}}},

@@ -136,12 +136,12 @@ func Why(q *Question, table *finding.Table) string {
 		return "what it followed from was not kept"
 	case len(a.Effects) == 0 || slices.Contains(a.Effects, floodmark.Admin) || b.SelfProtected || b.Instructs:
 		return "it changes the agent or the monitor"
-	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || b.Strange:
+	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || table.Runs(b.Found()):
 		return "it runs code"
 	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0:
 		return "it touches secrets"
 	case len(b.Found()) > 0:
-		return table.Line(b.Found()[0]).Does
+		return table.First(b.Found()).Does
 	}
 	for _, c := range q.Codes() {
 		if c != floodmark.TaintEscalation {
