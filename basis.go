@@ -33,7 +33,7 @@ type Basis struct {
 	Network    bool     `json:"network,omitempty"`
 	Own        bool     `json:"own,omitempty"`
 	SecretPath bool     `json:"secretPath,omitempty"`
-	// Interactive: it takes further typed commands.
+	// Interactive is from older journals, which do not list what was found. See [Basis.Found].
 	Interactive bool `json:"interactive,omitempty"`
 	// Bound is from older journals. It has no effect any more.
 	Bound bool `json:"bound,omitempty"`
@@ -41,7 +41,7 @@ type Basis struct {
 	Tidies bool `json:"tidies,omitempty"`
 	// Pushed: all it sends is a push to the project's origin, which the owner asked for.
 	Pushed bool `json:"pushed,omitempty"`
-	// Strange and Wipes are from older journals, which do not list what was found. See [Basis.Found].
+	// Strange and Wipes are from older journals, too.
 	Strange bool `json:"strange,omitempty"`
 	Wipes   bool `json:"wipes,omitempty"`
 	// Plants is an address that it writes into a file and that only foreign text named.

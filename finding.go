@@ -9,6 +9,7 @@ type Finding string
 
 // The findings that code makes. The catalog's data makes others.
 const (
+	TakesCommands  Finding = "takes-commands"  // it takes further commands, which would not be seen
 	FetchesPackage Finding = "fetches-package" // it fetches and runs a published package
 	DeletesFolder  Finding = "deletes-folder"  // it deletes a folder with everything in it
 )
@@ -16,6 +17,9 @@ const (
 // Found returns what was found, also where an older journal says it in a field of its own.
 func (b *Basis) Found() []Finding {
 	list := slices.Clip(b.Findings)
+	if b.Interactive {
+		list = append(list, TakesCommands)
+	}
 	if b.Strange {
 		list = append(list, FetchesPackage)
 	}

@@ -90,9 +90,6 @@ type Use struct {
 	Looks looks.Look
 	// Otherwise are the effects it would have outside a place of the owner's own.
 	Otherwise []floodmark.Effect
-	// Interactive: it opens a shell or interpreter that takes further commands
-	// which the agent need not show.
-	Interactive bool
 	// Licence are the words by which an owner asks for this.
 	Licence []string
 	// Selectors are the top-level arguments that only select what the tool does, with a word the

@@ -349,8 +349,8 @@ func TestWhatTakesFurtherCommands(t *testing.T) {
 		"bash -c ls": false, "bash x.sh": false, "echo ls | bash": false, "ssh host.example ls": false, "tmux ls": false, "tmux send-keys x": false,
 		"screen -X quit": false, "su -c ls u": false, "docker run alpine": false, "docker run --rm alpine ls": false, "sudo ls": false, "python3 x.py": false,
 	} {
-		if u := shell(t, c, line); u.Interactive != want {
-			t.Errorf("%q: interactive %v, %v", line, u.Interactive, u.Effects)
+		if u := shell(t, c, line); u.Found.Has(floodmark.TakesCommands) != want {
+			t.Errorf("%q: found %v, %v", line, u.Found, u.Effects)
 		}
 	}
 }

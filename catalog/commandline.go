@@ -42,7 +42,9 @@ func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Ho
 // line adds what a scan has found.
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
-	j.use.Interactive = j.use.Interactive || r.InteractiveShell
+	if r.InteractiveShell {
+		j.use.Found = j.use.Found.With(floodmark.TakesCommands, "")
+	}
 	j.defines = j.defines || r.Defines
 	j.installs = j.installs || r.NetworkIntoInterpreter
 	if !j.decided {

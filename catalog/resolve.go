@@ -61,7 +61,7 @@ func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 // Fresh reports one command line in a new shell that no other call uses, by the profile and these
 // arguments. An argument that is false or empty does not count.
 func (u Use) Fresh(leaves []hook.Leaf) bool {
-	if u.Profile == nil || u.Interactive {
+	if u.Profile == nil || u.Found.Has(floodmark.TakesCommands) {
 		return false
 	}
 	lines := 0

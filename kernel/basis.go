@@ -16,7 +16,7 @@ import (
 func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
-	b.Network, b.Own, b.SecretPath, b.Interactive = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0, use.Interactive
+	b.Network, b.Own, b.SecretPath = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0
 	b.Tidies, b.Pushed = st.tidies(use), st.pushed(use)
 	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said, func(p string) bool { return st.made(fileRef(p), treeRef(p)) })
 	b.Inside = st.inside(j)

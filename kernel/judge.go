@@ -86,7 +86,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	j.mark = ctx.Mark
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	j.question = policy.Question{
-		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected, Interactive: b.Interactive, Findings: b.Found(),
+		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected, Findings: b.Found(),
 		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
 		Args: j.action.Arguments, Leaves: j.leaves, Unkept: j.unkept, Assume: j.assume,
 		Iteration: j.action.Iteration, Turn: st.turn(), Sources: st.sources(),

@@ -34,9 +34,6 @@ func (v *view) decide(q *Question) Ruling {
 	if q.SelfProtected {
 		found.add(&v.flows.protection) // first, so that it is named among equals
 	}
-	if q.Interactive {
-		found.add(&v.flows.interactive)
-	}
 	v.flows.find(q, finding.First, &found)
 	if q.Unseen && v.settings.StopUnseen {
 		found.add(&floodmark.Reason{

@@ -23,7 +23,7 @@ type flows struct {
 	planted                                          floodmark.Reason
 	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
-	protection, interactive, stated, unlicensed, freeText, boxed floodmark.Reason
+	protection, stated, unlicensed, freeText, boxed floodmark.Reason
 }
 
 func newFlows(off []floodmark.Code, s Settings, table *finding.Table) flows {
@@ -62,8 +62,6 @@ func newFlows(off []floodmark.Code, s Settings, table *finding.Table) flows {
 			""),
 		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
 			"this touches Floodmark itself or the settings by which it watches an agent"),
-		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
-			"this waits for further commands, and what is typed into it would be seen by nobody"),
 		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
 			"you named everything that decides what this does"),
 		boxed: reason(floodmark.Contained, "flows.box", floodmark.Allow, "it runs in a box, from which nothing that was read can leave"),

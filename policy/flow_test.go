@@ -159,7 +159,7 @@ func TestRelaxedCalls(t *testing.T) {
 		{"admin is never relaxed", "assistant", floodmark.Admin, mark(floodmark.External, floodmark.Internal), nil, false, floodmark.Restrict, floodmark.TaintEscalation},
 		{"not relaxed after all", "assistant", floodmark.Send, mark(floodmark.External, floodmark.Internal), func(q *policy.Question) { q.Relaxed = false }, false, floodmark.Confirm, floodmark.TaintEscalation},
 		{"secret nearby", "assistant", floodmark.Send, mark(floodmark.External, floodmark.Secret), nil, false, floodmark.Confirm, floodmark.FlowSecret},
-		{"a shell that waits", "coding", floodmark.Run, mark(floodmark.Owner, floodmark.Internal), func(q *policy.Question) { q.Interactive = true }, false, floodmark.Confirm, floodmark.Interactive},
+		{"a shell that waits", "coding", floodmark.Run, mark(floodmark.Owner, floodmark.Internal), func(q *policy.Question) { q.Findings = []floodmark.Finding{floodmark.TakesCommands} }, false, floodmark.Confirm, floodmark.Interactive},
 		{"the monitor itself", "assistant", floodmark.Write, mark(floodmark.External, floodmark.Internal), func(q *policy.Question) { q.SelfProtected = true }, false, floodmark.Confirm, floodmark.SelfProtection},
 	} {
 		lines := []string{"profile: " + c.profile}

@@ -16,8 +16,6 @@ type Question struct {
 	Effects []floodmark.Effect
 	// SelfProtected says that the call touches the monitor or an agent's hooks.
 	SelfProtected bool
-	// Interactive says that it takes further commands, which would not be seen.
-	Interactive bool
 	// Findings are what else was found in it, each once.
 	Findings []floodmark.Finding
 	// Boxable says that the door runs this call in a box if told to, and that all it is

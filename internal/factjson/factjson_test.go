@@ -126,11 +126,11 @@ func fullBasis() *floodmark.Basis {
 func TestFindingsOfOlderJournals(t *testing.T) {
 	const head, tail = `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"confirm"},"basis":`, `}`
 	for basis, want := range map[string][]floodmark.Finding{
-		`{}`:                               nil,
-		`{"wipes":true}`:                   {floodmark.DeletesFolder},
-		`{"strange":true,"wipes":true}`:    {floodmark.FetchesPackage, floodmark.DeletesFolder},
-		`{"findings":["deletes-folder"]}`:  {floodmark.DeletesFolder},
-		`{"findings":["a","of-tomorrow"]}`: {"a", "of-tomorrow"},
+		`{}`:             nil,
+		`{"wipes":true}`: {floodmark.DeletesFolder},
+		`{"interactive":true,"strange":true,"wipes":true}`: {floodmark.TakesCommands, floodmark.FetchesPackage, floodmark.DeletesFolder},
+		`{"findings":["deletes-folder"]}`:                  {floodmark.DeletesFolder},
+		`{"findings":["a","of-tomorrow"]}`:                 {"a", "of-tomorrow"},
 	} {
 		f, err := factjson.Decode("action-decided", []byte(head+basis+tail))
 		d, ok := f.(floodmark.ActionDecided)

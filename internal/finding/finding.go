@@ -175,6 +175,11 @@ func (l List) With(f floodmark.Finding, things ...string) List {
 	return l
 }
 
+// Has reports whether something was found.
+func (l List) Has(f floodmark.Finding) bool {
+	return slices.ContainsFunc(l, func(found Found) bool { return found.Finding == f })
+}
+
 // Things returns what a finding is about.
 func (l List) Things(f floodmark.Finding) (things []string) {
 	for _, found := range l {

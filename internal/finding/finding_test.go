@@ -46,7 +46,7 @@ func TestUnknownFindingsAreRefused(t *testing.T) {
 // Every line asks for something, says it, and knows its reason by the code of a decision.
 func TestShippedLines(t *testing.T) {
 	known := table(t)
-	for _, f := range []floodmark.Finding{floodmark.FetchesPackage, floodmark.DeletesFolder} {
+	for _, f := range []floodmark.Finding{floodmark.TakesCommands, floodmark.FetchesPackage, floodmark.DeletesFolder} {
 		l := known.Line(f)
 		if l.Rule == "findings" || l.Asks >= floodmark.Allow || strings.HasSuffix(l.Says, ".") {
 			t.Errorf("%s: %+v", f, l)
@@ -66,7 +66,7 @@ func TestShippedLines(t *testing.T) {
 
 // What tells most comes first: what nobody knows, then the order of the table.
 func TestFirst(t *testing.T) {
-	known, pkg, folder := table(t), floodmark.FetchesPackage, floodmark.DeletesFolder
+	known, shell, pkg, folder := table(t), floodmark.TakesCommands, floodmark.FetchesPackage, floodmark.DeletesFolder
 	for _, c := range []struct {
 		found []floodmark.Finding
 		want  floodmark.Finding
@@ -74,6 +74,7 @@ func TestFirst(t *testing.T) {
 	}{
 		{[]floodmark.Finding{folder}, folder, false},
 		{[]floodmark.Finding{folder, pkg}, pkg, true},
+		{[]floodmark.Finding{pkg, shell}, shell, true},
 		{[]floodmark.Finding{folder, pkg, tomorrow}, tomorrow, true},
 		{nil, "", false},
 	} {

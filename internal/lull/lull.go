@@ -89,7 +89,7 @@ func Notice(p floodmark.Pause) string {
 // be read may be any of these; and what he, or a verifier, refused is refused.
 func Unpausable(c Call) bool {
 	b := c.Basis
-	if b.Unreadable || b.SelfProtected || b.Interactive || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {
+	if b.Unreadable || b.SelfProtected || slices.Contains(b.Found(), floodmark.TakesCommands) || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {
 		return true
 	}
 	if len(c.Action.Effects) == 0 || slices.Contains(c.Action.Effects, floodmark.Admin) {
@@ -114,7 +114,7 @@ func Unpausable(c Call) bool {
 // to be harmless by its name.
 func Guarded(c Call) bool {
 	b := c.Basis
-	if b.Unreadable || b.SelfProtected || b.Interactive {
+	if b.Unreadable || b.SelfProtected || slices.Contains(b.Found(), floodmark.TakesCommands) {
 		return true
 	}
 	if len(c.Action.Effects) == 0 || slices.Contains(c.Action.Effects, floodmark.Admin) && !b.Inside {

@@ -19,7 +19,8 @@ func TestUnpausable(t *testing.T) {
 	for name, change := range map[string]func(c lull.Call){
 		"unreadable":  func(c lull.Call) { c.Basis.Unreadable = true },
 		"protected":   func(c lull.Call) { c.Basis.SelfProtected = true },
-		"interactive": func(c lull.Call) { c.Basis.Interactive = true },
+		"interactive": func(c lull.Call) { c.Basis.Findings = []floodmark.Finding{floodmark.TakesCommands} },
+		"older":       func(c lull.Call) { c.Basis.Interactive = true }, // journals
 		"a secret":    func(c lull.Call) { c.Basis.SecretInArgs = true },
 		"a key file":  func(c lull.Call) { c.Basis.SecretPath, c.Basis.Network = true, true },
 		"known":       func(c lull.Call) { c.Basis.Carried = []floodmark.Carried{{Rule: "key"}} },
@@ -63,7 +64,8 @@ func TestGuarded(t *testing.T) {
 		"a secret":             {func(c lull.Call) { c.Basis.SecretInArgs = true }, false},
 		"unreadable":           {func(c lull.Call) { c.Basis.Unreadable = true }, true},
 		"protected":            {func(c lull.Call) { c.Basis.SelfProtected, c.Basis.Inside = true, true }, true},
-		"interactive":          {func(c lull.Call) { c.Basis.Interactive = true }, true},
+		"interactive":          {func(c lull.Call) { c.Basis.Findings = []floodmark.Finding{floodmark.TakesCommands} }, true},
+		"of an older journal":  {func(c lull.Call) { c.Basis.Interactive = true }, true},
 		"nothing":              {func(c lull.Call) { c.Action.Effects = nil }, true},
 		"admin":                {func(c lull.Call) { c.Action.Effects = []floodmark.Effect{floodmark.Write, floodmark.Admin} }, true},
 		"admin in the project": {func(c lull.Call) { c.Action.Effects, c.Basis.Inside = []floodmark.Effect{floodmark.Admin}, true }, false},

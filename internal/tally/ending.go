@@ -25,7 +25,7 @@ func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding
 		return "nothing: what changes the agent or the monitor is asked about each time; do it yourself at a terminal"
 	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0 || secret:
 		return "nothing: a secret that left does not come back"
-	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || table.Runs(b.Found()):
+	case slices.Contains(a.Effects, floodmark.Run) || table.Runs(b.Found()):
 		return endsRun(f, behind, table)
 	case len(b.Found()) > 0:
 		return table.First(b.Found()).Ends
@@ -50,8 +50,6 @@ func endsRun(f floodmark.ActionDecided, behind []floodmark.Source, table *findin
 	switch {
 	case slices.ContainsFunc(behind, checkout) || slices.ContainsFunc(f.Basis.Loads, loads):
 		return "if the repository is yours or your team's, say so once: «floodmark trust .»"
-	case f.Basis.Interactive:
-		return "nothing: further commands could be typed into it unseen"
 	case table.Runs(f.Basis.Found()):
 		return table.First(f.Basis.Found()).Ends
 	case outside:

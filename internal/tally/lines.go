@@ -136,7 +136,7 @@ func Why(q *Question, table *finding.Table) string {
 		return "what it followed from was not kept"
 	case len(a.Effects) == 0 || slices.Contains(a.Effects, floodmark.Admin) || b.SelfProtected || b.Instructs:
 		return "it changes the agent or the monitor"
-	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || table.Runs(b.Found()):
+	case slices.Contains(a.Effects, floodmark.Run) || table.Runs(b.Found()):
 		return "it runs code"
 	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0:
 		return "it touches secrets"
@@ -222,7 +222,7 @@ func overriding(q *Question) []Line {
 func describing(q *Question) []Line {
 	a, b := &q.Fact.Action, q.Fact.Basis
 	if a.Tool.Server == "" || !plainTool(a.Tool.Server+"/"+a.Tool.Name) || codeLike(a.Tool.Name) ||
-		b.Unreadable || b.SelfProtected || b.Instructs || b.Interactive || b.SecretInArgs || len(b.Carried) > 0 {
+		b.Unreadable || b.SelfProtected || b.Instructs || len(b.Found()) > 0 || b.SecretInArgs || len(b.Carried) > 0 {
 		return nil
 	}
 	for _, c := range q.Codes() {

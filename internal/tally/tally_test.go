@@ -66,6 +66,7 @@ func TestWhyNothingIsProposed(t *testing.T) {
 		"instructs":      func(q *Question) { q.Fact.Basis.Instructs = true },
 		"code":           func(q *Question) { q.Fact.Action.Effects = append(q.Fact.Action.Effects, floodmark.Run) },
 		"interactive":    func(q *Question) { q.Fact.Basis.Interactive = true },
+		"takes commands": func(q *Question) { q.Fact.Basis.Findings = []floodmark.Finding{floodmark.TakesCommands} },
 		"a package":      func(q *Question) { q.Fact.Basis.Strange = true },
 		"a secret":       func(q *Question) { q.Fact.Basis.SecretInArgs = true },
 		"a secret file":  func(q *Question) { q.Fact.Basis.SecretPath = true },
