@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -161,5 +162,37 @@ func TestANewFile(t *testing.T) {
 	}
 	if err := b.apply(root); err == nil {
 		t.Error("a file was overwritten")
+	}
+}
+
+// A rename elsewhere must not leave an entry that breaks nothing.
+func TestEveryEntryStillApplies(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, breaksFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readBreaks(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		copied := t.TempDir()
+		for _, e := range b.Edits {
+			into := filepath.Join(copied, e.file)
+			if err := os.MkdirAll(filepath.Dir(into), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(filepath.Join(root, e.file))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // apply makes it
+			}
+			if err = errors.Join(err, os.WriteFile(into, data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.apply(copied); err != nil {
+			t.Errorf("%s: %v", b.Name, err)
+		}
 	}
 }
