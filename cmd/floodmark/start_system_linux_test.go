@@ -64,7 +64,7 @@ func withTicket(command, printed string) string {
 	if m == nil {
 		return command
 	}
-	return strings.Replace(command, "approve t-0199aabb", "approve "+m[1], 1)
+	return strings.Replace(command, "approve t-0199aabb-ccdd", "approve "+m[1], 1)
 }
 
 // checkDrawing draws the picture, where there is something to draw it with, and
