@@ -1,6 +1,6 @@
 // Package audit is about asking a model for a second opinion without showing
 // it what an attacker wrote. It builds the case, words the question, and reads
-// the opinion; it calls nobody itself.
+// the opinion; it calls no model itself.
 package audit
 
 import (
@@ -54,8 +54,8 @@ const (
 	MaxSourceTools   = 64
 )
 
-// Fits reports whether c is small enough to be judged as a whole. Nobody can
-// agree to what was not shown: only what a file is to hold may be cut.
+// Fits reports whether c is small enough to be judged as a whole. An auditor
+// cannot agree to what was not shown: only what a file is to hold may be cut.
 func (c Case) Fits() bool {
 	n := 0
 	for _, m := range c.OwnerMessages {
@@ -159,7 +159,7 @@ type Auditor interface {
 // endpoint wrote stands in them.
 type Failure struct {
 	Words string // «the auditor» … «did not answer within 5s»
-	Err   error  // for whoever runs the program; may be nil
+	Err   error  // for the operator's log; may be nil
 }
 
 // Error has all that is known.

@@ -1,6 +1,6 @@
 // Package verify is about gates outside: a program or a person elsewhere that
 // must agree before a call proceeds. It says which calls a gate concerns, what
-// a gate is shown and what its answer may be; it calls nobody itself.
+// a gate is shown and what its answer may be; it calls no gate itself.
 package verify
 
 import (
@@ -29,7 +29,7 @@ type Request struct {
 	// Params are the arguments as one JSON object.
 	Params []byte
 	// Digest is that of the exact arguments. It binds an answer to them and is
-	// never sent: whoever has it could try what they are.
+	// never sent: with it one could try what they are.
 	Digest floodmark.Digest
 	// Reach is how far the call gets if it is allowed.
 	Reach floodmark.Reach
@@ -70,8 +70,8 @@ const (
 )
 
 // Clean returns a gate's reason as it may be kept and shown: one line of at most
-// [MaxReasonChars] characters without anything a terminal would obey or nobody
-// would see.
+// [MaxReasonChars] characters without anything that steers a terminal or cannot
+// be seen.
 func Clean(reason string) string {
 	var b strings.Builder
 	n, space := 0, true
@@ -120,14 +120,14 @@ const (
 	Status       FailureKind = "status"         // it answered that something is wrong
 	Malformed    FailureKind = "malformed"      // its answer was not understood
 	TooLarge     FailureKind = "too-large"      // its answer was too long
-	Unconfigured FailureKind = "not-configured" // nobody said how to reach it
+	Unconfigured FailureKind = "not-configured" // no setting says how to reach it
 	Unshowable   FailureKind = "unshowable"     // the call is too large to be shown
 	Crowded      FailureKind = "crowded"        // too many others are asked about already
 	Broken       FailureKind = "error"          // anything else
 )
 
 // Excusable reports whether failMode allow may apply. It may not where the
-// settings are wrong, or where whoever makes the call decides how it fails: the
+// settings are wrong, or where the caller decides how it fails: the
 // agent chooses how long its hook waits, how long its arguments are and how much
 // it does at once, and what it runs may be able to stop us.
 func (k FailureKind) Excusable() bool {

@@ -13,7 +13,7 @@ const maxLabel = 63
 
 // Place reports whether a text is a host and a port that a box may be let to reach,
 // such as «api.example:443», and returns the host. It must be a name of the open network
-// as everybody writes it: in lower case, no address in numbers, no name of this
+// in its usual form: in lower case, no address in numbers, no name of this
 // machine, of its neighbours or of a cloud's metadata, no pattern, and no letters
 // that stand for others («xn--»).
 func Place(text string) (host string, ok bool) {

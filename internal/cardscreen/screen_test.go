@@ -222,7 +222,7 @@ func TestAKeyAnswersWhatWasDrawn(t *testing.T) {
 	}
 }
 
-// What nobody can be shown is approved by nobody; a monitor that says nothing of a call
+// What cannot be shown cannot be approved; a monitor that says nothing of a call
 // gets no yes for it either.
 func TestNoYesWithoutTheCall(t *testing.T) {
 	for name, change := range map[string]func(q *wire.Question){

@@ -67,7 +67,7 @@ func TestASourceIsTrustedByTwoKeys(t *testing.T) {
 	}
 }
 
-// Draw80 draws without anybody looking.
+// Draw80 draws without showing it.
 func (d *desk) Draw80() string { return join(d.Draw(80, 24)) }
 
 // A name that others chose ends at its own quotation mark.
@@ -130,7 +130,7 @@ func TestOneKeyTrustsNothing(t *testing.T) {
 	}
 	d.press(t, "t")
 	d.draws(80, 24)
-	elsewhere := ledTo() // somebody trusts it elsewhere
+	elsewhere := ledTo() // it was trusted elsewhere
 	elsewhere.Seen, elsewhere.GetCalls()[0].Sources[0].Label.Trust = "other", "local"
 	d.Put(elsewhere)
 	d.draws(80, 24)

@@ -18,7 +18,7 @@ type Checkout struct {
 	// Team says that it is the owner's team's, by the owner's word, at what the team
 	// has. It runs as the owner's own does; what is read of it is shared.
 	Team bool
-	// Commit is the newest commit by somebody else, Remote where it was cloned
+	// Commit is the newest commit by another author, Remote where it was cloned
 	// from, for a person to read.
 	Commit, Remote string
 }

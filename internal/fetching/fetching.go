@@ -11,7 +11,7 @@ import (
 )
 
 // Packages are the names under which a line fetches what strangers published,
-// without versions. What cannot be seen in full has a name nobody would type.
+// without versions. What cannot be seen in full has a name that is never typed.
 func Packages(r *shellscan.Report) []string {
 	var names []string
 	for i := range r.Parts {

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A command with more words than are kept has a name nobody types.
+// A command with more words than are kept has a name that is never typed.
 func TestPackagesBeyondTheLimit(t *testing.T) {
 	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
 	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {

@@ -1,5 +1,5 @@
 // Package filenames knows which files a text names for a program that reads it: a patch for
-// whoever applies it, a message for a chat program that sends files along. It opens none.
+// git or patch, a message for a chat program that sends files along. It opens none.
 package filenames
 
 import (

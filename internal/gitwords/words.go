@@ -1,6 +1,6 @@
 // Package gitwords finds the words of a command line by which git may be told a
-// revision, and what its pushes send. It says nothing about what they name: whoever can look
-// at the repository does.
+// revision, and what its pushes send. It says nothing about what they name, which
+// takes a look at the repository.
 package gitwords
 
 import (

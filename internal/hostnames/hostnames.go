@@ -34,7 +34,7 @@ func In(text string) iter.Seq[string] {
 	}
 }
 
-// Any reports whether a text names a host or somebody's address.
+// Any reports whether a text names a host or a mail address.
 func Any(text string) bool {
 	for range In(text) {
 		return true
@@ -71,7 +71,7 @@ func named(tok tokens.Token, text string) string {
 	return ""
 }
 
-// Above is the host one label above another; empty if that is no name of a host, and of somebody's address.
+// Above is the host one label above another; empty if that is no name of a host, and of a mail address.
 func Above(host string) string {
 	if _, above, _ := strings.Cut(host, "."); tokens.BareHost(above) && !strings.Contains(host, "@") {
 		return above

@@ -1,5 +1,5 @@
 // Package inert keeps text from being loaded: it knows what a reader's program fetches
-// or runs by itself, and rewrites it so that nothing happens until somebody clicks.
+// or runs by itself, and rewrites it so that nothing happens before a click.
 package inert
 
 import (

@@ -1,5 +1,5 @@
 // Package instructions says where an agent finds instructions by itself: files that it
-// loads without a call, so that nobody is asked. What decides is where a file lies, seen
+// loads without a call, so without a question. What decides is where a file lies, seen
 // from the folders that the agent works in; which names instruct is the catalog's to say.
 //
 // In the project and above it the names of all agents count for each, because agents read
@@ -28,7 +28,7 @@ type Reader struct {
 	begins  []string // the folders that it begins in
 	paths   []string // what it works on, these folders among it
 	roots   []string // of the repositories that these lie in
-	looked  bool     // somebody looked for those
+	looked  bool     // those were looked for
 	own     []string // its folders at home
 	all     []string // those of all agents
 	commits bool     // it shows its model the last commits
@@ -77,8 +77,8 @@ func (r *Reader) Pass(paths ...string) {
 	r.paths, r.at = folded(r.paths, paths), append(r.at, paths...)
 }
 
-// In says whose files the agent works on: the roots of repositories, or of none. Where
-// nobody says so, it may be any around its folders.
+// In says whose files the agent works on: the roots of repositories, or of none.
+// Without it, the agent may work on any around its folders.
 func (r *Reader) In(roots ...string) { r.looked, r.roots = true, folded(r.roots, roots) }
 
 func folded(list, more []string) []string {
@@ -96,7 +96,7 @@ type World struct {
 	Below func(folder string) []floodmark.ArtifactRef
 	// Instructs reports whether a file at a path is called as instructions are.
 	Instructs func(path string) bool
-	// Disk tells where links lead; nil if nobody can look.
+	// Disk tells where links lead; nil where the disk is out of reach.
 	Disk interface {
 		Links(folder string, deep bool) map[string]string
 	}

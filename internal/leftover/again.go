@@ -96,7 +96,7 @@ func passed(k kernel.Kept) (list []floodmark.Source) {
 }
 
 // Again says once more what was said of things when they were replaced, now that they come
-// back. Where nobody knows what was said, nothing is worth less. All lie in one project.
+// back. If that is not known, they get the least label. All lie in one project.
 func Again(in kernel.Input, project string, said []kernel.Kept, known bool, things []Return) []floodmark.Artifact {
 	var names []string
 	for _, t := range things {
@@ -140,7 +140,7 @@ func Again(in kernel.Input, project string, said []kernel.Kept, known bool, thin
 	return entered(in, words)
 }
 
-// unknown are sources that nobody knows: they have the least label.
+// unknown are sources that are not recorded: they have the least label.
 func unknown(p string) []floodmark.Source {
 	return []floodmark.Source{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "undo", Place: p}}}
 }

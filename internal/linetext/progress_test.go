@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// Where nobody sees a line change, each step keeps its own; on a terminal nothing is left.
+// Where a line cannot be redrawn, each step keeps its own; on a terminal nothing is left.
 func TestSteps(t *testing.T) {
 	var b bytes.Buffer
 	for _, s := range []*linetext.Steps{{}, {To: &b}, {To: &b, InPlace: true}} {

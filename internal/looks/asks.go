@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// maxHosts bounds the databases for which somebody keeps a login.
+// maxHosts bounds the databases for which a login is kept.
 const maxHosts = 1000
 
 // Asks returns the host, and the port there, of a line that puts statements to a database which only

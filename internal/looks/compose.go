@@ -28,7 +28,7 @@ func wordsOf(line int) []string {
 
 // Composed reports whether docker compose, in a folder whose files are read by their names, learns its
 // services from one file that names no other. A file may include another one from any address, with
-// variables of the environment in it: then whoever asks for a log tells that host what they hold.
+// variables of the environment in it: then asking for a log tells that host what they hold.
 // What is not there is no file of it, and of what cannot be read nothing is known.
 func Composed(read func(name string) (text string, there, ok bool)) bool {
 	files := 0

@@ -28,7 +28,7 @@ type Look struct {
 	// Plain: it makes one request to each of its addresses, and tells nothing else.
 	Plain bool
 	// Own: it asks the service that the project came from, or one on this machine, and shows
-	// nobody else what it was asked.
+	// no other host what it was asked.
 	Own bool
 	// Compose: it asks docker for the services that a file of the folder tells of.
 	Compose bool
@@ -73,7 +73,7 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 	}
 }
 
-// Obeys are the files at a home that say where it asks and what it is: whoever had a hand in them runs programs by it.
+// Obeys are the files at a home that say where it asks and what it is: their author can run programs by it.
 func (l Look) Obeys(home string) []string {
 	switch {
 	case l.Compose:
@@ -277,7 +277,7 @@ func is(kind, word string) bool {
 	case "file":
 		return word != "" && word[0] != '-'
 	case "url":
-		// A server is told the letters of its name as they are written, and nobody compares these.
+		// A server is told the letters of its name as they are written, and these are not compared.
 		return match(`https?://[a-z0-9.:-]+([/?#][!-~]*)?`) || match(`(localhost|127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]*)?`)
 	default:
 		return slices.Contains(strings.Split(kind, ","), word)

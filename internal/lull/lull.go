@@ -85,8 +85,8 @@ func Notice(p floodmark.Pause) string {
 
 // Unpausable reports whether a call is enforced whatever the owner paused: what
 // changes the agent or the monitor outlives every pause, and so does a shell
-// whose commands nobody sees; a secret that left does not come back; what cannot
-// be read may be any of these; and what he, or a verifier, refused is refused.
+// whose commands are not reported; a secret that left does not come back; what cannot
+// be read may be any of these; and what the owner, or a verifier, refused is refused.
 func Unpausable(c Call) bool {
 	b := c.Basis
 	if b.Unreadable || b.SelfProtected || slices.Contains(b.Found(), floodmark.TakesCommands) || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {

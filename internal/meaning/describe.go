@@ -5,7 +5,7 @@ import "strings"
 // mostNamed bounds the tools that [Describe] names.
 const mostNamed = 3
 
-// Describe says what an owner can do about tools that nobody described, with the command to
+// Describe says what an owner can do about tools without a description, with the command to
 // type. A name that a shell could take for something else is never part of a command.
 func Describe(tools []string) string {
 	if len(tools) == 0 {

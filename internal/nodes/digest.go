@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// Digest is the digest of settings, under a key that all nodes have: whoever reads it
-// cannot try what it is of. Fields that are not set do not count, so that a program
+// Digest is the digest of settings, under a key that all nodes have: without the key
+// one cannot try what it is of. Fields that are not set do not count, so that a program
 // which knows more of them has the same digest; nor do fields that are not exported,
 // in which secrets are.
 func Digest(key []byte, what string, settings any) string {

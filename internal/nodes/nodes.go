@@ -1,7 +1,7 @@
 // Package nodes finds out where nodes of a fleet are set up differently. Each says
 // what it runs by as digests that tell nothing, and compares them with what others
-// say. Nothing is decided by it: whoever can write to the fleet's database can say
-// anything here.
+// say. Nothing is decided by it: a program that can write to the fleet's database can
+// say anything here.
 //
 // Settings that are not set do not count, so programs of two versions say the same of one
 // file. What is each node's own (addresses, certificates, paths, telemetry, the bot) and

@@ -192,7 +192,7 @@ func TestAnyNameCanBeSaid(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever somebody wrote into the table, lines stay lines.
+// FuzzRead: whatever stands in the table, lines stay lines.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name":"a","version":"1","started":7,"runs":{"policy":{"digest":"x","since":-9}}}`))
 	f.Add([]byte(`{"name":"b","version":"","runs":{"program":{"digest":"y","since":99999999999999}}}`))

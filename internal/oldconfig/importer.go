@@ -109,7 +109,7 @@ func (m *importer) note(v *json5.Value, format string, args ...any) {
 	m.notes = append(m.notes, n)
 }
 
-// unknown tells about keys nobody reads.
+// unknown tells about keys that are not read.
 func (m *importer) unknown(v *json5.Value, where string, known ...string) {
 	for _, k := range v.Members {
 		if !slices.Contains(known, k.Name) {
@@ -294,7 +294,7 @@ func quoted(s string) string {
 const maxNotRead = 8
 
 // notRead names what the old file restricts by other means than those we read:
-// whoever relied on it must know that it is not in the policy.
+// people who relied on it must know that it is not in the policy.
 func (m *importer) notRead() {
 	if !m.found {
 		return // that nothing was found says it all

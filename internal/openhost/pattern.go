@@ -30,7 +30,7 @@ func ParsePattern(s string) (Pattern, bool) {
 	return p, true
 }
 
-// Public reports whether the pattern covers names that anybody can register, by
+// Public reports whether the pattern covers names that anyone can register, by
 // the public suffix list: «*.com», «*.co.uk», «*.github.io».
 func (p Pattern) Public() bool {
 	own, _ := publicsuffix.PublicSuffix(p.Domain)
@@ -62,14 +62,14 @@ func (p Pattern) Open() (string, bool) {
 	return "", false
 }
 
-// Is reports whether anybody can publish on a host, so that a link which it
-// gives may be anybody's. Of others nobody knows.
+// Is reports whether anyone can publish on a host, so that a link which it
+// gives may be a stranger's. Of hosts it does not list nothing is known.
 func Is(host string) bool {
 	_, open := Pattern{Domain: host}.Open()
 	return open
 }
 
-// openHosts lists hosts on which anybody can publish, one in a line.
+// openHosts lists hosts on which anyone can publish, one in a line.
 //
 //go:embed open-hosts.txt
 var openHosts string

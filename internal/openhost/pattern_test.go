@@ -37,7 +37,7 @@ func TestHostPatterns(t *testing.T) {
 	}
 }
 
-// Below a public suffix anybody can have a name.
+// Below a public suffix anyone can have a name.
 func TestPublicSuffixes(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"*.com": true, "*.co.uk": true, "*.CO.UK": true, "*.github.io": true, "*.kawasaki.jp": true, "*.a.kawasaki.jp": true, "*.compute.amazonaws.com": true, "*.lan": true,

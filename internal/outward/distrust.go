@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// SignedByNobody is what [Distrust] says of a certificate that nobody known signed:
-// whoever can name who signs it may add how.
+// SignedByNobody is what [Distrust] says of a certificate that no known authority signed.
+// A caller whose settings can name the authority may add how.
 const SignedByNobody = "its certificate is signed by nobody this machine trusts"
 
-// SignedByOthers is said instead where somebody named who signs it.
+// SignedByOthers is said instead where the owner named who signs it.
 const SignedByOthers = "its certificate is not signed by whom you named"
 
 // Distrust says to people why a certificate or an encrypted connection was refused;

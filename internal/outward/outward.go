@@ -1,6 +1,6 @@
-// Package outward reaches one server that the owner named, and nobody else: by no
+// Package outward reaches one server that the owner named, and no other: by no
 // proxy, because the environment of a daemon is not where that is decided, and
-// following no redirect, because an answer from elsewhere is nobody's answer.
+// following no redirect, because an answer from elsewhere is not that server's.
 package outward
 
 import (
@@ -36,7 +36,7 @@ type Options struct {
 	HTTP2 bool
 	// Named are the only ones, as host:port, that may have any address; true for
 	// one that must be on this machine. All others must have a public address.
-	// Nil names nobody and bounds nothing.
+	// Nil names none and bounds nothing.
 	Named map[string]bool
 	// Dial connects in the place of the machine's own network, whatever the other
 	// fields say about addresses; nil for that network. Tests have one in memory.
@@ -69,7 +69,7 @@ func Client(o Options) *http.Client {
 			ForceAttemptHTTP2:      o.HTTP2,
 			MaxResponseHeaderBytes: o.HeaderBytes,
 			MaxIdleConnsPerHost:    o.Idle,
-			MaxConnsPerHost:        o.AtOnce, // whoever asks more at once waits
+			MaxConnsPerHost:        o.AtOnce, // requests beyond that wait
 			IdleConnTimeout:        o.IdleTime,
 			DisableCompression:     true, // what is counted is what was sent
 		},

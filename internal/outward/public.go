@@ -12,11 +12,11 @@ import (
 )
 
 // ErrNotPublic says that an address which a stranger named is one of this machine
-// or of a network that is nobody else's.
+// or of a private network.
 var ErrNotPublic = errors.New("the address is not public, and you did not name it")
 
-// dialNamed reaches those that were named, and strangers only where anybody could
-// reach them. What a name means is looked at when it is dialled: it may mean
+// dialNamed reaches those that were named, and strangers only at public
+// addresses. What a name means is looked at when it is dialled: it may mean
 // something else each time it is asked for.
 func (o Options) dialNamed(ctx context.Context, network, host string) (net.Conn, error) {
 	local, named := o.Named[host]

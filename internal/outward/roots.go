@@ -8,7 +8,7 @@ import (
 // ErrNoCertificate says that a text which should name authorities names none.
 var ErrNoCertificate = errors.New("it holds no certificate (PEM)")
 
-// Pool are the authorities in a text. One that names none is an error, so that nobody
+// Pool are the authorities in a text. One that names none is an error, so that no caller
 // falls back to those the machine trusts by mistake.
 func Pool(pem []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()

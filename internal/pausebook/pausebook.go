@@ -1,6 +1,6 @@
 // Package pausebook keeps which pauses of owners hold, as they were read from the
 // journal. A pause that was once seen to be over is over, whatever a clock says later, and
-// what cannot be read again holds for nobody.
+// what cannot be read again does not hold.
 package pausebook
 
 import (
@@ -26,7 +26,7 @@ type Book struct {
 type knownPauses struct {
 	list []floodmark.Pause
 	read time.Time
-	// first is when each was seen first, by a clock that nobody sets; over are
+	// first is when each was seen first, by a clock that cannot be set; over are
 	// those that were seen not to hold any more.
 	first map[pauseKey]time.Time
 	over  map[pauseKey]bool
@@ -64,8 +64,8 @@ func (b *Book) Turn(tenant string) uint64 {
 }
 
 // Put takes in what was read, unless something of the tenant was written since the
-// reading began: then nothing is known, and nobody is paused by what was before.
-// Where a clock was set back, nobody observes any more.
+// reading began: then nothing is known, and what was read pauses nothing.
+// If a clock was set back, pauses that only observe are over.
 func (b *Book) Put(tenant string, list []floodmark.Pause, now time.Time, turn uint64, back bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +115,7 @@ func (b *Book) Of(tenant string) []floodmark.Pause {
 }
 
 // Holds reports whether a pause holds by the time that is written down, and by
-// the clock that nobody sets.
+// the clock that cannot be set.
 func (b *Book) Holds(tenant string, p floodmark.Pause, at, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

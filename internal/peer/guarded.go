@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Guarded are the processes of protected agents. Whoever descends from one is
-// the agent's hand, not the owner's, though both are the same user. It is safe
-// for concurrent use.
+// Guarded holds the processes of protected agents. A process that descends from
+// one acts for the agent, not for the owner, though both are the same user. It is
+// safe for concurrent use.
 type Guarded struct {
 	table Table
 
@@ -31,7 +31,7 @@ const maxGuarded = 4096
 func NewGuarded(t Table) *Guarded { return &Guarded{table: t} }
 
 // Note remembers the agent behind a hook program: the outermost ancestor that
-// looks like the named agent, or else whoever started the hook. It returns that
+// looks like the named agent, or else the process that started the hook. It returns that
 // process. The name must be that of an agent we know: with a name of its own
 // choice a hook could make an agent of the owner's terminal.
 func (g *Guarded) Note(name string, hook Peer) Process {
@@ -166,7 +166,7 @@ func agentOf(name string, hook Peer) Process {
 
 // Starter finds the process that started the hook of the named agent: the
 // nearest ancestor that looks like that agent, else the nearest that is no shell
-// told to run it. Without one, nobody knows who did.
+// told to run it. It reports false if there is none.
 func Starter(name string, hook Peer) (Process, bool) {
 	for _, up := range hook.Ancestors {
 		if !isHook(up) && looksLike(name, up) {
@@ -182,7 +182,7 @@ func Starter(name string, hook Peer) (Process, bool) {
 }
 
 // Runs reports whether a process runs the named program. A process can give
-// itself any name: it shows who somebody says he is, not that he is.
+// itself any name, so this is a claim and no proof.
 func Runs(name string, p Info) bool { return !isHook(p) && looksLike(name, p) }
 
 // looksLike reports whether a process runs the named agent: by its own name, by
@@ -219,8 +219,8 @@ func programs(agent string) []string {
 func isHook(p Info) bool { return strings.HasPrefix(p.Name, "floodmark") }
 
 // starts reports whether a process is a shell that was told what to run. One
-// that somebody types into is itself who started the hook: what is above it is
-// the owner's terminal.
+// that a person types into started the hook itself: above it is the owner's
+// terminal.
 func starts(p Info) bool {
 	if p.Name == "timeout" { // our settings put one around the hook
 		return true

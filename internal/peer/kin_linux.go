@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kin is the table of this machine for somebody who traces the same ancestors
+// Kin is the process table of this machine for a caller that traces the same ancestors
 // again and again, as a daemon does at every hook. It keeps the files of /proc
 // open that speak of them. What such a file says is always of the very process
 // it was opened for, and nothing once that has ended, though its number be used
@@ -26,8 +26,8 @@ type Kin struct {
 	turn  uint64 // how many were opened so far
 }
 
-// A relative is a process whose files are open. They close when nobody has it
-// any more.
+// A relative is a process whose files are open. They close when the last user of
+// it has let go.
 type relative struct {
 	stat, cmdline *os.File
 	turn          uint64 // when it was opened
@@ -155,7 +155,7 @@ func (r *relative) glance(pid int) (Info, error) {
 	return info, err
 }
 
-// look reads all of it but its user, which nobody asks of an ancestor.
+// look reads all of it but its user, which is not needed of an ancestor.
 func (r *relative) look(pid int) (Info, error) {
 	info, err := r.glance(pid)
 	if err != nil {

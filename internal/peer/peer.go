@@ -22,7 +22,7 @@ type Process struct {
 type Info struct {
 	Process
 	Parent  int
-	UID     int    // -1 where nobody asked
+	UID     int    // -1 if it was not read
 	Name    string // of the program, as the system shortens it
 	Command []string
 	// Terminal says that it has a controlling terminal.

@@ -90,7 +90,7 @@ func TestARenamedAgentIsFound(t *testing.T) {
 	}
 }
 
-// A hook whose agent has ended, or that somebody tries by hand, must not make an
+// A hook whose agent has ended, or that is tried by hand, must not make an
 // agent of what all terminals descend from.
 func TestTheOwnersTerminalIsNoAgent(t *testing.T) {
 	m := desk()
@@ -223,7 +223,7 @@ func TestBelow(t *testing.T) {
 }
 
 // The nearest that looks like the agent started the hook, not its wrapper; else
-// the nearest that is no shell; never the process everybody descends from.
+// the nearest that is no shell; never the process all others descend from.
 func TestStarter(t *testing.T) {
 	for name, c := range map[string]struct {
 		chain []Info

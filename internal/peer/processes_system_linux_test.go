@@ -31,7 +31,7 @@ func TestProcesses(t *testing.T) {
 }
 
 // A real process at the other end of a real connection is found, by IPv4 and
-// IPv6, and nobody else's.
+// IPv6, and no other.
 func ofTCP(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)

@@ -17,7 +17,7 @@ var _ Table = System{}
 // Now says that nothing can have begun yet.
 func Now() uint64 { return math.MaxUint64 }
 
-// Of cannot name the peer here, so that nobody is taken for the owner.
+// Of cannot name the peer here, so that no process is taken for the owner's.
 func Of(net.Conn) (pid, uid int, err error) {
 	return 0, 0, fmt.Errorf("%w: not built for %s yet", ErrUnknown, runtime.GOOS)
 }

@@ -1,4 +1,4 @@
-// Package quiet tells in which hours nobody is asked.
+// Package quiet tells in which hours no question is shown.
 package quiet
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Hours are those in which nobody is to be asked: every day from one time
+// Hours are those in which no question is to be shown: every day from one time
 // to another, as a clock on a wall of the zone shows them. The zero value is
 // never.
 type Hours struct {

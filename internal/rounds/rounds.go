@@ -11,12 +11,12 @@ type Count struct {
 	Told      bool `json:"told,omitempty"`      // the agent told of a model call
 	Came      bool `json:"came,omitempty"`      // a result, or a refusal, since the last call
 	Calls     int  `json:"calls,omitempty"`     // of this round
-	// Heard says that somebody said something in the session, or that the agent told of
-	// its model. Who tells of calls alone tells of no turns either: there is no limit then.
+	// Heard says that a message came into the session, or that the agent told of its
+	// model. An agent that tells of calls alone tells of no turns: there is no limit then.
 	Heard bool `json:"heard,omitempty"`
 }
 
-// maxAtOnce bounds the calls of one round whose results nobody tells.
+// maxAtOnce bounds the calls of one round whose results are not reported.
 const maxAtOnce = 32
 
 // ForModel is the round, from 0, that a model call belongs to.

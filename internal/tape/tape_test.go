@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"", "", 0},
 		{good + good, "", 2},
-		{good + `{"at":1,"to`, "", 1}, // whoever wrote it was ended
+		{good + `{"at":1,"to`, "", 1}, // its writer was ended
 		{good + "{\n" + good, "line 2: unexpected end", 0},
 		{strings.Repeat("x", tape.MaxLine+1), "line 1: more than", 0},
 	} {

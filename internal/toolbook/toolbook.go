@@ -1,5 +1,5 @@
 // Package toolbook says which tools agents used, and what a catalog knows of each. It reads
-// what was recorded and asks nobody.
+// what was recorded, and nothing else.
 package toolbook
 
 import (
@@ -32,8 +32,8 @@ type Tool struct {
 	Effects   []floodmark.Effect `json:"possibleEffects"`
 }
 
-// A Book is a list of tools: by agent, those nobody described first, then by server, the most
-// used first. Next says what to do about those nobody described.
+// A Book is a list of tools: by agent, those without a description first, then by server, the
+// most used first. Next says what to do about those without a description.
 type Book struct {
 	Tools []Tool `json:"tools"`
 	More  int    `json:"more"` // that are not listed

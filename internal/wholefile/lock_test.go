@@ -135,7 +135,7 @@ func TestALockThatSomebodyElseHasOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
-	cancel() // nobody waits
+	cancel() // it does not wait
 	free, err := wholefile.Lock(gone, path)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func oneRound(list []contender, per []int, r *rand.Rand) ([]float64, error) {
 	r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 	found := make([][]float64, len(list))
 	for _, i := range order {
-		runtime.GC() // nobody pays for the garbage of another
+		runtime.GC() // so that none pays for the garbage of another
 		began := time.Now()
 		if err := list[i].run(per[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", list[i].name, err)

@@ -80,7 +80,7 @@ func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 // Databases are not known: what is in files was not recorded.
 func (d *pastDisk) Databases(string) []string { return nil }
 
-// Composes implements [kernel.Disk]: nobody looked.
+// Composes implements [kernel.Disk]: it was not recorded.
 func (d *pastDisk) Composes(string) bool { return false }
 
 // Secrets returns the files that hold secrets by their names. What is in files was

@@ -200,7 +200,7 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 	return out
 }
 
-// failed notes that an agent did not end well. Of a held-out task nobody is shown why.
+// failed notes that an agent did not end well. Of a held-out task it does not show why.
 func (r *rig) failed(task *Task, err error) {
 	if task.HeldOut() {
 		err = nil
@@ -359,7 +359,7 @@ func (h *heard) String() string {
 	return h.text
 }
 
-// copy copies a folder with all that is in it. Compiled code, which nobody changes in
+// copy copies a folder with all that is in it. Compiled code, which is never changed in
 // place, is linked.
 func (r *rig) copy(from, to string) {
 	r.t.Helper()

@@ -89,7 +89,7 @@ type seen struct {
 
 func (s *seen) questions() int { return s.Pushes + s.Packages + s.Others }
 
-// note adds a line for whoever works on rules.
+// note adds a line for people who work on the rules.
 func (s *seen) note(text string) { s.Why = append(s.Why, text) }
 
 // ask counts a question about a call.

@@ -56,7 +56,7 @@ func (r *rig) owner(w *world, p *player, yes bool) *owner {
 }
 
 // watch begins to watch, before the agent asks anything: agents wait for an answer only
-// if somebody does.
+// while the owner watches.
 func (o *owner) watch() *owner {
 	r := o.rig
 	t := r.t
@@ -319,8 +319,8 @@ func (o *owner) vouch() {
 	}
 }
 
-// hook runs the hook program as Codex does. flock stands for Codex: whoever starts a
-// hook counts as an agent from then on, and agents answer no questions.
+// hook runs the hook program as Codex does. flock stands for Codex: a process that
+// starts a hook counts as an agent from then on, and agents answer no questions.
 func (o *owner) hook(event, message string) {
 	t := o.rig.t
 	cmd := exec.CommandContext(t.Context(), "flock", filepath.Join(*homeOf, ".bashrc"), filepath.Join(o.rig.programs, "floodmark-hook"), "codex", event)

@@ -31,7 +31,7 @@ func (w *world) npm(rw http.ResponseWriter, r *http.Request) {
 	want := strings.TrimPrefix(strings.ReplaceAll(r.URL.Path, "%2f", "/"), "/")
 	if pkg, archive, ok := strings.Cut(want, "/-/"); ok {
 		version := strings.TrimSuffix(archive[strings.LastIndex(archive, "@")+1:], ".tgz")
-		_, _ = rw.Write(w.npmArchive(pkg, version)) // whoever asked is gone, if anything
+		_, _ = rw.Write(w.npmArchive(pkg, version)) // fails only if the client is gone
 		return
 	}
 	versions := map[string]any{}

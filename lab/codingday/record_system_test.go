@@ -86,7 +86,7 @@ func taskFiles(t *testing.T) []string {
 }
 
 // leftOut are the tasks that cannot be recorded as they are written, and why. They count
-// nowhere. The third set is held out, so nobody mends its tasks.
+// nowhere. The third set is held out, so its tasks are not mended.
 func leftOut() map[int]string {
 	return map[int]string{
 		73: "Codex itself refuses a command with «rm -f»",
@@ -137,8 +137,8 @@ func saveTraces(t *testing.T, task *Task, list []*Trace) {
 }
 
 // words are the events of a trace, without what they say. Whether the last one
-// still arrives depends on how busy the machine is; and nobody waits for pi's word on
-// what a round took.
+// still arrives depends on how busy the machine is; and pi's word on what a round
+// took is not waited for.
 func words(t *Trace) string {
 	var b strings.Builder
 	for _, e := range t.Events {

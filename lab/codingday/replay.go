@@ -65,8 +65,8 @@ func (o outcome) stops(cuts [][]int) bool {
 
 // Replay plays every trace under every policy and adds up the scores: for each
 // set, one per policy in the given order. A person who is asked says no in an
-// attack and yes otherwise. A yes is for this one call: whoever is asked twice
-// has two questions.
+// attack and yes otherwise. A yes is for this one call: the same call asked about
+// again is a second question.
 func Replay(ctx context.Context, traces []*Trace, policies []Policy, progress func(done, total int)) (*protection.Result, error) {
 	res := &protection.Result{}
 	done := 0
@@ -116,7 +116,7 @@ func (b *board) add(t *Trace, o outcome) {
 	}
 	b.score.Add(c)
 	if t.HeldOut() {
-		return // whoever sees more can no longer call it held out
+		return // what has been looked at is no longer held out
 	}
 	if c.Passed > 0 {
 		b.score.PassedIDs = append(b.score.PassedIDs, t.ID()+": "+t.Where+", "+t.Goal)

@@ -46,7 +46,7 @@ func replay(t *testing.T, traces []*Trace, names ...string) map[string]protectio
 	return scores
 }
 
-// The whole day: without a monitor every attack passes and nobody is asked;
+// The whole day: without a monitor every attack passes without a question;
 // each policy is asked about the same runs; nothing of held-out tasks is named.
 func TestReplay(t *testing.T) {
 	traces, err := Recorded()
@@ -166,7 +166,7 @@ func TestStops(t *testing.T) {
 		{[][]int{{0, 1}}, false},
 		{[][]int{{0, 2}}, true},
 		{[][]int{{1}, {2}}, true},
-		{[][]int{{3}}, false}, // it was never called, so nobody stopped it
+		{[][]int{{3}}, false}, // it was never called, so it was not stopped
 		{nil, false},
 	} {
 		if got := o.stops(c.cuts); got != c.want {

@@ -63,8 +63,8 @@ type Step struct {
 	// Old and New are the lines an edit takes away and puts in; a write has New.
 	Old, New string
 	// Attack says that only a model that obeys the attacker does this. Cuts
-	// names the sets of calls it is in: whoever stops all calls of one set has
-	// stopped the attack.
+	// names the sets of calls it is in: the attack is stopped if all calls of one
+	// set are.
 	Attack bool
 	Cuts   string
 	// Other says that this is another way, tried only if the call before it was refused.

@@ -208,7 +208,7 @@ func sameCalls(task *Task, trace *Trace) error {
 	return nil
 }
 
-// Nobody's real address is in a task: all hosts are examples.
+// No real address is in a task: all hosts are examples.
 func TestHostsAreExamples(t *testing.T) {
 	host := regexp.MustCompile(`(?:https?://|ssh://|@)((?:[a-z0-9-]+\.)+[a-z]{2,})`)
 	for _, task := range tasks(t) {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeTerminal gives this process a terminal of its own: the monitor shows codes to
-// nobody else.
+// takeTerminal gives this process a terminal of its own: the monitor shows codes only
+// to a process that has one.
 func takeTerminal(t *testing.T) {
 	t.Helper()
 	if _, err := syscall.Setsid(); err != nil {
@@ -31,5 +31,5 @@ func takeTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { runtime.KeepAlive(master); runtime.KeepAlive(slave) }) // whoever closes them hangs up on this process
+	t.Cleanup(func() { runtime.KeepAlive(master); runtime.KeepAlive(slave) }) // closing them would hang up on this process
 }

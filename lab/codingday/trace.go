@@ -60,7 +60,7 @@ type Git struct {
 	Owner  string   `json:"owner"`  // the mail address the owner commits with
 	Remote string   `json:"remote"` // where it is pushed to
 	Log    []string `json:"log"`    // commit and author of each commit, newest first
-	// Others are the files that somebody else changed last.
+	// Others are the files that another author changed last.
 	Others []string `json:"others,omitempty"`
 }
 

@@ -49,7 +49,7 @@ func (v *web) proxy(rw http.ResponseWriter, r *http.Request) {
 	v.page(rw, r)
 }
 
-// tunnel speaks https with whoever asked for a host.
+// tunnel speaks https with the client that asked for a host.
 func (v *web) tunnel(rw http.ResponseWriter, r *http.Request) {
 	hijacker, ok := rw.(http.Hijacker)
 	if !ok {

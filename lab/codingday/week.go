@@ -36,8 +36,8 @@ type Week struct {
 // A Repository is a project of a week's home.
 type Repository struct {
 	Name string
-	// Kind says whose it is: own, team or fork. Author wrote the first commit; nobody for
-	// one's own.
+	// Kind says whose it is: own, team or fork. Author wrote the first commit; empty
+	// for one's own.
 	Kind, Author string
 }
 
@@ -56,7 +56,7 @@ type DayEvent struct {
 	Happens *Happening
 }
 
-// A Happening is what somebody else than an agent does.
+// A Happening is an event that no agent causes: the owner's, a colleague's or a server's.
 type Happening struct {
 	// Verb is arrives, owner, up or down.
 	Verb string

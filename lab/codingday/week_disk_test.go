@@ -85,8 +85,8 @@ func (d *tapedDisk) answer(to any, verb string, words ...string) bool {
 	return json.Unmarshal(data, to) == nil
 }
 
-// Around implements [kernel.Disk]. Of a path that nobody asked about, the known repository
-// around it counts.
+// Around implements [kernel.Disk]. Of a path that was not asked about, the known
+// repository around it counts.
 func (d *tapedDisk) Around(path string) (kernel.Checkout, bool) {
 	var c *kernel.Checkout
 	if d.answer(&c, "around", path) {
@@ -209,8 +209,8 @@ func (d *tapedDisk) Steers(folder string) (string, floodmark.Digest) {
 	return s.File, s.Says
 }
 
-// Changed implements [monitor.Disk]: what was seen at the end of the same call. Where nobody
-// looked then, nothing was changed.
+// Changed implements [monitor.Disk]: what was seen at the end of the same call. If that
+// was not recorded, nothing was changed.
 func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kernel.Altered {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -380,7 +380,7 @@ func promptsOf(s Session) (list []string) {
 	return list
 }
 
-// happen is what somebody else than an agent does. What failed is noted, not mended.
+// happen plays an event that no agent causes. What failed is noted, not mended.
 func (l *life) happen(at string, h *Happening, files map[string]string) {
 	if h.Verb == "up" {
 		l.start(h) // a run that goes on begins it again
@@ -410,7 +410,7 @@ func (l *life) happen(at string, h *Happening, files map[string]string) {
 }
 
 // breathe waits until what was changed so far is older than what a monitor takes for the work of
-// a run: nobody clones or pulls a repository within two seconds before an agent works there.
+// a run: no repository is cloned or pulled within two seconds before an agent works there.
 func (l *life) breathe() {
 	const margin = 2100 * time.Millisecond
 	if !*bare || l.teller != nil {
@@ -434,7 +434,7 @@ func (l *life) start(h *Happening) {
 	}
 }
 
-// listening counts the ports of this machine at which somebody listens.
+// listening counts the ports of this machine that are listened on.
 func listening() (n int) {
 	const listens = "0A"
 	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {

@@ -28,7 +28,7 @@ func (w *world) script(env []string, text string) error {
 	return nil
 }
 
-// found makes a repository of a week: what somebody imported, a server that has it, and
+// found makes a repository of a week: its imported history, a server that has it, and
 // the owner's own copy or clone.
 func (w *world) found(r Repository, people map[string]string) {
 	desk := *w

@@ -57,9 +57,9 @@ func (w *world) safe() error {
 }
 
 const (
-	// waits is what a refusal says that a person can lift, whoever is told so.
+	// waits is what a refusal says that a person can lift, to the person and to the model.
 	waits = " approval because "
-	// silence is what a refusal says if nobody judged.
+	// silence is what a refusal says if the call was not judged.
 	silence = "the monitor did not answer, so nothing is allowed"
 )
 
@@ -378,7 +378,7 @@ func hookStuck(w *world, a agent) error {
 
 func hookRaves(w *world, a agent) error { return w.replaced(a, "echo nonsense") }
 
-// insane puts somebody else behind the socket, just before the attack.
+// insane puts another server behind the socket, just before the attack.
 func (w *world) insane(a agent, serve func(net.Conn)) error {
 	kill := w.daemon()
 	w.env = []string{"FLOODMARK_HOOK_DEADLINE=3s"}

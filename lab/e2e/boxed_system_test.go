@@ -87,7 +87,7 @@ func (w *world) provedRun(a agent) {
 		if err != nil || !held.Verified {
 			w.t.Fatalf("%v, %+v", err, held)
 		}
-		kill() // to it whoever sends a canary is an agent, and all that this test starts is below it
+		kill() // it takes the sender of a canary, this test, for an agent, and all that runs below it
 		w.served()
 	}
 	w.buildScript(a, how{})

@@ -30,7 +30,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A sent message is one of somebody's in a chat app.
+// A sent message is one that a person wrote in a chat app.
 type sent struct {
 	from  int
 	group bool
@@ -56,7 +56,7 @@ type chatApp struct {
 	posted map[int][]string
 }
 
-// post keeps what OpenClaw wrote to somebody.
+// post keeps a message that OpenClaw wrote.
 func (c *chatApp) post(body []byte) {
 	var m struct {
 		Chat json.RawMessage `json:"chat_id"` // a number, or its text
@@ -79,7 +79,7 @@ func (c *chatApp) posts(chat int) []string {
 	return slices.Clone(c.posted[chat])
 }
 
-// noteAsked keeps the name of a question in a message to somebody.
+// noteAsked keeps the name of a question that stands in a message.
 func (c *chatApp) noteAsked(body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func hooked() []hookCall {
 }
 
 // isUntrusted compares the run that it began: its words are in it, and all of it is
-// believed as little as text of nobody.
+// believed as little as text without an author.
 func (h hookCall) isUntrusted(t *testing.T, p *policy.Policy, ev hook.Event) {
 	t.Helper()
 	text := ev.Text
@@ -364,8 +364,8 @@ func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply,
 }
 
 // The channel table on the real thing: who writes, and where, decides what a
-// message is worth, and who reads what is answered. Nobody but the owner is answered
-// without his yes; he sees what an answer draws on, and nothing in it loads by itself.
+// message is worth, and who reads what is answered. Only the owner is answered without
+// the owner's yes; the owner sees what an answer draws on, and nothing in it loads by itself.
 func TestOpenclawChannels(t *testing.T) {
 	if *gateOnly {
 		t.Skip("make soak SUITE=agents starts OpenClaw's gateway")

@@ -38,7 +38,7 @@ func runCopilot(w *world, h how) string {
 	if h.again {
 		args = append(args, "--continue")
 	}
-	if w.boxes != "" { // it asks about programs outside of the project, and nobody is there to answer
+	if w.boxes != "" { // it asks about programs outside of the project, and here no person answers
 		args = append(args, "--allow-all-paths")
 	}
 	return w.run(append(w.scripted("copilot-cli").Env, "COPILOT_HOME="+filepath.Join(w.home, ".copilot")),

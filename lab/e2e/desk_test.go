@@ -29,7 +29,7 @@ const (
 	deskFiles = "filesystem"
 )
 
-// What they have: a resource, which anybody can write to, and a tool that sends.
+// What they have: a resource, which anyone can write to, and a tool that sends.
 const (
 	deskResource = "desk://board/today"
 	deskPost     = "slack_post_message"

@@ -20,7 +20,7 @@ var serveHub = flag.Bool("hub", false, "the server of tools offers those of a hu
 // hubName is a server that the catalog knows.
 const hubName = "github"
 
-// The tools of the hub. Anybody can write an issue.
+// The tools of the hub. Anyone can write an issue.
 const (
 	hubLook    = "list_branches"
 	hubRead    = "get_issue"
@@ -167,7 +167,7 @@ func hubAttackWorks(w *world, a agent) {
 	}
 }
 
-// hubFirstSight: what nobody looked at yet counts as a stranger's text, so not
+// hubFirstSight: tools the owner has not looked at count as a stranger's text, so not
 // even a first comment goes out. Then the owner accepts the tools.
 func hubFirstSight(w *world, a agent) {
 	w.hubComments(a)

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// openclawAsksInTheChat is OpenClaw, which asks there if it is told to. Nobody but the owner is heard
-// there; after a no the agent goes on and nothing has left; after a yes exactly
+// openclawAsksInTheChat is OpenClaw, which asks there if it is told to. Only the owner's answer
+// counts; after a no the agent goes on and nothing has left; after a yes exactly
 // that call runs.
 func openclawAsksInTheChat(t *testing.T) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 )
 
 // keep writes down what the agent wrote and what the journal knew of it, with
-// names and places of nobody, for the tests of internal/transcript.
+// invented names and places, for the tests of internal/transcript.
 func (w *world) keep(agent, scene string) {
 	w.t.Helper()
 	files, _, err := transcript.Find(agent, transcript.Folders{Home: w.home}, time.Time{})

@@ -24,7 +24,7 @@ func TestMatrix(t *testing.T) {
 		mu sync.Mutex // guards what follows
 		m  matrix
 	)
-	for _, a := range agentsHere() { // in this order, whoever ends first
+	for _, a := range agentsHere() { // in this order, not in that in which they end
 		m.add(agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}})
 	}
 	t.Cleanup(func() { t.Logf("the matrix:\n%s", m.table()) })

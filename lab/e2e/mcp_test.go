@@ -15,7 +15,7 @@ import (
 
 var serveTools = flag.String("tools", "", "be a server of tools on standard input instead, and write what is sent to this file")
 
-// The one tool of the server. Nobody's catalog knows it.
+// The one tool of the server. No catalog knows it.
 const (
 	mcpName = "outbox"
 	mcpTool = "dispatch"

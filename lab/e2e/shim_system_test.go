@@ -39,8 +39,8 @@ type answers struct {
 	Answers map[string]string `json:"answers"`
 }
 
-// leaves reports whether OpenClaw answers its owner, where nobody else reads, and
-// otherwise nobody but with a yes.
+// leaves reports whether OpenClaw answers its owner, where only the owner reads, and
+// others only with a yes.
 func (a answers) leaves(agent string, others bool) bool {
 	for name, text := range a.Answers {
 		own := name == "owner block" || name == "owner final"
@@ -56,7 +56,7 @@ func shims() map[string]string {
 	return map[string]string{"openclaw": "openclaw/index.ts", "opencode": "opencode/floodmark.ts", "pi": "pi/floodmark.ts"}
 }
 
-// drive runs every handler of a shim against whoever serves the socket.
+// drive runs every handler of a shim against the given server of the socket.
 func drive(t *testing.T, agent, deadline string, serve func(net.Conn)) answers {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -195,7 +195,7 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 }
 
 // endsAreTold looks at what a plugin tells of the end of a round and a run, and at
-// answers that nobody judges.
+// answers that are not judged.
 func endsAreTold(t *testing.T, agent string) {
 	t.Helper()
 	var ends sync.Map
@@ -213,7 +213,7 @@ func endsAreTold(t *testing.T, agent string) {
 		})
 	})
 	if agent == "pi" {
-		<-round.Done() // nobody waits for what it tells of a round, but it does tell
+		<-round.Done() // pi reports a round without waiting for an answer
 	}
 	ended()
 	if own := gone.Answers["owner final"]; !gone.leaves(agent, false) || agent == "openclaw" && (!strings.HasPrefix(own, "ANSWER [x]") || !strings.Contains(own, "did not answer") || strings.Contains(own, "LOADS")) {

@@ -128,7 +128,7 @@ func (m matrix) keep(t *testing.T, docs string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(docs, "evidence", "agents.json"), append(data, '\n'), 0o644); err != nil { //nolint:gosec // everybody may read it
+	if err := os.WriteFile(filepath.Join(docs, "evidence", "agents.json"), append(data, '\n'), 0o644); err != nil { //nolint:gosec // it is public
 		t.Fatal(err)
 	}
 	path := filepath.Join(docs, "agents.md")
@@ -136,7 +136,7 @@ func (m matrix) keep(t *testing.T, docs string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(m.into(t, string(text))), 0o644); err != nil { //nolint:gosec // everybody may read it
+	if err := os.WriteFile(path, []byte(m.into(t, string(text))), 0o644); err != nil { //nolint:gosec // it is public
 		t.Fatal(err)
 	}
 }

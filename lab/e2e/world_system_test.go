@@ -48,7 +48,7 @@ func untilTimeout(t *testing.T) (context.Context, context.CancelFunc) {
 }
 
 // A world is one person's home with a project in it, a web with a poisoned
-// page and somebody who collects what is sent to them, and a model that the
+// page and a server that collects what is sent to it, and a model that the
 // page has talked over.
 type world struct {
 	t       *testing.T
@@ -114,7 +114,7 @@ func newWorld(t *testing.T) *world {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
 	}
-	// A socket's path must be short, and what lies below /tmp is nobody's own.
+	// A socket's path must be short, and what lies below /tmp does not count as the owner's.
 	base, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)

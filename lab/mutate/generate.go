@@ -180,7 +180,7 @@ func (g *generator) call(n *ast.CallExpr) ast.Visitor {
 	case name.Name == "max":
 		g.replace("minmax", name, "min")
 	case name.Name == "make" && len(n.Args) > 1:
-		// The last size is a capacity, or a map's hint: nobody can see it.
+		// The last size is a capacity, or a map's hint, which no test can see.
 		for _, a := range n.Args[:len(n.Args)-1] {
 			ast.Walk(g, a)
 		}

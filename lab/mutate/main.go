@@ -1,6 +1,6 @@
 // Mutate breaks the pure packages on purpose, one small change at a time, and
-// asks the tests whether they noticed. A change nobody notices is a line nobody
-// tests. Nothing is written to the tree: the go command reads each broken file
+// asks the tests whether they noticed. A change that no test notices is a line that
+// is not tested. Nothing is written to the tree: the go command reads each broken file
 // through an overlay.
 //
 //	mutate -list            print every mutant

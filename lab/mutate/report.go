@@ -38,7 +38,7 @@ type tally struct {
 	Excused  int `json:"excused,omitempty"`
 }
 
-// A survivor is a change nobody noticed.
+// A survivor is a change that no test noticed.
 type survivor struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`

@@ -91,7 +91,7 @@ func monitor(t *testing.T, policy string) string {
 		}
 	})
 	socket := filepath.Join(dir, "run", "hook.sock")
-	for ; ; time.Sleep(20 * time.Millisecond) { // it tells nobody when it listens
+	for ; ; time.Sleep(20 * time.Millisecond) { // it does not report when it listens
 		if c, err := net.Dial("unix", socket); err == nil {
 			_ = c.Close()
 			return dir

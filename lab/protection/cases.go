@@ -28,8 +28,8 @@ type AuditCase struct {
 
 // Cases are the calls of the given sets that do something, each distinct case
 // once: calls of honest runs that succeeded, and calls that carry the goal of
-// attacks that succeeded. Cases that are both are left out and counted: nobody
-// could tell them apart by what an auditor sees.
+// attacks that succeeded. Cases that are both are left out and counted: they
+// cannot be told apart by what an auditor sees.
 func Cases(ctx context.Context, d *Data, rules kernel.Rules, sets []Set, progress func(done, total int)) (list []AuditCase, both int, err error) {
 	m, err := Audited("auditor", rules, Perfect)
 	if err != nil {

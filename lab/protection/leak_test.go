@@ -18,7 +18,7 @@ import (
 // run is the length of a piece of injected text that may not stand in a rule.
 const run = 30
 
-// Rules that knew the recorded attacks would score well and protect nobody. So
+// Rules that knew the recorded attacks would score well and not protect. So
 // nothing of the data may stand in what decides: no task's name, no piece of
 // an injected text, no address, account or link.
 func TestRulesDoNotKnowTheData(t *testing.T) {

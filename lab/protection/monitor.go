@@ -311,7 +311,7 @@ type index struct {
 
 type indexedNode struct {
 	kernel.Indexed
-	postings provenance.Postings // nil until somebody asks
+	postings provenance.Postings // nil until they are asked for
 }
 
 func (x *index) add(in kernel.Indexed) {

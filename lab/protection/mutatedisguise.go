@@ -205,7 +205,7 @@ func homoglyphs(v string) string {
 	return strings.NewReplacer("a", "а", "e", "е", "o", "о", "p", "р", "c", "с", "A", "А", "B", "В", "E", "Е", "O", "О", "S", "Ѕ").Replace(v)
 }
 
-// zeroWidth puts a character nobody sees behind every third one.
+// zeroWidth puts an invisible character behind every third one.
 func zeroWidth(v string) string {
 	var b strings.Builder
 	n := 0

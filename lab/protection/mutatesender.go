@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The attacker owns the sender field: his record names a person the owner
-// speaks of, or somebody of the owner's house. A rule that believes a record
+// The attacker owns the sender field: their record names a person the owner
+// speaks of, or one of the owner's house. A rule that believes a record
 // because of who it says it is from lets this pass.
 
 func senderNamed(s *subject) (*Trace, string) { return s.sign((*subject).named, false) }
@@ -65,7 +65,7 @@ func signRecord(record *yaml.Node, p person, also []string) bool {
 			setScalar(value, p.like(value.Value))
 			for _, a := range also {
 				if isAccountNumber(a) && isAccountNumber(value.Value) {
-					setScalar(value, a) // whoever pays a cent is the sender of a payment
+					setScalar(value, a) // a payment of one cent makes the attacker its sender
 				}
 			}
 		case yaml.SequenceNode:

@@ -147,7 +147,7 @@ func topicNamesake(s *subject) (*Trace, string) {
 }
 
 // namesake returns a name of the same sort as v made of words, or nothing if
-// nobody could choose such a value.
+// an attacker could not choose such a value.
 func namesake(v string, words []string) string {
 	words = words[:min(len(words), 3)]
 	host, web := hostOf(v)

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// A person is somebody a record may name.
+// A person may be named by a record.
 type person struct {
 	name    string
 	mail    string
 	account string
 }
 
-// known returns everybody whose mail address stands in a result, the most
+// known returns the people whose mail address stands in a result, the most
 // frequent first. The attacker's own are left out.
 func (s *subject) known() []person {
 	counts := map[string]int{}
@@ -103,7 +103,7 @@ func (s *subject) named() (person, bool) {
 	return person{}, false
 }
 
-// self returns somebody of the owner's own domain: a colleague if one is known,
+// self returns a person of the owner's own domain: a colleague if one is known,
 // else the owner.
 func (s *subject) self() (person, bool) {
 	if len(s.people) == 0 {

@@ -6,7 +6,7 @@ type Rival struct {
 	Name    string
 	On      string  // agentdojo or agentdyn; empty if it cannot be drawn
 	Passed  float64 // attacks that still succeed, in percent of all attacks
-	Asks    float64 // questions per task; 0 for systems that ask nobody
+	Asks    float64 // questions per task; 0 for systems that do not ask
 	AtLeast bool    // Asks is the share of tasks with a question: a lower bound
 	Figures string  // as published
 	Differs string  // from what we measure

@@ -17,7 +17,7 @@ type subject struct {
 	hits   []*hit     // results that hold an injected text
 	goal   []int      // calls that carry the attacker's goal, by index
 	values []string   // what the attacker chose: values in those calls that the owner did not say
-	people []person   // everybody whose address was seen, the most frequent first
+	people []person   // people whose address was seen, the most frequent first
 	owner  *folded    // the owner's words
 	shapes [][]*shape // of every result, by step and call, read when needed
 }

@@ -254,7 +254,7 @@ func (w *watcher) create(pid int, path string, p *process) {
 }
 
 // remove folds a removal. What a process makes and removes by itself was never
-// there for anybody else.
+// there for others.
 func (w *watcher) remove(pid int, path string, p *process) {
 	if by, ok := w.made[path]; ok && by == pid {
 		w.forget(path)

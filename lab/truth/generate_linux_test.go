@@ -83,7 +83,7 @@ func (g *generator) there() string {
 	return g.pick("old.txt", "notes.txt", "data.csv", "log.txt", "new.txt", "list.txt")
 }
 
-// hidden is a file nobody should read unasked.
+// hidden is a file that must not be read unasked.
 func (g *generator) hidden() string {
 	return home + "/" + g.pick(".ssh/id_rsa", ".ssh/id_ed25519", ".aws/credentials", ".netrc", "project/.env")
 }

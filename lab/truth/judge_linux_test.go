@@ -39,7 +39,7 @@ func (j *judge) use(line string) catalog.Use {
 }
 
 // weaker says how the catalog falls short of a word in a session that has read what
-// anybody writes, or nothing.
+// strangers write, or nothing.
 func (j *judge) weaker(line, word string) string {
 	u := j.use(line)
 	switch most := slices.Min(slices.Concat(u.Effects, u.Placed)); {

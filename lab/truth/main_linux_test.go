@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTry is for whoever wants to know what one line does.
+// TestTry shows what one line does.
 func TestTry(t *testing.T) {
 	if *try == "" {
 		t.Skip("no line to try")

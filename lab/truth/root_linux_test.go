@@ -45,7 +45,7 @@ func enterRoot(root string) error {
 	return fillTemplate()
 }
 
-// programs shows the machine's programs without letting anybody change them or
+// programs shows the machine's programs so that a line can neither change them nor
 // gain rights by them.
 func programs(root string) error {
 	for _, name := range []string{"usr", "bin", "sbin", "lib", "lib32", "lib64"} {

@@ -23,7 +23,7 @@ const (
 )
 
 // Limits of one line. A line that needs more was written badly, or it waits
-// for somebody: what it did until then is observed all the same.
+// for a person: what it did until then is observed all the same.
 const (
 	lineTime      = 4 * time.Second
 	lineOutput    = 1 << 20

@@ -27,8 +27,8 @@ func parseTrace(text string) []call {
 		rest = strings.TrimLeft(rest, " ")
 		if head, found := strings.CutSuffix(rest, " <unfinished ...>"); found {
 			open[pid] = head
-			// Whoever is being started may be seen before its starter is heard of
-			// again, hence the place of the call is where it began.
+			// A started process may be seen before its starter is heard of again,
+			// hence the place of the call is where it began.
 			calls = append(calls, call{pid: pid})
 			continue
 		}

@@ -47,8 +47,8 @@ func weave(root string) (points int, err error) {
 	return points, err
 }
 
-// left leaves out other modules, what tests only read, and packages in which nobody
-// waits for anybody and which would be slow.
+// left leaves out other modules, what tests only read, and packages in which no
+// goroutine waits for another and which would be slow.
 func left(root, path string) error {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == "." {
@@ -132,7 +132,7 @@ func places(set *token.FileSet, f *ast.File) []int {
 	return slices.Compact(at)
 }
 
-// meets reports whether goroutines meet in a statement, or it asks somebody.
+// meets reports whether goroutines meet in a statement, or it asks another process.
 func meets(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.SendStmt, *ast.SelectStmt:
@@ -155,7 +155,7 @@ func meets(s ast.Stmt) bool {
 	return asks(s)
 }
 
-// asks reports whether a statement lets others go on, or asks somebody outside: it
+// asks reports whether a statement lets others go on, or asks another process: it
 // unlocks something, touches a file, or passes a context on.
 func asks(s ast.Stmt) (found bool) {
 	switch s.(type) {

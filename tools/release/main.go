@@ -1,6 +1,6 @@
 // Command release writes what a release has to say about the work of others:
 // each module that is part of a program we ship, with its licence in full. It
-// refuses a module without a licence, or with one nobody here has agreed to.
+// refuses a module without a licence, or with one that is not on our list.
 // The module it stands in pins goreleaser and cyclonedx-gomod.
 //
 //	go -C tools/release run . FILE

@@ -1,5 +1,5 @@
 // Seeds runs the tests that docs/reference/seeds.md names as proofs, and fails if one of
-// them did not pass: a test that is skipped, or that nobody has, proves nothing. The
+// them did not pass: a test that is skipped, or that does not exist, proves nothing. The
 // stories that the page names are played by «go test ./internal/story».
 //
 //	seeds run [-fresh]         run them, package by package; -fresh believes no earlier result

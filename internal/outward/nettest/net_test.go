@@ -67,7 +67,7 @@ func TestWhereNothingListens(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // nobody accepts
+	cancel() // the other end never accepts
 	if _, err := n.Dial(ctx, "tcp", other.Addr().String()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -139,7 +139,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 // What was written before an end was closed is read, then comes the end; a write that
-// nobody can read fails, also if it waits.
+// cannot be read any more fails, also if it waits.
 func TestClosedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := dialled(t)

@@ -35,7 +35,7 @@ func watch(folder string) (names <-chan string, stop func(), err error) {
 				rest = rest[syscall.SizeofInotifyEvent+length:]
 				select {
 				case out <- string(bytes.TrimRight(name, "\x00")):
-				default: // nobody listens any more
+				default: // the receiver has stopped
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func Write(evidence any, file string) error {
 	if _, err := os.Stdout.Write(data); err != nil || file == "" {
 		return err
 	}
-	return os.WriteFile(file, data, 0o644) //nolint:gosec // everybody may read it
+	return os.WriteFile(file, data, 0o644) //nolint:gosec // it is public
 }
 
 // A Spread is how a figure is distributed.

@@ -23,9 +23,9 @@ type Home struct {
 	Env []string
 }
 
-// NewHome makes one. Whoever has it removes it.
+// NewHome makes one. The caller removes it.
 func NewHome() (Home, error) {
-	// A socket's path must be short, and what lies below /tmp is nobody's own.
+	// A socket's path must be short, and what lies below /tmp does not count as the owner's.
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Home{}, err

@@ -57,10 +57,10 @@ func renew(docs string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(docs, "evidence", "scale.json"), append(data, '\n'), 0o644); err != nil { //nolint:gosec // everybody may read it
+	if err := os.WriteFile(filepath.Join(docs, "evidence", "scale.json"), append(data, '\n'), 0o644); err != nil { //nolint:gosec // it is public
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(docs, "images", "scale.svg"), picture(s), 0o644); err != nil { //nolint:gosec // everybody may read it
+	if err := os.WriteFile(filepath.Join(docs, "images", "scale.svg"), picture(s), 0o644); err != nil { //nolint:gosec // it is public
 		return err
 	}
 	for page, parts := range pages(m, s) {

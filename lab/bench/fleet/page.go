@@ -23,7 +23,7 @@ func renewPage(file string, parts map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // everybody may read it
+	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // it is public
 }
 
 // replaceParts returns a page with its parts renewed. A part that has no place is

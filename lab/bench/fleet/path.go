@@ -30,7 +30,7 @@ type costs struct {
 }
 
 // A fleet is what is simulated: nodes that all write to all shards. One shard is
-// looked at, with its share of everybody's work; the others are like it.
+// looked at, with its share of the work; the others are like it.
 type fleet struct {
 	costs  costs
 	Nodes  int

@@ -10,7 +10,7 @@ func plain() *fleet {
 	}
 }
 
-// A lone decision takes the sum of its parts, and nobody waits.
+// A lone decision takes the sum of its parts, without waiting.
 func TestALoneDecisionTakesTheSumOfItsParts(t *testing.T) {
 	f := plain()
 	f.Inflight = 1

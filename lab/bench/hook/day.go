@@ -23,7 +23,7 @@ func day(ctx context.Context, o options, programs string) (d daily, err error) {
 	if err != nil {
 		return d, err
 	}
-	defer func() { _ = home.Remove() }() // nobody needs it
+	defer func() { _ = home.Remove() }() // it holds no figures
 	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
 	monitor, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
 	if err != nil {

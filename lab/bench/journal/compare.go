@@ -153,7 +153,7 @@ func (f *field) measure(ctx context.Context, inflights []int, rounds int, r *ran
 }
 
 // check returns an error unless every row that was promised is there, and
-// everybody waited for the disk.
+// all contenders waited for the disk.
 func (f *field) check(ctx context.Context, figures []figure) error {
 	rows, acks := map[*lane]int64{}, map[*lane]int64{}
 	for _, l := range f.lanes {

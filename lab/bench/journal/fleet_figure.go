@@ -157,7 +157,7 @@ const (
 )
 
 // timeFlushes appends to a file and waits for the disk, time and again, while
-// nobody else writes.
+// nothing else writes.
 func timeFlushes(dir string) (t flushTime, err error) {
 	f, err := os.Create(filepath.Join(dir, "flush")) // it goes with the folder
 	if err != nil {

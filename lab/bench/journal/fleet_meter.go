@@ -68,7 +68,7 @@ func (m *meter) read(ctx context.Context) (u usage, err error) {
 	return u, nil
 }
 
-// flushed is how often the primaries have flushed their logs, for whomever.
+// flushed is how often the primaries have flushed their logs, for all clients.
 func (m *meter) flushed(ctx context.Context) (sum int64, err error) {
 	for _, p := range m.pairs {
 		sql := "SELECT wal_sync FROM pg_stat_wal"
@@ -268,7 +268,7 @@ func (l *lane) watch(ctx context.Context, inflight int) (after func(ctx context.
 	}, nil
 }
 
-// rinse writes a few events that nobody measures, and returns with how many
+// rinse writes a few events that are not measured, and returns with how many
 // commits.
 func (l *lane) rinse(ctx context.Context, inflight int) (commits int64, err error) {
 	before, err := l.meter.read(ctx)

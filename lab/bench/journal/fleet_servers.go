@@ -32,7 +32,7 @@ type fleetMachine struct {
 	pairs          []*pair
 }
 
-// startPairs starts so many pairs. Whoever has them stops them.
+// startPairs starts so many pairs. The caller stops them.
 func startPairs(ctx context.Context, root string, n int) (*fleetMachine, error) {
 	parent, err := os.MkdirTemp("", "fm")
 	if err != nil {

@@ -170,7 +170,7 @@ func (g *generator) prepare(s *session, i int) error {
 		s.pages[n].Digest = floodmark.DigestOf(text)
 		s.says = append(s.says, [2][]byte{[]byte(old.String()), []byte(s.pages[n].Digest.String())})
 		if n == 1 && i%sharedPage != 0 {
-			continue // somebody else brings its index
+			continue // another session brings its index
 		}
 		var err error
 		if s.pages[n].Postings, err = g.key.Postings(text).MarshalBinary(); err != nil {

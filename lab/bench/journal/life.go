@@ -49,8 +49,8 @@ func page(id string, n int) string {
 }
 
 // question is the k-th call of a session. Of eight, six read a file, which is
-// allowed; one fetches a page nobody named and one is a mail
-// to somebody a page named, about which a person is asked.
+// allowed; one fetches a page that the owner did not name and one is a mail
+// to a person whom only a page named: a person is asked about both.
 func question(id floodmark.SessionID, k int) hook.Event {
 	call := fmt.Sprintf("c%06d", k)
 	switch {
@@ -70,7 +70,7 @@ func toolCall(id floodmark.SessionID, call, tool, args string) hook.Event {
 }
 
 // answered says what is wrong with an answer. A bench that is answered something else than it
-// believes measures something else: pages that nobody named and mails to people whom a page
+// believes measures something else: pages that the owner did not name and mails to people whom a page
 // named are asked about, all else is allowed.
 func answered(ev hook.Event, reply hook.Reply, err error) error {
 	want := floodmark.Allow
@@ -101,7 +101,7 @@ func rulesOf(profile string) (kernel.Rules, error) {
 // asked, and calls do that four times later than results.
 const snapshotFrom = 16
 
-// newMonitor returns a monitor as the daemon makes one, with nobody to tell.
+// newMonitor returns a monitor as the daemon makes one, without anyone to notify.
 func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, now func() time.Time, observe func(monitor.Observation)) (*monitor.Monitor, error) {
 	return monitor.New(configured(j, rules, key, now, observe))
 }

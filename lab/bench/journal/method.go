@@ -28,7 +28,7 @@ var errSpent = errors.New("nothing is left to write")
 
 // A contender writes events to sessions of its own, in a closed loop.
 type contender interface {
-	// refill makes ready what the next slice needs, while nobody measures.
+	// refill makes ready what the next slice needs; its time is not measured.
 	refill(ctx context.Context) error
 	// one writes the next event of a session. No session is written to twice at
 	// once.
@@ -109,7 +109,7 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err != nil {
 		return err
 	}
-	runtime.GC() // nobody pays for the garbage of another
+	runtime.GC() // so that none pays for the garbage of another
 	watched, err := l.watch(ctx, inflight)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (s *server) count(ctx context.Context, schema string) (n int64, err error) 
 // statsTime is how long the server may take to tell what it did.
 const statsTime = 1100 * time.Millisecond
 
-// flushes is how often the server flushed its log, for whomever.
+// flushes is how often the server flushed its log, for all clients.
 func (s *server) flushes(ctx context.Context, settle bool) (n int64, err error) {
 	if settle {
 		time.Sleep(statsTime)

@@ -86,7 +86,7 @@ func brokenSpeech() []hostile {
 // left is what the owner reads of an answer to nothing.
 const left = "the server answered a question that was not asked; it was left out"
 
-// brokenOrder are servers that answer what nobody asked, or not what was asked.
+// brokenOrder are servers that answer what was not asked, or not what was asked.
 func brokenOrder() []hostile {
 	return []hostile{
 		{

@@ -61,7 +61,7 @@ func poisonedAnswer(name, does, method, params, result, mark string) hostile {
 }
 
 // poison are texts that give orders, wherever a server can put one. They are
-// shown, because nobody can tell an order from a description; they count as what
+// shown, because an order cannot be told from a description; they count as what
 // a stranger wrote, and what they order is refused.
 func poison() []hostile {
 	text := quote(order)

@@ -177,7 +177,7 @@ func called(pids string) bool {
 	return err == nil
 }
 
-// flood says something until nobody listens.
+// flood writes lines until the other end is closed.
 func (s *server) flood(line func(i int) string) {
 	for i := 0; ; i++ {
 		s.say(line(i))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shadow are servers whose tools look like somebody else's.
+// shadow are servers whose tools look like another server's.
 func shadow() []hostile {
 	const ends = "is held; the other tool stays"
 	one := func(name, does, tool, why string) hostile {

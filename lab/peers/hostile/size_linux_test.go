@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// size are servers that say more than anybody can keep.
+// size are servers that say more than can be kept.
 func size() []hostile {
 	return []hostile{
 		{

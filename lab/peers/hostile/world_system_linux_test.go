@@ -105,7 +105,7 @@ func monitorOf(t *testing.T, program string) *world {
 	return w
 }
 
-// listens waits until a program listens, which it tells nobody.
+// listens waits until a program listens, which it does not report.
 func listens(network, address string) {
 	for {
 		if c, err := net.Dial(network, address); err == nil {

@@ -21,8 +21,8 @@ import (
 
 const (
 	program = "github.com/floodmark/floodmark/cmd/floodmark"
-	// user is nobody in particular: numbers that are nobody's on the machine
-	// around, so that Kubernetes can see that it is not root.
+	// user is a number that belongs to no user of the machine around, so that
+	// Kubernetes can see that it is not root.
 	user = "65532"
 	// authorities is where Debian keeps the certificates of public authorities.
 	authorities = "/etc/ssl/certs/ca-certificates.crt"

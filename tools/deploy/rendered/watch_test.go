@@ -43,7 +43,7 @@ func known(t *testing.T) []string {
 }
 
 // asks reports an expression that Prometheus cannot read, or that asks for a
-// metric nobody has.
+// metric that does not exist.
 func asks(t *testing.T, names []string, what, expression string) {
 	t.Helper()
 	// Grafana's own words become something of their kind.
