@@ -29,7 +29,7 @@ type Bundle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// From 1, without gaps.
 	Version uint64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The oldest version that may be used by whoever has used this one.
+	// The oldest version that may be used once this one was.
 	Floor uint64 `protobuf:"varint,2,opt,name=floor,proto3" json:"floor,omitempty"`
 	// When it was made.
 	Made *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=made,proto3" json:"made,omitempty"`
@@ -155,7 +155,7 @@ type Rollout struct {
 	Share int32 `protobuf:"varint,4,opt,name=share,proto3" json:"share,omitempty"`
 	// The oldest version that may still be used.
 	Floor uint64 `protobuf:"varint,5,opt,name=floor,proto3" json:"floor,omitempty"`
-	// Versions that nobody has any more.
+	// Versions that are not given out any more.
 	Revoked []uint64 `protobuf:"varint,6,rep,packed,name=revoked,proto3" json:"revoked,omitempty"`
 	// Who wanted it.
 	By string `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
@@ -700,7 +700,7 @@ func (x *RollBundleResponse) GetNotice() string {
 	return ""
 }
 
-// Asks to take the newest version back from everybody.
+// Asks to take the newest version back from all sessions.
 type RollBackBundleRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

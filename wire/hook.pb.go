@@ -75,7 +75,7 @@ type Event struct {
 	Audience string `protobuf:"bytes,19,opt,name=audience,proto3" json:"audience,omitempty"`
 	// The sub-agent's session.
 	Child string `protobuf:"bytes,20,opt,name=child,proto3" json:"child,omitempty"`
-	// Told by somebody between the agent and a server of tools: the agent's own
+	// Told by a gateway between the agent and a server of tools: the agent's own
 	// hook may have told of the same call before.
 	Gateway bool `protobuf:"varint,21,opt,name=gateway,proto3" json:"gateway,omitempty"`
 	// The same event was sent before and got no answer, perhaps to another node.

@@ -768,7 +768,7 @@ type FetchBundleResponse struct {
 	Bundle []byte `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	// The number of the rollout that says so.
 	Rollout uint64 `protobuf:"varint,3,opt,name=rollout,proto3" json:"rollout,omitempty"`
-	// The oldest version that the rollout lets anybody use; 0 for any.
+	// The oldest version that the rollout allows; 0 for any.
 	Floor         uint64 `protobuf:"varint,4,opt,name=floor,proto3" json:"floor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

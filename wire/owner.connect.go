@@ -162,11 +162,11 @@ type OwnerServiceClient interface {
 	Bundles(context.Context, *BundlesRequest) (*BundlesResponse, error)
 	// ShowBundle shows what one version says.
 	ShowBundle(context.Context, *ShowBundleRequest) (*ShowBundleResponse, error)
-	// PublishBundle keeps a version that an author signed. Nobody has it by that.
+	// PublishBundle keeps a version that an author signed. No session has it by that.
 	PublishBundle(context.Context, *PublishBundleRequest) (*PublishBundleResponse, error)
 	// RollBundle gives a version to a share of the sessions.
 	RollBundle(context.Context, *RollBundleRequest) (*RollBundleResponse, error)
-	// RollBackBundle takes the newest version back from everybody.
+	// RollBackBundle takes the newest version back from all sessions.
 	RollBackBundle(context.Context, *RollBackBundleRequest) (*RollBackBundleResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
@@ -728,11 +728,11 @@ type OwnerServiceHandler interface {
 	Bundles(context.Context, *BundlesRequest) (*BundlesResponse, error)
 	// ShowBundle shows what one version says.
 	ShowBundle(context.Context, *ShowBundleRequest) (*ShowBundleResponse, error)
-	// PublishBundle keeps a version that an author signed. Nobody has it by that.
+	// PublishBundle keeps a version that an author signed. No session has it by that.
 	PublishBundle(context.Context, *PublishBundleRequest) (*PublishBundleResponse, error)
 	// RollBundle gives a version to a share of the sessions.
 	RollBundle(context.Context, *RollBundleRequest) (*RollBundleResponse, error)
-	// RollBackBundle takes the newest version back from everybody.
+	// RollBackBundle takes the newest version back from all sessions.
 	RollBackBundle(context.Context, *RollBackBundleRequest) (*RollBackBundleResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.

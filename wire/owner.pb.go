@@ -285,8 +285,8 @@ type JoinRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the fleet answers: `https://floodmark.firm.example:7443`.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// The certificates of whoever signs the fleet's, in PEM; empty for those the
-	// machine trusts.
+	// The certificates of the authority that signs the fleet's, in PEM; empty for
+	// those the machine trusts.
 	Authority string `protobuf:"bytes,2,opt,name=authority,proto3" json:"authority,omitempty"`
 	// What proves that this laptop may join. It is used once and not kept.
 	Credential string `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
@@ -2763,7 +2763,7 @@ func (x *Staying) GetWhy() string {
 	return ""
 }
 
-// A file as it is shown to whoever may vouch for it.
+// A file as it is shown to a person who may vouch for it.
 type ShownFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its path from the list's folder.

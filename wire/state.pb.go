@@ -571,7 +571,7 @@ type Question struct {
 	// The code that answers it. Only a person at a terminal on the owner's own
 	// socket is told; everywhere else it is empty.
 	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
-	// Until when nobody is told of it, because it was asked in quiet hours;
+	// Until when it is shown nowhere, because it was asked in quiet hours;
 	// missing for others.
 	Held *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=held,proto3" json:"held,omitempty"`
 	// It takes two people to approve it.
@@ -737,7 +737,7 @@ type AskedCall struct {
 	// The card shows something that matters and is not in `what`: a yes comes after it was
 	// looked at.
 	More bool `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"`
-	// How many characters of the call are shown nowhere: nobody should say yes to them.
+	// How many characters of the call are shown nowhere: they must not be approved.
 	Lost          int32 `protobuf:"varint,16,opt,name=lost,proto3" json:"lost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

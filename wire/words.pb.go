@@ -901,8 +901,8 @@ var file_floodmark_v1_words_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.MethodOptions.
 var (
-	// What a caller must be permitted to call a method. A method without it can
-	// be called by nobody.
+	// What a caller must be permitted to call a method. A method without it
+	// cannot be called.
 	//
 	// optional string needs = 50615;
 	E_Needs = &file_floodmark_v1_words_proto_extTypes[0]
