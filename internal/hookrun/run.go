@@ -98,14 +98,14 @@ the monitor says. If there is no answer in time it says no, in the way that agen
 obeys. People have no use for it: «floodmark protect» writes the settings that call
 it, and integrations/ holds them.
 
-If nobody listens where your monitor does, it starts the «floodmark» that lies
+If no monitor listens where yours does, it starts the «floodmark» that lies
 beside it, for your own account and at its usual place only.
 
   AGENT            whose hook it is: claude-code, codex, copilot-cli, cursor, gemini-cli
   EVENT            the agent's own word for what happens, such as PreToolUse
   -socket PATH     the monitor's hook.sock, as a full path. Without it the socket is
                    where FLOODMARK_HOOK_SOCKET says, else below XDG_RUNTIME_DIR,
-                   XDG_STATE_HOME or HOME: then whoever sets an agent's variables
+                   XDG_STATE_HOME or HOME: then code that sets an agent's variables
                    chooses the monitor
   -deadline 10s    how long to wait, at most ` + maxDeadline + `; FLOODMARK_HOOK_DEADLINE can shorten it
   -person 29m      how long a person may take to answer besides, at most 30m: as long as the

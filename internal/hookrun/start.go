@@ -120,13 +120,13 @@ func (s *starter) start(ctx context.Context, path string, env func(string) strin
 func (s *starter) variables(path string, env func(string) string) ([]string, error) {
 	home, err := s.home()
 	if err != nil || !filepath.IsAbs(home) {
-		return nil, fmt.Errorf("nobody listens, and the home folder of this account is not known: %w", err)
+		return nil, fmt.Errorf("no monitor listens, and the home folder of this account is not known: %w", err)
 	}
 	for name, usual := range map[string]string{
 		"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
 	} {
 		if v := env(name); filepath.IsAbs(v) && filepath.Clean(v) != filepath.Join(home, usual) {
-			return nil, fmt.Errorf("nobody listens, and %s is set, so that nobody but you knows which monitor is meant", name)
+			return nil, fmt.Errorf("no monitor listens, and %s is set, so that only you know which monitor is meant", name)
 		}
 	}
 	for _, own := range [][]string{
@@ -137,7 +137,7 @@ func (s *starter) variables(path string, env func(string) string) ([]string, err
 			return append(own, "PATH=/usr/local/bin:/usr/bin:/bin"), nil
 		}
 	}
-	return nil, errors.New("nobody listens, and this is not the usual place of this account")
+	return nil, errors.New("no monitor listens, and this is not the usual place of this account")
 }
 
 // lookIn looks variables up in a list of them.
@@ -162,15 +162,15 @@ func (s *starter) program() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("nobody listens, and it is not known where this program lies: %w", err)
+		return "", fmt.Errorf("no monitor listens, and it is not known where this program lies: %w", err)
 	}
 	file := filepath.Join(filepath.Dir(self), daemonName)
 	info, err := os.Stat(file)
 	switch {
 	case err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
-		return "", fmt.Errorf("nobody listens, and there is no %s to start", file)
+		return "", fmt.Errorf("no monitor listens, and there is no %s to start", file)
 	case info.Mode().Perm()&0o022 != 0:
-		return "", fmt.Errorf("nobody listens, and others may write to %s", file)
+		return "", fmt.Errorf("no monitor listens, and others may write to %s", file)
 	}
 	return file, nil
 }

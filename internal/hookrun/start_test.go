@@ -143,7 +143,7 @@ func TestWake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hook.sock")
 	none := func(string) string { return "" }
 	if err := Wake(t.Context(), path, none); err == nil || !strings.Contains(err.Error(), "floodmark serve") || !strings.Contains(err.Error(), "not the usual place") {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("no monitor listens: %v", err)
 	}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
 	if err != nil {

@@ -23,9 +23,9 @@ func NewWatch(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch what happens, and answer questions",
-		Long: `Show decisions, questions, answers and incidents as they happen. While somebody
-watches, an agent that has to ask waits for the answer instead of being told no at
-once, as long as its own patience lasts.
+		Long: `Show decisions, questions, answers and incidents as they happen. While this runs,
+an agent that has to ask waits for the answer instead of being told no at once, as
+long as its own patience lasts.
 
 At a terminal you answer one call at a time, the newest first: y says yes to it, n says
 no, a always here, d shows every line of it, 2 and 3 take another wider yes, ? shows the

@@ -21,10 +21,10 @@ func NewToken(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Let agents and people in over the network",
-		Long: `Whoever reaches the monitor over the network proves itself by a token or by a
-client certificate. An agent's token can send events and can never approve,
-endorse or change anything. Only hashes are kept. A change counts at once; the
-monitor need not run.`,
+		Long: `A client that reaches the monitor over the network proves itself by a token or by a
+client certificate. An agent's token can send events and can never approve, trust
+or change anything. Only hashes are kept. A change counts at once; the monitor need
+not run.`,
 		Example: `  floodmark fleet token create build-agent
   floodmark fleet token list
   floodmark fleet token revoke 0123abcd`,

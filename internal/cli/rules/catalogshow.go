@@ -67,8 +67,9 @@ func newTools(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools that your agents used, and what is known of them",
-		Long: `List the tools that your agents called lately: how often, and what they do. One that nobody
-described counts as code, and its result as a secret, until your policy describes it.`,
+		Long: `List the tools that your agents called lately: how often, and what they do. A tool
+without a description counts as code, and its result as a secret, until your policy
+describes it.`,
 		Example:     "  floodmark policy tools\n  floodmark policy tools --since 7d --output json",
 		Annotations: cli.Exits("they are listed", "no monitor runs"),
 		Args:        cobra.NoArgs,

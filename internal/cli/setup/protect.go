@@ -61,7 +61,7 @@ func NewUnprotect(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unprotect [AGENT…]",
 		Short: "Give the agents' settings back as they were",
-		Long: `Take out of the agents' settings what «floodmark protect» put in. A file that nobody
+		Long: `Take out of the agents' settings what «floodmark protect» put in. A file that was not
 changed since is given back byte for byte; of one that was edited only our part is
 taken out. You are shown what will change, and asked once.
 
