@@ -53,7 +53,7 @@ const offlineShare = 30
 func TestLaptops(t *testing.T) {
 	long(t)
 	if *laptops == 0 {
-		t.Skip("say -laptops 20 where PostgreSQL is installed; .ci/laptops does")
+		t.Skip("say -laptops 20 where PostgreSQL is installed; .ci/fleet does")
 	}
 	began := time.Now()
 	f := newLaptopFleet(t, 2)
