@@ -73,14 +73,16 @@ func (t ToolRef) String() string {
 	return t.Name
 }
 
-// Program returns the program of an agent: openclaw for «openclaw/work»; most agents are their own.
-// Rules for the program hold for all its agents.
+// Program returns the part of an agent's name before the first slash: «openclaw» for
+// «openclaw/work». Without a slash it is the whole name. Rules for a program apply to all its
+// agents.
 func Program(agent string) string {
 	name, _, _ := strings.Cut(agent, "/")
 	return name
 }
 
-// IsOf reports whether a name in the rules covers an agent: it is that agent, or its program.
+// IsOf reports whether a name in the rules covers an agent, as the name of the agent or of its
+// program.
 func IsOf(agent, name string) bool { return agent == name || Program(agent) == name }
 
 // An Action is what an agent wants to do next, as it is recorded: without the content of its

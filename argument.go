@@ -1,7 +1,8 @@
 package floodmark
 
-// A Role says what an argument is for. Undeclared arguments count as critical, because data can
-// leave by cc, bcc or headers. Smaller is safer: the zero value is [Undeclared].
+// A Role says what an argument is for. An undeclared argument is judged as critical, because data
+// can leave through arguments such as cc, bcc or headers. Smaller is safer: the zero value is
+// [Undeclared].
 type Role uint8
 
 // The roles of an argument.
@@ -62,18 +63,18 @@ type Argument struct {
 	Path   string `json:"path"`
 	Role   Role   `json:"role"`
 	Whence Whence `json:"whence"`
-	// Trust is the value's trust: Owner if stated, else that of the source it was first seen in;
-	// Untrusted if found nowhere.
+	// Trust is Owner for a stated value, the trust of the first source for a seen one, and
+	// Untrusted for a value found nowhere.
 	Trust Trust `json:"trust"`
 	// Spans say where it was seen, oldest first, at most [MaxSpans].
 	Spans []Span `json:"spans,omitempty"`
-	// Pieced says that it was seen only in pieces: Trust is then the lowest of theirs, not that of
-	// the first span.
+	// Pieced says that the value was seen only in pieces. Trust is then the lowest trust among the
+	// sources of the pieces.
 	Pieced bool `json:"pieced,omitempty"`
 	// Shown is a short form a person may read. It is empty for content and for
 	// values that are secrets.
 	Shown string `json:"shown,omitempty"`
 }
 
-// MaxSpans bounds the places kept for one argument; the first one decides.
+// MaxSpans bounds the places kept for one argument. Only the first place affects decisions.
 const MaxSpans = 3

@@ -34,17 +34,17 @@ type ArtifactVersion struct {
 // absence means the safest value.
 type Artifact struct {
 	Ref ArtifactRef `json:"ref"`
-	// Digest is that of the whole content, if known.
+	// Digest is the digest of the whole content, if known.
 	Digest Digest `json:"digest,omitzero"`
-	// Whole says that it replaced all older content.
+	// Whole says that this version replaced all older content.
 	Whole bool `json:"whole,omitempty"`
-	// Spares says that what git keeps in its own folder below was not written with it.
+	// Spares says that the session did not write the files of git's own folder below this artifact.
 	Spares bool `json:"spares,omitempty"`
 	// Inert is from older versions. It has no effect any more.
 	Inert bool `json:"inert,omitempty"`
-	// Sources are what it was made from, flat: each with its own label, none with inputs.
+	// Sources are the sources it was made from. Each has its own label and no inputs.
 	Sources []Source `json:"sources,omitempty"`
-	// Over are the versions of its folders that it replaces.
+	// Over are the versions of the folders around it that this artifact replaces at its own path.
 	Over []ArtifactVersion `json:"over,omitempty"`
 	// Below are artifacts below a folder.
 	Below []ArtifactRef `json:"below,omitempty"`
@@ -75,8 +75,8 @@ type Load struct {
 	Sources []Source `json:"sources,omitempty"`
 }
 
-// ArtifactRead says that content came in through what a session left behind: its sources become
-// sources of this session, with new numbers.
+// ArtifactRead says that the session read an artifact of another session. The sources of the
+// artifact become sources of this session, with new numbers.
 type ArtifactRead struct {
 	Artifact ArtifactRef `json:"artifact"`
 	Sources  []Source    `json:"sources,omitempty"`
@@ -89,52 +89,52 @@ type ArtifactWritten struct {
 	Call     CallID      `json:"call,omitempty"`
 	Digest   Digest      `json:"digest,omitzero"`
 	Nodes    NodeID      `json:"nodes,omitempty"`
-	// Whole says that the call replaces all older content, and Over which versions of its folders
-	// it then replaces.
-	Whole bool              `json:"whole,omitempty"`
-	Over  []ArtifactVersion `json:"over,omitempty"`
+	// Whole says that the call replaces all older content.
+	Whole bool `json:"whole,omitempty"`
+	// Over is as in [Artifact].
+	Over []ArtifactVersion `json:"over,omitempty"`
 	// Inert is from older journals. It has no effect any more.
 	Inert bool `json:"inert,omitempty"`
-	// Spares says that the artifacts it takes over left out git's own files: see [Artifact.Spares].
+	// Spares says that all artifacts it takes over have [Artifact.Spares] set.
 	Spares bool `json:"spares,omitempty"`
-	// Run says that a run may have written it, or was found to have: it is output that no argument
-	// of the call names.
+	// Run says that no argument of the call names the artifact: the call ran something that may
+	// have written it, or that was found to have written it.
 	Run bool `json:"run,omitempty"`
 }
 
-// ArtifactSettled says that a call which replaced an artifact is done.
+// ArtifactSettled says that a call that replaces an artifact has finished.
 type ArtifactSettled struct {
 	Artifact ArtifactRef `json:"artifact"`
 	Call     CallID      `json:"call,omitempty"`
 }
 
-// ArtifactsKept says which artifacts were stored beside the journal with this entry, and which were
-// removed, by the keys they are stored under. Artifacts are outside of the hash chain: by this fact
-// a lost one is noticed.
+// ArtifactsKept lists the keys of the artifacts that were stored beside the journal with this
+// entry, and those of the artifacts that were removed. The hash chain does not cover artifacts, but
+// it covers this fact, so a lost artifact is noticed.
 type ArtifactsKept struct {
 	Left []Digest       `json:"left,omitempty"`
 	Gone []ArtifactGone `json:"gone,omitempty"`
 }
 
-// FilesCleaned says that the owner has files removed that sessions left behind. It is written
-// before the removal and, with Done, after it for those that are gone: those have no artifact any
-// more.
+// FilesCleaned says that the owner ordered the removal of files that sessions left behind. It is
+// written before the removal. After the removal it is written again, with Done, for the files that
+// are gone. Their artifacts are gone then too.
 type FilesCleaned struct {
 	Files []CleanedFile `json:"files"`
 	By    string        `json:"by,omitempty"`
 	Done  bool          `json:"done,omitempty"`
 }
 
-// A CleanedFile is a file by its path, with the digest of its content. Without a digest it was too
-// large to be read, or is a folder removed with everything in it.
+// A CleanedFile is a file with the digest of its content. The digest is missing for a file that was
+// too large to read and for a folder that was removed with everything in it.
 type CleanedFile struct {
 	Path   string `json:"path"`
 	Digest Digest `json:"digest,omitzero"`
 }
 
-// FileVouch is the digest of a content in one file: what an owner endorses after seeing the file.
-// The same content elsewhere, or another content there, is not covered. catalog.FoldPath made the
-// path.
+// FileVouch returns the digest that an owner endorses after seeing a file. It covers this content
+// in this file only: not the same content in another file, and not another content in this one. The
+// path must come from catalog.FoldPath.
 func FileVouch(path string, content Digest) Digest {
 	if content.IsZero() {
 		return Digest{}
@@ -142,8 +142,8 @@ func FileVouch(path string, content Digest) Digest {
 	return DigestOf("file\x00" + path + "\x00" + content.String())
 }
 
-// An ArtifactGone removes a session's artifact up to a version, which another session took over or
-// which is out of date.
+// An ArtifactGone removes the versions of a session's artifact up to Version, because another
+// session took the artifact over or because it is out of date.
 type ArtifactGone struct {
 	Key     Digest          `json:"key"`
 	Version ArtifactVersion `json:"version"`

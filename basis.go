@@ -1,112 +1,129 @@
 package floodmark
 
-// A Basis is what a decision followed from beyond its fact, so that the same action can be judged
-// again under another policy. It holds kinds of findings, never values: no argument, no text and
-// nothing that was read is in it, except the hosts that would have been reached. A fact of an older
-// journal has none, and cannot be judged again.
+// A Basis holds what a decision depended on besides the other fields of its fact, so that the same
+// action can be judged again under another policy. It holds findings, never the text of arguments
+// or of content that was read. The only values in it are names: of hosts, addresses, folders and
+// artifacts. A fact of an older journal has no basis and cannot be judged again.
 //
-// The rules for changing facts hold here too.
+// The rules for changing a [Fact] apply here too.
 type Basis struct {
-	// Before is how many facts of the same event precede this one: the decision used the session as
-	// it was before the first of them.
+	// Before is how many facts of the same event precede this one. The decision used the state of
+	// the session before all of them.
 	Before int `json:"before,omitempty"`
-	// Agent is the asking agent, where neither the action nor its session names it.
+	// Agent is the asking agent, if neither the action nor its session names it.
 	Agent string `json:"agent,omitempty"`
-	// Others is the digest of what a call that runs something would load: what sessions below Local
-	// wrote there, and the files on its line as they are on disk; zero if unknown.
+	// Others is the digest of what a call that runs something would load: the files that sessions
+	// with a mark below Local wrote there, and the files named on its command line as they are on
+	// disk. It is zero if unknown.
 	Others Digest `json:"others,omitzero"`
 	// Unreadable says that the arguments could not be examined one by one.
 	Unreadable bool `json:"unreadable,omitempty"`
 
-	// What the catalog says of the call. Undescribed: it does not describe the tool. Hinted: the
-	// server's own claims were applied. Instructs: the written file instructs an agent, which alone
-	// makes the call admin.
-	Undescribed   bool `json:"undescribed,omitempty"`
-	Hinted        bool `json:"hinted,omitempty"`
+	// The following fields are what the catalog says of the call.
+
+	// Undescribed: the catalog does not describe the tool.
+	Undescribed bool `json:"undescribed,omitempty"`
+	// Hinted: the tool server's own claims were applied.
+	Hinted bool `json:"hinted,omitempty"`
+	// SelfProtected: the call touches the monitor, its store or an agent's hooks.
 	SelfProtected bool `json:"selfProtected,omitempty"`
-	Instructs     bool `json:"instructs,omitempty"`
-	// Inside: it is admin only by the files it writes, and all of these are in the project, which
-	// holds no settings of the owner's.
+	// Instructs: the call is admin only because the file it writes instructs an agent.
+	Instructs bool `json:"instructs,omitempty"`
+	// Inside: the call is admin only because of the files it writes. All these files are in the
+	// project, which contains no settings of the owner.
 	Inside bool `json:"inside,omitempty"`
-	// Placed are its further effects below Local, because of where it writes.
-	Placed     []Effect `json:"placed,omitempty"`
-	Network    bool     `json:"network,omitempty"`
-	Own        bool     `json:"own,omitempty"`
-	SecretPath bool     `json:"secretPath,omitempty"`
+	// Placed are the effects that the call has in addition in a session below Local, because of
+	// where it writes.
+	Placed []Effect `json:"placed,omitempty"`
+	// Network: the call leaves the machine, or could.
+	Network bool `json:"network,omitempty"`
+	// Own: the call uses only the owner's own service.
+	Own bool `json:"own,omitempty"`
+	// SecretPath: the call names a path where secrets are kept.
+	SecretPath bool `json:"secretPath,omitempty"`
 	// Interactive is from older journals, which do not list what was found. See [Basis.Found].
 	Interactive bool `json:"interactive,omitempty"`
 	// Bound is from older journals. It has no effect any more.
 	Bound bool `json:"bound,omitempty"`
-	// Tidies: it changes nothing except by deleting files that this session wrote.
+	// Tidies: all that the call changes is to delete files that this session wrote.
 	Tidies bool `json:"tidies,omitempty"`
-	// Pushed: all it sends is a push to the project's origin, which the owner asked for.
+	// Pushed: all that the call sends is a push to the project's origin, for which the owner asked.
 	Pushed bool `json:"pushed,omitempty"`
-	// Strange and Wipes are from older journals, too.
+	// Strange and Wipes are from older journals, like Interactive.
 	Strange bool `json:"strange,omitempty"`
 	Wipes   bool `json:"wipes,omitempty"`
-	// Plants is an address that it writes into a file and that only foreign text named.
+	// Plants is an address that the call writes into a file and that only foreign text named.
 	Plants string `json:"plants,omitempty"`
-	// Boxable: the door can run this command in a box, and all its known effects are possible
-	// there.
+	// Boxable: the agent's adapter can run this command in a box, and all its known effects are
+	// possible there.
 	Boxable bool `json:"boxable,omitempty"`
-	// Hosts are those that its box would let it reach; HostsBy is the question in which
-	// the owner granted them for good, if he did, or without hosts the call itself.
-	Hosts   []string `json:"hosts,omitempty"`
+	// Hosts are the hosts that its box would let the call reach.
+	Hosts []string `json:"hosts,omitempty"`
+	// HostsBy is the question in which the owner granted these hosts for good. Without hosts it is
+	// the question in which the owner granted the call itself for good.
 	HostsBy TicketID `json:"hostsBy,omitempty"`
-	// Mirror: its box is given the packages that the project has pinned, so that nothing
-	// is fetched for it.
+	// Mirror: the box gets the packages that the project's lock files pin, so that the call fetches
+	// nothing.
 	Mirror bool `json:"mirror,omitempty"`
-	// Tried: it is tried in a box without a network, where it may not need what it would fetch.
+	// Tried: the call is tried in a box without a network, because it may work without what it
+	// would fetch.
 	Tried bool `json:"tried,omitempty"`
-	// Returns is the label of the result before the policy decides about its place; Location is how
-	// that place counts, empty if it does not.
-	Returns  Label  `json:"returns,omitzero"`
+	// Returns is the label of the result before the policy's rules for its location are applied.
+	Returns Label `json:"returns,omitzero"`
+	// Location is the kind of place that the result comes from, such as a host or a folder outside
+	// the project. It is empty if the place does not affect the label.
 	Location string `json:"location,omitempty"`
-	// Moved are the folders in which it may leave its shell, if these differ from before; empty for
-	// an unknown one.
+	// Moved are the folders in which the call may leave its shell, if they differ from before. An
+	// unknown folder is an empty string.
 	Moved []string `json:"moved,omitempty"`
-	// Loads are what it would run or load that is trusted less than the owner's own work, the least
-	// trusted first: the call is judged below them.
+	// Loads are the artifacts the call would run or load that are trusted less than the owner's own
+	// work, the least trusted first. Their labels lower the mark at which the call is judged.
 	Loads []Load `json:"loads,omitempty"`
 
-	// Kinds are the kinds of the values, one for each argument; none means that all are non-empty
-	// strings. Cut are the arguments, except content, whose short form is not the whole value.
-	// Needs are those that need a trust other than the owner's. Long are those whose value cannot
-	// be shown to an auditor as a whole: it is too long, or may hold a secret.
+	// Kinds are the kinds of the values, one for each argument. If it is empty, all values are
+	// non-empty strings.
 	Kinds []ValueKind `json:"kinds,omitempty"`
-	Cut   []int       `json:"cut,omitempty"`
-	Long  []int       `json:"long,omitempty"`
-	Needs []Need      `json:"needs,omitempty"`
+	// Cut are the arguments, except content, whose short form is not the whole value.
+	Cut []int `json:"cut,omitempty"`
+	// Long are the arguments whose value cannot be shown to an auditor as a whole, because it is
+	// too long or may contain a secret.
+	Long []int `json:"long,omitempty"`
+	// Needs are the arguments, except content, that need a trust other than Owner.
+	Needs []Need `json:"needs,omitempty"`
 
-	// Where it goes: the arguments that are destinations, those that are paths, and the addresses
-	// among them.
-	Destinations []int     `json:"destinations,omitempty"`
-	Paths        []int     `json:"paths,omitempty"`
-	URLs         []Address `json:"urls,omitempty"`
-	// Tells is how many bits the choice of the addresses and of what goes with them could carry;
-	// what the owner stated carries none.
+	// Destinations are the arguments that are destinations.
+	Destinations []int `json:"destinations,omitempty"`
+	// Paths are the arguments that are paths.
+	Paths []int `json:"paths,omitempty"`
+	// URLs are the arguments that are URLs.
+	URLs []Address `json:"urls,omitempty"`
+	// Tells is how many bits of information the call could send out by the choice of its addresses
+	// and of the other values. Values that the owner stated are not counted.
 	Tells int `json:"tells,omitempty"`
 
-	// What it carries: a secret, free text, text with active content, and text with something
-	// private that the owner did not write.
-	SecretInArgs   bool `json:"secretInArgs,omitempty"`
-	FreeContent    bool `json:"freeContent,omitempty"`
-	ActiveContent  bool `json:"activeContent,omitempty"`
+	// SecretInArgs: the arguments contain a secret.
+	SecretInArgs bool `json:"secretInArgs,omitempty"`
+	// FreeContent: the arguments contain free text.
+	FreeContent bool `json:"freeContent,omitempty"`
+	// ActiveContent: the arguments contain text with active content, such as a link from outside.
+	ActiveContent bool `json:"activeContent,omitempty"`
+	// PrivateContent: the arguments contain text with something private that the owner did not
+	// write.
 	PrivateContent bool `json:"privateContent,omitempty"`
 	// NoText: none of the arguments can hold a text.
 	NoText bool `json:"noText,omitempty"`
-	// Carried are the secrets recognised in it.
+	// Carried are the secrets recognised in the arguments.
 	Carried []Carried `json:"carried,omitempty"`
 
-	// Grounds are the arguments that the owner did not type but that count as theirs, each with the
-	// reason.
+	// Grounds are the arguments that the owner did not type but that are treated as the owner's,
+	// each with the reason.
 	Grounds []Ground `json:"grounds,omitempty"`
 
-	// Findings are what else was found in it and is not settled by the owner's words, each once.
+	// Findings are what else was found in the call and is not settled by the owner's words, each once.
 	Findings []Finding `json:"findings,omitempty"`
 
-	// Licensed says that the owner's own words name everything that matters and ask for this, even
-	// where the policy ignores that.
+	// Licensed says that the owner's own words name every argument that matters and ask for this
+	// call. It is recorded even if the policy ignores it.
 	Licensed bool `json:"licensed,omitempty"`
 
 	// Gates are the verifiers required by the program's settings, besides those of the policy.
@@ -122,7 +139,8 @@ type Check struct {
 	Others    Digest `json:"others"`
 }
 
-// A Carried is a secret in the arguments of a call: its rule, and where it was read if it was Seen.
+// A Carried is a secret in the arguments of a call: the rule that recognised it and, if Seen, the
+// place where the session read it.
 type Carried struct {
 	Rule  string `json:"rule"`
 	Seen  bool   `json:"seen,omitempty"`
@@ -137,21 +155,23 @@ type Need struct {
 	Trust    Trust `json:"trust"`
 }
 
-// A Ground says why an argument that the owner did not type counts as theirs: the word is one of
-// the kernel's, such as «when» or «record».
+// A Ground says why an argument that the owner did not type is treated as the owner's. By is one of
+// the kernel's words, such as «when» or «record».
 type Ground struct {
 	Argument int    `json:"argument"`
 	By       string `json:"by"`
 }
 
-// An Address is an argument that is a URL: its index, the host it reaches, and whether all else in
-// the call was stated or came from that same host. Named: the owner's own work names the host, or
-// it is this machine, or a documentation host that gets only a path.
+// An Address is an argument that is a URL.
 type Address struct {
+	// Argument is the index of the argument.
 	Argument int    `json:"argument"`
 	Host     string `json:"host,omitempty"`
-	FromHost bool   `json:"fromHost,omitempty"`
-	Named    bool   `json:"named,omitempty"`
+	// FromHost says that the owner stated each value of the call, or that it came from this host.
+	FromHost bool `json:"fromHost,omitempty"`
+	// Named says that the owner's own work names the host, that the host is this machine, or that
+	// it is a documentation host that gets only a path.
+	Named bool `json:"named,omitempty"`
 }
 
 // A ValueKind says what kind of value an argument was.

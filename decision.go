@@ -60,7 +60,8 @@ func (r *Reach) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
-// IsZero lets encoders omit a reach that is Free, as it is in every decision from before boxes.
+// IsZero lets encoders omit Free, which is the reach of every decision recorded before boxes
+// existed.
 func (r Reach) IsZero() bool { return r == Free }
 
 // A Code names why a decision is as it is, for programs.
@@ -72,7 +73,7 @@ const (
 	RuleMatched     Code = "rule"             // a rule of the policy applied
 	ToolOverride    Code = "tool-override"    // the policy names this tool
 	SelfProtection  Code = "self-protection"  // the call touches the monitor or an agent's hooks
-	Interactive     Code = "interactive"      // it takes further commands, which would not be seen
+	Interactive     Code = "interactive"      // the call takes further commands, which we would not see
 	FlowSecret      Code = "flow-secret"      // secrets could leave
 	FlowPrivate     Code = "flow-private"     // private data could leave
 	Undescribed     Code = "undescribed"      // like flow-secret, but only results of undescribed tools count as secret
@@ -87,10 +88,10 @@ const (
 	DryRun          Code = "dry-run"          // decided, not enforced
 	Paused          Code = "paused"           // the owner paused: decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
-	Contained       Code = "contained"        // it runs in a box, so it needs no question
-	BoxHost         Code = "box-host"         // it runs in a box that lets it reach a host
-	OutsideBox      Code = "outside-box"      // a box is possible, and this call would run outside of it
-	PushShown       Code = "push-shown"       // a push must be shown to a person first, and this one cannot be
+	Contained       Code = "contained"        // the call runs in a box, so no question is needed
+	BoxHost         Code = "box-host"         // the call runs in a box that lets it reach a host
+	OutsideBox      Code = "outside-box"      // the call would run outside a box, although a box is possible
+	PushShown       Code = "push-shown"       // a push must be shown to a person first, and this push cannot be shown
 )
 
 // A Reason is one rule's contribution to a [Decision].
@@ -117,27 +118,25 @@ const Contain = "contain"
 type Decision struct {
 	Verdict Verdict `json:"verdict"`
 	// Reach is how far the call gets once it is allowed. An approval by a person or an auditor
-	// changes the verdict, not the reach. In a fact without it, it is Free; Boxed is always
-	// written.
+	// changes the verdict, not the reach. Only Boxed is written: a fact without a reach means Free.
 	Reach Reach `json:"reach,omitzero"`
 	// Hidden are the tools the model must not be offered.
 	Hidden []string `json:"hidden,omitempty"`
 	// Reasons explain the verdict, the deciding one first.
 	Reasons []Reason `json:"reasons,omitempty"`
-	// Blame are the sources that lowered the mark, oldest first: the path from what came in to what
-	// was refused.
+	// Blame are the sources that lowered the mark, oldest first.
 	Blame []NodeID `json:"blame,omitempty"`
 	// Remedy is set unless the verdict is Allow.
 	Remedy Remedy `json:"remedy,omitzero"`
 	// Verifiers must all agree before the call proceeds, even an allowed one. Those that have
 	// agreed are removed.
 	Verifiers []string `json:"verifiers,omitempty"`
-	// Would is set when nothing is enforced: the verdict otherwise.
+	// Would is the verdict that would be enforced, set only if nothing is enforced.
 	Would string `json:"would,omitempty"`
 }
 
-// Word is the decision in one word: that of its verdict, or contain for one that is allowed only in
-// a box.
+// Word returns the decision in one word: the word of its verdict, or «contain» if the call is
+// allowed only in a box.
 func (d Decision) Word() string {
 	if d.Contained() {
 		return Contain
@@ -145,6 +144,5 @@ func (d Decision) Word() string {
 	return d.Verdict.String()
 }
 
-// Contained reports whether the call may run, in a box alone. A call that is not allowed yet does
-// not run there either, with any Reach.
+// Contained reports whether the call is allowed to run, but only in a box.
 func (d Decision) Contained() bool { return d.Verdict == Allow && d.Reach == Boxed }

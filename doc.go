@@ -1,7 +1,7 @@
 // Package floodmark holds the types and words that every other package uses. It makes no decisions
 // and has no side effects.
 //
-// Read the files in this order, each is one word:
+// Read the files in this order:
 //
 //	label.go     how far content is trusted, and who may see it
 //	origin.go    where content came from

@@ -24,10 +24,10 @@ type SessionOpened struct {
 	Home    string `json:"home,omitempty"`
 	// PushesTo is the digest of all settings that decide where a push from the project goes.
 	PushesTo Digest `json:"pushesTo,omitzero"`
-	// Key names the tenant's key that the session was created with and keeps; empty for the
-	// tenant's first.
+	// Key names the tenant's key that the session was created with and keeps. It is empty for the
+	// tenant's first key.
 	Key string `json:"key,omitempty"`
-	// Commit is the one checked out in the project; empty if unknown.
+	// Commit is the commit checked out in the project; empty if unknown.
 	Commit string `json:"commit,omitempty"`
 }
 
@@ -43,15 +43,16 @@ type SessionForked struct {
 	Root    SessionID `json:"root,omitempty"`
 	Sources []Source  `json:"sources,omitempty"`
 	Stated  []string  `json:"stated,omitempty"`
-	// Asked is how many of the stated words are older than the turn in which the child began: they
-	// state values but ask for nothing any more.
+	// Asked is how many of the texts in Stated are older than the turn in which the child began.
+	// They still state values, but what they ask for does not apply to the child.
 	Asked    int        `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
-	// Spelled is how much private data the parent's requests could have revealed, in bits, and
-	// Halved how often the rest of that was shared with a child.
+	// Spelled is how much private data the parent's requests could have revealed, in bits.
 	Spelled int `json:"spelled,omitempty"`
-	Halved  int `json:"halved,omitempty"`
-	// Key is the parent's.
+	// Halved is how often the remaining bits were shared between a parent and a child. Each time
+	// doubles what a bit costs.
+	Halved int `json:"halved,omitempty"`
+	// Key is the parent's key, as in [SessionOpened].
 	Key string `json:"key,omitempty"`
 }
 
@@ -87,8 +88,8 @@ type LoopTold struct {
 	Point     string `json:"point"`
 	Iteration int    `json:"iteration,omitempty"`
 	Loop
-	// Warned says that the answer had a warning for the model, in its system prompt if the event
-	// had one.
+	// Warned says that the reply contained a warning for the model. If the event had a system
+	// prompt, the warning was added to it.
 	Warned bool `json:"warned,omitempty"`
 }
 
@@ -97,33 +98,33 @@ type Source struct {
 	Node   NodeID   `json:"node"`
 	Kind   NodeKind `json:"kind"`
 	Origin Origin   `json:"origin"`
-	// Label is the source's own; that of its inputs lowers it further.
+	// Label is the source's own label. The labels of its inputs lower it further.
 	Label  Label    `json:"label"`
 	Digest Digest   `json:"digest,omitzero"`
 	Inputs []NodeID `json:"inputs,omitempty"`
-	// Whole means that it was made from everything seen before it, like a summary. It stands for
-	// Inputs of all older nodes.
+	// Whole says that the content was made from everything seen before it, like a summary. It has
+	// the same effect as Inputs with all older nodes.
 	Whole bool `json:"whole,omitempty"`
-	// Call is set while the content is announced by a dispatched call and has not arrived: it
-	// already lowers the mark.
+	// Call is the dispatched call whose result this will be. It is set until the result arrives;
+	// the announced source already lowers the mark.
 	Call CallID `json:"call,omitempty"`
-	// Via is how it came here from other sessions, oldest first; empty for what this session read
-	// itself.
+	// Via are the artifacts through which the content came from other sessions, oldest first. It is
+	// empty for content that this session read itself.
 	Via []Passage `json:"via,omitempty"`
-	// Secrets are what was found in it that has the shape of a secret. With some it counts as
-	// secret, even if its label says less.
+	// Secrets are the parts of the content that look like a secret. If there are any, the source is
+	// treated as secret, whatever its label says.
 	Secrets []SecretSpan `json:"secrets,omitempty"`
-	// Links is how often it names the host that it came from: at most so many links of that host
-	// can be chosen from.
+	// Links is how often the content names the host that it came from, an upper bound on the links
+	// to that host that the agent can choose among.
 	Links int `json:"links,omitempty"`
-	// Because is why its label is as low as it is: [Undescribed] if only because the tool that gave
-	// it is not described. Empty in older journals.
+	// Because is [Undescribed] if the label is so low only because the catalog does not describe
+	// the tool that returned the content. Empty in older journals.
 	Because Code `json:"because,omitempty"`
 	// Said is the beginning of the command line that read it, for display only.
 	Said string `json:"said,omitempty"`
 }
 
-// Own is the source's own label, lowered by the secrets found in it.
+// Own returns the source's own label, lowered by the secrets found in it.
 func (s *Source) Own() Label {
 	if len(s.Secrets) > 0 {
 		return s.Label.Join(Label{Trust: System, Secrecy: Secret})
@@ -131,7 +132,8 @@ func (s *Source) Own() Label {
 	return s.Label
 }
 
-// IsMessage reports a message to the agent, and not what came along: files, quotes, a repository.
+// IsMessage reports whether the source is a message to the agent, and not something that came with
+// a message, such as a file, a quote or a repository.
 func (s *Source) IsMessage() bool {
 	switch s.Origin.Kind {
 	case FromSender, FromPaste, FromSystem, FromParent, FromModel, FromUnknown:
@@ -141,27 +143,29 @@ func (s *Source) IsMessage() bool {
 	}
 }
 
-// SaidByOthers reports a message that is not the owner's alone: by another sender, or in a group.
+// SaidByOthers reports whether the source is a message from another sender than the owner, or a
+// message or history of a group.
 func (s *Source) SaidByOthers() bool {
 	o := s.Origin
 	return s.Kind == NodeInput && o.Kind == FromSender && (!o.IsOwner || o.Group != "") ||
 		s.Kind == NodeHistory && o.Kind == FromHistory && o.Group != ""
 }
 
-// A SecretSpan is a secret that was found in content: by which rule, and its first and last byte.
-// The secret itself is not kept; the prints recognise it when it comes again, and only with the
-// tenant's key.
+// A SecretSpan is a secret that was found in content: the rule that found it, and where it starts
+// and ends. The secret itself is not kept. Print recognises the secret if it appears again, but
+// only with the tenant's key.
 type SecretSpan struct {
 	Rule  string `json:"rule"`
 	Start int    `json:"start"`
 	End   int    `json:"end"`
-	// Print is the keyed hash of its letters and digits, Length their number, Quick a few bits of
-	// another hash that say where to compute Print. Without a Print all of the content counts as
-	// the secret. Print begins with the name of the key and a colon, if it is not the tenant's
-	// first.
-	Print  string `json:"print,omitempty"`
-	Length int    `json:"length,omitempty"`
-	Quick  int    `json:"quick,omitempty"`
+	// Print is the keyed hash of its letters and digits. It begins with the name of the key and a
+	// colon, unless the key is the tenant's first. Without a Print, all of the content is treated
+	// as the secret.
+	Print string `json:"print,omitempty"`
+	// Length is the number of its letters and digits.
+	Length int `json:"length,omitempty"`
+	// Quick is a few bits of a cheaper hash. Print is computed only at places where Quick matches.
+	Quick int `json:"quick,omitempty"`
 }
 
 // ContentSeen says that content entered the agent's context, or is about to.
@@ -173,8 +177,8 @@ type ContentSeen struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// ContentArrived says what an announced result turned out to be. It is joined with the announcement
-// and can only lower it.
+// ContentArrived says what an announced result turned out to be. Its label is joined with the
+// announced label, so it can only lower that.
 type ContentArrived struct {
 	Node   NodeID   `json:"node"`
 	Digest Digest   `json:"digest,omitzero"`
@@ -183,17 +187,19 @@ type ContentArrived struct {
 	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
 	Links   int          `json:"links,omitempty"`
-	// BoxTicket names the spent ticket by which it ran in a box. BoxEnd is the result, and empty if
-	// unknown, as in older entries.
-	BoxTicket string   `json:"boxTicket,omitempty"`
-	BoxEnd    BoxState `json:"boxEnd,omitempty"`
-	// BoxFailed is set if the command failed there, or may have for want of a host without
-	// reporting it. BoxExit is its exit code: 128 plus a signal's number, if one ended it. Wanted
-	// are hosts that it tried to reach, in older entries also paths that were not kept.
-	BoxFailed bool     `json:"boxFailed,omitempty"`
-	BoxExit   int      `json:"boxExit,omitempty"`
-	Wanted    []string `json:"wanted,omitempty"`
-	// NotKept are paths of the project that it wrote and that were not moved there.
+	// BoxTicket names the spent ticket with which the command ran in a box.
+	BoxTicket string `json:"boxTicket,omitempty"`
+	// BoxEnd is the result of the box; empty if unknown and in older entries.
+	BoxEnd BoxState `json:"boxEnd,omitempty"`
+	// BoxFailed says that the command failed in the box, or may have failed silently because it
+	// could not reach a host.
+	BoxFailed bool `json:"boxFailed,omitempty"`
+	// BoxExit is the command's exit status, or 128 plus the number of the signal that ended it.
+	BoxExit int `json:"boxExit,omitempty"`
+	// Wanted are hosts that the command tried to reach. In older entries it also lists paths that
+	// were not kept.
+	Wanted []string `json:"wanted,omitempty"`
+	// NotKept are paths that the command wrote in the box and that were not copied to the project.
 	NotKept []string `json:"notKept,omitempty"`
 }
 
@@ -203,16 +209,16 @@ type BoxState string
 // The states.
 const (
 	BoxEnded   BoxState = "ended"
-	BoxRunsOn  BoxState = "runs-on" // in the background, when the agent got its result
+	BoxRunsOn  BoxState = "runs-on" // it went on in the background after the agent got its result
 	BoxRefused BoxState = "refused" // no box could be made, so nothing ran
 )
 
 // ModelAnswered lists the calls that one model response proposed. They are judged at the mark of
-// that response, which fixed their arguments.
+// the session when that response came, because it fixed their arguments.
 type ModelAnswered struct {
 	Calls []Proposed `json:"calls,omitempty"`
-	// Hosted means that tools ran inside the response: its calls are judged below the results of
-	// those tools.
+	// Hosted says that tools ran inside the response. The results of those tools lower the mark at
+	// which the calls are judged.
 	Hosted bool `json:"hosted,omitempty"`
 }
 
@@ -242,8 +248,8 @@ type OpinionGiven struct {
 	// Verdict is the resulting verdict.
 	Verdict Verdict `json:"verdict"`
 	Text    string  `json:"text,omitempty"`
-	// Says is the answer itself: allow, block, unsure or silent. Older entries
-	// have none.
+	// Says is the auditor's answer itself: allow, block, unsure or silent. It is empty in older
+	// entries.
 	Says string `json:"says,omitempty"`
 }
 
@@ -251,15 +257,15 @@ type OpinionGiven struct {
 // precedes the decision that follows from it.
 type VerifierAnswered struct {
 	Verifier string `json:"verifier"`
-	// Request is the request's name there; empty if none was sent.
+	// Request is the name of the request at the gate; empty if no request was sent.
 	Request    string `json:"request,omitempty"`
 	Call       CallID `json:"call,omitempty"`
 	ArgsDigest Digest `json:"argsDigest"`
-	// Verdict is Allow or Restrict: the result, by the gate's failMode if it gave no answer.
+	// Verdict is Allow or Restrict. If the gate gave no answer, its failMode decides.
 	Verdict Verdict `json:"verdict"`
-	// Failure classifies a missing answer; empty if there was one.
+	// Failure says why there was no answer; empty if the gate answered.
 	Failure string `json:"failure,omitempty"`
-	// Text is its reason, or the error: one line, at most 500 characters.
+	// Text is the gate's reason, or the error: one line, at most 500 characters.
 	Text string `json:"text,omitempty"`
 }
 
@@ -280,7 +286,7 @@ type Endorsed struct {
 	Digest Digest `json:"digest"`
 	Trust  Trust  `json:"trust"`
 	By     string `json:"by,omitempty"`
-	// Session is where the owner said so, if not in this one.
+	// Session is the session in which the owner said so, if not this one.
 	Session SessionID `json:"session,omitempty"`
 }
 
@@ -288,12 +294,12 @@ type Endorsed struct {
 type Withdrawn struct {
 	Digest Digest `json:"digest"`
 	By     string `json:"by,omitempty"`
-	// Session is where the owner said so, if not in this one.
+	// Session is the session in which the owner said so, if not this one.
 	Session SessionID `json:"session,omitempty"`
 }
 
-// IncidentSeen records something that should be impossible while the monitor is on the path, such
-// as a call that ran without a decision.
+// IncidentSeen records something that should be impossible while the monitor checks every call,
+// such as a call that ran without a decision.
 type IncidentSeen struct {
 	Kind string  `json:"kind"`
 	Call CallID  `json:"call,omitempty"`
@@ -301,14 +307,15 @@ type IncidentSeen struct {
 	Text string  `json:"text,omitempty"`
 }
 
-// TicketOpened says that a person was asked about a call. The code itself is never recorded:
-// CodeMAC verifies a typed one.
+// TicketOpened says that a person was asked about a call. The code that the person must type is
+// never recorded. CodeMAC verifies it.
 type TicketOpened struct {
 	Ticket  TicketID  `json:"ticket"`
 	CodeMAC Digest    `json:"codeMac"`
 	Shown   []Shown   `json:"shown"`
 	Expires time.Time `json:"expires"`
-	// Held is set in quiet hours: people were told of it after that.
+	// Held is when quiet hours end, if the question was opened during them. Only then are people
+	// notified of it.
 	Held time.Time `json:"held,omitzero"`
 }
 
@@ -321,40 +328,41 @@ type Shown struct {
 	Mark    Label  `json:"mark"`
 	Codes   []Code `json:"codes,omitempty"`
 	Node    NodeID `json:"node"` // the first node not yet seen when it was asked
-	// Offers are the approvals the question offered, the narrowest first. None
-	// means an older question: it offered this call, and Pattern if it has one.
+	// Offers are the approvals the question offered, the narrowest first. An older question has
+	// none: it offered this call, and Pattern if that is set.
 	Offers []Offer `json:"offers,omitempty"`
-	// Others is set for a call that runs something: the digest of what it would have loaded, as in
-	// [Basis].
+	// Others is the digest of what a call that runs something would have loaded, as in [Basis].
 	Others Digest `json:"others,omitzero"`
-	// Pick is set if the approver must also enter where it goes; it proves a picked value, and
-	// PickEnd a typed end of it. Neither reveals it.
-	Pick    Digest `json:"pick,omitzero"`
+	// Pick is set if the approver must also enter the destination of the call. It verifies a chosen
+	// value without revealing it.
+	Pick Digest `json:"pick,omitzero"`
+	// PickEnd verifies the typed end of that value without revealing it.
 	PickEnd Digest `json:"pickEnd,omitzero"`
-	// Two is set if two people must approve it.
+	// Two is set if two people must approve the call.
 	Two bool `json:"two,omitempty"`
-	// Boxed is set if the call was to run in a box: approving it allows nothing outside of one,
-	// unless exactly that offer was chosen.
+	// Boxed is set if the call was to run in a box. An approval then allows it only in a box,
+	// unless the person chose the offer to run it outside.
 	Boxed bool `json:"boxed,omitempty"`
-	// Hosts are those that its box would let it reach, such as «api.example:443».
+	// Hosts are the hosts that its box would let the call reach, such as «api.example:443».
 	Hosts []string `json:"hosts,omitempty"`
-	// Here is the digest of the repository it was asked in and all that an approval for it would
-	// cover; for hosts, of the repository.
+	// Here identifies the repository in which the question was asked together with all that an
+	// approval for that repository would cover. For an approval of hosts it is the digest of the
+	// repository alone.
 	Here Digest `json:"here,omitzero"`
 	// Vouch is set in a question about content: whether the owner endorses this content, as they
 	// wrote in a conversation.
 	Vouch Digest `json:"vouch,omitzero"`
-	// Whole are the values of the call that are longer than their short form, or hold invisible
-	// characters: a question shows them as they are.
+	// Whole are the values of the call that are longer than their short form or that contain
+	// invisible characters. A question shows these values in full.
 	Whole []Whole `json:"whole,omitempty"`
 }
 
-// A Whole is the value of one argument, by its index, without its secrets. Left is how many
-// characters at its end were too many to record.
+// A Whole is the value of one argument without its secrets.
 type Whole struct {
 	Argument int    `json:"argument"`
 	Text     string `json:"text,omitempty"`
-	Left     int    `json:"left,omitempty"`
+	// Left is how many characters at the end of the value were not recorded.
+	Left int `json:"left,omitempty"`
 }
 
 // An Offer is one approval that a question offers. A grant is never wider than
@@ -365,7 +373,8 @@ type Offer struct {
 	Scope GrantScope `json:"scope"`
 	// Pattern is what a GrantPattern matches, exactly.
 	Pattern string `json:"pattern,omitempty"`
-	// For is how long it holds; zero ends it with the use or the turn, as Scope says.
+	// For is how long the approval is valid. If it is zero, the approval ends with the use or the
+	// turn, as Scope says.
 	For time.Duration `json:"for,omitempty"`
 }
 
@@ -373,8 +382,8 @@ type Offer struct {
 type TicketExtended struct {
 	Ticket TicketID `json:"ticket"`
 	Shown  Shown    `json:"shown"`
-	// CodeMAC is that of a new code. The old code was sent without this call, so it is not valid
-	// any more.
+	// CodeMAC verifies a new code. The old code was sent without this call, so it is not valid any
+	// more.
 	CodeMAC Digest `json:"codeMac"`
 }
 
@@ -382,10 +391,10 @@ type TicketExtended struct {
 type TicketRefused struct {
 	Ticket TicketID `json:"ticket,omitempty"`
 	Why    string   `json:"why"`
-	// Channel is where it was typed. Until is set after too many wrong codes there: until then
-	// codes of that channel are refused.
-	Channel string    `json:"channel,omitempty"`
-	Until   time.Time `json:"until,omitzero"`
+	// Channel is where the code was typed.
+	Channel string `json:"channel,omitempty"`
+	// Until is set after too many wrong codes from Channel: codes from it are refused until then.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // TicketAnswered is a person's answer. The first answer wins.
@@ -403,7 +412,7 @@ type CallFollowed struct {
 	// Gateway is the gateway's id of the call.
 	Gateway CallID  `json:"gateway"`
 	Tool    ToolRef `json:"tool"`
-	// Shared is the server, if sessions share it.
+	// Shared is the tool server, if several sessions share it.
 	Shared string `json:"shared,omitempty"`
 }
 
@@ -411,7 +420,8 @@ type CallFollowed struct {
 // nothing yet.
 type TicketCounted struct {
 	Ticket TicketID `json:"ticket"`
-	// Person is their name in the policy, By and Channel how they were authenticated.
+	// Person is the person's name in the policy. By and Channel say how the person was
+	// authenticated.
 	Person  string `json:"person"`
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
@@ -426,7 +436,7 @@ type GrantGiven struct {
 	Turn int `json:"turn"`
 	// Until is zero for a grant that ends with its turn.
 	Until time.Time `json:"until,omitzero"`
-	// Draft: it was given while the owner only observed, and ends with that.
+	// Draft says that the grant was given while the owner only observed. It ends with that period.
 	Draft bool `json:"draft,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func (GrantEnded) factKind() string       { return "grant-ended" }
 func (PauseBegan) factKind() string       { return "pause-began" }
 func (PauseEnded) factKind() string       { return "pause-ended" }
 
-// KindOf returns the word that stands for f's kind on disk.
+// KindOf returns the word for f's kind on disk.
 func KindOf(f Fact) string {
 	if f == nil {
 		return ""

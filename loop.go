@@ -5,25 +5,27 @@ import (
 	"strconv"
 )
 
-// A Loop is what an agent says of its own loop, in the RFC's words: which model it calls, how large
-// the context is, what the call took. It cannot be verified, so it is recorded and shown, and no
-// decision depends on it.
+// A Loop is what an agent reports of its own loop, in the RFC's words: for example the model, the
+// size of the context and the cost of a call. It cannot be verified, so it is recorded and shown,
+// and no decision depends on it.
 type Loop struct {
 	Model string `json:"model,omitempty"`
-	// TokenEstimate is the size of the context to be sent, TokenUsage and LatencyMs the cost of a
-	// model call.
-	TokenEstimate int        `json:"tokenEstimate,omitempty"`
-	TokenUsage    TokenUsage `json:"tokenUsage,omitzero"`
-	LatencyMs     int        `json:"latencyMs,omitempty"`
-	// PendingToolResults and MessageCount are for the start of a round, the next three for its end.
-	PendingToolResults int  `json:"pendingToolResults,omitempty"`
-	MessageCount       int  `json:"messageCount,omitempty"`
-	ToolCallsMade      int  `json:"toolCallsMade,omitempty"`
-	NewMessagesAdded   int  `json:"newMessagesAdded,omitempty"`
-	WillContinue       bool `json:"willContinue,omitempty"`
-	// SessionKey is the agent's own name of the conversation, Channel the destination of an answer.
+	// TokenEstimate is the size of the context to be sent.
+	TokenEstimate int `json:"tokenEstimate,omitempty"`
+	// TokenUsage and LatencyMs are the cost of a model call.
+	TokenUsage TokenUsage `json:"tokenUsage,omitzero"`
+	LatencyMs  int        `json:"latencyMs,omitempty"`
+	// PendingToolResults and MessageCount are reported at the start of a round.
+	PendingToolResults int `json:"pendingToolResults,omitempty"`
+	MessageCount       int `json:"messageCount,omitempty"`
+	// ToolCallsMade, NewMessagesAdded and WillContinue are reported at the end of a round.
+	ToolCallsMade    int  `json:"toolCallsMade,omitempty"`
+	NewMessagesAdded int  `json:"newMessagesAdded,omitempty"`
+	WillContinue     bool `json:"willContinue,omitempty"`
+	// SessionKey is the agent's own name of the conversation.
 	SessionKey string `json:"sessionKey,omitempty"`
-	Channel    string `json:"channel,omitempty"`
+	// Channel is the destination of an answer.
+	Channel string `json:"channel,omitempty"`
 }
 
 // TokenUsage counts the tokens of one model call.
@@ -35,7 +37,7 @@ type TokenUsage struct {
 // maxLoopText bounds a name shown from a [Loop].
 const maxLoopText = 128
 
-// Numbers are the nonzero numbers of l, by the RFC's words.
+// Numbers yields the nonzero numbers of l with their names in the RFC.
 func (l Loop) Numbers() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, n := range []struct {
@@ -58,7 +60,7 @@ func (l Loop) Numbers() iter.Seq2[string, int] {
 	}
 }
 
-// Words are all texts of l, safe to show, by the RFC's words.
+// Words yields all nonzero values of l as text that is safe to show, with their names in the RFC.
 func (l Loop) Words() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, w := range [][2]string{{"model", l.Model}, {"sessionKey", l.SessionKey}, {"channel", l.Channel}} {

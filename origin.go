@@ -12,7 +12,7 @@ type OriginKind string
 
 // The places content comes from.
 const (
-	FromSystem     OriginKind = "system"     // prompt, configuration, cron: asserted by the door
+	FromSystem     OriginKind = "system"     // prompt, configuration, cron: asserted by the agent's adapter
 	FromSender     OriginKind = "sender"     // a person or service writing to the agent
 	FromTool       OriginKind = "tool"       // the result of a tool call
 	FromModel      OriginKind = "model"      // text the model produced
@@ -24,7 +24,7 @@ const (
 	FromPaste      OriginKind = "paste"      // a long run of text the owner pasted
 	FromQuote      OriginKind = "quote"      // quoted or forwarded parts of a message
 	FromCheckout   OriginKind = "checkout"   // a repository that others wrote, as it was checked out
-	FromUnknown    OriginKind = "unknown"    // content at a model call that was not announced
+	FromUnknown    OriginKind = "unknown"    // content at a model call that no earlier event reported
 )
 
 // An Origin says where a piece of content came from.

@@ -2,9 +2,9 @@ package floodmark
 
 import "iter"
 
-// Placed yields which content a fact puts at which nodes of its session. The index is kept by
-// content and read by node, and every session numbers its own nodes: the index uses this to map one
-// to the other, also for what a branch takes over from its parent or gives back to it.
+// Placed yields the nodes of the session that a fact gives content to, each with the digest of its
+// content. The index of values is stored by digest and read by node, so it needs this mapping. It
+// includes content that a branch takes over from its parent or returns to it.
 func Placed(f Fact) iter.Seq2[NodeID, Digest] {
 	return func(yield func(NodeID, Digest) bool) {
 		var sources []Source

@@ -11,9 +11,9 @@ import (
 // to write over the lines above.
 const maxMarks = 3
 
-// Visible returns a foreign text as it may safely be shown to a person on one line: characters that
-// hide, turn round or break a text become their names, and long runs of spaces a number. The caller
-// also sets it apart from our own words, by a frame or by quotation marks.
+// Visible returns a foreign text in a form that is safe to show to a person on one line. Characters
+// that hide, reverse or break text are replaced by their names, and a long run of spaces by its
+// length. The caller must also set the text apart from our own words by a frame or quotation marks.
 func Visible(text string) string {
 	var b strings.Builder
 	spaces, marks := 0, 0
@@ -54,8 +54,8 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// flushSpaces writes the counted spaces; more than a few as a number, because they would push later
-// text off the screen.
+// flushSpaces writes the counted spaces. More than three are written as a number, because they
+// could push later text off the screen.
 func flushSpaces(b *strings.Builder, n *int) {
 	if *n > 3 {
 		fmt.Fprintf(b, "⟨%d spaces⟩", *n)
@@ -65,7 +65,7 @@ func flushSpaces(b *strings.Builder, n *int) {
 	*n = 0
 }
 
-// unseen reports an invisible character, or one that moves others.
+// unseen reports whether r is invisible or changes how other characters are displayed.
 func unseen(r rune) bool {
 	switch r {
 	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0: // letters and marks without a shape
@@ -75,8 +75,8 @@ func unseen(r rune) bool {
 		unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) && !unicode.IsGraphic(r)
 }
 
-// Shorten keeps the beginning and the end of a text, and says how many characters are left out: the
-// end of an address tells as much as its beginning.
+// Shorten keeps the beginning and the end of a text, because the end of an address matters as much
+// as its beginning. Between them it says how many characters are left out.
 func Shorten(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
@@ -87,8 +87,8 @@ func Shorten(text string, most int) string {
 	return fmt.Sprintf("%s⟨… %d letters …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
 }
 
-// OneLine makes one line of at most limit bytes out of a text, without control characters. It is
-// for our own words with foreign parts: the parts are not exact any more.
+// OneLine returns a text as one line of at most limit bytes, without control characters. It is for
+// our own words with foreign parts, if these parts need not stay exact.
 func OneLine(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

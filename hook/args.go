@@ -41,8 +41,9 @@ const MaxLeaves = 4096
 // ErrArgs says that a call's arguments cannot be read as values.
 var ErrArgs = errors.New("arguments cannot be read")
 
-// Leaves flattens the call's arguments, in the order of writing. A repeated key is refused: parsers
-// could disagree on which one counts. A long string that is itself not JSON stays one leaf.
+// Leaves returns the values of the call's arguments, in the order in which they are written. A
+// repeated key is refused, because parsers could disagree on which of its values is used. A string
+// is always one leaf, even if it contains JSON.
 func (c Call) Leaves() ([]Leaf, error) {
 	if len(bytes.TrimSpace(c.Args)) == 0 {
 		return nil, nil
@@ -61,8 +62,8 @@ func (c Call) Leaves() ([]Leaf, error) {
 	return w.leaves, nil
 }
 
-// walker goes through one valid JSON value: the first byte of a value determines its kind, and
-// every bracket is closed.
+// A walker reads one valid JSON value. Because the JSON is valid, the first byte of a value
+// determines its kind, and every bracket is closed.
 type walker struct {
 	data   []byte
 	i      int
@@ -108,8 +109,7 @@ func (w *walker) value(path, top string) error {
 	return w.add(leaf)
 }
 
-// text reads a string. One with escapes, or with bytes that may not be UTF-8, is parsed by
-// encoding/json.
+// text reads a string. A string with escapes or with bytes beyond ASCII is parsed by encoding/json.
 func (w *walker) text() (string, error) {
 	from, plain := w.i, true
 	for w.i++; w.data[w.i] != '"'; w.i++ {
@@ -204,8 +204,8 @@ func (w *walker) array(path, top string) error {
 	return nil
 }
 
-// keys are those of one object. A few are compared one by one, which is quicker than a map and
-// allocates nothing.
+// keys is the set of keys of one object. The first eight are compared one by one, which is faster
+// than a map and does not allocate.
 type keys struct {
 	n    int
 	few  [8]string
@@ -255,7 +255,7 @@ func DigestOf(leaves []Leaf) floodmark.Digest {
 	return sha256.Sum256(b)
 }
 
-// ValueKind returns the kind of a value, which may be shown where the value may not.
+// ValueKind returns the kind of a value. It may be recorded even if the value may not.
 func (l Leaf) ValueKind() floodmark.ValueKind {
 	switch {
 	case l.Kind == Number:

@@ -7,30 +7,32 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Lasting is a grant for every session of one project: it lets a call reach hosts from its box
-// or, without hosts, lets the calls it covers run.
+// A Lasting is a grant for every session of one project. With hosts, it lets a call reach these
+// hosts from its box. Without hosts, it lets the calls it covers run.
 type Lasting struct {
 	Ticket floodmark.TicketID
 	Tool   floodmark.ToolRef
 	Args   floodmark.Digest
 	Hosts  []string
-	// Here is as in [floodmark.Shown], and Mark and Codes are what was shown with it.
+	// Here, Mark and Codes are those of the [floodmark.Shown] that was approved.
 	Here  floodmark.Digest
 	Mark  floodmark.Label
 	Codes []floodmark.Code
 }
 
-// A BoxEnd is how a command in a box ended.
+// A BoxEnd describes how a command in a box ended.
 type BoxEnd struct {
 	// Ticket is the ticket of the command that started the box.
 	Ticket string
 	// State is the result; empty if unknown.
 	State floodmark.BoxState
-	// Failed says that the command failed, or may have for want of a host without reporting it.
-	// Exit is its status: 128 plus a signal's number, if one ended it. Hosts are names it tried to
-	// reach, Paths what it wrote and was not kept: the command can put anything there.
-	Failed       bool
-	Exit         int
+	// Failed says that the command failed, or may have failed silently because it could not reach a
+	// host.
+	Failed bool
+	// Exit is the command's exit status, or 128 plus the number of the signal that ended it.
+	Exit int
+	// Hosts are the names that the command tried to reach, and Paths the files it wrote that were
+	// not kept. The command can put any text into both.
 	Hosts, Paths []string
 }
 

@@ -22,17 +22,17 @@ const (
 	MaxNameBytes  = 512 // names of agents, sessions, tools, servers, calls
 	MaxArgsBytes  = 8 << 20
 	MaxArgsDepth  = 64
-	MaxPicked     = 1024 // of what was typed in a window
-	// MaxCommandBytes bounds a replacement command: Linux starts no program with a longer argument,
-	// and a shell gets the command as one.
+	MaxPicked     = 1024 // bytes typed in a window
+	// MaxCommandBytes bounds a replacement command. A shell gets the command as one argument, and
+	// Linux starts no program with a longer argument.
 	MaxCommandBytes = 128<<10 - 1
 )
 
 // ErrTooLarge says that an event is over one of the limits.
 var ErrTooLarge = errors.New("event is too large")
 
-// Decode reads one event. It refuses unknown fields: a misspelled one would silently mean its
-// safest value, with no error to explain it.
+// Decode reads one event. It refuses unknown fields, because a misspelled field would silently get
+// its safest value, with no error to explain it.
 func Decode(data []byte) (Event, error) {
 	if len(data) > MaxEventBytes {
 		return Event{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxEventBytes)
@@ -127,14 +127,16 @@ func (c Call) check() error {
 
 // The errors of a reply that allows a call only in another form.
 var (
-	// ErrNoBox says that it is allowed only in a box, and the reply has no command that starts one.
+	// ErrNoBox says that the call is allowed only in a box, and the reply has no command that
+	// starts one.
 	ErrNoBox = errors.New("it may only run in a box, and no command that starts one came with the answer")
-	// ErrOtherCommand says that it is allowed only as another command.
+	// ErrOtherCommand says that the call is allowed only with another command.
 	ErrOtherCommand = errors.New("it may only run as another command, which this program cannot do")
 )
 
-// Check returns why a reply cannot be carried out at a point; such a reply allows nothing. It is
-// for callers that run the reply's command in place of the call's own; others use [Reply.Allows].
+// Check returns why a reply cannot be carried out at a point, or nil. If it returns an error, the
+// reply allows nothing. Check is for callers that run the reply's command in place of the call's
+// own command; all other callers use [Reply.Allows].
 func (r Reply) Check(at Point) error {
 	switch {
 	case r.Command == "" && r.Decision.Contained(), slices.ContainsFunc(r.Calls, floodmark.Decision.Contained):
@@ -153,14 +155,14 @@ func (r Reply) Check(at Point) error {
 	return nil
 }
 
-// Allows reports whether a reply allows the call, for a caller that replaces no command. A verifier
-// that was not asked has not agreed.
+// Allows reports whether a reply allows the call, for a caller that cannot replace its command. A
+// reply that still names verifiers allows nothing, because they have not agreed yet.
 func (r Reply) Allows() bool {
 	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Elsewhere() == nil
 }
 
-// Elsewhere returns why a caller that replaces no command cannot do what a reply allows; nil if it
-// can, or if nothing is allowed.
+// Elsewhere returns why a caller that cannot replace a command cannot do what a reply allows. It is
+// nil if the caller can do it, and if the reply allows nothing.
 func (r Reply) Elsewhere() error {
 	switch {
 	case r.Decision.Verdict != floodmark.Allow:
@@ -171,7 +173,8 @@ func (r Reply) Elsewhere() error {
 	return r.Check("") // the point does not matter without a command
 }
 
-// depth counts nested brackets without allocating, so that hostile nesting costs one pass.
+// depth returns how deep brackets are nested in data. It does not allocate, so that hostile nesting
+// costs only one pass.
 func depth(data []byte) int {
 	var deepest, now int
 	inString := false

@@ -50,129 +50,136 @@ const (
 	Compact Cause = "compact" // the context was summarised
 )
 
-// GatewaySession begins the name of a session that a gateway made up because it was told none.
+// GatewaySession is the prefix of session names made up by a gateway whose client gave none.
 const GatewaySession = "mcp-"
 
-// An Event is one report of one agent. Fields that a point does not use are ignored there.
+// An Event is one report of one agent. Fields that a point does not use are ignored at that point.
 //
-// Rules for changing it: fields are only added, each optional, and the absence of one must mean the
-// safest value.
+// Rules for changing it: fields are only added, and each new field is optional. A missing field
+// must mean its safest value.
 type Event struct {
 	Point   Point               `json:"point"`
 	Agent   string              `json:"agent"`
 	Session floodmark.SessionID `json:"session"`
 
-	// Cause belongs to session_start. ByPerson says that a person typed or clicked it; without
-	// that, Clear is not trusted.
-	Cause    Cause `json:"cause,omitempty"`
-	ByPerson bool  `json:"byPerson,omitempty"`
+	// Cause is set at session_start.
+	Cause Cause `json:"cause,omitempty"`
+	// ByPerson says that a person typed or clicked the cause. Without it, Clear is not trusted.
+	ByPerson bool `json:"byPerson,omitempty"`
 
-	// Project is the folder the agent works in and Home the owner's, at session_start: they resolve
-	// relative paths and ~.
+	// Project is the folder the agent works in, and Home is the owner's home folder. Both are set
+	// at session_start and resolve relative paths and ~.
 	Project string `json:"project,omitempty"`
 	Home    string `json:"home,omitempty"`
 
-	// Origin and Text describe a message_received; Parts are what it carries that the sender did
-	// not type (quotes, attachments, pasted runs). Text is also the answer at before_response_emit,
-	// the prompt at subagent_spawned and the result at subagent_ended. Typed says that the door
-	// knows the whole text was typed: pasted text is in Parts.
+	// Origin and Text describe a message_received. Text is also the answer at before_response_emit,
+	// the prompt at subagent_spawned and the result at subagent_ended.
 	Origin floodmark.Origin `json:"origin,omitzero"`
 	Text   string           `json:"text,omitempty"`
-	Typed  bool             `json:"typed,omitempty"`
-	Parts  []Content        `json:"parts,omitempty"`
+	// Typed says that the agent's adapter knows that all of Text was typed.
+	Typed bool `json:"typed,omitempty"`
+	// Parts are the parts of a message that the sender did not type: quotes, attachments, pasted
+	// text.
+	Parts []Content `json:"parts,omitempty"`
 
 	// Sources are what a context was assembled from, at context_assembled, and
 	// what hosted tools brought inside a response, at after_llm_call.
 	Sources []Content `json:"sources,omitempty"`
 
-	// Messages are all that a model call would carry, Tools what it would offer, Iteration the
-	// round of the loop, from 0. A door that lists tools but sees no model call gives Tools at
-	// context_assembled.
-	Messages  []Content `json:"messages,omitempty"`
-	Tools     []Tool    `json:"tools,omitempty"`
-	Iteration int       `json:"iteration,omitempty"`
+	// Messages are all messages that a model call would send.
+	Messages []Content `json:"messages,omitempty"`
+	// Tools are the tools that a model call would offer. An adapter that lists tools but sees no
+	// model calls reports them at context_assembled.
+	Tools []Tool `json:"tools,omitempty"`
+	// Iteration is the round of the agent's loop, from 0.
+	Iteration int `json:"iteration,omitempty"`
 
-	// SystemPrompt is the system prompt of a model call, at before_llm_call and context_assembled:
-	// the same as a message of that kind and origin. The Loop is what the agent reports of its
-	// loop, at any point.
+	// SystemPrompt is the system prompt of a model call, at before_llm_call and context_assembled.
+	// It is treated like a message of that kind and origin.
 	SystemPrompt string `json:"systemPrompt,omitempty"`
+	// Loop is what the agent reports of its loop, at any point.
 	floodmark.Loop
 
 	// Calls are the calls that a model response proposes.
 	Calls []Call `json:"calls,omitempty"`
 
-	// Call is the call before or after a tool; Result its result.
-	Call   Call   `json:"call,omitzero"`
+	// Call is the tool call, at before_tool_call and after_tool_call.
+	Call Call `json:"call,omitzero"`
+	// Result is the result of Call, at after_tool_call.
 	Result Result `json:"result,omitzero"`
 
-	// Boxes says that the door can run the command of this call in a box: that was proven for this
-	// agent and its version, and this machine has a box. The daemon sets it; it is not read from
-	// any message.
+	// Boxes says that the agent's adapter can run the command of this call in a box: this was
+	// proven for the agent and its version, and this machine can make a box. Like all fields
+	// without a JSON name, it is set by the daemon and never read from a message.
 	Boxes bool `json:"-"`
 
-	// Holes says that such a box can let the command reach hosts that a person granted. Granted are
-	// grants for all of its project, and Repository stands for the checkout that lies there; zero
-	// if none does, or it is unknown. The daemon sets all three.
-	Holes      bool             `json:"-"`
-	Granted    []Lasting        `json:"-"`
+	// Holes says that such a box can let the command reach hosts that a person granted.
+	Holes bool `json:"-"`
+	// Granted are the grants for the whole project of the session.
+	Granted []Lasting `json:"-"`
+	// Repository identifies the checkout in the project. It is zero if the project is no checkout,
+	// or if that is unknown.
 	Repository floodmark.Digest `json:"-"`
 
-	// Locks are the lock files by which this call installs its project's pinned packages. The door
-	// can give those to its box if told to; see [Reply.Mirror]. The daemon sets it.
+	// Locks are the lock files by which this call installs its project's pinned packages. The
+	// packages can be put into the box; see [Reply.Mirror].
 	Locks []string `json:"-"`
 
-	// Box is how a command in a box ended, at after_tool_call. The daemon sets it.
+	// Box describes how a command in a box ended, at after_tool_call.
 	Box *BoxEnd `json:"-"`
 
-	// Push is what a push in this call would send, at before_tool_call. The daemon sets it.
+	// Push is what a push in this call would send, at before_tool_call.
 	Push *Push `json:"-"`
-	// Remote is what «origin» means, where a line may push. It is for display, not for decisions.
+	// Remote is what «origin» means, if the command line may push. It is only displayed and does
+	// not affect decisions.
 	Remote Remote `json:"-"`
 
-	// Patience is how long the call waits for a person, and its question stays open; zero: not
-	// longer than for any answer. The daemon sets it.
+	// Patience is how long the call waits for a person and keeps its question open. If it is zero,
+	// the call waits no longer than for any other reply.
 	Patience time.Duration `json:"-"`
 
-	// Audience says who will read the answer at before_response_emit. More says that the agent
-	// continues after it: the turn does not end there.
+	// Audience says who will read the answer, at before_response_emit.
 	Audience Audience `json:"audience,omitempty"`
-	More     bool     `json:"more,omitempty"`
+	// More says that the agent continues after the answer, so the turn does not end.
+	More bool `json:"more,omitempty"`
 
-	// Gateway says that the event comes from a gateway between the agent and a tool server: the
+	// Gateway says that the event comes from a gateway between the agent and a tool server. The
 	// agent's own hook may have reported the same call before.
 	Gateway bool `json:"gateway,omitempty"`
 
-	// Retry says that the same event was sent before, perhaps to another node, and got no answer:
-	// the earlier decision is returned if it still holds.
+	// Retry says that the same event was sent before, perhaps to another node, and got no answer.
+	// The earlier decision is returned if it is still valid.
 	Retry bool `json:"retry,omitempty"`
 
-	// Shared names the tool server that this is about, if the owner lets several sessions share it:
-	// its results carry the marks of all sessions that wrote to it. Given says that this session is
-	// about to send it something besides a call, at context_assembled.
+	// Shared names the tool server that the event is about, if the owner lets several sessions
+	// share it. The results of a shared server get the marks of all sessions that wrote to it.
 	Shared string `json:"shared,omitempty"`
-	Given  bool   `json:"given,omitempty"`
+	// Given says that this session is about to send the shared server something other than a call,
+	// at context_assembled.
+	Given bool `json:"given,omitempty"`
 
-	// Window describes the window of a gateway's client, at before_tool_call. Nil means that there
-	// is none to ask in.
+	// Window describes the window of a gateway's client, at before_tool_call. Nil means that no
+	// question can be asked in a window.
 	Window *Window `json:"window,omitempty"`
 
-	// Claims names the session that a gateway's client says it belongs to. It is unproved, and
-	// makes nothing less restricted. Caller is the process for which a shared gateway speaks; zero:
-	// the one that started it.
+	// Claims names the session that a gateway's client says it belongs to. The claim is not proved
+	// and never makes a decision less strict.
 	Claims floodmark.SessionID `json:"claims,omitempty"`
-	Caller Process             `json:"caller,omitzero"`
+	// Caller is the process for which a shared gateway sends the event. If it is zero, that is the
+	// process that started the gateway.
+	Caller Process `json:"caller,omitzero"`
 
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
 }
 
-// GoesOn reports an answer after which the turn continues.
+// GoesOn reports whether the event is an answer after which the turn continues.
 func (ev *Event) GoesOn() bool { return ev.Point == BeforeResponseEmit && ev.More }
 
-// AllMessages are all that a model call would carry, including the system prompt.
+// AllMessages returns all messages of a model call, including the system prompt.
 func (ev *Event) AllMessages() []Content { return ev.prompted(ev.Messages) }
 
-// AllSources are the sources of a context, including the system prompt.
+// AllSources returns the sources of a context, including the system prompt.
 func (ev *Event) AllSources() []Content { return ev.prompted(ev.Sources) }
 
 func (ev *Event) prompted(list []Content) []Content {
@@ -183,31 +190,33 @@ func (ev *Event) prompted(list []Content) []Content {
 	return append([]Content{prompt}, list...)
 }
 
-// A Window is a client of tool servers that could show a question in its own window. The client
-// does not decide whether it may.
+// A Window is a client of tool servers that could show a question in its own window. Whether it may
+// is not decided by the client.
 type Window struct {
 	// Client is the client's name, by its token; empty for the process that started the gateway.
 	Client string `json:"client,omitempty"`
-	// Ticket is the open question; empty before one is asked. Answer is one of the words below, and
-	// Picked what was entered.
+	// Ticket is the open question; empty before a question is asked.
 	Ticket floodmark.TicketID `json:"ticket,omitempty"`
-	Answer string             `json:"answer,omitempty"`
-	Picked string             `json:"picked,omitempty"`
+	// Answer is [Accept] or [Decline]; any other word is no answer.
+	Answer string `json:"answer,omitempty"`
+	// Picked is the value that the person entered, if the question asks for one.
+	Picked string `json:"picked,omitempty"`
 }
 
-// The answers of a window. Any other word is no answer.
+// The answers of a window.
 const (
 	Accept  = "accept"
 	Decline = "decline"
 )
 
-// An Ask is a question for the window of a gateway's client. It has no code: the client is not the
-// owner.
+// An Ask is a question for the window of a gateway's client. It contains no code, because the
+// client is not the owner.
 type Ask struct {
 	// Text is the question in a few lines.
 	Text string `json:"text"`
-	// Pick says what has to be typed as well, or chosen among some values.
-	Pick  string   `json:"pick,omitempty"`
+	// Pick says what the person must also type or choose.
+	Pick string `json:"pick,omitempty"`
+	// Among are the values to choose from; empty if the value must be typed.
 	Among []string `json:"among,omitempty"`
 }
 
@@ -222,7 +231,7 @@ type Process struct {
 type Content struct {
 	Kind   floodmark.NodeKind `json:"kind"`
 	Origin floodmark.Origin   `json:"origin,omitzero"`
-	// Text or Digest identify it; Digest is computed from Text if both are given.
+	// Text or Digest identifies the content. With a Text, Digest is ignored.
 	Text   string           `json:"text,omitempty"`
 	Digest floodmark.Digest `json:"digest,omitzero"`
 	// Trust is the agent's own opinion. It can only lower ours.
@@ -241,12 +250,12 @@ func (c Content) ContentDigest() floodmark.Digest {
 type Tool struct {
 	Server string `json:"server,omitempty"`
 	Name   string `json:"name"`
-	// Hints are the server's own annotations. They can only tighten.
+	// Hints are the server's own annotations. They can only make a decision stricter.
 	Hints *Hints `json:"hints,omitempty"`
 }
 
-// Hints are a tool server's own claims (MCP annotations and _meta.ifc). A missing one makes no
-// claim.
+// Hints are a tool server's own claims (MCP annotations and _meta.ifc). A missing field claims
+// nothing.
 type Hints struct {
 	ReadOnly    *bool  `json:"readOnly,omitempty"`
 	Destructive *bool  `json:"destructive,omitempty"`
@@ -269,7 +278,7 @@ func (c Call) IsZero() bool {
 	return c.ID == "" && c.Server == "" && c.Name == "" && c.Args == nil && c.Hints == nil
 }
 
-// A Result is the output of a tool. An error text is content like any other.
+// A Result is the output of a tool. The text of an error is treated like any other content.
 type Result struct {
 	Text   string           `json:"text,omitempty"`
 	Digest floodmark.Digest `json:"digest,omitzero"`
@@ -302,41 +311,43 @@ type Reply struct {
 	Line string `json:"line,omitempty"`
 	// Warning may be shown to the model before its next call.
 	Warning string `json:"warning,omitempty"`
-	// SystemPrompt is the event's with the warning added, at before_llm_call: the agent must use it
-	// instead.
+	// SystemPrompt is the event's system prompt with the warning added, at before_llm_call. The
+	// agent must use it instead of its own.
 	SystemPrompt string `json:"systemPrompt,omitempty"`
-	// Text replaces the answer and Footer is added to it, at before_response_emit.
+	// Text replaces the answer, and Footer is added at its end, at before_response_emit.
 	Text   string `json:"text,omitempty"`
 	Footer string `json:"footer,omitempty"`
 	// Ticket names the question for a person. The code is not part of a reply, because a reply
 	// reaches the model.
 	Ticket floodmark.TicketID `json:"ticket,omitempty"`
-	// Consumed says that the message was a command to us: it must not be passed on to the model.
-	// Notice is the answer to it, for the owner only.
-	Consumed bool   `json:"consumed,omitempty"`
-	Notice   string `json:"notice,omitempty"`
+	// Consumed says that the message was a command to us. It must not be passed on to the model.
+	Consumed bool `json:"consumed,omitempty"`
+	// Notice is the answer to such a command, for the owner only.
+	Notice string `json:"notice,omitempty"`
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool `json:"blockTurn,omitempty"`
-	// Label is the label of a result, at after_tool_call, and Mark the session's new mark; both for
-	// a gateway, which passes the first on. Nil is unknown.
+	// Label is the label of a result, at after_tool_call. A gateway passes it on with the result.
+	// Nil means unknown.
 	Label *floodmark.Label `json:"label,omitempty"`
-	Mark  *floodmark.Label `json:"mark,omitempty"`
-	// Ask is the question for the window of a gateway's client, where allowed; the gateway sends
-	// the event again with the answer.
+	// Mark is the session's new mark, for a gateway. Nil means unknown.
+	Mark *floodmark.Label `json:"mark,omitempty"`
+	// Ask is the question for the window of a gateway's client, if it may be asked there. The
+	// gateway sends the event again with the answer.
 	Ask *Ask `json:"ask,omitempty"`
 	// Command is what the agent has to run in place of the call's own command, at before_tool_call.
 	// A caller that cannot do so must not make the call.
 	Command string `json:"command,omitempty"`
-	// Hosts are those that the box of an allowed call may let it reach. Only the daemon reads it;
-	// it is not sent.
+	// Hosts are the hosts that the box of an allowed call may let it reach. Only the daemon reads
+	// them; they are not sent.
 	Hosts []string `json:"-"`
 	// Mirror says that the box of an allowed call may get the packages that the event's lock files
-	// pin: those files predate the session and are trusted.
+	// pin, because the session did not write these files and they are trusted enough.
 	Mirror bool `json:"-"`
-	// Tried says that an allowed call may need what no box has, and is tried in one: if it fails
-	// for want of a host, its changes are dropped, so that it can be repeated.
+	// Tried says that an allowed call is tried in a box although it may need a host that the box
+	// cannot reach. If it fails for that reason, its changes are dropped, so that it can be
+	// repeated.
 	Tried bool `json:"-"`
-	// Shown is [Push.With] of the zero digest, if a person approved that push or is being asked
-	// about it: then the daemon pushes, and the agent does not.
+	// Shown is [Push.With] of the zero digest if a person approved the push of this call or is
+	// being asked about it. The daemon then pushes, and the agent does not.
 	Shown floodmark.Digest `json:"-"`
 }

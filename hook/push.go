@@ -8,20 +8,22 @@ import (
 
 // A Push describes a command that pushes a branch.
 type Push struct {
-	// Digest stands for all that a person is shown of it; zero if nothing can be shown.
+	// Digest identifies all that a person is shown of the push; zero if nothing can be shown.
 	Digest floodmark.Digest
-	// Head says in our own words what would be sent and where to, and Body shows it: foreign text
-	// follows two spaces and a sign.
+	// Head says in our own words what would be sent, and where to. Body shows it: foreign text in
+	// Body follows two spaces and a sign.
 	Head, Body []string
-	// Rest are added lines, and texts of commits, that did not fit into Body.
+	// Rest are added lines and commit messages that did not fit into Body.
 	Rest []string
-	// Sent is the same in short, for a card.
+	// Sent is a short form of Head and Body, for a card.
 	Sent Sent
-	// Unseen says why it cannot be shown. A person is asked nevertheless, and told why.
+	// Unseen says why the push cannot be shown. A person is asked nevertheless and sees the reason.
 	Unseen string
-	// Refuse says what the agent has to do instead, where a person would have to be asked.
+	// Refuse says what the agent must do instead. If it is set, the push is refused in every case
+	// in which a person would be asked.
 	Refuse string
-	// Holds is the file to which it adds a value from a file of secrets; empty if none.
+	// Holds names the first file to which the push adds a value from a file of secrets; empty if
+	// there is none.
 	Holds string
 }
 
@@ -29,30 +31,32 @@ type Push struct {
 type Sent struct {
 	// Sums counts it in our own words: «1 commit, 2 files, +3 -1 lines».
 	Sums string
-	// Branch is the remote branch, and Fresh says that it does not exist yet.
+	// Branch is the remote branch.
 	Branch string
-	Fresh  bool
-	// Files are some of the changed files, and Hosts the hosts they did not name before.
+	// Fresh says that Branch does not exist yet.
+	Fresh bool
+	// Files are some of the changed files, and Hosts are hosts that these files did not name
+	// before.
 	Files, Hosts []string
 }
 
 // A Remote is what «origin» means in the project of a session. The zero Remote is unknown.
 type Remote struct {
-	// Address is where git's settings send a push, without a possible password; empty if they do
-	// not say that plainly.
+	// Address is where git's settings send a push, without any password; empty if the settings are
+	// not clear about it.
 	Address string
-	// Team says, by the owner's word, that it belongs to the owner's team, and Own that only the
+	// Team says that the owner declared the repository as their team's. Own says that only the
 	// owner has committed to it.
 	Team, Own bool
-	// Changed says that these settings differ from those at the session's start.
+	// Changed says that git's settings differ from those at the session's start.
 	Changed bool
 }
 
-// Reviewed reports a push that a person can be shown.
+// Reviewed reports whether the push can be shown to a person.
 func (p *Push) Reviewed() bool { return p != nil && !p.Digest.IsZero() }
 
-// Searched returns the push after searching its added lines for secrets, with the first file that
-// holds one.
+// Searched returns a copy of the push without Rest, after searching all that it sends for secrets.
+// If there is a secret, Holds names the first file with one.
 func (p *Push) Searched(secret func(text string) bool) *Push {
 	if !p.Reviewed() {
 		return p
@@ -80,8 +84,8 @@ type addedTo struct {
 	lines []string
 }
 
-// added returns what is sent, as a whole and, as far as it is shown, by file: added lines, names of
-// files, and texts of commits.
+// added returns all that the push sends (added lines, names of files, commit messages) and, for
+// each file that is shown, its added lines.
 func (p *Push) added() (all []string, files []addedTo) {
 	for _, line := range p.Body {
 		if name, titles := strings.CutPrefix(line, "file "); titles {
@@ -108,8 +112,9 @@ func (p *Push) In(pushes bool) *Push {
 	return p
 }
 
-// Apart refuses a push that would be asked about but must be made differently to be shown, and says
-// where a secret is.
+// Apart restricts the decision if a person would be asked about the push but it must be made
+// differently before it can be shown. If the push contains a secret and is not allowed, it also
+// tells the agent where the secret is.
 func (p *Push) Apart(d *floodmark.Decision) {
 	if p != nil && p.Holds != "" && d.Verdict != floodmark.Allow {
 		d.Remedy.Agent = "A value out of a file with secrets stands in " + p.Holds + ". Take it out of the commits that are not pushed yet, then push again."
@@ -121,8 +126,8 @@ func (p *Push) Apart(d *floodmark.Decision) {
 	d.Reasons = append([]floodmark.Reason{{Code: floodmark.PushShown, Text: p.Refuse}}, d.Reasons...)
 }
 
-// With is a digest of what a call depends on, and of what is shown of its push: approving one push
-// approves no other, and none that cannot be shown.
+// With returns a digest of others, which is what a call depends on, and of what is shown of its
+// push. An approval is bound to this digest, so it covers no other push.
 func (p *Push) With(others floodmark.Digest) floodmark.Digest {
 	if p == nil {
 		return others

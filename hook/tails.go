@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// The limits for [Leaf.Tails]: the bytes of a value and of a name, and folders of each.
+// The limits for [Leaf.Tails].
 const (
-	maxTailed = 4096
-	maxNamed  = 256
-	maxTails  = 4
+	maxTailed = 4096 // bytes of a value
+	maxNamed  = 256  // bytes of an argument's name
+	maxTails  = 4    // ends of one value or name
 )
 
-// Tails are the ends of possible paths in a leaf, or in the name of its argument, in any spelling:
-// each from a folder or file on whose name begins with a dot.
+// Tails returns ends of the possible paths in a leaf's value and in its argument's name. Each
+// begins with a file or folder whose name begins with a dot. Escapes of URLs and backslashes are
+// resolved first.
 func (l Leaf) Tails() []string {
 	return append(tails(l.Path, maxNamed), tails(l.Value, maxTailed)...)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Held is the line of a question, worded for the model rather than for the person.
+// Held returns the line of a question, worded for the model rather than for the person.
 func (r Reply) Held() string {
 	const yours, theirs = ": waits for your approval", ": waits for the person's approval"
 	line := strings.TrimSpace(strings.TrimSuffix(r.Line, r.Decision.Remedy.Person))
@@ -19,8 +19,8 @@ func (r Reply) Held() string {
 // maxTicket bounds the name of a question in a line.
 const maxTicket = 64
 
-// Told is the line of a reply, worded for the model: for a question also its ticket, and what to do
-// after the answer.
+// Told returns the line of a reply, worded for the model. For a question it adds the ticket and
+// what to do after the answer.
 func (r Reply) Told() string {
 	if r.Ticket == "" || r.Decision.Verdict != floodmark.Confirm || r.Line == "" {
 		return r.Line

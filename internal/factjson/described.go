@@ -4,7 +4,7 @@ package factjson
 
 import "github.com/floodmark/floodmark"
 
-// write appends a fact, or reports that it has to be written otherwise.
+// write appends a fact, or returns false if encoding/json has to write it.
 func (c *plain) write(f floodmark.Fact) bool {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
@@ -33,7 +33,7 @@ func (c *plain) write(f floodmark.Fact) bool {
 	return !c.odd
 }
 
-// readPlain reads a fact, or reports that it has to be read otherwise.
+// readPlain reads a fact, or returns false if encoding/json has to read it.
 func readPlain(kind string, body []byte) (floodmark.Fact, bool) {
 	switch kind {
 	case "action-decided":
@@ -60,8 +60,8 @@ func readPlain(kind string, body []byte) (floodmark.Fact, bool) {
 	return nil, false
 }
 
-// read decodes one kind of fact with encoding/json. It is a switch, not a table: a session
-// is replayed fact by fact.
+// read decodes one kind of fact with encoding/json. A switch is faster than a table, and a
+// replay calls this once for each fact.
 func read(kind string, body []byte) (floodmark.Fact, error) {
 	switch kind {
 	case "action-decided":

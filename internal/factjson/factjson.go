@@ -17,7 +17,7 @@ import (
 // owner's own words, so a larger one is a bug or an attack.
 const MaxBytes = 4 << 20
 
-// usualBytes is what most facts have room in.
+// usualBytes is the initial capacity, enough for most facts.
 const usualBytes = 768
 
 var errUnknown = errors.New("unknown kind")
@@ -49,8 +49,8 @@ func Append(dst []byte, f floodmark.Fact) ([]byte, error) {
 	return c.out, nil
 }
 
-// Decode is the inverse of [Encode]. It refuses a kind or a field it
-// does not know: skipping one could make a session look cleaner than it is.
+// Decode is the inverse of [Encode]. It refuses unknown kinds and fields, because skipping one
+// could make a session look cleaner than it is.
 func Decode(kind string, body []byte) (floodmark.Fact, error) {
 	if len(body) > MaxBytes {
 		return nil, fmt.Errorf("decode %s: %d bytes, at most %d", kind, len(body), MaxBytes)
@@ -78,7 +78,7 @@ func readAs[F floodmark.Fact](body []byte, describe func(*plain, *F)) (floodmark
 	return f, true
 }
 
-// decode reads a fact whose fields are as given where the body has none.
+// decode reads a fact with encoding/json. A field that is missing in the body keeps its value in f.
 func decode[F floodmark.Fact](body []byte, f F) (floodmark.Fact, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()

@@ -10,22 +10,22 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A plain writes and reads the JSON of facts without looking types up: byte for
-// byte what encoding/json writes, and of what it reads only that very form. One
-// description of a type, in described.go, serves both directions.
+// A plain writes and reads the JSON of facts without reflection. It writes the same bytes as
+// encoding/json, and reads only exactly this form. One description of a type, in described.go,
+// serves both directions.
 //
-// What is not plain is odd and left to encoding/json: an unknown level, a null,
-// another order of fields. So this reader accepts and refuses nothing that
-// encoding/json would not; TestPlainIsJSON holds one against the other.
+// Everything else, such as an unknown level, a null or another order of fields, sets odd and is
+// left to encoding/json. The result is therefore always that of encoding/json; TestPlainIsJSON
+// compares the two.
 type plain struct {
-	out     []byte // what was written
-	in      []byte // what is read
-	at      int    // how far
+	out     []byte // the JSON written so far
+	in      []byte // the JSON to read
+	at      int    // the position in it
 	reading bool
-	odd     bool
+	odd     bool // encoding/json has to do it
 }
 
-// open and shut are the brackets of an object or a list.
+// open and shut write or read the brackets of an object or a list.
 func (c *plain) open(mark byte) { c.mark(mark) }
 func (c *plain) shut(mark byte) { c.mark(mark) }
 
@@ -91,7 +91,7 @@ func (c *plain) literal() []byte {
 			c.at = i + 1
 			return found
 		case '\\':
-			i++ // what follows it ends nothing
+			i++ // an escaped quotation mark does not end the string
 		}
 	}
 	c.odd = true
@@ -108,8 +108,8 @@ func simple[T string | []byte](text T) bool {
 	return true
 }
 
-// textValue is a string, text a field with one, someText one that is omitted if empty; the others
-// below have the same forms.
+// textValue writes or reads a string, text a field with a string, and someText a field that is
+// omitted if the string is empty. The functions for numbers below have the same three forms.
 func textValue[S ~string](c *plain, v *S) {
 	if c.reading {
 		*v = S(c.readText())
@@ -186,7 +186,7 @@ func someNumber[N ~int | ~int64](c *plain, name string, v *N) {
 	}
 }
 
-// flag is a field that is omitted unless it is true.
+// flag writes or reads a field that is omitted unless it is true.
 func (c *plain) flag(name string, v *bool) {
 	if !c.field(name, !*v) {
 		return
@@ -205,7 +205,7 @@ func (c *plain) flag(name string, v *bool) {
 	c.odd = true
 }
 
-// levelValue is a value of one of the ordered types.
+// levelValue writes or reads a value of one of the ordered types, as its word.
 func levelValue[E ~uint8](c *plain, ws words, v *E) {
 	if !c.reading {
 		if int(*v) >= len(ws) || ws[*v] == "" {
@@ -227,7 +227,7 @@ func levelValue[E ~uint8](c *plain, ws words, v *E) {
 	c.odd = true
 }
 
-// words are those of an ordered type's values.
+// words are the words of an ordered type's values, by number.
 type words []string
 
 func (c *plain) digest(name string, v *floodmark.Digest, omit bool) {
@@ -261,7 +261,7 @@ func (c *plain) time(name string, v *time.Time, omitZero bool) {
 	c.odd = c.odd || v.UnmarshalJSON(quoted) != nil
 }
 
-// list is a field with elements, omitted if empty.
+// list writes or reads a field with a list of elements, omitted if empty.
 func list[T any](c *plain, name string, v *[]T, element func(*plain, *T)) {
 	if !c.field(name, len(*v) == 0) {
 		return
