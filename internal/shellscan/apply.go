@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// apply applies the role of a word.
+// apply records what a word means for the command, according to its role.
 func (s *scanner) apply(j *job, o operand) {
 	switch o.role {
 	case Text, Assigns:
@@ -44,7 +44,7 @@ func (s *scanner) apply(j *job, o operand) {
 		s.language(j, o)
 	case Patch:
 		s.patch(j, o.w)
-	default: // the sorter, or the folder and the target of the job, took it
+	default: // the sorter or run has handled these roles
 	}
 }
 
@@ -72,12 +72,12 @@ func (s *scanner) nested(j *job, o operand) {
 	}
 }
 
-// oldShell reports a shell without bash's quotes and braces.
+// oldShell reports whether a shell lacks bash's quotes and braces.
 func oldShell(name string) bool {
 	return name == "sh" || name == "dash" || name == "ash" || name == "ksh"
 }
 
-// byEffect uses a file as the effects of the command say.
+// byEffect records a file as deleted, written or read, depending on the effects of the command.
 func (s *scanner) byEffect(j *job, w word) {
 	switch {
 	case j.does(floodmark.Change):
@@ -94,7 +94,7 @@ func (s *scanner) reads(j *job, w word) {
 		return
 	}
 	if j.name == "git" {
-		if w.vague && !w.begins && strings.HasPrefix(w.text, "*") { // a commit that another git prints
+		if w.vague && !w.begins && strings.HasPrefix(w.text, "*") { // a commit that another git command prints
 			w = literal(".")
 		}
 		if _, file, ok := strings.Cut(w.text, ":"); ok { // HEAD:file
@@ -129,7 +129,7 @@ func (s *scanner) writes(j *job, w word) {
 	s.touch(Effect{Kind: Write, Tree: recursive(j) && strings.HasPrefix(j.name, "ch")}, w, j.st)
 }
 
-// environment checks a variable for a program that is started.
+// environment records a variable that is set for the program that is started.
 func (s *scanner) environment(w word) {
 	name, value, _ := strings.Cut(w.text, "=")
 	v := w
@@ -138,7 +138,7 @@ func (s *scanner) environment(w word) {
 	s.provides(name, []word{v})
 }
 
-// address adds an address on the network, or a file where one is expected.
+// address adds a word in the place of an address: an address on the network, or a file.
 func (s *scanner) address(j *job, o operand) {
 	w := o.w
 	k := Fetch
@@ -177,7 +177,8 @@ func (s *scanner) address(j *job, o operand) {
 	}
 }
 
-// lookupWord reports a record type of a look-up, which is no address.
+// lookupWord reports whether a word of dig and similar commands is a record type and not an
+// address.
 func lookupWord(name, word string) bool {
 	return slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) &&
 		slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
@@ -187,7 +188,7 @@ func namesFile(v string) bool {
 	return strings.HasPrefix(strings.ToLower(v), "file:") || v != "" && strings.IndexByte("/~.\\", v[0]) >= 0
 }
 
-// filePath is the path of a file URL; other values stay as they are.
+// filePath returns the path of a file URL. Other values are returned as they are.
 func filePath(v string) string {
 	if len(v) < 5 || !strings.EqualFold(v[:5], "file:") {
 		return v
@@ -246,10 +247,10 @@ func (s *scanner) loads(j *job, w word) {
 
 // runs adds a file that an interpreter runs.
 func (s *scanner) runs(j *job, w word) {
-	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // these are words of the script
+	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // the word is an argument of the script
 		return
 	}
-	if j.entry.Stdin == Code && j.p.has("-m") { // and these of a module
+	if j.entry.Stdin == Code && j.p.has("-m") { // the word is an argument of the module
 		s.reads(j, w)
 		return
 	}
@@ -267,12 +268,12 @@ func (s *scanner) runs(j *job, w word) {
 	if s.touch(Effect{Kind: Execute}, w, j.st) || w.net {
 		s.r.NetworkIntoInterpreter = true
 	}
-	if j.entry.Stdin == Shell && j.in.net { // a script may read the rest from there
+	if j.entry.Stdin == Shell && j.in.net { // the script may run what it reads from its input
 		s.r.NetworkIntoInterpreter = true
 	}
 }
 
-// code adds a program on the line itself. It is not parsed, so it is a run.
+// code adds a program that is written on the line itself. It is not parsed, so it may run anything.
 func (s *scanner) code(j *job, w word) {
 	j.ran = true
 	s.doubt("a program for " + j.name)
@@ -287,8 +288,8 @@ func (s *scanner) code(j *job, w word) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net || j.in.net && runsInput(low)
 }
 
-// runsInput reports a program that may run its input. These words only tighten: a program without
-// them is still a run.
+// runsInput reports whether a program may run its input, because it contains one of certain words.
+// A program without these words is still assumed to run code.
 func runsInput(program string) bool {
 	return program == "" || slices.ContainsFunc([]string{
 		"exec", "eval", "compile", "system", "popen", "spawn", "subprocess", "pickle", "marshal", "function(", "runpy", "child_process",
@@ -296,7 +297,7 @@ func runsInput(program string) bool {
 	}, func(word string) bool { return strings.Contains(program, word) })
 }
 
-// input handles the standard input of a command that runs it.
+// input handles the standard input of a command that runs or applies its input.
 func (s *scanner) input(j *job) {
 	if j.entry.Stdin == Patch && !j.ran {
 		s.patch(j, word{text: j.in.text, vague: !j.in.known})
@@ -366,7 +367,7 @@ func (s *scanner) others(j *job) {
 	}
 }
 
-// given sets the variables of a command's environment.
+// given sets the variables that a command sets for the command it starts.
 func (s *scanner) given(j *job, st *state) {
 	for _, o := range j.p.list {
 		if name, value, ok := strings.Cut(o.w.text, "="); ok && o.role == Assigns {
@@ -414,14 +415,15 @@ func (s *scanner) handed(j *job, words []word) []word {
 	return out
 }
 
-// base is the last part of a name, in the syntax of any system.
+// base returns the last part of a path, in the syntax of any system.
 func base(name string) string {
 	name = strings.TrimRight(name, `/\`)
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
-// holds reports a name known to be a folder: the line works in it, or it holds a home.
+// holds reports whether a name is known to be a folder: by its form, or because the home or a
+// folder the line works in is inside it.
 func (s *scanner) holds(name string, st *state) bool {
 	if strings.HasSuffix(name, "/") || name == "." || name == ".." || strings.HasSuffix(name, "/..") || strings.HasSuffix(name, "/.") {
 		return true

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// tar packs, unpacks or lists, depending on its letters.
+// tar sets the roles of tar's words, depending on whether it packs, unpacks or lists.
 func (s *scanner) tar(j *job) {
 	unpacks := j.p.has("-x", "--extract", "--get")
 	packs := j.p.has("-c", "--create", "-r", "--append", "-u", "--update", "-A", "--concatenate", "--delete")
@@ -52,17 +52,17 @@ func (s *scanner) tar(j *job) {
 	}
 }
 
-// unseen counts files with unknown names as code where they are put into an existing folder: they
-// may replace what instructs an agent or runs by itself. A folder of their own carries where they
-// came from.
+// unseen adds Run if files with unknown names are put into an unknown folder or into one that
+// exists, because they may replace a file that instructs an agent or runs by itself. In a new
+// folder they replace nothing.
 func (s *scanner) unseen(j *job, to word) {
 	if !to.exact() || s.holds(to.text, j.st) {
 		j.effect(floodmark.Run)
 	}
 }
 
-// oldTar rewrites letters without a dash as separate options: those with a value take the following
-// words, in order.
+// oldTar rewrites option letters without a dash as separate options. Options that need a value take
+// the following words, in order.
 func oldTar(args []word) []word {
 	if len(args) == 0 || !args[0].exact() || args[0].text == "" || args[0].text[0] == '-' {
 		return args
@@ -78,12 +78,12 @@ func oldTar(args []word) []word {
 	return append(out, rest...)
 }
 
-// ending is the suffix that a packer adds to a name, if it adds nothing else.
+// ending returns the suffix that a packer adds to a name; empty if it is unknown.
 func ending(packer string) string {
 	return map[string]string{"gzip": ".gz", "gunzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "bunzip2": ".bz2", "xz": ".xz", "unxz": ".xz", "zstd": ".zst", "unzstd": ".zst"}[packer]
 }
 
-// packs adds the output of a packer: the name with its suffix, or without.
+// packs adds the output file of a packer, and its input file if that is deleted.
 func (s *scanner) packs(j *job) {
 	if j.p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list") {
 		for i := range j.p.list {
@@ -117,8 +117,8 @@ func (s *scanner) packs(j *job) {
 	}
 }
 
-// left is the name of a packer's output. A file with another suffix, or of a packer with an unknown
-// suffix, may unpack to any name with the same beginning.
+// left returns the name of a packer's output. If the suffix of the file or of the packer is
+// unknown, the output may have any name with the same beginning.
 func left(w word, end string, unpacks bool) word {
 	name, own := strings.CutSuffix(w.text, end)
 	if !own {
@@ -134,7 +134,7 @@ func left(w word, end string, unpacks bool) word {
 	return w.join(word{text: "*", glob: true})
 }
 
-// unpacks adds that files with unknown names appear.
+// unpacks adds the files, with unknown names, that an unpacker creates.
 func (s *scanner) unpacks(j *job) {
 	if !j.does(floodmark.Write) {
 		return

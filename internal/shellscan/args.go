@@ -11,10 +11,10 @@ import (
 type operand struct {
 	role Role
 	w    word
-	opt  string // the option whose value it is
+	opt  string // the option whose value the word is; empty if none
 }
 
-// parsed are the words of a command, parsed by an entry.
+// parsed holds the words of a command, parsed as an entry describes.
 type parsed struct {
 	list []operand
 	adds []floodmark.Effect
@@ -27,7 +27,7 @@ func (p *parsed) has(options ...string) bool {
 	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(p.opts, o) })
 }
 
-// any reports that no option changes what the command does.
+// any reports whether the entry accepts all options, because none changes what the command does.
 func (e *Entry) any() bool { return e.Flags == "*" && slices.Contains(e.Options, "*") }
 
 // fits reports whether a command begins with the words of e.
@@ -63,7 +63,7 @@ func (e *Entry) parse(args []word, wild bool) parsed {
 	return x.p
 }
 
-// next parses one or more words, and returns how many.
+// next parses one or more words and returns how many it used.
 func (x *sorter) next(args []word) int {
 	w := args[0]
 	switch {
@@ -101,7 +101,7 @@ func (x *sorter) operand(args []word) int {
 		role = x.role()
 	}
 	x.at++
-	if (w.glob || w.split) && x.role() == NoRole { // it may be more words than the command takes
+	if (w.glob || w.split) && x.role() == NoRole { // w may become more words than the command takes
 		role = NoRole
 	}
 	switch role {
@@ -215,14 +215,15 @@ func (x *sorter) separate(name string, role Role, args []word) int {
 	return 2
 }
 
-// value adds the value of an option. A command given in the same word as its option is not
-// followed: fd -Hx sh, --exec=sh.
+// value adds the value of an option. If the value is a command, as in «fd --exec=sh», parsing
+// fails, because such a command is not followed.
 func (x *sorter) value(name string, role Role, w word) {
 	x.p.ok = x.p.ok && role != Command && role != Until
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
 }
 
-// unsaid is the value of an undescribed option: it counts as an operand, but for addresses.
+// unsaid adds the value of an option whose value the entry does not describe. It is treated as an
+// operand if operands are files or text.
 func (x *sorter) unsaid(w word) {
 	if role := x.role(); role == Path || role == Reads || role == Writes || role == Deletes || role == Text {
 		x.p.list = append(x.p.list, operand{role: role, w: w})

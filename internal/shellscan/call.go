@@ -38,7 +38,7 @@ func (s *scanner) simple(c *syntax.CallExpr, st *state, in feed, depth int) feed
 		return feed{piped: true}
 	}
 	out := s.call(words, st, in, depth)
-	for _, name := range set { // it was set for that command only
+	for _, name := range set { // the variable was set for that command only
 		st.set(name, []word{unknown()})
 	}
 	return out
@@ -117,7 +117,7 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 		return none, true
 	case ":", "true", "false", "exit", "return", "break", "continue", "fg", "bg", "disown", "umask", "ulimit", "times", "dirs", "suspend", "logout":
 		return none, true
-	case "test", "[", "wait", "jobs": // «jobs -x» runs what follows, «wait -p» reads a name again
+	case "test", "[", "wait", "jobs": // «jobs -x» runs the following words, «wait -p» evaluates a name
 		for _, w := range words[1:] {
 			s.holdsCommand(w.text)
 			if w.text == "-v" && w.exact() || name[0] != 't' && name != "[" && (!w.exact() || strings.ContainsAny(w.text, "px") && name+w.text != "jobs-p") {
@@ -165,7 +165,7 @@ func (s *scanner) enter(name string, args []word, st *state) {
 	st.dirs = joinDirs(to, st.dirs)
 }
 
-// eval reads words as a line.
+// eval reads words as one command line.
 func (s *scanner) eval(args []word, st *state, in feed, depth int) feed {
 	line := sentence(args)
 	if line.vague {
@@ -203,7 +203,7 @@ func (s *scanner) shellText(w word, st *state, in feed, depth int) feed {
 	return out
 }
 
-// sourced reads «. file»: its commands run here.
+// sourced reads «. file», which runs the commands of the file in this shell.
 func (s *scanner) sourced(args []word, st *state) {
 	if len(args) == 0 {
 		return
@@ -260,10 +260,10 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	if len(args) < 2 || args[0].text == "" && !args[0].vague || args[0].text == "-" {
 		return
 	}
-	s.r.Loops = true // it runs after later ones
+	s.r.Loops = true // the command runs after later ones
 	later := st.fork()
 	if s.moves {
-		later.dirs = nil // it runs in the folder of that time
+		later.dirs = nil // the shell may be in another folder by then
 	}
 	for name := range later.vars {
 		later.vars[name] = []word{unknown()}
@@ -271,7 +271,8 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	s.shellText(args[0], later, feed{}, depth)
 }
 
-// alias reads name=text. The shell decides whether it applies.
+// alias reads name=text. The text is read as a command at once, because it is not known whether the
+// shell will expand the alias.
 func (s *scanner) alias(args []word, st *state, depth int) {
 	for _, w := range args {
 		name, text, ok := strings.Cut(w.text, "=")
@@ -291,7 +292,7 @@ func (s *scanner) alias(args []word, st *state, depth int) {
 	}
 }
 
-// settings reads set: options are few, operands are the new $1 ….
+// settings reads the builtin set, whose operands are the new $1 and so on.
 func (s *scanner) settings(args []word, st *state) {
 	if len(args) == 0 {
 		s.add(Effect{Kind: Environment})
@@ -323,7 +324,7 @@ func (s *scanner) settings(args []word, st *state) {
 	}
 }
 
-// forgets reads commands that give variables an unknown value.
+// forgets reads commands that give variables an unknown value, such as read, and unset.
 func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 	for _, w := range args {
 		if !w.exact() {

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// specialFiles handles programs that only change files.
+// specialFiles continues specialMore with programs that only change files.
 func (s *scanner) specialFiles(j *job) {
 	switch j.name {
 	case "install":
@@ -31,8 +31,8 @@ func (s *scanner) specialFiles(j *job) {
 	}
 }
 
-// inPlace makes the files a command reads also written, with a backup beside each if a suffix is
-// given.
+// inPlace records the files a command reads as written. If a suffix is given, the backup beside
+// each file is written too.
 func (s *scanner) inPlace(j *job) {
 	j.effect(floodmark.Write)
 	end, kept := word{}, false
@@ -55,7 +55,7 @@ func (s *scanner) inPlace(j *job) {
 	}
 }
 
-// alnum is any one letter or digit in a pattern.
+// alnum is a pattern for one letter or digit.
 const alnum = "[0-9A-Za-z]"
 
 // temporary adds a file with a random name: each «X» is replaced.
@@ -80,7 +80,7 @@ func (s *scanner) temporary(j *job) {
 	s.touch(Effect{Kind: Write}, name, j.st)
 }
 
-// modes separates files from the mode, and finds one that makes a file setuid.
+// modes sets the roles of chmod's words. It adds Change if the mode may make a file setuid.
 func (s *scanner) modes(j *job) {
 	if j.p.has("--reference") {
 		j.become(Text, Writes)
@@ -122,7 +122,7 @@ func (j *job) become(from, to Role) {
 	}
 }
 
-// attends reports a program that waits for typed input, or keeps such a shell open.
+// attends reports whether a program waits for typed input, or keeps a shell open that does.
 func (j *job) attends() bool {
 	first := ""
 	for _, o := range j.p.list {
@@ -156,8 +156,8 @@ func (j *job) attends() bool {
 //	*** Delete File: name
 //	*** End Patch
 //
-// Lines in between are taken for such a line also where they are only text of a
-// file: that names a file too many, never one too few.
+// A line of a file's text that begins with «*** » is read as such a line too. This may add a file
+// too many, but misses none.
 func (s *scanner) patch(j *job, w word) {
 	j.ran = true
 	if w.vague {
@@ -194,14 +194,14 @@ func (s *scanner) patch(j *job, w word) {
 	}
 }
 
-// appliesDiffs reports a program that changes the files named by a diff on its input.
+// appliesDiffs reports whether a program changes the files named by a diff on its input.
 func appliesDiffs(j *job) bool {
 	words := j.entry.Words
 	return j.name == "patch" || j.name == "git" && len(words) > 1 && (words[1] == "apply" || words[1] == "am")
 }
 
-// diff adds the files named by a diff on the line itself, with and without the folder that «-p1»
-// strips. It may name a file too many, never one too few.
+// diff adds the files named by a diff that is part of the line, each with and without the first
+// folder, which «-p1» strips. It may add a file too many, but misses none.
 func (s *scanner) diff(j *job) {
 	for line := range strings.Lines(j.in.text) {
 		line = strings.TrimSpace(line)

@@ -48,7 +48,8 @@ func (s *scanner) copies(j *job) {
 	}
 }
 
-// links counts a link's target as written: a write to the link is a write to the target.
+// links records the target of a link as written, because a later write to the link changes the
+// target.
 func (s *scanner) links(j *job, names []operand, into []word) {
 	for _, o := range names {
 		whole := s.folders(j, []operand{o}, false)
@@ -66,8 +67,8 @@ func (s *scanner) links(j *job, names []operand, into []word) {
 	}
 }
 
-// target adds the files that appear when names are copied to a file or into a folder. A single name
-// with a target that looks like a file is treated as such; otherwise it may be either.
+// target adds the files that appear when names are copied to t. If there is one name and t looks
+// like a file, t is the written file. Otherwise t may be a file or a folder, and both are recorded.
 func (s *scanner) target(j *job, names []operand, t word, moves bool) {
 	whole := s.folders(j, names, moves)
 	last := base(t.text)
@@ -100,7 +101,7 @@ func (s *scanner) target(j *job, names []operand, t word, moves bool) {
 	}
 }
 
-// folders reports that whole folders may be copied, with unknown names.
+// folders reports whether whole folders may be copied, with files of unknown names.
 func (s *scanner) folders(j *job, names []operand, moves bool) bool {
 	if !moves && !recursive(j) && j.name != "ln" && j.name != "ditto" && j.name != "scp" {
 		return false
@@ -116,7 +117,7 @@ func (s *scanner) folders(j *job, names []operand, moves bool) bool {
 	return false
 }
 
-// remote reports «host:path», and adds the host as an address.
+// remote reports whether a word is «host:path», and adds it as an address if so.
 func (s *scanner) remote(j *job, w word) bool {
 	if j.name == "cp" || j.name == "mv" || j.name == "install" || j.name == "ln" || j.name == "git" {
 		return false
@@ -169,7 +170,7 @@ func (s *scanner) saves(j *job) {
 	}
 }
 
-// special handles programs that lists of options cannot describe.
+// special handles programs that an [Entry] alone cannot describe.
 func (s *scanner) special(j *job) {
 	switch j.name {
 	case "find":
@@ -256,8 +257,8 @@ func (s *scanner) specialMore(j *job) {
 	}
 }
 
-// curlNames reports a value of curl that may name files of its own: a format with more than fields,
-// a name with parts of the address, a list of addresses.
+// curlNames reports whether an option's value lets curl name files or addresses by itself: a format
+// with more than fields, a file name made from parts of the address, or a file with addresses.
 func curlNames(o operand) bool {
 	t, fields := o.w.text, strings.NewReplacer("%%", "", "%{", "", "%header{", "")
 	format := (o.opt == "-w" || o.opt == "--write-out") && (!o.w.exact() || strings.HasPrefix(t, "@") || strings.Contains(fields.Replace(t), "%"))
@@ -278,7 +279,7 @@ func (j *job) noSuffix() {
 	}
 }
 
-// edited makes the words after a program files: read, or with -i written.
+// edited records the words after a program as files that are read or, with -i, written.
 func (s *scanner) edited(j *job) {
 	for i := range j.p.list {
 		o := &j.p.list[i]
@@ -318,7 +319,7 @@ func (s *scanner) pieces(j *job) {
 	}
 }
 
-// onlyGets removes Send from a request whose method is GET.
+// onlyGets removes Send from a request with the method GET or HEAD, unless an option sends data.
 func (s *scanner) onlyGets(j *job) {
 	gets := false
 	for _, o := range j.p.list {
@@ -335,8 +336,8 @@ func (s *scanner) onlyGets(j *job) {
 	}
 }
 
-// unfollowed searches commands that programs start in ways that are not followed, for danger only
-// and never for allowing.
+// unfollowed scans the words of programs that start commands in ways that we do not follow exactly.
+// What it finds can only add effects: the line is not understood in any case.
 func (s *scanner) unfollowed(j *job) {
 	if !unfollowed(j.name) || !j.does(floodmark.Run) {
 		return
@@ -368,7 +369,8 @@ func unfollowed(name string) bool {
 	return slices.Contains([]string{"su", "runuser", "script", "chroot", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch", "systemd-run", "nsenter", "unshare", "flock", "entr", "strace", "pkexec"}, name)
 }
 
-// allFiles makes all operands files: an option has replaced the first.
+// allFiles records all operands as files that are read. An option has already given what is
+// otherwise the first operand.
 func (j *job) allFiles() {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && (o.role == Text || o.role == Jq) {
@@ -437,7 +439,8 @@ func (s *scanner) find(j *job) {
 	}
 }
 
-// found are the files that find visits: all below its folders, or those with one name.
+// found returns patterns for the files that find visits: everything below its folders or, with one
+// -name, only the files with this name.
 func (j *job) found() []string {
 	pattern := ""
 	for _, o := range j.p.list {
@@ -478,7 +481,7 @@ func (s *scanner) dd(j *job) {
 	}
 }
 
-// printed is the output of printf for one text without fields.
+// printed returns the output of printf for a single text without fields.
 func printed(name string, args []word) (string, bool) {
 	if name != "printf" || len(args) != 1 || !args[0].exact() || strings.Contains(args[0].text, "%") || strings.HasPrefix(args[0].text, "-") {
 		return "", false

@@ -38,8 +38,9 @@ func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int)
 	return out
 }
 
-// elsewhere reports that a later round begins in another folder, or with a variable that the body
-// sets unseen by forget: in a function, or by eval. It makes the state that of any round.
+// elsewhere reports whether a later round of a loop begins in another folder or with other
+// variables, because the body set one in a way that forget does not see, such as eval. In that case
+// it changes st so that it covers the beginning of any round.
 func (st *state) elsewhere(before *state) bool {
 	moved, changed := !sameDirs(before.dirs, st.dirs), false
 	for name, v := range before.vars {
@@ -76,7 +77,7 @@ func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) fe
 		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
 			s.arithmetic(st, depth, l.Init, l.Cond, l.Post)
 			out := s.loop(nil, c.Do, st, in, depth)
-			s.arithmetic(st, depth, l.Cond, l.Post) // with what the body assigned
+			s.arithmetic(st, depth, l.Cond, l.Post) // with the values that the body assigned
 			return out
 		}
 		s.expansions(c.Loop, st, depth)
@@ -134,14 +135,14 @@ func (s *scanner) choice(c *syntax.CaseClause, st *state, in feed, depth int) fe
 		way := before.fork()
 		out = out.and(s.stmts(item.Stmts, way, in, depth))
 		st.merge(way)
-		if item.Op != syntax.Break { // it goes on into the next one
+		if item.Op != syntax.Break { // the next item may run after this one
 			before.merge(way)
 		}
 	}
 	return out
 }
 
-// forget makes all variables unknown that some statements assign.
+// forget makes the variables unknown that the statements assign.
 func (s *scanner) forget(st *state, lists ...[]*syntax.Stmt) {
 	for _, list := range lists {
 		for _, stmt := range list {
@@ -150,7 +151,7 @@ func (s *scanner) forget(st *state, lists ...[]*syntax.Stmt) {
 	}
 }
 
-// assigned makes all variables unknown that a node assigns.
+// assigned makes the variables unknown that a node assigns.
 func (s *scanner) assigned(node syntax.Node, st *state) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -188,8 +189,8 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 	})
 }
 
-// later is the value of a variable that some round assigns: a number, if it was one before the
-// first round.
+// later returns what is known of a variable that a loop assigns: it is a number if it was a number
+// before the loop and the loop assigns a computed number. Otherwise it is unknown.
 func (st *state) later(a *syntax.Assign) word {
 	if a.Value != nil && len(a.Value.Parts) == 1 && !a.Append && numbers(st.vars[a.Name.Value]) {
 		if _, ok := a.Value.Parts[0].(*syntax.ArithmExp); ok {
@@ -213,7 +214,7 @@ func (s *scanner) arithmetic(st *state, depth int, list ...syntax.ArithmExpr) {
 		}
 		s.computed(x, st, depth)
 		s.assigned(x, st)
-		if name, _ := plainAssign(x); name != "" { // it is done in any case
+		if name, _ := plainAssign(x); name != "" { // the assignment always happens
 			st.set(name, []word{number()})
 		}
 	}
@@ -229,15 +230,15 @@ func plainAssign(x syntax.Node) (string, syntax.ArithmExpr) {
 	return "", nil
 }
 
-// computed reads an expression where the shell expects a number: in brackets, as an offset, in a
-// comparison. The shell evaluates the values of its words again, and a[$(cmd)] among them runs:
-// each must be a number.
+// computed reads an expression in a place where the shell expects a number, such as an index, an
+// offset or a comparison. The shell evaluates the values of its words once more and would run a
+// command in them, such as a[$(cmd)]. Therefore each value must be a number.
 func (s *scanner) computed(x syntax.Node, st *state, depth int) {
 	if x == nil {
 		return
 	}
 	syntax.Walk(x, func(n syntax.Node) bool {
-		if name, right := plainAssign(n); name != "" { // its old value is not evaluated
+		if name, right := plainAssign(n); name != "" { // the old value of the variable is not evaluated
 			s.computed(right, st, depth)
 			return false
 		}
@@ -253,14 +254,15 @@ func (s *scanner) computed(x syntax.Node, st *state, depth int) {
 	})
 }
 
-// evaluated doubts a computed word, unless it is a number, or the name of a variable with a number.
+// evaluated records a doubt about a computed word, unless it is a number or the name of a variable
+// with a number.
 func (s *scanner) evaluated(w word, st *state, depth int) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
 	switch {
 	case w.numeric():
 	case depth < maxRounds && !w.vague && syntax.ValidName(w.text):
 		s.evaluated(only(s.variable(w.text, st)), st, depth+1)
-	default: // it may also assign
+	default: // the expression may also assign
 		s.doubt("a number that is not known until it runs")
 		for name := range st.vars {
 			st.set(name, []word{unknown()})
@@ -268,8 +270,8 @@ func (s *scanner) evaluated(w word, st *state, depth int) {
 	}
 }
 
-// numeric reports a word that is computed without names: digits and signs, or one constant such as
-// 0x1f.
+// numeric reports whether a word contains no names: it consists of digits and signs, or is one
+// constant such as 0x1f.
 func (w word) numeric() bool {
 	if w.vague && !w.digits || w.proc {
 		return false
@@ -282,7 +284,7 @@ func (w word) numeric() bool {
 	})
 }
 
-// only is the value of a computed variable: of several, it is not known which.
+// only returns the single word of a list. From several words it returns one of unknown value.
 func only(list []word) word {
 	if len(list) == 1 {
 		return list[0]
@@ -290,12 +292,12 @@ func only(list []word) word {
 	return pick(list)
 }
 
-// numbers reports a variable all of whose words are numbers.
+// numbers reports whether a list is not empty and all its words are numbers.
 func numbers(list []word) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(w word) bool { return !w.numeric() })
 }
 
-// expansions reads the commands in a node that is no command itself.
+// expansions reads the commands inside a node that is not a command itself.
 func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 	if node == nil {
 		return
@@ -334,8 +336,8 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 	})
 }
 
-// holdsCommand doubts a text with a command where a shell may parse it again: as a number, or as
-// the name of a variable.
+// holdsCommand records a doubt if a text contains a command or expansion. It is called where a
+// shell may parse the text again, as a number or as the name of a variable.
 func (s *scanner) holdsCommand(text string) {
 	if strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${") {
 		s.doubt("a text that a shell may read again")
@@ -382,7 +384,7 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 	var value []word
 	switch {
 	case a.Naked:
-		if exported { // with what it holds, or will hold
+		if exported { // the variable keeps its value
 			s.sets(name)
 			s.provides(name, s.variable(name, st))
 		}
@@ -427,7 +429,7 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 	st.set(name, value)
 }
 
-// appended is the value after «+=».
+// appended returns the value of a variable after «+=».
 func appended(old, more []word, array bool) []word {
 	if array {
 		if old == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// git adds the files of a clone or a checkout.
+// git adds what git's subcommands do beyond their entries, such as the files of a clone or
+// checkout.
 func (s *scanner) git(j *job) {
 	if len(j.entry.Words) < 2 {
 		return
@@ -45,8 +46,8 @@ func (s *scanner) git(j *job) {
 	}
 }
 
-// obeys adds the folders around which git looks for its settings: those given by options, or those
-// it works in.
+// obeys adds the folders from which git looks for its settings: the folders given by options or, if
+// there are none, the folder it works in.
 func (s *scanner) obeys(j *job) {
 	if !j.entry.Repository {
 		return
@@ -77,14 +78,14 @@ func (s *scanner) clone(j *job) {
 	}
 }
 
-// rewrites adds that git may write every file of the tree.
+// rewrites records that git may write every file of the tree.
 func (s *scanner) rewrites(j *job) {
 	if j.does(floodmark.Write) || j.does(floodmark.Change) {
 		s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
 	}
 }
 
-// words are the words that are no options.
+// words returns the words that are not options or their values.
 func (j *job) words() (list []word) {
 	for _, o := range j.p.list {
 		if o.opt == "" {
@@ -94,11 +95,11 @@ func (j *job) words() (list []word) {
 	return list
 }
 
-// plain is the number of such words.
+// plain returns the number of words that are not options or their values.
 func (j *job) plain() int { return len(j.words()) }
 
-// strange counts as running code what takes commits that anyone can offer, from an address or as
-// «pull/7/head», or what such a line has left: they may change any file.
+// strange adds Run if git writes files from commits that anyone can offer: from an address, from a
+// ref such as «pull/7/head», or from FETCH_HEAD. Such commits may change any file.
 func (s *scanner) strange(j *job) {
 	for _, o := range j.p.list {
 		if o.opt != "" {
@@ -113,7 +114,8 @@ func (s *scanner) strange(j *job) {
 	}
 }
 
-// repository reports an address or a folder, as opposed to the name of a remote or «branch:branch».
+// repository reports whether a word is an address or a folder, and not the name of a remote or
+// «branch:branch».
 func repository(t string) bool {
 	host, file, ok := strings.Cut(t, ":")
 	return namesFile(t) || strings.Contains(t, "://") || strings.Contains(t, "::") || ok && (strings.ContainsAny(host, "@.") || strings.ContainsAny(file, "/~.") && !strings.HasPrefix(file, "refs/") && !strings.Contains(host, "/"))
@@ -129,7 +131,7 @@ func (s *scanner) worktree(j *job) {
 	}
 }
 
-// stash adds what is taken out of the tree: untracked files are deleted from it.
+// stash adds the changes to the working tree. Stashing may also delete untracked files.
 func (s *scanner) stash(j *job) {
 	if len(j.entry.Words) > 2 && (j.entry.Words[2] == "list" || j.entry.Words[2] == "show") {
 		return
@@ -140,7 +142,7 @@ func (s *scanner) stash(j *job) {
 	}
 }
 
-// checkout separates branches from files. A word that could be either is taken for a file whose
+// checkout separates branches from files. A word that could be either is treated as a file whose
 // changes are discarded.
 func (s *scanner) checkout(j *job) {
 	if j.p.has("-b", "--orphan") && j.plain() == 0 {
@@ -165,7 +167,8 @@ func (s *scanner) checkout(j *job) {
 	}
 }
 
-// revision reports a word that looks like a branch or a commit. A folder may have such a name.
+// revision reports whether a word looks like a branch or a commit. A folder may have such a name
+// too.
 func revision(w word) bool {
 	t := w.text
 	switch {
@@ -180,8 +183,9 @@ func revision(w word) bool {
 	return len(last) == len(t) || last != "" && strings.Trim(last, "0123456789") == "" // release-1.4
 }
 
-// prints records when no word of a command's output can be an option: git allows no commit or
-// branch name that begins with a dash.
+// prints records whether the output of a command consists of names of commits and branches, or of
+// numbers. No word of such output can be an option, because git allows no name that begins with a
+// dash.
 func (j *job) prints() {
 	switch j.name {
 	case "git":
@@ -194,14 +198,14 @@ func (j *job) prints() {
 		j.out.revs = j.in.revs && j.plain() == 1 && !j.p.has("-n", "-o", "-b", "--byte-offset", "--line-number")
 	case "wc", "nproc":
 		j.out.digits = j.plain() == 0
-	case "seq", "date": // of numbers; of seconds
+	case "seq", "date": // seq with numbers only, date with +%s
 		j.out.digits = len(j.p.opts) == 0 && !slices.ContainsFunc(j.p.list, func(o operand) bool {
 			return !o.w.exact() || !(j.name == "date" && o.w.text == "+%s") && (j.name == "date" || strings.Trim(o.w.text, "0123456789") != "")
 		}) && len(j.p.list) > 0
 	}
 }
 
-// namesCommits reports a git command that prints commits or branches only.
+// namesCommits reports whether a git command prints only names of commits or branches.
 func (j *job) namesCommits() bool {
 	if len(j.entry.Words) < 2 {
 		return false
@@ -217,8 +221,8 @@ func (j *job) namesCommits() bool {
 	return false
 }
 
-// onlyNames reports a list of commits or branches with only their names: a message could begin with
-// a dash.
+// onlyNames reports whether a git command that lists commits or branches prints only their names.
+// Other output, such as a commit message, could begin with a dash.
 func (j *job) onlyNames() bool {
 	for _, o := range j.p.opts {
 		switch o {
@@ -238,7 +242,7 @@ func (j *job) onlyNames() bool {
 	return j.p.has("--show-current") || j.entry.Words[1] == "rev-list"
 }
 
-// records records what git writes about commits, apart from files.
+// records adds the folders in which git makes commits, or gives names to existing commits.
 func (s *scanner) records(j *job) {
 	switch j.entry.Words[1] {
 	case "commit":
@@ -258,7 +262,8 @@ func (s *scanner) records(j *job) {
 	}
 }
 
-// intoBranch reports «theirs:ours», unless ours is a name that shows its source.
+// intoBranch reports whether an operand is «theirs:ours» and ours is not below refs/remotes, where
+// a name shows the remote it came from.
 func intoBranch(o operand) bool {
 	if o.opt != "" || repository(o.w.text) {
 		return false
@@ -267,7 +272,7 @@ func intoBranch(o operand) bool {
 	return !o.w.exact() || ok && into != "" && !strings.HasPrefix(into, "refs/remotes/")
 }
 
-// folders are those that the command may work in.
+// folders returns the folders that the command may work in; an unknown folder is empty.
 func (j *job) folders() []string {
 	if len(j.st.dirs) == 0 {
 		return []string{""}
@@ -275,8 +280,8 @@ func (j *job) folders() []string {
 	return j.st.dirs
 }
 
-// forced counts adding ignored files as revealing secrets: keys are usually among them. A single
-// file is judged by its name.
+// forced treats «git add -f» like reading keys, because files with keys are usually ignored by git.
+// If only files with an ending are named, they are judged by their names instead.
 func (s *scanner) forced(j *job) {
 	if !j.p.has("-f", "--force") {
 		return

@@ -50,7 +50,7 @@ func (s *scanner) language(j *job, o operand) {
 			s.doubt("a statement that may run a program")
 		}
 		s.add(Effect{Kind: Execute})
-		for _, e := range s.r.Effects { // a view in the file may call any function of the program
+		for _, e := range s.r.Effects { // a view in the database file may call any function of the program
 			if e.Kind == Write && e.Command == j.name {
 				e.Kind = Execute
 				s.add(e)
@@ -66,8 +66,8 @@ func roleOfFiles(j *job) Role {
 	return Reads
 }
 
-// jq can print the environment: if the program says so, comes from a file, or has no input file.
-// Functions of yq may read any file.
+// jq records that a program for jq may print the environment: if the program says so, comes from a
+// file, or has no input file. Some functions of yq may also read any file.
 func (s *scanner) jq(j *job, program string) {
 	if j.name == "yq" && !onlyCalls(program, "select", "map", "has", "del", "contains", "test", "match", "sub", "split", "join", "sort_by", "group_by", "with_entries", "and", "or") || j.p.has("-n", "--null-input", "-f", "--from-file", "-L", "--library-path") || callsWord(program, "env") || callsWord(program, "input") {
 		s.add(Effect{Kind: Environment})
@@ -109,8 +109,8 @@ func letterOrDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// plainAwk reports a program that only reads its input and prints: all functions and special
-// variables in it are known to do no more. Strings are searched, too, so that no quote can hide a
+// plainAwk reports whether a program only reads its input and prints, because all its functions and
+// special variables are known to do no more. Strings are searched too, so that quotes cannot hide a
 // word.
 func plainAwk(text string) bool {
 	text = strings.ReplaceAll(withoutPattern(text), "||", "  ")
@@ -153,7 +153,7 @@ func withoutPattern(text string) string {
 
 func inAwkName(c rune) bool { return c == '_' || c < 0x80 && letterOrDigit(byte(c)) }
 
-// plainSed reports a program that only changes its input stream.
+// plainSed reports whether a program only changes its input stream.
 func plainSed(text string) bool {
 	for text != "" {
 		text = strings.TrimLeft(text, " \t\n;{}!")
@@ -175,7 +175,7 @@ func plainSed(text string) bool {
 	return true
 }
 
-// sedAddress drops an address: 1,40 $ /x/ 0~3.
+// sedAddress returns the text after an address such as 1,40 or $ or /x/ or 0~3.
 func sedAddress(text string) (string, bool) {
 	for text != "" {
 		switch c := text[0]; {
@@ -199,7 +199,7 @@ func sedAddress(text string) (string, bool) {
 	return text, true
 }
 
-// sedUntil cuts at the next unescaped delimiter.
+// sedUntil cuts a text at the next delimiter that is not escaped.
 func sedUntil(text string, delim byte) (head, rest string, ok bool) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -212,7 +212,8 @@ func sedUntil(text string, delim byte) (head, rest string, ok bool) {
 	return "", "", false
 }
 
-// sedCommand drops one command that neither runs nor touches another file.
+// sedCommand returns the text after one command. It returns false if that command may run a program
+// or touch another file.
 func sedCommand(text string) (string, bool) {
 	c := text[0]
 	switch {
@@ -252,8 +253,9 @@ func firstLine(text string) string {
 	return line
 }
 
-// undescribed reads an undescribed command, or one with undescribed options: it could do anything.
-// Its probable effects are noted as well, because some are worse than running code.
+// undescribed reads a command that no entry describes, or not with its options. Such a command
+// could do anything. Its probable effects are recorded too, because some are worse than running
+// code.
 func (s *scanner) undescribed(name string, words []word, st *state, in feed, depth int) feed {
 	s.doubt("nobody said what this does: " + shorten(name))
 	s.add(Effect{Kind: Execute})
@@ -298,8 +300,8 @@ func (s *scanner) undescribed(name string, words []word, st *state, in feed, dep
 	return out
 }
 
-// guess adds a word as a written file, if the command writes files, and as one from the network, if
-// it fetches.
+// guess adds a word of an undescribed command as a file: as written if such a command writes files,
+// and as holding network data if such a command fetches.
 func (s *scanner) guess(name string, w word, st *state) {
 	text := w.text
 	if v, ok := strings.CutPrefix(text, "-"); ok {

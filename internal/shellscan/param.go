@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// param is the value of $name and ${name…}, as far as known.
+// param returns the value of $name or ${name…}, as far as it is known.
 func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	if !everyElement(p.Index) {
 		s.computed(p.Index, st, depth)
@@ -32,7 +32,7 @@ func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) [
 	return loosen(list)
 }
 
-// pick is one of several words, unknown which.
+// pick returns a word for one of several words when it is not known which.
 func pick(list []word) word {
 	w := unknown()
 	if numbers(list) {
@@ -44,7 +44,7 @@ func pick(list []word) word {
 	return w
 }
 
-// unglob is a value inside quotes, which the shell does not expand again.
+// unglob returns a value as used inside quotes, where the shell does not split or expand it.
 func unglob(list []word) []word {
 	for i := range list {
 		if list[i].split && len(list) == 1 && list[i].vague {
@@ -58,7 +58,7 @@ func unglob(list []word) []word {
 	return list
 }
 
-// loosen is a value outside quotes, which is split and expanded.
+// loosen returns a value as used outside quotes, where the shell splits and expands it.
 func loosen(list []word) []word {
 	out := make([]word, len(list))
 	for i, w := range list {
@@ -69,7 +69,7 @@ func loosen(list []word) []word {
 	return out
 }
 
-// variable is the value of a name: several words for an array.
+// variable returns the value of a variable. An array has several words.
 func (s *scanner) variable(name string, st *state) []word {
 	if v, ok := st.vars[name]; ok {
 		return v
@@ -100,7 +100,8 @@ func (s *scanner) variable(name string, st *state) []word {
 	return []word{unknown()}
 }
 
-// changed is an expansion that modifies the value. Only defaults are followed.
+// changed returns the value of an expansion that modifies a variable's value. Only defaults and
+// removed prefixes and suffixes are followed; other results are unknown.
 func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	var other word
 	if p.Exp != nil && p.Exp.Word != nil {
@@ -143,7 +144,7 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 		if len(value) == 1 && value[0].exact() && !strings.ContainsAny(other.text, "*?[") && other.exact() {
 			return []word{literal(removed(value[0].text, other.text, p.Exp.Op))}
 		}
-		// A part of a file's name is no path elsewhere.
+		// The rest of a file's name is treated as a name in the same folders.
 		if len(value) == 1 && value[0].names != nil {
 			return []word{{text: "*", vague: true, begins: true, names: value[0].names}}
 		}
@@ -152,8 +153,8 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 	return []word{w}
 }
 
-// quotedAgain doubts quotes in a default, which have no meaning inside other quotes, and processes,
-// which run there.
+// quotedAgain records a doubt about single quotes with a command in a default, because they do not
+// quote inside double quotes, and about process substitutions in it, because they run.
 func (s *scanner) quotedAgain(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -174,8 +175,8 @@ func removed(text, part string, op syntax.ParExpOperator) string {
 	return strings.TrimPrefix(text, part)
 }
 
-// printed reads the commands of a substitution. Nested backquotes remove a backslash twice, which
-// our parser does once.
+// printed reads the commands of a substitution. It records a doubt about nested backquotes: a shell
+// removes their backslashes twice, but our parser only once.
 func (s *scanner) printed(c *syntax.CmdSubst, st *state, depth int) feed {
 	if c.Backquotes {
 		if s.backquotes > 0 {
@@ -187,7 +188,7 @@ func (s *scanner) printed(c *syntax.CmdSubst, st *state, depth int) feed {
 	return s.stmts(c.Stmts, st.fork(), feed{}, depth+1)
 }
 
-// substitute is a word made of the output of commands.
+// substitute returns a word made of the output of commands.
 func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth int) word {
 	name, span := s.name, s.span
 	out := s.printed(c, st, depth)
@@ -209,7 +210,7 @@ func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth i
 	return w
 }
 
-// process is <(cmd) or >(cmd): the name of a pipe.
+// process returns the word for <(cmd) or >(cmd), which is the name of a pipe.
 func (s *scanner) process(c *syntax.ProcSubst, st *state, depth int) word {
 	name, span := s.name, s.span
 	in := feed{}
@@ -221,14 +222,14 @@ func (s *scanner) process(c *syntax.ProcSubst, st *state, depth int) word {
 	return word{text: "/dev/fd/63", vague: true, proc: true, net: out.net}
 }
 
-// told records the use of a variable that holds a key.
+// told records the use of a variable that may contain a key.
 func (s *scanner) told(name string) {
 	if keyName(name) {
 		s.add(Effect{Kind: Environment})
 	}
 }
 
-// keyName reports a variable whose name suggests a key.
+// keyName reports whether the name of a variable suggests that it contains a key.
 func keyName(name string) bool {
 	name = strings.ToLower(name)
 	for _, hint := range [...]string{"key", "token", "secret", "pass", "cred", "auth", "pwd", "dsn", "cookie", "database", "postgres", "mysql", "redis", "mongo", "amqp"} {

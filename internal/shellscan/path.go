@@ -10,7 +10,7 @@ import (
 // touch adds an effect on the file a word names, in every folder the shell may be in. It reports
 // whether the file came from the network.
 func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
-	if strings.Contains(w.text, "://") && !namesFile(w.text) { // not the name of a file: the program interprets it
+	if strings.Contains(w.text, "://") && !namesFile(w.text) { // the program takes it as an address
 		s.add(Effect{Kind: Fetch, URL: w.text})
 	}
 	switch {
@@ -40,7 +40,7 @@ func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
 	return brought || w.net
 }
 
-// known reports a file that came from the network.
+// known reports whether the file of an effect holds network data.
 func (s *scanner) known(e Effect) bool { return s.brought[e.Path] }
 
 func (s *scanner) bring(p string) {
@@ -50,8 +50,8 @@ func (s *scanner) bring(p string) {
 	s.brought[p] = true
 }
 
-// device handles names that are no files: /dev/null, and bash's own for connections. It reports
-// whether nothing more is to be done.
+// device handles names that are not files: devices such as /dev/null, and bash's names for network
+// connections. It returns true if the caller has nothing more to do.
 func (s *scanner) device(name string, e Effect) bool {
 	rest, ok := strings.CutPrefix(name, "/dev/")
 	if !ok {
@@ -73,7 +73,7 @@ func (s *scanner) device(name string, e Effect) bool {
 	return false
 }
 
-// paths are the absolute paths a name may mean.
+// paths returns the absolute paths that a name may mean.
 func (s *scanner) paths(name string, st *state) []string {
 	if len(name) > MaxValue {
 		s.doubt("a path is too long")
@@ -105,11 +105,11 @@ func (s *scanner) paths(name string, st *state) []string {
 
 // redirected is the result of one command's redirections.
 type redirected struct {
-	away   bool     // its output goes to a file
-	writes []string // the files it goes to
+	away   bool     // the command's output goes to a file
+	writes []string // the files that output goes to
 }
 
-// finish marks the files that got network data.
+// finish marks the written files as holding network data if the output does.
 func (r *redirected) finish(s *scanner, out feed) {
 	if !out.net {
 		return
@@ -186,7 +186,7 @@ func (s *scanner) written(w word, st *state, r *redirected, stdout bool) {
 	r.away = r.away || stdout
 }
 
-// document is the text of a here-document.
+// document returns the text of a here-document.
 func (s *scanner) document(rd *syntax.Redirect, st *state, depth int) word {
 	if rd.Hdoc == nil {
 		return word{}

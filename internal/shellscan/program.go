@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// job is one started program: the state its roles act on.
+// A job is one started program, and what is known of it while its words are handled.
 type job struct {
 	name    string
 	entry   *Entry
@@ -17,23 +17,24 @@ type job struct {
 	st      *state
 	in      feed
 	depth   int
-	sends   bool     // its addresses get data
-	net     bool     // it handles network data
-	out     feed     // its output, where known
-	roots   []string // folders it walks through
-	files   []operand
-	into    []word
-	trees   []word // working folders set by an option before the subcommand
-	gitDirs []word // git folders set by an option
-	ran     bool   // what it runs is known
-	negated bool   // a find with «!»
-	// through: a shell whose whole script was parsed: it adds nothing itself.
+	sends   bool      // it sends data to its addresses
+	net     bool      // it handles network data
+	out     feed      // its output, as far as known
+	roots   []string  // folders it walks through
+	files   []operand // words with the role Copies or Moves
+	into    []word    // words with the role Into
+	trees   []word    // working folders set by an option before the subcommand
+	gitDirs []word    // git folders set by an option
+	ran     bool      // what it runs is recorded already
+	negated bool      // a find with «!»
+	// through says that the job is a shell whose whole script was parsed. It has no effects besides
+	// those of the script.
 	through bool
-	// reading is the effect on each file it reads, once known.
+	// reading is the effect on each file the job reads, once it is computed.
 	reading Effect
 }
 
-// program reads a command that is no builtin.
+// program reads a command that is not a builtin.
 func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
 	name := words[0].text
 	if strings.Contains(name, "/") {
@@ -53,7 +54,8 @@ func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
 	return s.undescribed(name, words, st, in, depth)
 }
 
-// systemProgram is the name of a program in one of the system's own folders.
+// systemProgram returns the name of a program in one of the system's own folders, and "" for
+// another path.
 func systemProgram(name string) string {
 	dir, base := path.Split(name)
 	switch dir {
@@ -63,12 +65,12 @@ func systemProgram(name string) string {
 	return ""
 }
 
-// runFile reads a command that is a path: that file runs.
+// runFile reads a command that is a path, so that the file is run.
 func (s *scanner) runFile(words []word, st *state, in feed) feed {
 	if s.touch(Effect{Kind: Execute}, words[0], st) {
 		s.r.NetworkIntoInterpreter = true
 	}
-	for _, w := range words[1:] { // its arguments may be files it reads
+	for _, w := range words[1:] { // the arguments may be files that it reads
 		if w.text != "" && w.text[0] != '-' && !strings.Contains(w.text, "://") {
 			s.touch(Effect{Kind: Read}, w, st)
 		}
@@ -93,8 +95,8 @@ func (s *scanner) part(p Part, words []word) {
 	s.r.Parts = append(s.r.Parts, p)
 }
 
-// described reads a command with an entry. If the best entry does not know an option, the next one
-// may; then both count.
+// described reads a command that an entry describes. If the best entry does not know an option, the
+// next one is tried, and the effects of both apply.
 func (s *scanner) described(name string, words []word, st *state, in feed, depth int) (feed, bool) {
 	list := s.c.byWord[name]
 	if len(list) == 0 {
@@ -171,7 +173,7 @@ func (s *scanner) globals(j *job, args []word) []word {
 	return args
 }
 
-// inFolder is the state of a command that works in another folder.
+// inFolder returns the state for a command that works in another folder.
 func (s *scanner) inFolder(st *state, w word) *state {
 	out := *st
 	if w.vague || w.glob {
@@ -183,8 +185,8 @@ func (s *scanner) inFolder(st *state, w word) *state {
 	return &out
 }
 
-// runsByOption reports a program with an option that runs others, so that a file name must not be
-// taken for an option.
+// runsByOption reports whether a program can be made to run others by an option, so that a file
+// name that looks like an option could do harm.
 func runsByOption(name string) bool {
 	return slices.Contains([]string{"tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh"}, name)
 }
@@ -240,8 +242,8 @@ func (s *scanner) run(j *job) feed {
 	return j.out
 }
 
-// mayRun counts what a command reads as code where it may run code and it is not known which: a
-// clone runs hooks, an archive holds files that run.
+// mayRun records the files that a command reads as run, if the command runs code but it is not
+// known which code.
 func (s *scanner) mayRun(j *job, before int) {
 	if !j.does(floodmark.Run) || len(j.entry.Loads) > 0 || j.ran {
 		return
@@ -254,7 +256,7 @@ func (s *scanner) mayRun(j *job, before int) {
 	}
 }
 
-// kinds adds the entry's effects that no word has added.
+// kinds adds the effects of the entry that no word has added.
 func (s *scanner) kinds(j *job, before int) {
 	for _, e := range j.part.Effects {
 		k := kindOf(e)
@@ -266,12 +268,12 @@ func (s *scanner) kinds(j *job, before int) {
 	j.net = j.net || j.does(floodmark.Fetch) || brings(j.name)
 }
 
-// fetched reports that something was fetched since before.
+// fetched reports whether the effects from index before on include a Fetch.
 func (s *scanner) fetched(before int) bool {
 	return slices.ContainsFunc(s.r.Effects[before:], func(e Effect) bool { return e.Kind == Fetch })
 }
 
-// kindOf is the kind of an effect that needs no file; Anything for others.
+// kindOf returns the kind of an effect that needs no file, and Anything for other effects.
 func kindOf(e floodmark.Effect) Kind {
 	switch e {
 	case floodmark.Admin:
@@ -287,7 +289,7 @@ func kindOf(e floodmark.Effect) Kind {
 	}
 }
 
-// carry records the files that hold network data after this command.
+// carry marks the files that this command writes as holding network data if it handles such data.
 func (s *scanner) carry(j *job, before int) {
 	for _, e := range s.r.Effects[before:] {
 		j.net = j.net || e.Kind == Read && s.brought[e.Path]
@@ -308,7 +310,7 @@ func (s *scanner) here(j *job) {
 		return
 	}
 	for _, o := range j.p.list {
-		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // some of git's words are no files
+		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // git's words may be revisions
 			return
 		}
 	}
@@ -316,7 +318,7 @@ func (s *scanner) here(j *job) {
 	j.roots = append(j.roots, s.paths(".", j.st)...)
 }
 
-// read is what the command does to a file or folder that it reads.
+// read returns the effect on a file or folder that the command reads.
 func (j *job) read(tree bool) Effect {
 	if j.reading.Kind != Read {
 		j.reading = j.reads()
@@ -326,8 +328,8 @@ func (j *job) read(tree bool) Effect {
 	return e
 }
 
-// reads says what is shown of files it reads. Git shows its own data, unless told to read other
-// files; rg skips names that begin with a dot.
+// reads returns the effect on files that the command reads. Git shows only its own data, unless an
+// option makes it read other files. rg skips names that begin with a dot.
 func (j *job) reads() Effect {
 	e := Effect{Kind: Read}
 	if j.entry != nil {
@@ -353,7 +355,7 @@ func (j *job) reads() Effect {
 	return e
 }
 
-// recursive reports a command that walks through folders.
+// recursive reports whether a command walks through folders.
 func recursive(j *job) bool {
 	switch j.name {
 	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack", "gofmt", "gofumpt", "goimports":
@@ -368,7 +370,7 @@ func recursive(j *job) bool {
 	return false
 }
 
-// listed are the folders whose names the command prints.
+// listed returns the folders whose file names the command prints.
 func (j *job) listed() []string {
 	switch j.name {
 	case "find", "fd", "fdfind", "ls", "tree":
@@ -391,7 +393,7 @@ func (j *job) listed() []string {
 	return nil
 }
 
-// brings reports a program that prints or saves network data.
+// brings reports whether a program prints or saves network data.
 func brings(name string) bool {
 	return slices.Contains([]string{
 		"curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",

@@ -5,10 +5,10 @@ import "github.com/floodmark/floodmark"
 // A Kind says what happens to a file, an address or the machine.
 type Kind uint8
 
-// The kinds of effects. The zero kind restricts: it could be anything.
+// The kinds of effects. The zero kind means that anything could happen.
 const (
 	Anything    Kind = iota
-	Execute          // runs a file, or loads it as code; without a path some code
+	Execute          // runs a file or loads it as code; without a path, unknown code
 	Admin            // changes accounts, services, mounts, packages or other processes
 	Send             // reaches others with data
 	Listen           // waits for others to connect
@@ -17,7 +17,7 @@ const (
 	Fetch            // reads over the network
 	Environment      // reads variables, histories or stores of keys
 	Read             // reads a file or lists a folder
-	Hook             // runs a file by itself, if it exists
+	Hook             // runs a file without being told to, if it exists
 	Settings         // obeys the settings of the repository around a folder
 )
 
@@ -32,34 +32,34 @@ func (k Kind) String() string {
 // An Effect is one effect of a command line.
 type Effect struct {
 	Kind Kind
-	// Path is the file or folder, absolute where the folder of the line is
-	// known; empty where the effect concerns none or an unknown one.
+	// Path is the file or folder. It is absolute if the folder of the line is known, and empty if
+	// the effect has no file or an unknown one.
 	Path string
-	// Pattern: «*» in Path is unknown, or matched by the shell.
+	// Pattern: «*» in Path is an unknown part, or a pattern that the shell matches.
 	Pattern bool
 	// Tree: the effect includes everything below Path.
 	Tree bool
-	// Sight is what is shown of what is read, Only the names that are read in a tree, separated by
-	// «|»; empty if all are.
+	// Sight says what is shown of a file that is read.
 	Sight Sight
-	Only  string
-	// Placed: a folder with unknown content is put exactly here.
+	// Only are the names that are read in a tree, separated by «|»; empty if all are read.
+	Only string
+	// Placed: a folder with unknown content is put exactly at Path.
 	Placed bool
 	// URL is the address as written.
 	URL    string
-	Prints bool // of a key: the command itself fetches it
+	Prints bool // for Environment: the command itself fetches the keys that it prints
 	// Command is the name of the program; empty for the shell.
 	Command string
-	// Start and End delimit it in the line, or the outermost command around it.
+	// Start and End are the position of the outermost command in the line that has the effect.
 	Start, End int
 }
 
 // A Part is one simple command of a line that an entry describes.
 type Part struct {
-	// Entries are those that describe it, the best first. There are several only where the best
-	// ones do not know an option; then all count.
+	// Entries are the entries that describe the command, the best first. There are several only if
+	// the best entry does not know an option; then all of them apply.
 	Entries []*Entry
-	// Effects are its effects by the entries, options included.
+	// Effects are the effects that the entries give for the command and its options.
 	Effects []floodmark.Effect
 	// Operands are the words that name nothing on this machine.
 	Operands []string
@@ -67,16 +67,17 @@ type Part struct {
 	Words []string
 }
 
-// A Report is what one command line does. The zero report is that of an unknown line.
+// A Report says what one command line does. The zero Report describes a line that was not
+// understood.
 type Report struct {
 	// Effects are the effects found, in order. For a line that was not understood they are
 	// incomplete.
 	Effects []Effect
 	// Parts are the simple commands that entries describe.
 	Parts []Part
-	// Commits are the folders in which git commits what lies there, Names those in which it gives
-	// an existing commit a name of this repository: a fetch into a branch, a branch at another
-	// commit, a tag. An unknown folder is empty.
+	// Commits are the folders in which git makes a commit. Names are the folders in which git gives
+	// an existing commit a name: by a tag, a branch at another commit or a fetch into a branch. An
+	// unknown folder is empty.
 	Commits, Names []string
 	// Ends are the folders in which the line may leave its shell. An unknown folder is empty.
 	Ends []string
@@ -86,12 +87,12 @@ type Report struct {
 	Why []string
 	// NetworkIntoInterpreter: network data is run as code.
 	NetworkIntoInterpreter bool
-	// InteractiveShell: it opens a shell or interpreter that takes further typed commands.
+	// InteractiveShell: the line opens a shell or interpreter that takes further typed commands.
 	InteractiveShell bool
-	Defines          bool // it redefines a name, which lasts in a shell that lives on
+	Defines          bool // the line defines a function or alias, which affects later lines in the same shell
 	Loops            bool // some commands may run again after later ones
-	// Sets are the variables the line sets or removes, for any purpose. «*» stands for all of them:
-	// some program gets an environment of its own.
+	// Sets are the variables that the line sets or removes, for any purpose. «*» means all
+	// variables, because some program gets a new environment.
 	Sets []string
 }
 

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The limits of a scan. A line beyond one is not understood.
+// The limits of a scan. A line that exceeds a limit is not understood.
 const (
-	MaxBytes   = 256 << 10 // of a line, and of all texts in it that are read again
+	MaxBytes   = 256 << 10 // of a line together with all scripts inside it
 	MaxParts   = 2048      // simple commands, counting repetitions
 	MaxDepth   = 48        // commands in commands, scripts in scripts
 	MaxNesting = 1000      // open brackets, before the parser sees the line
@@ -20,13 +20,13 @@ const (
 	MaxValue   = 4096 // bytes of a variable that is followed
 )
 
-// The size of a usual line, so that its report grows once.
+// The initial capacities of a report, large enough for most lines.
 const (
 	usualParts   = 4
 	usualEffects = 8
 )
 
-// Scan returns what a line does when a shell runs it in that place.
+// Scan returns what a line does when a shell runs it at a place.
 func Scan(line string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	st := newState(at)
@@ -40,7 +40,8 @@ func Scan(line string, at Place, c *Commands) Report {
 	return s.report()
 }
 
-// ScanWords returns what a command does that is given as a list of words, without a shell.
+// ScanWords returns what a command does that is given as a list of words and started without a
+// shell.
 func ScanWords(words []string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	list := make([]word, len(words))
@@ -68,14 +69,14 @@ type scanner struct {
 	parts int
 	bytes int
 	span  [2]int // of the outermost command
-	inner int    // how many scripts deep; inside one the span stays
+	inner int    // how many scripts deep the scanner is; span changes only outside of scripts
 	name  string // the current command
-	moves bool   // somewhere it goes to another folder
-	// linked: it has made a link, so that a path may lead elsewhere.
+	moves bool   // the line may change its folder somewhere
+	// linked says that the line has made a link, so that a path may lead to another file.
 	linked bool
-	// backquotes is how many are open.
+	// backquotes is how many backquoted substitutions are open.
 	backquotes int
-	// tuned: it has changed git's behaviour.
+	// tuned says that the line has changed git's behaviour.
 	tuned bool
 	// brought are the files that hold network data.
 	brought map[string]bool
@@ -85,14 +86,16 @@ func newScanner(at Place, c *Commands) *scanner {
 	return &scanner{c: c, at: at}
 }
 
-// feed is the standard input of a command, and the output of one for the next.
+// A feed describes the standard input of a command, or the output that becomes the input of the
+// next.
 type feed struct {
-	piped bool // it is not a terminal
-	net   bool // it is network data
-	known bool // text is all of it
+	piped bool // the input is not a terminal
+	net   bool // the input is network data
+	known bool // text is the whole input
 	text  string
-	names []string // folders whose files' names it may be; nil if none
-	// names of commits and branches, or numbers: no word of it is an option.
+	names []string // the input may be names of files in these folders; nil if not
+	// revs says that the input is names of commits and branches, and digits that it is numbers. No
+	// word of either can be an option.
 	revs, digits bool
 }
 
@@ -136,10 +139,10 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 	return s.stmts(file.Stmts, st, in, depth)
 }
 
-// aNul: some programs end a line at a NUL byte, others skip it.
+// aNul is a doubt because some programs end a line at a NUL byte and others skip the byte.
 const aNul = "it has a NUL byte"
 
-// differs finds text that shells and our parser parse differently.
+// differs returns why shells may parse a line differently from our parser, or "".
 func differs(line string) string {
 	if strings.IndexByte(line, '\r') >= 0 {
 		return "it has a carriage return"
@@ -155,7 +158,7 @@ func differs(line string) string {
 	return ""
 }
 
-// script parses a text inside the line: of sh -c, eval or a here-document.
+// script parses a script inside the line: of sh -c, eval or a here-document.
 func (s *scanner) script(line string, st *state, in feed, depth int) feed {
 	s.inner++
 	name := s.name
@@ -173,7 +176,7 @@ func problem(err error) string {
 	return text[:min(len(text), 80)]
 }
 
-// nesting is roughly the greatest number of open brackets.
+// nesting returns roughly the greatest number of open brackets.
 func nesting(line string) int {
 	most, open := 0, 0
 	for i := range len(line) {
@@ -188,7 +191,7 @@ func nesting(line string) int {
 	return most
 }
 
-// stmts reads a list. Its output is that of all its commands.
+// stmts reads a list of statements and returns the output of all of them.
 func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed {
 	var out feed
 	for i, stmt := range list {
@@ -202,7 +205,7 @@ func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed
 	return out
 }
 
-// and is the output of two commands in sequence.
+// and returns the output of two commands in sequence.
 func (f feed) and(g feed) feed {
 	names := append(slices.Clip(f.names), g.names...)
 	if f.names == nil || g.names == nil {
@@ -292,7 +295,7 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 	case syntax.Pipe, syntax.PipeAll:
 		left := s.stmt(c.X, st.fork(), in, s.deeper(c.X, depth))
 		left.piped = true
-		return s.stmt(c.Y, st.fork(), left, s.deeper(c.Y, depth)) // zsh runs the last one here; it may not
+		return s.stmt(c.Y, st.fork(), left, s.deeper(c.Y, depth)) // zsh would run the last command in this shell
 	case syntax.AndStmt:
 		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))
 		before := st.fork()
@@ -320,14 +323,14 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 	}
 }
 
-// leaves reports a command after which the line ends.
+// leaves reports whether a statement ends the line.
 func leaves(stmt *syntax.Stmt, st *state) bool {
 	c, ok := stmt.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return") && len(st.funcs)+len(st.names) == 0
 }
 
-// deeper counts a level only where commands hold commands: a long list is no
-// deeper than a short one.
+// deeper returns the depth of a command in a list. It counts a level only if the command can
+// contain commands, so that a long list is not deeper than a short one.
 func (s *scanner) deeper(stmt *syntax.Stmt, depth int) int {
 	if b, ok := stmt.Cmd.(*syntax.BinaryCmd); ok && len(stmt.Redirs) == 0 && b.X != nil {
 		return max(depth, 1)

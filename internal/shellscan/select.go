@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// showsKeys reports a kubectl that may print a file, or objects that may hold keys.
+// showsKeys reports whether a kubectl command may print a file, or objects that may contain keys.
 func (j *job) showsKeys() bool {
 	kinds := slices.Contains(j.entry.Words, "get") || slices.Contains(j.entry.Words, "describe")
 	for i, w := range j.words() {
@@ -22,11 +22,12 @@ func (j *job) showsKeys() bool {
 	})
 }
 
-// blanks are what stands between two words of a program.
+// blanks are the characters between two words of an awk program.
 const blanks = " \t\n\f\r"
 
-// hooks adds the files a command runs by itself if they exist: in its folder, or in one above up to
-// where the line began. If this very line may create one, it runs code.
+// hooks adds the files that a command runs by itself if they exist: in its folder, and in each
+// folder above it up to the one in which the line began. If the same line may create such a file,
+// the file is also recorded as run.
 func (s *scanner) hooks(j *job) {
 	for _, name := range j.entry.Hooks {
 		if j.st.dirs == nil {
@@ -52,8 +53,8 @@ func (s *scanner) hook(at string) {
 	}
 }
 
-// put reports that the line may have written to a folder, or to something in it. Git's own writes
-// into a tree exclude its folder.
+// put reports whether the line may have written a folder or something in it. When git writes a
+// tree, that does not include its own folder.
 func (s *scanner) put(at string) bool {
 	for i := range s.r.Effects {
 		e := &s.r.Effects[i]
@@ -67,8 +68,8 @@ func (s *scanner) put(at string) bool {
 	return false
 }
 
-// meets reports that a pattern may match a folder, something in it or, if everything below counts,
-// a folder around it.
+// meets reports whether the pattern of an effect may match a folder or something in it. If the
+// effect includes everything below, a match of a folder around it is enough.
 func meets(e *Effect, at string) bool {
 	pattern, names := strings.Split(e.Path, "/"), strings.Split(at, "/")
 	for i, p := range pattern {
@@ -82,7 +83,7 @@ func meets(e *Effect, at string) bool {
 	return e.Tree || len(pattern) >= len(names)
 }
 
-// below reports that p is a folder, or lies in it.
+// below reports whether p is a folder or is inside it.
 func below(p, folder string) bool {
 	return p == folder || folder != "" && strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

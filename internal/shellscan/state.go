@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// state is a shell's state between commands.
+// A state is the state of a shell between commands.
 type state struct {
-	// dirs are the folders the shell may be in: after «cd a; b» both the new one and the old one,
-	// because going there may fail. Nil: unknown.
+	// dirs are the folders the shell may be in. After «cd a;» these are both the new and the old
+	// folder, because cd may fail. Nil means unknown.
 	dirs  []string
-	last  []string // where the last cd goes, if it succeeds
+	last  []string // the folder after the last cd, if it succeeds
 	vars  map[string][]word
 	funcs map[string]*syntax.Stmt
 	names map[string]string // aliases
@@ -31,14 +31,14 @@ func newState(at Place) *state {
 	return st
 }
 
-// fork is the state of a subshell.
+// fork returns the state of a subshell.
 func (st *state) fork() *state {
 	out := *st
 	out.vars, out.funcs, out.names = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.names)
 	return &out
 }
 
-// set gives a variable a value. A list is an array.
+// set gives a variable a value. Several words are an array.
 func (st *state) set(name string, value []word) {
 	if st.vars == nil {
 		st.vars = map[string][]word{}
@@ -46,7 +46,8 @@ func (st *state) set(name string, value []word) {
 	st.vars[name] = value
 }
 
-// entered is the shell's folder if the last command, perhaps a cd, succeeded.
+// entered returns the folders of the shell if the last command succeeded: after a cd the new
+// folders, otherwise those before.
 func (st *state) entered(before []string) []string {
 	if st.last != nil {
 		out := st.last
@@ -63,7 +64,7 @@ func (st *state) merge(other *state) {
 	for name, v := range other.vars {
 		if old := st.vars[name]; !sameWords(old, v) {
 			st.set(name, []word{pick(append(slices.Clip(old), v...))})
-			if old == nil { // what it was before the line
+			if old == nil { // its value before the line is unknown
 				st.set(name, []word{unknown()})
 			}
 		}
@@ -74,7 +75,7 @@ func (st *state) merge(other *state) {
 		}
 	}
 	for name, f := range other.funcs {
-		if st.funcs[name] != f { // either of two: unknown
+		if st.funcs[name] != f { // it is not known which of the two is defined
 			st.define(name, nil)
 		}
 	}

@@ -8,18 +8,19 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// named are the variables and other names we know, a kind and a name to a line.
+// named lists the variables and other names we know, with a kind and a name in each line.
 //
 //go:embed variables.txt
 var named string
 
-// of reports whether the list has a name under a kind.
+// of reports whether the list contains a name with a kind.
 func of(kind, name string) bool {
 	return syntax.ValidName(name) && strings.Contains(named, "\n"+kind+" "+name+"\n")
 }
 
-// hides reports a variable that makes the shell, or programs it starts, run something else, even
-// unexported: most are in every environment already.
+// hides reports whether a variable can make the shell, or a program it starts, run something else
+// even if the line does not export it. Most such variables are already exported in every
+// environment.
 func hides(name string) bool {
 	for _, head := range [...]string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_"} {
 		if strings.HasPrefix(name, head) {
@@ -29,17 +30,19 @@ func hides(name string) bool {
 	return of("shell", name) || of("integer", name)
 }
 
-// hidesExported reports a variable that may do so when exported: all except those that every
-// program is known to use as plain text.
+// hidesExported reports whether a variable may make a program run something else when it is
+// exported. That is assumed of all variables except those that every program is known to use as
+// plain text.
 func hidesExported(name string) bool { return hides(name) || !of("harmless", name) }
 
-// Hides reports a variable that makes a program run or read something else. «*» is every variable.
+// Hides reports whether a variable may make a program run or read something else. «*» means every
+// variable.
 func Hides(name string) bool { return name == allVariables || hidesExported(name) }
 
 const (
 	// allVariables in Report.Sets means a new environment.
 	allVariables = "*"
-	// maxSets bounds the names; more count as all.
+	// maxSets bounds the names in Report.Sets. A line that sets more is treated as setting all.
 	maxSets = 64
 )
 
@@ -70,7 +73,7 @@ func (s *scanner) anew(j *job) {
 	}
 }
 
-// provides records that a program gets a variable.
+// provides records that a program gets a variable, with a doubt unless the value is harmless.
 func (s *scanner) provides(name string, value []word) {
 	word := len(value) == 1 && (value[0].exact() || value[0].digits) && strings.IndexAny(value[0].text, "/:~") != 0 && !strings.Contains(value[0].text, "..")
 	if (hidesExported(name) || !word) && !harmlessValue(name, value) {
@@ -78,9 +81,9 @@ func (s *scanner) provides(name string, value []word) {
 	}
 }
 
-// harmlessValue reports a value that makes such a variable harmless.
+// harmlessValue reports whether a value makes an otherwise dangerous variable harmless.
 func harmlessValue(name string, value []word) bool {
-	if of("integer", name) { // the shell computes what it is given
+	if of("integer", name) { // the shell evaluates the value as an expression
 		return numbers(value)
 	}
 	if len(value) != 1 || !value[0].exact() {

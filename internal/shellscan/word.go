@@ -8,18 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is what is known of a word of a command.
+// A word is what is known of a word of a command.
 type word struct {
 	text   string   // «*» stands for unknown parts
 	vague  bool     // parts of text are unknown
-	begins bool     // even the first character is unknown: it may be an option
-	glob   bool     // the shell matches it with the names of files
-	split  bool     // it may become several words, or none
-	net    bool     // parts of it are network data
+	begins bool     // even the first character is unknown, so the word may be an option
+	glob   bool     // the shell matches the word with the names of files
+	split  bool     // the word may become several words, or none
+	net    bool     // parts of the word are network data
 	digits bool     // the unknown part is a number
-	names  []string // it names something in one of these folders
-	proc   bool     // it is a pipe to another command of the line
-	made   bool     // parts of it are another command's output
+	names  []string // the word names something in one of these folders
+	proc   bool     // the word is a pipe to another command of the line
+	made   bool     // parts of the word are another command's output
 }
 
 func literal(text string) word { return word{text: text} }
@@ -28,10 +28,10 @@ func unknown() word { return word{text: "*", vague: true, begins: true} }
 
 func number() word { return word{text: "*", vague: true, digits: true} }
 
-// exact reports that the command gets exactly text.
+// exact reports whether the command gets exactly text.
 func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
 
-// but is the same word with another text.
+// but returns the same word with another text.
 func (w word) but(text string) word { w.text = text; return w }
 
 // join joins two adjacent words.
@@ -56,7 +56,7 @@ func (w word) join(v word) word {
 	return w
 }
 
-// value is a word that is not split: of an assignment or a redirection.
+// value returns a word that the shell does not split, of an assignment or a redirection.
 func (s *scanner) value(w *syntax.Word, st *state, depth int) word {
 	if w == nil {
 		return word{}
@@ -65,11 +65,11 @@ func (s *scanner) value(w *syntax.Word, st *state, depth int) word {
 	return out
 }
 
-// fields are the words of a command after all expansions.
+// fields returns the words of a command after all expansions.
 func (s *scanner) fields(words []*syntax.Word, st *state, depth int) []word {
 	out := make([]word, 0, len(words))
 	for _, w := range words {
-		if lit := w.Lit(); lit != "" && strings.IndexByte(lit, '{') < 0 { // by far the most words
+		if lit := w.Lit(); lit != "" && strings.IndexByte(lit, '{') < 0 { // a fast path for most words
 			out = append(out, s.expandTilde(bare(lit), lit))
 			continue
 		}
@@ -119,7 +119,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 				return word{}, list
 			}
 			inner.split = inner.split && list != nil
-			w = inner // a pattern in a variable stands for the names it matched
+			w = inner // a pattern in a variable means the names that it matched
 		case *syntax.ParamExp:
 			list := s.param(p, st, quoted, depth)
 			if wholeArray(p) && len(parts) == 1 {
@@ -145,7 +145,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 	return out, nil
 }
 
-// one reduces a list of words where only one is possible.
+// one joins a list of words, with spaces, for a place where only one word is possible.
 func one(list []word) word {
 	switch len(list) {
 	case 0:
@@ -170,13 +170,13 @@ func wholeArray(p *syntax.ParamExp) bool {
 	return everyElement(p.Index)
 }
 
-// everyElement reports the subscript of all elements: [@] or [*].
+// everyElement reports whether a subscript is [@] or [*], which mean all elements.
 func everyElement(x syntax.ArithmExpr) bool {
 	w, ok := x.(*syntax.Word)
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// bare is a literal outside quotes: a backslash escapes the next character.
+// bare returns a literal as used outside quotes, where a backslash escapes the next character.
 func bare(text string) word {
 	w := word{text: text}
 	if len(text) > 1 && text[0] == '=' && letterOrDigit(text[1]) { // zsh looks up the command of that name
@@ -206,7 +206,7 @@ func bare(text string) word {
 	return w
 }
 
-// unescape is a literal inside double quotes.
+// unescape returns a literal as used inside double quotes, with escapes resolved.
 func unescape(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text
@@ -224,7 +224,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// ansi is the value of $'…'.
+// ansi returns the value of $'…'.
 func ansi(text string) word {
 	if strings.IndexByte(text, '\\') < 0 {
 		return literal(text)
@@ -269,7 +269,7 @@ func ansi(text string) word {
 	return literal(b.String())
 }
 
-// number8 reads \nnn, \xHH with one to three digits.
+// number8 reads \nnn with one to three octal digits, or \xHH with one or two hexadecimal digits.
 func number8(text string) (c byte, rest string, ok bool) {
 	base, at, most := 8, 1, 3
 	if text[1] == 'x' {
@@ -296,7 +296,7 @@ func isDigit(c byte, base int) bool {
 	return false
 }
 
-// expandTilde makes a leading «~» the home; another user's stays as it is.
+// expandTilde replaces a leading «~» by the owner's home. Another user's home is unknown.
 func (s *scanner) expandTilde(w word, raw string) word {
 	if raw == "" || raw[0] != '~' {
 		return w
@@ -313,7 +313,7 @@ func (s *scanner) expandTilde(w word, raw string) word {
 	return w
 }
 
-// home is the owner's home, or «/~» if unknown.
+// home returns the owner's home, or «/~» if it is unknown.
 func (s *scanner) home() string {
 	if s.at.Home == "" {
 		return "/~"
