@@ -1,6 +1,6 @@
 // Package approval is about asking a person: what we ask, how they answer, and what an answer
-// allows. It also holds the contract of everything that can carry a question. It carries no
-// question itself, and it keeps no code: a typed code is proved by its MAC.
+// allows. It also holds the contract of everything that delivers questions to people. It delivers
+// no question itself and stores no code, only a MAC that verifies a typed code.
 package approval
 
 import (
@@ -23,71 +23,74 @@ import (
 // A Ticket is a question to a person.
 type Ticket struct {
 	ID floodmark.TicketID
-	// Tenant and Session are those the question belongs to.
+	// Tenant and Session are the tenant and session of the question.
 	Tenant  string
 	Session floodmark.SessionID
-	// Code is what the owner types. It goes only to the owner's channel: not into a reply, a log or
-	// the journal. A call that joins an open question brings a new code for all of it.
+	// Code is what the owner types. It is sent only to the owner's channel, never in a reply, a log
+	// or the journal. When a call is added to an open question, a new code replaces the old one for
+	// the whole question.
 	Code string
-	// Call is the new call in the question, Calls how many it holds now, and Seen the current
-	// [Open.Seen], which an approval must send back.
-	Call    Question
-	Calls   int
+	// Call is the new call in the question.
+	Call Question
+	// Calls is how many calls the question contains now.
+	Calls int
+	// Seen is the current [Open.Seen], which an approval must send back.
 	Seen    string
 	Expires time.Time
-	// Held is set in quiet hours: people are told of the question after it. An approver that gets
-	// it through [Approver.Ask] may show it, unless it is a [Keeper].
+	// Held is when quiet hours end, if the question was asked during them. People are notified only
+	// then. An approver that gets the question through [Approver.Ask] may show it, unless it is a
+	// [Keeper].
 	Held time.Time
-	// Again says that it was asked before, until the monitor stopped. It comes with a new code, and
-	// with one Ticket for each of its calls.
+	// Again says that the question was open when the monitor stopped and is now asked again. It has
+	// a new code and one Ticket for each of its calls.
 	Again bool
 }
 
 // A Question is one call as a person sees it.
 type Question struct {
 	Action floodmark.Action
-	// Line says it in one line: source, argument, action, remedy.
+	// Line describes the call in one line: source, argument, action, remedy.
 	Line string
-	// Sources are what lowered the session's trust, oldest first.
+	// Sources are the sources that lowered the session's trust, oldest first.
 	Sources []floodmark.Source
-	// Pattern is the wider grant of an approval with minutes; empty if none.
+	// Pattern describes the wider grant that an approval with minutes gives; empty if none.
 	Pattern string
-	// Offers are the approvals a person can choose from, at most [MaxOffers],
-	// the narrowest first: the first is this call alone.
+	// Offers are the approvals a person can choose from, at most [MaxOffers], the narrowest first.
+	// The first is for this call alone.
 	Offers []Offer
-	// Pick is set if an argument that matters was seen only in foreign content: then an approval
-	// must also say what that argument is.
+	// Pick is set if an argument that matters was seen only in foreign content. An approval must
+	// then also contain the value of that argument.
 	Pick *Pick
-	// Vouch is set if the question is about content instead of a call: the name a person would give
-	// that content.
+	// Vouch is set if the question is about content instead of a call. It names the content as a
+	// person would.
 	Vouch Origin
-	// Two says that two people must approve it.
+	// Two says that two people must approve the call.
 	Two bool
-	// Asked is how the owner's last message begins, as a reminder for an owner who reads the
+	// Asked is the beginning of the owner's last message, as a reminder for an owner who reads the
 	// question hours later.
 	Asked string
-	// Source says who wrote what led here, Consequence what happens after an approval, both in
-	// plain words.
+	// Source says in plain words who wrote the content that led to the call. Consequence says in
+	// plain words what happens after an approval.
 	Source, Consequence string
-	// About is the catalog's description of the tool. Pays says that it moves money, Unknown that
-	// it is in no catalog.
-	About         string
+	// About is the catalog's description of the tool.
+	About string
+	// Pays says that the tool moves money. Unknown says that no catalog describes the tool.
 	Pays, Unknown bool
-	// Notes are about the arguments of Action, in the same order; empty without any.
+	// Notes are about the arguments of Action, in the same order; it may be empty.
 	Notes []Note
-	// Led is what led here; zero if it was the agent itself.
+	// Led is the content that led to the call; zero if there is none.
 	Led Origin
-	// Box says in a line whether it runs in a box; empty if it never can.
+	// Box says in one line whether the call runs in a box; empty if it never can.
 	Box string
-	// Beware are our own warnings about what the call carries.
+	// Beware are our own warnings about the data in the call.
 	Beware []string
-	// Reasons are those of the decision, the deciding one first.
+	// Reasons are the reasons of the decision, the deciding one first.
 	Reasons []floodmark.Reason
 	// Whole are the values that their short forms do not fully show.
 	Whole []floodmark.Whole
-	// Push is what the call would push; nil for no push that can be inspected.
+	// Push is what the call would push; nil if there is no push that can be inspected.
 	Push *hook.Push
-	// Remote is what «origin» means where it was asked.
+	// Remote is what «origin» means in the project of the session.
 	Remote hook.Remote
 }
 
@@ -98,14 +101,16 @@ type Offer = floodmark.Offer
 // MaxOffers is how many offers a person can tell apart at a glance.
 const MaxOffers = 3
 
-// A Pick is what a person must enter besides approving, so that a place is not approved unread.
+// A Pick is a value that a person must enter besides approving, so that a destination is not
+// approved unread.
 type Pick struct {
-	// Argument names it, as in [floodmark.Argument.Path]. Others are further ones, if foreign
-	// content alone named more than one place; then each has to be typed.
+	// Argument names the argument with that value, as in [floodmark.Argument.Path].
 	Argument string
-	Others   []string
-	// Among are three values in random order, one of them the real one. If it
-	// is empty the person types the end of the value, see [Tail].
+	// Others are further arguments whose values must be entered too, because only foreign content
+	// named them.
+	Others []string
+	// Among are three values in random order, one of which is the real one. If it is empty, the
+	// person types the end of the value, see [Tail].
 	Among []string
 	// Words are the instruction, such as «type what stands behind the @».
 	Words string
@@ -114,40 +119,41 @@ type Pick struct {
 // PickEnd is how many characters a person types of a value without a domain or host name.
 const PickEnd = 6
 
-// An Approver carries a ticket to a person. The answer comes back later, as a message or a click,
-// so Ask returns as soon as the question is sent. The calls of one question come in order, one at a
-// time.
+// An Approver sends a ticket to a person. The answer comes back later, as a message or a click, so
+// Ask returns as soon as the question is sent. Ask is called for the calls of one question in
+// order, one at a time.
 type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
 }
 
-// A Keeper is an [Approver] that notifies no person: it keeps questions for people who come and
-// look. It gets those of quiet hours at once, and each one in the turn of its session, before
-// people are told. It must not block.
+// A Keeper is an [Approver] that notifies no person, but keeps questions for people who come and
+// look. It gets each question during the event of its session, before people are notified, and also
+// during quiet hours. Its Ask must not block.
 type Keeper interface {
 	Approver
 	Keeps()
 }
 
-// A Closer is an [Approver] that is also told how its questions ended, so that it can update them.
-// The monitor calls it after the answer is durable, perhaps more than once.
+// A Closer is an [Approver] that is also called when one of its questions ends, so that it can
+// update what it shows. The monitor calls Closed after the answer is durable, perhaps more than
+// once.
 type Closer interface {
 	Closed(ctx context.Context, s floodmark.SessionID, t floodmark.TicketID, o Outcome) error
 }
 
-// An Outcome is how a question ended.
+// An Outcome says how a question ended.
 type Outcome struct {
-	// Verdict is Allow if it was approved, Restrict if it was denied, and Confirm if it expired or
-	// was voided.
+	// Verdict is Allow for an approved question, Restrict for a denied one, and Confirm for one
+	// that expired or was voided.
 	Verdict floodmark.Verdict
 	Expired bool
-	// By and Channel say who answered, and where. For a voided question By says why.
+	// By and Channel say who answered, and where. For a voided question, By says why it was voided.
 	By, Channel string
 	At          time.Time
 }
 
-// CodeMAC is what the journal keeps of a code: enough to verify a typed one, useless without the
-// key.
+// CodeMAC returns the keyed hash of a code that the journal stores. It verifies a typed code, and
+// reveals nothing without the key.
 func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
 	b := make([]byte, 0, 128)
@@ -158,8 +164,8 @@ func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code strin
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// PickMAC is what the journal keeps of a value that has to be picked, or of its end: enough to
-// verify a picked one. Case and surrounding spaces do not count.
+// PickMAC returns the keyed hash of a value, or of its end, that the journal stores to verify what
+// a person enters. Case and surrounding spaces are ignored.
 func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, value string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
 	b := make([]byte, 0, 256)
@@ -170,14 +176,14 @@ func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, val
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// What a person can enter of a value.
+// The parts of a value that a person can enter.
 const (
 	PickWhole = "whole"
 	PickTail  = "end"
 )
 
-// Place is the part of a value that a person reads: the host of a URL, and all that is shown of any
-// other value.
+// Place returns the part of a value that a person must read: the host of a URL, and everything that
+// is shown of any other value.
 func Place(shown string) string {
 	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" {
 		return strings.ToLower(u.Hostname())
@@ -185,8 +191,8 @@ func Place(shown string) string {
 	return strings.TrimSpace(strings.TrimSuffix(shown, "…"))
 }
 
-// Place is what has to be picked, as the question shows it. It is for drawing a card. Do not use it
-// to fill in a person's answer: that would skip the question.
+// Place returns the values that a person must enter, as the question shows them. It is for drawing
+// a card. Do not use it to fill in a person's answer, because then nobody has read the value.
 func (q Question) Place() string {
 	if q.Pick == nil {
 		return ""
@@ -202,8 +208,8 @@ func (q Question) Place() string {
 	return strings.Join(Distinct(parts), " ")
 }
 
-// Parts are what a person must enter of a value: its [Place], and for a URL with more than a host
-// also its end, because that part can say anything.
+// Parts returns what a person must enter of a value: its [Place], and for a URL with more than a
+// host also its end, because the rest of a URL can contain anything.
 func Parts(shown string) []string {
 	place := Place(shown)
 	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
@@ -231,14 +237,15 @@ func Together(said string) string {
 	return strings.Join(words, " ")
 }
 
-// lastOf is how a value ends.
+// lastOf returns the last [PickEnd] characters of a value.
 func lastOf(value string) string {
 	r := []rune(strings.TrimSpace(value))
 	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
 }
 
-// Tail is the end of a value that a person types: the part after the @ of a mail address, the
-// registered name of a host as far as it is known, and otherwise the last [PickEnd] characters.
+// Tail returns the end of a value that a person types. It is the part after the @ of a mail
+// address, the last labels of a host name (roughly its registered domain), and otherwise the last
+// [PickEnd] characters.
 func Tail(value string) string {
 	value = strings.TrimSpace(value)
 	if _, domain, ok := strings.Cut(value, "@"); ok && strings.Contains(domain, ".") {
@@ -255,8 +262,8 @@ func Tail(value string) string {
 	return lastOf(value)
 }
 
-// TailWords say what a person must enter for [Tail]. The argument is named by its path if the
-// catalog describes it: a foreign name is not shown as our own words.
+// TailWords returns the instruction to enter the [Tail] of a value. The path is empty if the
+// catalog does not describe the argument, because a foreign name must not appear as our own words.
 func TailWords(path, value string) string {
 	of := "its value"
 	if path != "" {
@@ -274,8 +281,8 @@ func TailWords(path, value string) string {
 	return fmt.Sprintf("type the last %d characters of %s", PickEnd, of)
 }
 
-// Picks reports whether what a person entered proves the value of a shown call. A call without a
-// pick accepts anything.
+// Picks reports whether a person entered the value that a shown call requires. If the call requires
+// none, anything is accepted.
 func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string) bool {
 	if shown.Pick.IsZero() {
 		return true
@@ -289,9 +296,9 @@ func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string
 	return said != "" && proved
 }
 
-// SameDigest compares two digests in constant time. Codes and picks are compared only by it, never
-// as typed.
+// SameDigest compares two digests in constant time. Codes and picked values are compared only in
+// this way, never as text.
 func SameDigest(a, b floodmark.Digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
-// SameWord compares two words, one of them a code, as [SameDigest] does.
+// SameWord compares two words in constant time, for words that may be codes.
 func SameWord(a, b string) bool { return SameDigest(floodmark.DigestOf(a), floodmark.DigestOf(b)) }

@@ -8,26 +8,29 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Book is what one session knows of questions and answers: a fold over its
-// facts. The zero Book is empty and grants nothing.
+// A Book holds what one session knows of questions and answers, computed from its facts. The zero
+// Book is empty and grants nothing.
 type Book struct {
 	Tickets []Open   `json:"tickets,omitempty"`
 	Grants  []Grant  `json:"grants,omitempty"`
 	Denials []Denial `json:"denials,omitempty"`
-	// Closed are the last questions that have ended, and Guesses the wrong codes by channel.
-	Closed  []Closed `json:"closed,omitempty"`
-	Guesses []Guess  `json:"guesses,omitempty"`
-	// Waits are the expiry times of the last questions, oldest first.
+	// Closed are the most recent questions that have ended.
+	Closed []Closed `json:"closed,omitempty"`
+	// Guesses count the wrong codes by channel.
+	Guesses []Guess `json:"guesses,omitempty"`
+	// Waits are the expiry times of the most recent questions, oldest first.
 	Waits []time.Time `json:"waits,omitempty"`
-	// Hosts are grants that outlive the session: see [floodmark.GrantHosts] and [floodmark.GrantHere].
+	// Hosts are the grants that outlive the session: see [floodmark.GrantHosts] and
+	// [floodmark.GrantHere].
 	Hosts []Grant `json:"hosts,omitempty"`
-	// Boxed is nil unless a call was let through in a box.
+	// Boxed is the newest call allowed in a box; nil if there is none.
 	Boxed *Boxed `json:"boxed,omitempty"`
 	// InBoxes are the calls allowed in a box that have no result yet.
 	InBoxes []floodmark.CallID `json:"inBoxes,omitempty"`
 }
 
-// A Closed is a question that has ended, kept to tell a late answer how.
+// A Closed is a question that has ended. It is kept so that a late answer can be told how the
+// question ended.
 type Closed struct {
 	ID      floodmark.TicketID `json:"id"`
 	CodeMAC floodmark.Digest   `json:"codeMac"`
@@ -36,8 +39,8 @@ type Closed struct {
 	Channel string             `json:"channel,omitempty"`
 }
 
-// A Guess counts the wrong codes typed through one channel since a right one, and says until when
-// codes are refused there.
+// A Guess counts the wrong codes typed through one channel since the last right one. Until then,
+// codes from that channel are refused.
 type Guess struct {
 	Channel string    `json:"channel,omitempty"`
 	Wrong   int       `json:"wrong,omitempty"`
@@ -50,27 +53,27 @@ type Open struct {
 	CodeMAC floodmark.Digest   `json:"codeMac"`
 	Shown   []floodmark.Shown  `json:"shown"`
 	Expires time.Time          `json:"expires"`
-	// Held is when people are first told of it; zero if they were at once.
+	// Held is when people are first notified; zero if they were notified at once.
 	Held  time.Time `json:"held,omitzero"`
 	Turn  int       `json:"turn"`
 	Wrong int       `json:"wrong,omitempty"`
-	// Approved says that it was approved. It is kept until it expires: a denial that arrives before
-	// the call runs still wins.
+	// Approved says that the question was approved. It stays in the book until it expires, so that
+	// a denial that arrives before the call runs can still take the approval back.
 	Approved bool `json:"approved,omitempty"`
-	// First is the first of two people to approve it, where it takes two.
+	// First is the first person to approve, if two people must.
 	First string `json:"first,omitempty"`
-	// By and Channel say who approved it, and where.
+	// By and Channel say who approved the question, and where.
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
-	// Spoke says that other people's words were read since it was asked, and Moved that a call
-	// changed something after that.
+	// Spoke says that other people's words were read after the question was asked.
 	Spoke bool `json:"spoke,omitempty"`
+	// Moved says that a call changed something after such words were read.
 	Moved bool `json:"moved,omitempty"`
 }
 
-// Seen is a digest of all that a question shows. An approval by ticket must send it back, as it
-// would send the code elsewhere: a call that joined since, or came back at a lower mark, is not
-// approved unread.
+// Seen returns a digest of everything that a question shows. An approval by ticket, which has no
+// code, must send it back. So nobody approves unread a call that was added to the question later or
+// that was asked again at a lower mark.
 func (o Open) Seen() string {
 	data, err := json.Marshal(o.Shown)
 	if err != nil {
@@ -86,34 +89,37 @@ type Grant struct {
 	Shown  floodmark.Shown      `json:"shown"`
 	Turn   int                  `json:"turn"`
 	Until  time.Time            `json:"until,omitzero"`
-	// Used is the last call that it allowed.
+	// Used is the last call that the grant allowed.
 	Used floodmark.CallID `json:"used,omitempty"`
-	// Spoke says that other people's words were read since it was asked for, and Own that results
-	// of its own calls lowered the mark. Neither changes the call that was shown, so the grant
-	// holds until something else changes: see [Book.Changed].
+	// Spoke says that other people's words were read after the question was asked. This does not
+	// change the call that was shown, so the grant stays valid until something else changes: see
+	// [Book.Changed].
 	Spoke bool `json:"spoke,omitempty"`
-	Own   bool `json:"own,omitempty"`
-	// Moved says that a call changed something between those words and the approval.
+	// Own says that results of the grant's own calls lowered the mark. The grant stays valid as
+	// with Spoke.
+	Own bool `json:"own,omitempty"`
+	// Moved says that, before the approval, a call changed something after other people's words
+	// were read.
 	Moved bool `json:"moved,omitempty"`
-	// Draft means that it was given while the owner only observed. After that it covers nothing,
-	// and its question is asked again.
+	// Draft says that the grant was given while the owner only observed. Afterwards it covers
+	// nothing, and the question is asked again.
 	Draft bool `json:"draft,omitempty"`
 }
 
-// exact reports a grant for exactly the call that was shown. A call that takes further commands is
-// never known in full.
+// exact reports whether a grant is for exactly the call that was shown. A call that takes further
+// commands is never known exactly.
 func (g Grant) exact() bool {
 	return (g.once() || g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes) &&
 		!slices.Contains(g.Shown.Codes, floodmark.Interactive)
 }
 
-// once reports a grant that one call uses up.
+// once reports whether one call uses up the grant.
 func (g Grant) once() bool {
 	return g.Scope == floodmark.GrantOnce || g.Scope == floodmark.GrantOutside
 }
 
-// A Denial is a call a person refused. The same call is not asked about again
-// in that turn.
+// A Denial is a call that a person refused. The same call is not asked about again in the same
+// turn.
 type Denial struct {
 	Tool       floodmark.ToolRef `json:"tool"`
 	ArgsDigest floodmark.Digest  `json:"argsDigest"`
@@ -125,7 +131,7 @@ const (
 	MaxGrants  = 64
 	MaxClosed  = 32
 	MaxAsked   = 256
-	MaxGuesses = 16 // channels; more are one
+	MaxGuesses = 16 // channels; all further channels share one count
 )
 
 // Open adds a new question.
@@ -151,8 +157,9 @@ func (b *Book) AskedSince(t time.Time) int {
 	return n
 }
 
-// Extend adds a call to an open question, or replaces it with the same call as it stands now. From
-// then on only the new code answers: the old one does not prove that this call was read.
+// Extend adds a call to an open question, or replaces it if the question already shows it. From
+// then on only the new code is accepted, because the old code does not prove that this call was
+// read.
 func (b *Book) Extend(f floodmark.TicketExtended) {
 	i := b.find(f.Ticket)
 	if i < 0 {
@@ -164,19 +171,20 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if again {
 		return
 	}
-	o.First = ""                                                       // the first approver has not seen this
+	o.First = ""                                                       // the first approver has not seen this call
 	o.Spoke, o.Moved = false, len(o.Shown) > 1 && (o.Spoke || o.Moved) // the other calls are unchanged
 }
 
-// With returns the calls of a question after adding one, or replacing one by its current form.
+// With returns the calls of a question after adding call. It replaces an older form of the same
+// call.
 func (o Open) With(call floodmark.Shown) []floodmark.Shown {
 	return append(slices.DeleteFunc(slices.Clone(o.Shown), func(s floodmark.Shown) bool { return SameCall(s, call) }), call)
 }
 
-// SameCall reports whether two show the same call, in any state.
+// SameCall reports whether a and b show the same call, possibly at different times.
 func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDigest == b.ArgsDigest }
 
-// asItWas reports whether a call is shown again unchanged, with a new code only.
+// asItWas reports whether a call is shown again unchanged, so that only the code is new.
 func asItWas(a, b floodmark.Shown) bool {
 	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Boxed == b.Boxed && a.Others == b.Others && slices.Equal(a.Hosts, b.Hosts) && a.Here == b.Here && slices.Equal(a.Codes, b.Codes)
 }
@@ -188,8 +196,8 @@ func (b *Book) Count(f floodmark.TicketCounted) {
 	}
 }
 
-// Refuse records a wrong code. One that names no ticket counts against all open ones, because it
-// may have been a guess at any.
+// Refuse records a wrong code. If the code names no ticket, it is counted for all open tickets,
+// because it may have been a guess at any of them.
 func (b *Book) Refuse(f floodmark.TicketRefused) {
 	for i := range b.Tickets {
 		if f.Ticket == "" || b.Tickets[i].ID == f.Ticket {
@@ -213,8 +221,8 @@ func (b *Book) Refuse(f floodmark.TicketRefused) {
 	}
 }
 
-// guess returns the count of a channel. With too many channels, all others share the one without a
-// name.
+// guess returns the count of a channel; nil if there is none yet. If there are too many channels,
+// all further ones share the count with the empty name.
 func (b *Book) guess(channel string) *Guess {
 	if i := slices.IndexFunc(b.Guesses, func(g Guess) bool { return g.Channel == channel }); i >= 0 {
 		return &b.Guesses[i]
@@ -234,8 +242,8 @@ func (b *Book) Guessed(channel string) (wrong int, until time.Time) {
 	return 0, time.Time{}
 }
 
-// Answer records a person's answer: the question is closed, and a denial also ends what the same
-// question had granted before. A voided question (Confirm) is closed without an answer.
+// Answer records a person's answer. An approved question stays until it expires; every other answer
+// closes it and ends what it had granted before. The verdict Confirm closes a voided question.
 func (b *Book) Answer(f floodmark.TicketAnswered) {
 	i := b.find(f.Ticket)
 	if i >= 0 && f.Verdict == floodmark.Restrict {
@@ -267,7 +275,7 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 	}
 }
 
-// Give records a grant. The call it was given for is no longer asked about.
+// Give records a grant. The question no longer contains the call that the grant is for.
 func (b *Book) Give(f floodmark.GrantGiven) {
 	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until, Draft: f.Draft}
 	if i := b.find(f.Ticket); i >= 0 {
@@ -288,9 +296,9 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 	}
 }
 
-// Use records that a grant allowed a call. A grant for a single call is removed. One for exactly
-// this call still holds after the result, which becomes the given node. What a pattern allows is
-// not known beforehand, so there an untrusted result does silence the grant.
+// Use records that a grant allowed a call, whose result will be the given node. A grant for a
+// single call is removed. A grant for identical calls stays valid after that result, even if it is
+// not trusted. A grant for a pattern does not, because its calls are not known beforehand.
 func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
@@ -314,8 +322,8 @@ func (b *Book) End(t floodmark.TicketID) {
 	b.Grants, b.Hosts = orNil(slices.DeleteFunc(b.Grants, of)), orNil(slices.DeleteFunc(b.Hosts, of))
 }
 
-// Ran records that a call was allowed, by the grants of a ticket or by none. A later call that
-// reuses the name of an approved one is not that call.
+// Ran records that a call was allowed, by the grants of a ticket or by none. If the call reuses the
+// id of an approved call, the grant of that earlier call forgets the id.
 func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	for i := range b.Grants {
 		if b.Grants[i].Used == call && b.Grants[i].Ticket != by {
@@ -324,9 +332,9 @@ func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	}
 }
 
-// Hear records that words of others were read. They lower the mark, but a grant for exactly what
-// was shown still holds: otherwise writing into the same group could keep the owner from approving
-// anything.
+// Hear records that words of others were read. These lower the mark, but a grant for exactly the
+// shown call stays valid. Otherwise anyone who writes into the same group could prevent every
+// approval.
 func (b *Book) Hear() {
 	for i := range b.Tickets {
 		b.Tickets[i].Spoke = true
@@ -336,8 +344,8 @@ func (b *Book) Hear() {
 	}
 }
 
-// Gave records the result of a call. It does not end a grant for exactly this call, unless it holds
-// secrets.
+// Gave records the result of a call. The result does not end a grant for exactly this call, unless
+// it contains secrets.
 func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
@@ -347,14 +355,14 @@ func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 	}
 }
 
-// Fell records that a call's result is trusted less than was announced: the approval did not show
-// that.
+// Fell records that a call's result is trusted less than was announced. It ends the call's grant,
+// because the approval did not show that.
 func (b *Book) Fell(call floodmark.CallID) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return call == "" || g.Used != call }))
 }
 
-// Changed records a change on which an approved call may depend: grants that held despite new
-// content end, except the one that allowed the changing call itself.
+// Changed records a change on which an approved call may depend. Grants that stayed valid despite
+// new content (Spoke, Own) end now, except the grant that allowed the changing call itself.
 func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	for i := range b.Tickets {
 		b.Tickets[i].Moved = b.Tickets[i].Moved || b.Tickets[i].Spoke
@@ -362,10 +370,10 @@ func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && (g.Ticket != by || g.Shown.ArgsDigest != args) }))
 }
 
-// Follows records that a call was allowed which changes nothing by itself. For another command of
-// the same shell it may change the folder.
+// Follows records that a call was allowed that changes nothing by itself. It is treated as a change
+// for other calls of the same tool, because it may for example change the folder of a shell.
 func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmark.Digest) {
-	changes := false // each call that is let through comes here, so nothing is copied
+	changes := false // this runs for every allowed call, so nothing is copied
 	for i := range b.Grants {
 		changes = changes || b.Grants[i].Shown.Tool == t
 	}
@@ -377,20 +385,20 @@ func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmar
 	}
 }
 
-// Sink applies the session's mark. A grant that was given above it ends, even if the mark rises
-// again.
+// Sink ends the grants that were given at a higher mark than the session has now. They do not come
+// back if the mark rises again.
 func (b *Book) Sink(mark floodmark.Label) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.sunk(mark) }))
 }
 
-// CloseTurn ends everything that was given or asked for one turn.
+// CloseTurn ends the grants and denials of one turn.
 func (b *Book) CloseTurn() {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Until.IsZero() && !g.once() }))
 	b.Denials = nil
 }
 
-// Void ends every question and every grant: after a cleared context, nothing that was shown
-// describes the session any more. Grants for the project stay.
+// Void ends every question and every grant except those for the whole project. It is called after
+// the context was cleared, because the questions no longer describe the session.
 func (b *Book) Void() { *b = Book{Guesses: b.Guesses, Waits: b.Waits, Hosts: b.Hosts} }
 
 func (b *Book) find(t floodmark.TicketID) int {

@@ -7,20 +7,22 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Boxed is the newest call allowed in a box, until a later call may have changed its effect. If it
-// failed and is retried at once, it lacks something in the box, and a person is asked whether it
-// may run outside. After a change in between, the retry runs in the box once more.
+// Boxed is the newest call allowed in a box, until a later call may have changed its effect. If the
+// call failed and is made again at once, it probably needs something that the box lacks, and a
+// person is asked whether it may run outside. If another call may have changed something in
+// between, the retry runs in the box once more.
 type Boxed struct {
 	Call   floodmark.CallID  `json:"call"`
 	Tool   floodmark.ToolRef `json:"tool"`
 	Args   floodmark.Digest  `json:"args"`
 	Failed bool              `json:"failed,omitempty"`
-	Wanted []string          `json:"wanted,omitempty"` // hosts, in vain
-	// NotKept are files that it wrote and that did not reach the project.
+	Wanted []string          `json:"wanted,omitempty"` // hosts it could not reach
+	// NotKept are files that the call wrote and that were not copied to the project.
 	NotKept []string `json:"notKept,omitempty"`
 }
 
-// Boxes records an allowed call.
+// Boxes records an allowed call. A call in a box becomes the newest one; a call outside that may
+// change something ends the record of the newest one.
 func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	if r == floodmark.Boxed {
 		b.InBoxes = append(slices.Clip(b.InBoxes), a.Call)[:min(len(b.InBoxes)+1, maxInBoxes)]
@@ -30,10 +32,11 @@ func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	}
 }
 
-// maxInBoxes bounds the calls in boxes at once. From then on any call may be one.
+// maxInBoxes bounds the calls in boxes at once. When it is reached, every call is treated as one
+// that was allowed only in a box.
 const maxInBoxes = 256
 
-// HadToBeBoxed reports whether the call with this result was allowed only in a box.
+// HadToBeBoxed reports whether a call without a result yet was allowed only in a box.
 func (b *Book) HadToBeBoxed(c floodmark.CallID) bool {
 	return len(b.InBoxes) >= maxInBoxes || slices.Contains(b.InBoxes, c)
 }
@@ -48,14 +51,15 @@ func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 	}
 }
 
-// FailedInBox reports whether the call just failed in its box. A call whose run outside was denied
-// stays in it.
+// FailedInBox reports whether the call just failed in its box. It returns false if a person denied
+// running it outside, so that it is tried in the box again.
 func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
 	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
 }
 
-// Reason says why a person is asked about it. The command's own words are in quotation marks: a
-// card sets them apart. Holes says that a box here could let it reach a host.
+// Reason returns why a person is asked about the call. Names that come from the command are in
+// quotation marks, so that a card can set them apart. Holes says that a box on this machine could
+// let the call reach single hosts.
 func (b *Boxed) Reason(holes bool) floodmark.Reason {
 	text := "it failed in its box, which has no network, no secrets and only this project"
 	switch {
@@ -78,10 +82,10 @@ func quoted(names []string) string {
 	return strings.Join(marked, ", ")
 }
 
-// maxBoxed bounds a card's line about a box: another machine may have written it.
+// maxBoxed bounds a card's line about a box, because the line may come from another machine.
 const maxBoxed = 500
 
-// boxed is the line about a box on a card.
+// boxed returns the line about a box on a card.
 func boxed(line string) Phrase {
 	if line == "" {
 		return nil

@@ -10,25 +10,25 @@ import (
 
 // A Brief is one call in two lines: what it would do, and why a person is asked.
 type Brief struct {
-	// What names the call with the real command, or with the arguments that matter. Nothing in it
-	// is cut. A display with less room says how much is left out, and accepts no approval until all
-	// of it was shown.
+	// What names the call with its command or with the arguments that matter. Nothing in it is cut.
+	// A display that cannot show all of it must say how much is left out and must not accept an
+	// approval before all of it was shown.
 	What Phrase
 	Why  Phrase
 	// More says that the details show something that matters and is not in What.
 	More bool
-	// Lost is how many characters of the call are shown nowhere, not even in the details. A call
-	// with any cannot be approved.
+	// Lost is how many characters of the call are shown nowhere, not even in the details. Unless it
+	// is zero, the call cannot be approved.
 	Lost int
 }
 
 // isCommand is the catalog's word for a command line.
 const isCommand = "command"
 
-// maxBriefArgs is how many arguments stand in the first line.
+// maxBriefArgs is how many arguments the first line names.
 const maxBriefArgs = 3
 
-// Brief words one call of a question.
+// Brief describes one call of a question in two lines.
 func (q Question) Brief() Brief {
 	if q.Vouch != (Origin{}) {
 		c := q.vouchCard()
@@ -64,13 +64,14 @@ func (q Question) Brief() Brief {
 	return b
 }
 
-// inCommand reports an address found in the command line, which the card shows whole.
+// inCommand reports whether an argument is an address from the command line, if the card shows that
+// line in full.
 func (q Question) inCommand(i int) bool {
 	c := q.command()
 	return c >= 0 && q.whole(c) && q.Action.Arguments[i].Path == urlOfCommand && q.warning(i) == "" && !q.chosen(i)
 }
 
-// warnings are the warnings about single values, each once.
+// warnings returns the warnings about single values, each once.
 func (q Question) warnings() (p Phrase) {
 	var said []string
 	for i := range q.Action.Arguments {
@@ -82,7 +83,7 @@ func (q Question) warnings() (p Phrase) {
 	return p
 }
 
-// unshown names the texts and files of a call that are on no card and are not the owner's own
+// unshown names the texts and files of a call that no card shows and that are not the owner's own
 // words.
 func (q Question) unshown() (p Phrase) {
 	var said []string
@@ -107,8 +108,8 @@ func (q Question) unshown() (p Phrase) {
 	return p
 }
 
-// command returns the index of the only command line among the arguments; below zero if there is
-// none or more than one.
+// command returns the index of the only command line among the arguments, or -1 if there is none or
+// more than one.
 func (q Question) command() int {
 	found := -1
 	for i := range q.Action.Arguments {
@@ -146,7 +147,7 @@ func (q Question) runs(i int) Phrase {
 	return append(p, q.goesTo(list)...).say(": ").quote(q.value(i), maxWhole)
 }
 
-// pieces adds what a line does.
+// pieces adds the pieces of a deed, with foreign ones quoted.
 func (p Phrase) pieces(list []deeds.Piece) Phrase {
 	for _, one := range list {
 		if one.Foreign {
@@ -158,7 +159,7 @@ func (p Phrase) pieces(list []deeds.Piece) Phrase {
 	return p
 }
 
-// inLine names values within a line: «to “bob@corp.example”».
+// inLine names values in the middle of a line: «to “bob@corp.example”».
 func (q Question) inLine(r row) Phrase {
 	p := q.line(r, maxWhole)
 	if len(p) > 0 && !p[0].Foreign {
@@ -167,8 +168,8 @@ func (q Question) inLine(r row) Phrase {
 	return p
 }
 
-// why says why a person is asked, in separate sentences: what was read before the call, how that
-// relates to it, and where it would run.
+// why says why a person is asked, in one sentence each: what was read before the call, the reason
+// of the decision, and whether the call would run in a box.
 func (q Question) why() Phrase {
 	p := q.seenThere()
 	switch {
@@ -193,7 +194,7 @@ func (q Question) why() Phrase {
 	return p.ended()
 }
 
-// ended is a phrase with a full stop.
+// ended returns the phrase with a full stop at its end.
 func (p Phrase) ended() Phrase {
 	if last := p[len(p)-1]; !last.Foreign && strings.HasSuffix(last.Text, ".") {
 		return p
@@ -201,8 +202,9 @@ func (p Phrase) ended() Phrase {
 	return p.say(".")
 }
 
-// reason is the first reason that says more than that something was read, or else what the rules
-// ask about after any read. For a read it says why even that needs approval.
+// reason returns the first reason that says more than that something was read. Without one, it says
+// what needs approval after such a read. If the call only reads, it also says that even a read can
+// send something out.
 func (q Question) reason() Phrase {
 	general := ""
 	for _, r := range q.Reasons {
@@ -225,12 +227,12 @@ func (q Question) reason() Phrase {
 	return spelled(floodmark.Shorten(floodmark.Visible(general), maxShownAsked))
 }
 
-// looks reports a call that only reads.
+// looks reports whether the call only reads.
 func (q Question) looks() bool {
 	return len(q.Action.Effects) > 0 && slices.Min(q.Action.Effects) >= floodmark.Fetch
 }
 
-// seenThere names the most important value that came from something the agent read.
+// seenThere names the least trusted value that matters and says in which read content it was seen.
 func (q Question) seenThere() Phrase {
 	best := -1
 	for i, a := range q.Action.Arguments {
@@ -245,7 +247,7 @@ func (q Question) seenThere() Phrase {
 	}
 	if a := q.Action.Arguments[best]; q.note(best).Is == isCommand {
 		if a.Pieced || !Telling(q.value(best)) {
-			return nil // «git push» alone proves no source
+			return nil // a common command such as «git push» may be in the content by chance
 		}
 		return append(Phrase{}.say("This very command stands in "), q.note(best).From.words()...)
 	}
@@ -255,7 +257,7 @@ func (q Question) seenThere() Phrase {
 // maxWhole exceeds the length of any value that is shown whole.
 const maxWhole = 1 << 20
 
-// hidesPush reports a push that is shown in part, or not at all.
+// hidesPush reports whether the call pushes something that the two lines do not show in full.
 func (q Question) hidesPush() bool {
 	return q.Push != nil && (q.Push.Reviewed() || q.Push.Unseen != "")
 }

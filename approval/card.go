@@ -11,58 +11,60 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What fits on a phone's screen at once, in characters and in values.
+// How many characters and values fit on a phone's screen at once.
 const (
 	maxShownValue = 160
-	maxShownCall  = 1200 // of all values of a call that is shown alone
+	maxShownCall  = 1200 // all values of a call that is shown alone
 	maxShownName  = 60
-	maxShownAsked = 280 // of the owner's own words
-	maxShownHead  = 40  // of a place in the first line, and of what the catalog says
+	maxShownAsked = 280 // the owner's own words
+	maxShownHead  = 40  // a place in the first line, and the catalog's description
 	maxShownRows  = 6
-	maxShownList  = 6 // of one row
-	briefRows     = 2 // of each call, if there are several
+	maxShownList  = 6 // values in one row
+	briefRows     = 2 // rows of each call, if there are several
 )
 
-// A Card is a question in the words a person reads, the same in every channel. It names what the
-// agent wants, where each value that matters came from, and what an approval does. What it leaves
-// out it counts.
+// A Card is a question as a person reads it, the same in every channel. It names what the agent
+// wants, where each value that matters came from, and what an approval does. It says how many
+// values it leaves out.
 type Card struct {
 	// Deed says what the call does, after «wants to».
 	Deed Phrase
-	// Asked is how the owner's last message begins; empty if unknown.
+	// Asked is the beginning of the owner's last message; empty if unknown.
 	Asked Phrase
-	// Body is the rest, one line each. A line that begins with spaces belongs to
-	// the one above it.
+	// Body are the further lines. A line that begins with spaces belongs to the line above it.
 	Body []Phrase
-	// Hides says that a value that matters and that the owner did not state is left out: the card
-	// cannot be approved.
+	// Hides says that the card does not show everything that matters, so that it cannot be
+	// approved.
 	Hides bool
 }
 
 // A Note says more about an argument than the fact records.
 type Note struct {
-	// Is names what the value stands for, in the catalog's words.
+	// Is is the catalog's word for the kind of value.
 	Is string
-	// Goes says that it is a destination, Cut that it is not shown whole, Empty that it is empty.
+	// Goes says that the value is a destination, Cut that it is not shown in full, and Empty that
+	// it is empty.
 	Goes, Cut, Empty bool
-	// From is where it was first seen.
+	// From is where the value was first seen.
 	From Origin
 }
 
 // An Origin names something that was read, as a person would. The zero Origin is unknown.
 type Origin struct {
-	// Name is the tool that read it, Place where it lies; one may be empty.
+	// Name is the tool that read the content, and Place is where the content is stored. Either may
+	// be empty.
 	Name, Place string
-	// Said is the beginning of the command line that read it, and more telling than both.
+	// Said is the beginning of the command line that read the content. If set, it is named instead
+	// of Name and Place.
 	Said  string
 	Trust floodmark.Trust
-	// Earlier says that an earlier session read it and left files that are used here.
+	// Earlier says that an earlier session read the content and left files that are used here.
 	Earlier bool
-	// Ran says that it is the output of a local program, not a foreign text.
+	// Ran says that the content is the output of a local program, not a foreign text.
 	Ran bool
 }
 
-// Card words one call of a question. A brief card is one of several.
+// Card describes one call of a question. A brief card is for a question with several calls.
 func (q Question) Card(brief bool) Card {
 	room := maxShownValue
 	if brief {
@@ -73,7 +75,7 @@ func (q Question) Card(brief bool) Card {
 	return q.card(brief, room)
 }
 
-// card words a call with so many characters for each value.
+// card describes a call with at most room characters for each value.
 func (q Question) card(brief bool, room int) Card {
 	if q.Vouch != (Origin{}) {
 		return q.vouchCard()
@@ -118,7 +120,7 @@ func (q Question) card(brief bool, room int) Card {
 // VouchConsequence is what happens after content is approved.
 const VouchConsequence = "It counts as a file of your own, in every session: the agent may do more after having read it. If you did not type this, deny."
 
-// vouchCard words a question that is about content, not about a call.
+// vouchCard describes a question that is about content, not about a call.
 func (q Question) vouchCard() Card {
 	c := Card{Deed: Phrase{}.say("have something believed")}
 	c.Body = append(c.Body, Phrase{}.say("It is: ").quote(strings.TrimSpace(q.Vouch.Name+" "+q.Vouch.Place), maxShownValue).say(" ("+q.Vouch.Trust.String()+")"))
@@ -144,7 +146,7 @@ func Head(calls []Question) Phrase {
 	return agent.say(fmt.Sprintf(" wants to do %d things", len(calls)))
 }
 
-// asker names the agent that asks.
+// asker returns the name of the agent that asks, quoted if it has unusual characters.
 func asker(name string) Phrase {
 	switch {
 	case name == "":
@@ -155,12 +157,12 @@ func asker(name string) Phrase {
 	return Phrase{}.say(name)
 }
 
-// odd reports a character that the name of an agent does not need.
+// odd reports whether a character is unusual in the name of an agent.
 func odd(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.", r)
 }
 
-// Lines is a card of one call as plain text.
+// Lines returns the full card of one call as plain text.
 func (q Question) Lines() []string {
 	c := q.card(false, maxWhole)
 	lines := []string{Head([]Question{q}).String()}
@@ -176,15 +178,15 @@ func (q Question) Lines() []string {
 	return lines
 }
 
-// Told is a card of one call as plain text, for channels without buttons: its two lines, the
-// owner's request, and the details.
+// Told returns the card of one call as plain text, for channels without buttons. It begins with the
+// two lines of [Question.Brief], followed by the owner's request and the details.
 func (q Question) Told() []string {
 	b := q.Brief()
 	return append([]string{b.What.String(), "Why: " + b.Why.String()}, q.Lines()[1:]...)
 }
 
-// Text is a card of one call as plain text of limited length, for a chat. The owner's request is
-// dropped first; if more has to be left out, it says so.
+// Text returns the card of one call as plain text of limited length, for a chat. If it is too long,
+// the owner's request is dropped first. If more is left out, the text says so.
 func (q Question) Text(most int) string {
 	const more = "(not all of it fits here: «floodmark approve» shows it)"
 	lines, first := q.Told(), 2
@@ -207,7 +209,7 @@ func (q Question) Text(most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// with names the tool.
+// with returns the line that names the tool.
 func (q Question) with() Phrase {
 	p := Phrase{}.say("With ").quote(inWords(q.Action.Tool.Name), maxShownName)
 	if q.Action.Tool.Server != "" {
@@ -222,7 +224,7 @@ func (q Question) with() Phrase {
 	return p
 }
 
-// briefly is the first clause of a description, as far as it fits.
+// briefly returns the first clause of a description, as far as it fits.
 func briefly(about string) string {
 	about, _, _ = strings.Cut(floodmark.Visible(about), ";")
 	words := strings.Fields(about)
@@ -247,8 +249,8 @@ func (q Question) note(i int) Note {
 	return Note{From: Origin{Trust: q.Action.Arguments[i].Trust}}
 }
 
-// named reports whether the lines of a card already name what led to the call, or something trusted
-// as little.
+// named reports whether the lines of a card already name the content that led to the call, or
+// content that is trusted no more.
 func (q Question) named(rows []row) bool {
 	says := func(i int) bool {
 		a, from := q.Action.Arguments[i], q.note(i).From
@@ -260,8 +262,8 @@ func (q Question) named(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return says(r.args[0]) })
 }
 
-// unpicked hides the value to choose everywhere else in the question, so that a person has to know
-// it.
+// unpicked replaces the values to choose from everywhere else in the question, so that a person
+// cannot copy the right one from it.
 func (q Question) unpicked() Question {
 	if q.Pick == nil || len(q.Pick.Among) == 0 {
 		return q
@@ -290,12 +292,12 @@ func (q Question) unpicked() Question {
 	return q
 }
 
-// chosen reports an argument that is chosen below the card.
+// chosen reports whether a person chooses the value of an argument below the card.
 func (q Question) chosen(i int) bool {
 	return q.Pick != nil && len(q.Pick.Among) > 0 && q.Pick.Argument == q.Action.Arguments[i].Path
 }
 
-// short reports a call whose values can all be shown in a chat.
+// short reports whether all values of the call can be shown in a chat.
 func (q Question) short() bool {
 	n := 0
 	for i := range q.Action.Arguments {
@@ -304,7 +306,8 @@ func (q Question) short() bool {
 	return n <= maxShownCall
 }
 
-// longer reports a value that matters and does not fit: an approval covers what was shown.
+// longer reports whether a value that matters and that the owner did not state is longer than room.
+// Such a card cannot be approved, because an approval covers only what was shown.
 func (q Question) longer(rows []row, room int) bool {
 	for _, r := range rows {
 		for _, i := range r.args {
@@ -316,14 +319,15 @@ func (q Question) longer(rows []row, room int) bool {
 	return false
 }
 
-// A row is one line of a card: values of one argument, with the same origin.
+// A row is one line of a card: values of one argument or list, with the same origin.
 type row struct {
 	args []int
-	more int // of the same list that are left out
+	more int // how many values of the same list are left out
 }
 
-// rows are the values to show: destinations first, then the least trusted. It counts those that are
-// left out, and says whether one of them matters.
+// rows returns the values to show, destinations first and then the least trusted. Left is how many
+// values in other rows are left out. Hides says whether any value that is left out matters and was
+// not stated by the owner.
 func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	args := q.Action.Arguments
 	var all []int
@@ -357,8 +361,8 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	return list, left, hides
 }
 
-// within reports an address in a command line that is shown whole, if nothing else is known of the
-// address.
+// within reports whether an argument is an address from a command line that contains it, and
+// nothing else is known of that address.
 func (q Question) within(i int) bool {
 	a := q.Action.Arguments[i]
 	return a.Path == urlOfCommand && a.Whence == floodmark.Nowhere && slices.ContainsFunc(q.Action.Arguments[:i], func(b floodmark.Argument) bool {
@@ -366,7 +370,7 @@ func (q Question) within(i int) bool {
 	})
 }
 
-// goes reports an argument that is a destination.
+// goes reports whether an argument is a destination.
 func (q Question) goes(i int) bool { return q.note(i).Goes || q.chosen(i) }
 
 // worse orders arguments by how much they need a person's attention.
@@ -389,8 +393,8 @@ func first(yes bool) int {
 	return 1
 }
 
-// alike reports whether two values can share a line: they are of one list, came from the same
-// place, and neither has a warning.
+// alike reports whether two values can share a line, because they are in one list, came from the
+// same place, and have no warning.
 func (q Question) alike(a, b int) bool {
 	plain := func(i int) bool { return q.warning(i) == "" && q.Action.Arguments[i].Shown != "" && !q.chosen(i) }
 	return q.name(a).list == q.name(b).list && q.origin(a).String() == q.origin(b).String() && plain(a) && plain(b)

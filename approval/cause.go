@@ -8,8 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/meaning"
 )
 
-// A Cause is the source that best explains a question: foreign text before local program output,
-// and this session's reads before an earlier session's. The zero Cause is unknown.
+// A Cause is the source that best explains a question. Foreign text explains more than the output
+// of a local program, and what this session read more than what an earlier session read. The zero
+// Cause is unknown.
 type Cause struct {
 	Origin
 	rank int
@@ -18,7 +19,7 @@ type Cause struct {
 // maxRank is the best rank.
 const maxRank = 4
 
-// Take replaces the cause by a source that explains more.
+// Take replaces the cause by a source if the source explains more.
 func (c *Cause) Take(s floodmark.Source, t floodmark.Trust) {
 	o := OriginOf(s, t)
 	rank := 1
@@ -33,13 +34,13 @@ func (c *Cause) Take(s floodmark.Source, t floodmark.Trust) {
 	}
 }
 
-// Found reports that no other source would explain more.
+// Found reports whether no other source could explain more.
 func (c *Cause) Found() bool { return c.rank == maxRank }
 
-// OriginOf names a source as a card does.
+// OriginOf returns the origin of a source as a card names it.
 func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 	name := s.Origin.Name
-	if s.Origin.Kind == floodmark.FromModel { // the name holds what the model read before
+	if s.Origin.Kind == floodmark.FromModel { // its name contains what the model read before
 		return Origin{}
 	}
 	if s.Origin.Kind != floodmark.FromTool {
@@ -50,7 +51,7 @@ func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 	if !strings.Contains(s.Origin.Place, ".") || strings.HasPrefix(s.Origin.Place, "~") || strings.HasPrefix(s.Origin.Place, "/") {
 		o.Said = floodmark.Inert(s.Said, maxQuotedName) // a folder does not name what was read in it
 	}
-	// What a program of this machine prints is private; a page or an issue is not.
+	// The output of a program of this machine is labelled private, but a page or an issue is not.
 	o.Ran = s.Said != "" && s.Label.Secrecy <= floodmark.Private && t < floodmark.Local
 	return o
 }
@@ -58,10 +59,10 @@ func OriginOf(s floodmark.Source, t floodmark.Trust) Origin {
 // maxQuotedName bounds a foreign name.
 const maxQuotedName = 80
 
-// Telling reports a value too specific to match by chance, unlike «git push».
+// Telling reports whether a value is too specific to match by chance, unlike «git push».
 func Telling(value string) bool {
 	return !strings.Contains(value, " ") || utf8.RuneCountInString(value) >= telling
 }
 
-// telling is the length from which a line's words do not match by chance.
+// telling is the length from which a text with spaces is unlikely to match by chance.
 const telling = 24

@@ -32,27 +32,29 @@ type Command struct {
 	Verb Verb
 	Tool string // a tool's name, or All
 	Code string
-	// Ticket replaces the code in authenticated channels, with the number of calls the owner was
-	// shown under it: zero means one. Seen is what [Open.Seen] was then; empty skips that check.
+	// Ticket replaces the code in authenticated channels.
 	Ticket floodmark.TicketID
-	Calls  int
-	Seen   string
-	For    time.Duration // zero: until the turn ends
-	// Offer is the chosen offer of the question, from 1; zero takes the narrowest. Picked is what
-	// the person entered where the question has a [Pick].
-	Offer  int
+	// Calls is how many calls of the ticket the owner was shown. Zero means one.
+	Calls int
+	// Seen is the [Open.Seen] of what the owner was shown. If it is empty, it is not checked.
+	Seen string
+	For  time.Duration // zero: until the turn ends
+	// Offer is the number of the chosen offer, from 1. Zero takes the narrowest.
+	Offer int
+	// Picked is what the person entered, if the question has a [Pick].
 	Picked string
 	// Always takes the offer for the whole repository.
 	Always bool
 	Digest string // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.
 	By, Channel string
-	// Typed says that it was typed into a conversation: its author is known only from the agent.
+	// Typed says that the command was typed into a conversation, so that only the agent's word says
+	// who typed it.
 	Typed bool
 }
 
-// All approves what was shown under a code, for any tool. A question in an older journal may hold
-// several calls.
+// All approves all calls that were shown under a code, for any tool. A question in an older journal
+// may contain several calls.
 const All = "all"
 
 // The limits of a command.
@@ -66,8 +68,8 @@ const (
 // ErrNotCommand says that a message is not a command at all.
 var ErrNotCommand = errors.New("not a command")
 
-// ParseCommand reads an owner's message. It returns [ErrNotCommand] for ordinary text, and for a
-// malformed command another error, fit to be shown to the owner.
+// ParseCommand reads an owner's message. It returns [ErrNotCommand] for ordinary text. For a
+// malformed command it returns another error, which may be shown to the owner.
 func ParseCommand(text string) (Command, error) {
 	if len(text) > MaxCommandBytes {
 		return Command{}, ErrNotCommand
@@ -86,12 +88,12 @@ func ParseCommand(text string) (Command, error) {
 			return Command{}, fmt.Errorf("write: %s", Status)
 		}
 		return Command{Verb: v}, nil
-	case Revoke: // not typed into conversations
+	case Revoke: // cannot be typed into conversations
 	}
 	return Command{}, ErrNotCommand
 }
 
-// parseVouch reads which content the owner endorses, or no longer endorses.
+// parseVouch reads which content the owner endorses or withdraws.
 func parseVouch(v Verb, f []string) (Command, error) {
 	coded := v == Endorse && len(f) == 2
 	if len(f) != 1 && !coded || !isHex(f[0]) || len(f[0]) < MinDigestDigits || len(f[0]) > 64 {

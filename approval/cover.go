@@ -17,17 +17,18 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
-	// Boxed says that it would run in a box, and Hosts what it would reach from there; Exact that
-	// exactly this call must have been shown, with Others.
+	// Boxed says that the call would run in a box. Exact says that exactly this call must have been
+	// shown, with the same Others.
 	Boxed, Exact bool
-	// Observing says that the owner only observes: drafts hold.
+	// Observing says that the owner only observes. Only then are draft grants valid.
 	Observing bool
-	Hosts     []string
-	// Loads is the trust of what it loads.
+	// Hosts are the hosts that the call would reach from its box.
+	Hosts []string
+	// Loads is the trust of what the call loads.
 	Loads floodmark.Trust
 	// NewBelow reports whether an insufficiently trusted source arrived since the session had the
-	// given number of nodes. With drawn, other people's words count only if the call's arguments
-	// hold them; with exact, what was made of older sources alone does not count.
+	// given number of nodes. With drawn, it ignores other people's words unless the call's
+	// arguments contain them. With exact, it ignores content that was made only from older sources.
 	NewBelow func(since floodmark.NodeID, drawn, exact bool) bool
 }
 
@@ -41,8 +42,7 @@ func (b *Book) Covers(w Wanted) (Grant, bool) {
 	return Grant{}, false
 }
 
-// covers reports whether g allows w. A grant is bound to what was shown: it does not cover anything
-// new.
+// covers reports whether g allows w. A grant covers only what was shown.
 func (g Grant) covers(w Wanted) bool {
 	switch {
 	case g.Shown.Tool != w.Tool, g.Draft && !w.Observing:
@@ -69,21 +69,21 @@ func (g Grant) covers(w Wanted) bool {
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:
 		return !w.Exact
-	case floodmark.GrantHosts, floodmark.GrantHere: // these hold in the repository: see [Here.By]
+	case floodmark.GrantHosts, floodmark.GrantHere: // [Here.By] and [Book.Reaches] apply these
 	}
 	return false
 }
 
-// sunk reports whether a mark is lower than the one that was shown. Lowering it from Owner to Local
-// by the owner's own files is ignored: every approved call would otherwise end its own approval by
-// its output. What others said lowers only trust.
+// sunk reports whether the mark is now lower than the mark that was shown. A trust of Local or more
+// is never too low, because otherwise every approved call would end its own approval by its output.
+// After words of others were read (Spoke), only secrecy is compared.
 func (g Grant) sunk(now floodmark.Label) bool {
 	shown := g.Shown.Mark
 	return !g.Spoke && now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
 }
 
-// excuses reports a reason that was not shown and follows only from what others said, or from the
-// call's own result.
+// excuses reports whether a reason that was not shown follows only from what others said or from
+// the call's own results.
 func (g Grant) excuses(c floodmark.Code) bool {
 	return g.Spoke && c == floodmark.TaintEscalation || g.Own && (c == floodmark.FlowPrivate || c == floodmark.FlowFetch)
 }
@@ -108,7 +108,7 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 	return Open{}, false
 }
 
-// Vouch is the content that the question is about; zero if it is about calls.
+// Vouch returns the digest of the content that the question is about; zero if it is about calls.
 func (o Open) Vouch() floodmark.Digest {
 	if len(o.Shown) == 0 {
 		return floodmark.Digest{}
@@ -116,7 +116,7 @@ func (o Open) Vouch() floodmark.Digest {
 	return o.Shown[0].Vouch
 }
 
-// Tools are the tools of its calls; none if it endorses content, which counts for all tools.
+// Tools returns the tools of the question's calls. A question about content has none.
 func (o Open) Tools() []floodmark.ToolRef {
 	if !o.Vouch().IsZero() {
 		return nil
@@ -138,13 +138,13 @@ func (o *Open) about(t floodmark.ToolRef) bool {
 	return false
 }
 
-// Two reports whether it takes two people to approve it.
+// Two reports whether two people must approve the question.
 func (o Open) Two() bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return s.Two })
 }
 
-// ByCode returns the open question with this code. It compares all of them, so that its duration
-// does not tell which codes exist.
+// ByCode returns the open question with this code. It compares the codes of all questions, so that
+// its duration does not tell which codes exist.
 func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Time) (Open, bool) {
 	var found Open
 	ok := false
@@ -156,8 +156,8 @@ func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Ti
 	return found, ok
 }
 
-// Ended returns how a question ended, by its ticket or its code, for a late answer. One that
-// expired unanswered has the verdict Confirm.
+// Ended returns how the question with a ticket or code ended, to reply to a late answer. A question
+// that expired unanswered has the verdict Confirm.
 func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string, at time.Time) (Closed, bool) {
 	var found Closed
 	ok := false
@@ -183,7 +183,7 @@ func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, co
 	return found, ok
 }
 
-// ByID returns an open question by its name, for authenticated channels.
+// ByID returns an open question by its ticket, for authenticated channels.
 func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
 	if i := b.find(t); i >= 0 && at.Before(b.Tickets[i].Expires) {
 		return b.Tickets[i], true

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// How much of a long value is shown: a question must not hide the end of a line.
+// How many characters are shown of the beginning and of the end of a long value.
 const (
 	maxHead = 300
 	maxTail = 100
@@ -23,7 +23,7 @@ func Ends(value string) string {
 }
 
 // OneLine returns a value with line breaks and invisible characters replaced by visible signs, so
-// that two commands do not look like one.
+// that several command lines do not look like one.
 func OneLine(value string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -8,15 +8,17 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// OnceFor is how long an approved single call may be retried.
+// OnceFor is how long a grant for a single call is valid.
 const OnceFor = 10 * time.Minute
 
-// Grant is what an approval of one shown call allows, never wider than shown. Without minutes a
-// code holds for the turn, or once if only that was offered, and a click once. With minutes the
-// grant is the printed pattern, or else the same call.
+// Grant returns what an approval of one shown call allows, which is never wider than what was
+// shown. If no offer was chosen:
+//   - without minutes, a code grants identical calls for the turn, or a single call if no more was
+//     offered, and a ticket grants a single call;
+//   - with minutes, the grant is for the printed pattern or, without one, for identical calls.
 func (c Command) Grant(t floodmark.TicketID, shown floodmark.Shown, turn int, at time.Time) floodmark.GrantGiven {
 	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: turn}
-	g.Shown.Offers, g.Shown.Whole, g.Shown.Pick, g.Shown.PickEnd = nil, nil, floodmark.Digest{}, floodmark.Digest{} // these stay with the question
+	g.Shown.Offers, g.Shown.Whole, g.Shown.Pick, g.Shown.PickEnd = nil, nil, floodmark.Digest{}, floodmark.Digest{} // only the question needs them
 	if n := c.offer(shown); n > 0 {
 		return taken(g, shown.Offers[n-1], at)
 	}
@@ -42,7 +44,7 @@ func (c Command) Grant(t floodmark.TicketID, shown floodmark.Shown, turn int, at
 	return g
 }
 
-// taken is the grant of an offer, exactly as shown.
+// taken returns the grant for an offer, exactly as shown.
 func taken(g floodmark.GrantGiven, o floodmark.Offer, at time.Time) floodmark.GrantGiven {
 	g.Scope, g.Shown.Pattern = o.Scope, o.Pattern
 	switch {
@@ -56,7 +58,7 @@ func taken(g floodmark.GrantGiven, o floodmark.Offer, at time.Time) floodmark.Gr
 	return g
 }
 
-// offer is the number of the offer that a command takes for a call; 0 if it names none.
+// offer returns the number of the offer that a command takes for a call, or 0 if it names none.
 func (c Command) offer(shown floodmark.Shown) int {
 	if c.Always {
 		return Always(shown.Offers)
@@ -64,7 +66,7 @@ func (c Command) offer(shown floodmark.Shown) int {
 	return c.Offer
 }
 
-// Approved names what was approved of the calls with these names.
+// Approved returns the message to the owner about what was approved.
 func (c Command) Approved(given []floodmark.Shown, names string) string {
 	if len(given) == 1 && c.offer(given[0]) > 1 {
 		return "Approved: " + given[0].Offers[c.offer(given[0])-1].Words + "."

@@ -11,44 +11,45 @@ import (
 	"github.com/floodmark/floodmark/internal/openhost"
 )
 
-// «Always here» is an approval for one repository: it holds in all its sessions until it expires or
-// is ended. What it covers is one digest, made from the call alone, so a call that differs in any
-// named part is not covered.
+// «Always here» is an approval for one repository. It is valid in all sessions of the repository
+// until it expires or is ended. It covers calls with one digest, so a call that differs in any part
+// that goes into the digest is not covered.
 
-// HereFor is how long an approval for a repository holds.
+// HereFor is how long an approval for a repository is valid.
 const HereFor = HostsFor
 
-// A Here is what decides whether a call may be approved for its repository. The zero Here never
-// may.
+// A Here holds what decides whether a call may be approved for its repository. The zero Here may
+// not be approved.
 type Here struct {
 	// Repository is the checkout that the session works in, and Project its folder.
 	Repository floodmark.Digest
 	Project    string
 	Tool       floodmark.ToolRef
-	// Described says that the catalog knows the tool, Command that it takes a command line,
-	// Pays that it moves money, Two that its approval takes two people.
+	// Described says that the catalog describes the tool, Command that the tool takes a command
+	// line, and Pays that it moves money. Two says that two people must approve the call.
 	Described, Command, Pays, Two bool
-	// Defined stands for the server and its definition of the tool; zero if unknown.
+	// Defined identifies the server and its definition of the tool; zero if unknown.
 	Defined    floodmark.Digest
 	Effects    []floodmark.Effect
 	Args       []floodmark.Argument
 	ArgsDigest floodmark.Digest
-	// Pattern spells every argument that matters; empty if that cannot be done. URLs and Paths are
-	// the indexes of such arguments, and Address is the first URL in full.
-	Pattern     string
+	// Pattern contains every argument that matters; empty if that is not possible.
+	Pattern string
+	// URLs and Paths are the indexes of the arguments that are URLs and paths.
 	URLs, Paths []int
-	Address     string
-	// Codes are the reasons against the call, and Mark what was read before it.
+	// Address is the first URL in full.
+	Address string
+	// Codes are the reasons of the decision.
 	Codes []floodmark.Code
-	Mark  floodmark.Label
+	// Mark is the session's mark.
+	Mark floodmark.Label
 }
 
 // Offer returns the approval for the repository that a question may offer, and the digest of all
 // that it covers.
 func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	what, covers := h.covers()
-	// An address from foreign content does not become a permanent host, although a page of a
-	// granted host may lead to the next one.
+	// An approval for the repository is not offered for an address that only foreign content named.
 	if covers.IsZero() || slices.ContainsFunc(h.Args, Outside) {
 		return floodmark.Offer{}, floodmark.Digest{}, false
 	}
@@ -56,7 +57,8 @@ func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	return floodmark.Offer{Words: words, Scope: floodmark.GrantHere, Pattern: what, For: HereFor}, covers, true
 }
 
-// Bound is the digest that binds a question to the repository.
+// Bound returns the digest that binds a question to the repository: that of what an approval for
+// the repository would cover, or else that of the repository.
 func (h Here) Bound() floodmark.Digest {
 	if _, covers, ok := h.Offer(); ok {
 		return covers
@@ -64,8 +66,9 @@ func (h Here) Bound() floodmark.Digest {
 	return h.Repository
 }
 
-// By returns the repository's grant that covers the call; empty if none does. Later reads must be
-// trusted no less than those before the grant, and none may be private.
+// By returns the repository's grant that covers the call; empty if none does. The session's mark
+// must be no lower than it was when the grant was given, and the call must have no reasons that
+// were not shown then.
 func (h Here) By(list []hook.Lasting) floodmark.TicketID {
 	_, covers := h.covers()
 	for _, g := range list {
@@ -78,15 +81,15 @@ func (h Here) By(list []hook.Lasting) floodmark.TicketID {
 	return ""
 }
 
-// covers says in words what an approval for the repository would allow, and its digest; zero if
-// none is safe.
+// covers returns what an approval for the repository would allow, in words and as a digest. Both
+// are zero if such an approval would not be safe.
 func (h Here) covers() (what string, covers floodmark.Digest) {
 	var kind string
 	switch {
 	case h.Repository.IsZero() || h.Two || h.Pays || !h.Harmless():
 		return "", floodmark.Digest{}
 	case h.Command || !h.Described || h.Pattern == "" || h.Tool.Server != "" && h.Defined.IsZero():
-		return "", floodmark.Digest{} // a bare name, or a line that may say anything or push
+		return "", floodmark.Digest{} // not enough is known of the tool, or it takes a command line
 	case slices.Equal(h.Effects, []floodmark.Effect{floodmark.Fetch}):
 		kind, what = h.read()
 	case slices.Contains(h.Effects, floodmark.Send):
@@ -104,10 +107,11 @@ func (h Here) covers() (what string, covers floodmark.Digest) {
 	return what, floodmark.DigestOf(strings.Join(parts, "\x00"))
 }
 
-// Harmless reports a call that an approval for a repository may let through at all: it runs nothing
-// and changes no agent, no private content was read that it could send, and the only objections are
-// other people's words or an address the owner did not name. A read is covered by its host,
-// anything else by itself.
+// Harmless reports whether an approval for a repository may allow such a call at all:
+//   - it runs nothing and changes no agent;
+//   - the session has read nothing private that the call could send;
+//   - the only reasons against it are that other people's words were read or, for a read, that the
+//     owner did not name the address.
 func (h Here) Harmless() bool {
 	reads := slices.Equal(h.Effects, []floodmark.Effect{floodmark.Fetch})
 	for _, c := range h.Codes {
@@ -123,7 +127,7 @@ func (h Here) Harmless() bool {
 	return len(h.Effects) > 0 && h.Mark.Secrecy > floodmark.Private
 }
 
-// Outside reports an argument that matters and was seen only in content that others wrote.
+// Outside reports whether an argument matters and was seen only in content that others wrote.
 func Outside(a floodmark.Argument) bool {
 	return a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < floodmark.Shared
 }
@@ -132,8 +136,8 @@ func (h Here) name() string {
 	return floodmark.OneLine(floodmark.Visible(h.Tool.String()), maxShownName)
 }
 
-// read covers every read of a tool at a host, if the address is the only argument that says where
-// and its path carries no query.
+// read returns the approval for every read of a tool at the host of the call's address. There is
+// none if another argument matters, or if the address has more than a plain host and path.
 func (h Here) read() (kind, what string) {
 	u, err := url.Parse(h.Address)
 	if err != nil || len(h.URLs) != 1 || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Port() != "" || strings.ContainsAny(h.Address, "*{}[]") {
@@ -145,13 +149,14 @@ func (h Here) read() (kind, what string) {
 	}
 	for i, a := range h.Args {
 		if a.Role != floodmark.Content && i != h.URLs[0] {
-			return "", "" // a method, a body, a header: it may do more than read
+			return "", "" // with a method, body or header the call may do more than read
 		}
 	}
 	return "read " + host, "read " + host + " with " + h.name()
 }
 
-// send covers what a tool sends to exactly the recipients that were shown, if it attaches no file.
+// send returns the approval for everything that a tool sends to exactly the shown recipients. There
+// is none if the call names a file or a URL.
 func (h Here) send() (kind, what string) {
 	var to []string
 	for i, a := range h.Args {
@@ -169,7 +174,7 @@ func (h Here) send() (kind, what string) {
 	return "send " + h.Pattern, "send to " + strings.Join(to, ", ") + " with " + h.name() + ", whatever it says"
 }
 
-// Always is the number of the offer that holds for the whole repository; 0 if a question has none.
+// Always returns the number of the offer for the whole repository, or 0 if there is none.
 func Always(offers []floodmark.Offer) int {
 	return 1 + slices.IndexFunc(offers, func(o floodmark.Offer) bool {
 		return o.Scope == floodmark.GrantHere || o.Scope == floodmark.GrantHosts

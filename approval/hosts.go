@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/openhost"
 )
 
-// A box has no network. The hosts its command tried to reach are known, and a person can let that
-// command reach exactly those from its box: once, or in the project for a time.
+// A box has no network. The hosts that its command tried to reach are recorded, and a person can
+// let the command reach exactly these hosts from its box: once, or in the project for a time.
 
 // HostsFor is how long hosts are granted to a project.
 const HostsFor = 30 * 24 * time.Hour
@@ -31,9 +31,9 @@ func places(names []string) (list []string) {
 	return list
 }
 
-// Reaches are the hosts that the box of a call should let it reach: those granted for the project,
-// here or in another session, and those it tried when it just failed. By is the grant if it covers
-// all of them.
+// Reaches returns the hosts that the box of a call should let it reach: those granted for the
+// project, in this or another session, and those it tried to reach when it just failed. By is the
+// grant if it covers all of them.
 func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time, others []hook.Lasting, repository floodmark.Digest) (hosts []string, by floodmark.TicketID) {
 	for _, g := range slices.Concat(others, b.Lasting(at)) {
 		if g.Tool == t && g.Args == args && len(g.Hosts) > 0 && g.Here == repository {
@@ -50,11 +50,11 @@ func (b *Book) Reaches(t floodmark.ToolRef, args floodmark.Digest, at time.Time,
 	if all := places(append(wanted, hosts...)); !slices.Equal(all, hosts) {
 		return all, ""
 	}
-	return hosts, by // it was granted since
+	return hosts, by // they were granted after it failed
 }
 
-// Lasting are the grants for the whole project that hold at a time. One that was given after that
-// time does not: setting a clock back extends no grant.
+// Lasting returns the grants for the whole project that are valid at a time. A grant that was given
+// after that time is not valid, so setting a clock back does not extend a grant.
 func (b *Book) Lasting(at time.Time) (list []hook.Lasting) {
 	for _, g := range b.Hosts {
 		if at.Before(g.Until) && !at.Add(HereFor).Before(g.Until) {
@@ -67,13 +67,13 @@ func (b *Book) Lasting(at time.Time) (list []hook.Lasting) {
 	return list
 }
 
-// Holds reports whether a grant of a question holds.
+// Holds reports whether the book contains a grant of a question.
 func (b *Book) Holds(t floodmark.TicketID) bool {
 	return slices.ContainsFunc(slices.Concat(b.Grants, b.Hosts), func(g Grant) bool { return g.Ticket == t })
 }
 
-// WantsHosts says why a person is asked about a call that would reach hosts from its box. The names
-// come from the command.
+// WantsHosts returns why a person is asked about a call that would reach hosts from its box. The
+// names of the hosts come from the command.
 func WantsHosts(hosts []string) floodmark.Reason {
 	return floodmark.Reason{
 		Code: floodmark.BoxHost, Verdict: floodmark.Confirm,
@@ -81,9 +81,9 @@ func WantsHosts(hosts []string) floodmark.Reason {
 	}
 }
 
-// HostOffers are what a question about hosts offers. Lasting says that it may be granted for more
-// than this call; never for hosts where anyone can publish, because what was sent can be read
-// there.
+// HostOffers returns the offers of a question about hosts. Lasting says that the hosts may be
+// granted for more than this call. They never are if anyone can publish at one of them, because
+// anyone could then read what was sent.
 func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once, in a box that reaches " + strings.Join(hosts, ", "), Scope: floodmark.GrantOnce}}
 	open := func(place string) bool {
@@ -96,7 +96,8 @@ func HostOffers(hosts []string, lasting bool) []floodmark.Offer {
 	return append(list, floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside})
 }
 
-// OnlyOnce reports whether only this one call was offered: wider offers come last.
+// OnlyOnce reports whether a question offered only a single call, apart from the repository. It is
+// enough to look at the last offer, because wider offers come later.
 func OnlyOnce(s floodmark.Shown) bool {
 	last := slices.DeleteFunc(slices.Clone(s.Offers), func(o floodmark.Offer) bool { return o.Scope == floodmark.GrantHere })
 	last = last[max(0, len(last)-1):]
@@ -121,7 +122,7 @@ func InBox(hosts []string) string {
 	return "Runs in a box: no network, only this project."
 }
 
-// BoxWords tell a person where a call runs, if it could run in a box.
+// BoxWords tells a person where a call runs; empty if it can never run in a box.
 func BoxWords(d *floodmark.Decision, hosts []string) string {
 	if d.Reach == floodmark.Boxed {
 		return InBox(hosts)

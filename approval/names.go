@@ -31,10 +31,10 @@ func inWords(name string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// urlOfCommand is what an address inside a command line is called.
+// urlOfCommand is the path of an argument that is an address inside a command line.
 const urlOfCommand = "url of the command"
 
-// commonName is a clearer name for an argument with a usual but unclear one.
+// commonName returns a clearer name for an argument with a common but unclear name.
 func commonName(words string) (string, bool) {
 	for _, c := range [...]struct{ name, usual string }{
 		{"to", "recipient"},
@@ -59,16 +59,15 @@ func commonName(words string) (string, bool) {
 	return "", false
 }
 
-// A named is an argument's name in words. one names a single value of a list; list identifies
-// values of the same list.
+// A named is an argument's name in words.
 type named struct {
-	one, many string
-	list      string
-	foreign   bool
+	one, many string // the name of a single value, and of several
+	list      string // the same for all values of a list
+	foreign   bool   // the name is not described by the catalog
 }
 
-// nameOf words the path of an argument. Numbers of a list of plain values are left out; objects in
-// a list are counted from 1.
+// nameOf returns the name of an argument from its path. The index in a list of plain values is left
+// out. Objects in a list are numbered from 1.
 func nameOf(path string, declared bool) named {
 	if len(path) > maxName {
 		return named{one: path, many: path, list: path, foreign: true}
@@ -106,7 +105,7 @@ func nameOf(path string, declared bool) named {
 	return n
 }
 
-// person words one name.
+// person returns one name as a person would write it.
 func person(name string) string {
 	words := inWords(name)
 	if usual, ok := commonName(words); ok {
@@ -120,7 +119,7 @@ func person(name string) string {
 	return words
 }
 
-// singular is one of many, by its ending.
+// singular returns the singular of a word, as far as its ending shows.
 func singular(many string) string {
 	switch {
 	case strings.HasSuffix(many, "ss") || len(many) < 4:
@@ -134,7 +133,7 @@ func singular(many string) string {
 	return many
 }
 
-// capital begins a line.
+// capital returns words with a capital first letter.
 func capital(words string) string {
 	r := []rune(words)
 	if len(r) == 0 {

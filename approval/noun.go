@@ -10,7 +10,7 @@ import (
 // maxNoun bounds the name of a tool.
 const maxNoun = 80
 
-// Noun is a common word for content of an origin.
+// Noun returns a common word for the content of an origin.
 func Noun(o floodmark.Origin) string {
 	name := strings.ToLower(o.Name)
 	has := func(words ...string) bool {
@@ -39,7 +39,7 @@ func Noun(o floodmark.Origin) string {
 	return "source"
 }
 
-// Plural is the word for more than one.
+// Plural returns the plural of a [Noun].
 func Plural(n string) string {
 	if head, rest, ok := strings.Cut(n, " of "); ok {
 		return Plural(head) + " of " + rest

@@ -8,7 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Word writes a text for a pattern: in quotes if it could be mistaken for something else.
+// Word returns a text as written in a pattern, in quotes if it could be mistaken for something
+// else.
 func Word(text string) string {
 	odd := number(text) || text == "" || text == "true" || text == "false" || text == "null" ||
 		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
@@ -18,7 +19,7 @@ func Word(text string) string {
 	return text
 }
 
-// number reports a text that is a number. It checks the first byte before the slow library call.
+// number reports whether a text is a number. It checks the first byte before the slow library call.
 func number(text string) bool {
 	if text == "" || strings.IndexByte("+-.0123456789iInN", text[0]) < 0 {
 		return false
@@ -27,7 +28,7 @@ func number(text string) bool {
 	return err == nil
 }
 
-// Wild reports a value that names many things at once.
+// Wild reports whether a value names many things at once.
 func Wild(value string) bool {
 	if strings.Contains(value, "://") {
 		return strings.Contains(value, "*")
@@ -39,7 +40,7 @@ func Wild(value string) bool {
 	return strings.ContainsAny(value, "*?{}")
 }
 
-// Flowed reports whether data leaving was among the reasons.
+// Flowed reports whether one of the reasons is that data could leave.
 func Flowed(codes []floodmark.Code) bool {
 	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
 		return c == floodmark.FlowSecret || c == floodmark.Undescribed || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Part is a piece of what a person reads. A Foreign part comes from an agent or a page: displays
-// set it apart from our own words.
+// A Part is a piece of a text for a person. A Foreign part comes from an agent or a page, and a
+// display sets it apart from our own words.
 type Part struct {
 	Text    string
 	Foreign bool
@@ -19,7 +19,7 @@ type Phrase []Part
 // say adds our own words.
 func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
 
-// quote adds foreign text: at most so many characters of it, and the number left out.
+// quote adds at most so many characters of a foreign text, and says how many are left out.
 func (p Phrase) quote(value string, most int) Phrase {
 	if len(value) > max(maxQuoted, most) {
 		value = value[:maxQuoted/2] + " … " + value[len(value)-maxQuoted/2:]
@@ -30,11 +30,11 @@ func (p Phrase) quote(value string, most int) Phrase {
 	return append(p, Part{Text: value, Foreign: true})
 }
 
-// maxQuoted is how many bytes of a value are looked at.
+// maxQuoted bounds the bytes of a value that quote examines, if less is shown.
 const maxQuoted = 8 << 10
 
-// String is the phrase for a display without frames: foreign parts are in quotation marks, which
-// they cannot close.
+// String returns the phrase for a display without frames. Foreign parts are in quotation marks, and
+// quotation marks inside them are replaced.
 func (p Phrase) String() string {
 	var b strings.Builder
 	for _, part := range p {

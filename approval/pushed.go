@@ -9,13 +9,13 @@ import (
 	"github.com/floodmark/floodmark/internal/deeds"
 )
 
-// What a card shows of a push: more of it is shown at a terminal only.
+// How much of a push a card shows. A longer one is shown only in a terminal.
 const (
 	maxPushLines = 40
 	maxPushBytes = 1800
 )
 
-// pushed are the lines of a card about a push, and whether they show all of it.
+// pushed returns the lines of a card about a push, and whether they show all of it.
 func (q Question) pushed() (lines []Phrase, whole bool) {
 	p := q.Push
 	switch {
@@ -67,8 +67,8 @@ func (p Phrase) names(list []string) Phrase {
 	return p
 }
 
-// goesTo says what the remote of a push means, as far as that is known, and that the content was
-// not inspected. Several pushes of a line to one place say it once.
+// goesTo says where a push goes, as far as that is known, and that its content was not inspected.
+// If several pushes of a line go to different places, it does not name one.
 func (q Question) goesTo(list []deeds.Deed) (p Phrase) {
 	at := slices.IndexFunc(list, func(d deeds.Deed) bool { return d.Push })
 	if at < 0 {
@@ -113,7 +113,7 @@ func whose(r hook.Remote) string {
 	return "its usual remote"
 }
 
-// site shortens an address to host and path. One in an unusual form stays as it is.
+// site shortens an address to host and path. An address in an unusual form is returned as it is.
 func site(address string) string {
 	rest, web := strings.CutPrefix(address, "https://")
 	if !web {

@@ -11,17 +11,17 @@ import (
 	"github.com/floodmark/floodmark/internal/deeds"
 )
 
-// The limits of what a question keeps of long values: of one that is searched for secrets, and of
-// all that are kept. People do not read more before approving.
+// The limits, in bytes, of the long values that a question keeps. People do not read more before
+// approving.
 const (
-	maxVeiled = 64 << 10
-	maxKept   = 16 << 10
+	maxVeiled = 64 << 10 // of one value, because it is searched for secrets
+	maxKept   = 16 << 10 // of all values of a call
 )
 
-// Wholes are the values of a call that their short forms do not fully show, within the limits.
-// Content and secrets have no short form and are not among them. Veil removes secrets from a value.
-// Their characters count as left out, because a supposed secret may be the folder that a command
-// deletes.
+// Wholes returns the values of a call that their short forms do not fully show, within the limits.
+// Content and secrets have no short form and are not included. Veil removes secrets from a value.
+// The removed characters are counted as left out, because what looks like a secret may be the
+// folder that a command deletes.
 func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text string) string) (list []floodmark.Whole) {
 	room := maxKept
 	for i, a := range args {
@@ -43,8 +43,8 @@ func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text
 	return list
 }
 
-// hidden is what package redact writes in place of a secret. It cannot be forged: package redact
-// changes such marks in foreign text.
+// hidden is what package redact writes in place of a secret. Foreign text cannot forge it, because
+// package redact changes such marks in that text.
 const hidden = "[hidden]"
 
 // unshown counts the characters of a value that its shown form lacks.
@@ -53,8 +53,8 @@ func unshown(value, shown string) int {
 	return max(min(marks, 1), utf8.RuneCountInString(value)-utf8.RuneCountInString(shown)+marks*len(hidden))
 }
 
-// kept returns a value without its secrets; empty if it is too long, or if a secret hides between
-// invisible characters.
+// kept returns a value without its secrets. It returns "" if the value is too long, or if removing
+// invisible characters would reveal a secret.
 func kept(value string, veil func(string) string) string {
 	if len(value) > maxVeiled || !utf8.ValidString(value) {
 		return ""
@@ -71,7 +71,7 @@ func kept(value string, veil func(string) string) string {
 	return veil(value)
 }
 
-// value is an argument as it is shown: whole if that is kept.
+// value returns an argument as it is shown: its kept value or else its short form.
 func (q Question) value(i int) string {
 	if at := q.wholeAt(i); at >= 0 && q.Whole[at].Text != "" {
 		return q.Whole[at].Text
@@ -91,7 +91,7 @@ func (q Question) wholeAt(i int) int {
 	return slices.IndexFunc(q.Whole, func(w floodmark.Whole) bool { return w.Argument == i })
 }
 
-// lost counts the characters that matter and are shown nowhere.
+// lost returns how many characters of the values that matter are shown nowhere.
 func (q Question) lost() int {
 	n := 0
 	for _, w := range q.Whole {
@@ -99,13 +99,13 @@ func (q Question) lost() int {
 	}
 	for i, a := range q.Action.Arguments {
 		if a.Role != floodmark.Content && a.Shown != "" && (q.note(i).Cut || strings.Contains(a.Shown, hidden)) && q.wholeAt(i) < 0 {
-			n++ // an older journal has no count
+			n++ // older journals do not record how many
 		}
 	}
 	return n
 }
 
-// Beware warns about what a call carries and a person does not see.
+// Beware returns warnings about data in a call that a person does not see.
 func Beware(reasons []floodmark.Reason) (list []string) {
 	for _, r := range reasons {
 		switch r.Code {

@@ -9,14 +9,14 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// lines are the values of a call, each with its origin. An origin below several lines is that of
-// all of them.
+// lines returns the values of a call, each with its origin. Consecutive lines with the same origin
+// have one line for it below them.
 func (q Question) lines(rows []row, most int) []Phrase {
 	var list []Phrase
 	same := 1
 	for n, r := range rows {
 		p, note := q.line(r, most), q.origin(r.args[0])
-		if q.Action.Arguments[r.args[0]].Whence != floodmark.Seen { // few words
+		if q.Action.Arguments[r.args[0]].Whence != floodmark.Seen { // short enough for the same line
 			p = append(p.say(" ("), append(note, Part{Text: ")"})...)
 			note = nil
 		}
@@ -43,7 +43,7 @@ func (q Question) lines(rows []row, most int) []Phrase {
 	return list
 }
 
-// line names values: «3 recipients: a, b and 1 more».
+// line returns the line for a row of values: «3 recipients: a, b and 1 more».
 func (q Question) line(r row, most int) Phrase {
 	name := q.name(r.args[0])
 	words := capital(name.one)
@@ -82,13 +82,13 @@ func (q Question) line(r row, most int) Phrase {
 	return p
 }
 
-// equal reports several values that are all the same.
+// equal reports whether a row has several values that are all the same.
 func (q Question) equal(r row) bool {
 	other := func(i int) bool { return q.value(i) != q.value(r.args[0]) }
 	return len(r.args) > 1 && r.more == 0 && !slices.ContainsFunc(r.args, other)
 }
 
-// warning is a warning about one value alone.
+// warning returns a warning about one value; empty if there is none.
 func (q Question) warning(i int) string {
 	switch a := q.Action.Arguments[i]; {
 	case floodmark.LooksAlike(q.value(i)):
@@ -136,7 +136,7 @@ func (o Origin) reading() Phrase {
 	return p.say(verb).quote(o.Said, maxShownName).say(o.writers(" (written by others)"))
 }
 
-// String is an origin as a card names it; empty if unknown.
+// String returns an origin as a card names it; empty if unknown.
 func (o Origin) String() string {
 	if !o.known() {
 		return ""
@@ -144,7 +144,7 @@ func (o Origin) String() string {
 	return o.words().String()
 }
 
-// words name an origin, and who can have written it.
+// words names an origin and says who can have written there.
 func (o Origin) words() Phrase {
 	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"
 	if o.Said != "" {
@@ -155,7 +155,7 @@ func (o Origin) words() Phrase {
 	return p.say(o.writers(others))
 }
 
-// writers say who can have written it; others is of people outside.
+// writers says who can have written the content of an origin. The text others is used for External.
 func (o Origin) writers(others string) string {
 	switch {
 	case o.Ran:
@@ -170,8 +170,8 @@ func (o Origin) writers(others string) string {
 	return " (your own)"
 }
 
-// text is the argument whose text a call carries, the least trusted of several; -1 if there is
-// none.
+// text returns the index of the argument with the text of the call, or -1 if there is none. Of
+// several it returns the one that needs most attention.
 func (q Question) text() int {
 	worst := -1
 	for i, a := range q.Action.Arguments {
@@ -186,7 +186,7 @@ func (q Question) text() int {
 	return worst
 }
 
-// textLine says where the text of a call comes from, because no card shows it.
+// textLine says where the text of a call comes from. The text itself is on no card.
 func (q Question) textLine(i int, rows []row) Phrase {
 	p := Phrase{}.say("Text (not shown): ")
 	a, from := q.Action.Arguments[i], q.note(i).From
@@ -204,7 +204,7 @@ func (q Question) textLine(i int, rows []row) Phrase {
 	return append(p, q.origin(i)...)
 }
 
-// What the catalog calls a text and a sum.
+// The catalog's words for a text and for a sum of money.
 const (
 	isText   = "text"
 	isAmount = "amount"
@@ -223,7 +223,7 @@ func (q Question) led() Phrase {
 	return nil
 }
 
-// SourceWords say who wrote what led to the call.
+// SourceWords says who wrote the content that led to the call.
 func (q Question) SourceWords() string {
 	if !q.Led.known() {
 		return "the agent itself"
@@ -231,10 +231,11 @@ func (q Question) SourceWords() string {
 	return q.Led.words().String()
 }
 
-// ConsequenceWords say what happens after an approval. Recipients are named or counted.
+// ConsequenceWords says what happens after an approval. It names the first recipient and counts the
+// others.
 func (q Question) ConsequenceWords() string { return capital(q.consequence(true).String()) }
 
-// places are where a call goes: the first, and how many more.
+// places returns the argument with the first destination of a call, and how many more there are.
 func (q Question) places() (to, more int) {
 	to = -1
 	for i, a := range q.Action.Arguments {
@@ -269,7 +270,7 @@ func (q Question) to(most int) Phrase {
 	return p
 }
 
-// deed says what a call does, by its gravest effect.
+// deed says what a call does, by its most guarded effect.
 func (q Question) deed() Phrase {
 	p := Phrase{}
 	if q.Unknown || len(q.Action.Effects) == 0 {
@@ -313,12 +314,13 @@ func (q Question) deed() Phrase {
 	return p.say("look something up")
 }
 
-// telling reports a described tool whose name says what it does: «delete_file».
+// telling reports whether the tool is described and has a name of several words, which says what it
+// does: «delete_file».
 func (q Question) telling() bool {
 	return len(q.Notes) > 0 && strings.Contains(inWords(q.Action.Tool.Name), " ") && utf8.RuneCountInString(q.Action.Tool.Name) <= maxShownHead
 }
 
-// sum is how much is paid.
+// sum returns how much is paid.
 func (q Question) sum() string {
 	var sums []string
 	for i, a := range q.Action.Arguments {
@@ -329,8 +331,7 @@ func (q Question) sum() string {
 	return strings.Join(sums, " ")
 }
 
-// consequence says what happens after an approval, and the destination if that is not said
-// elsewhere.
+// consequence says what happens after an approval. If named, it includes the destination.
 func (q Question) consequence(named bool) Phrase {
 	p := Phrase{}
 	if len(q.Offers) > 0 && q.Offers[0].Scope == floodmark.GrantOutside {
