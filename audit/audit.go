@@ -1,6 +1,5 @@
-// Package audit is about asking a model for a second opinion without showing
-// it what an attacker wrote. It builds the case, words the question, and reads
-// the opinion; it calls no model itself.
+// Package audit is about asking a model for a second opinion without showing it what an attacker
+// wrote. It builds the case, words the question, and reads the opinion. It calls no model itself.
 package audit
 
 import (
@@ -17,15 +16,16 @@ import (
 // A Case is all an auditor is ever shown. It has no field for tool output or
 // for the agent's own prose, so neither can reach the auditor by mistake.
 type Case struct {
-	// OwnerMessages are all the owner typed in this session, oldest first, without
-	// what is so long that it may be pasted. OwnerTurns are the turns in which he
-	// did: 0, or none, for what he had said before the session began.
+	// OwnerMessages are all messages that the owner typed in this session, oldest first, without
+	// those that are so long that they may be pasted.
 	OwnerMessages []string
-	OwnerTurns    []int
+	// OwnerTurns are the turns of these messages. A turn of 0, or none, means that the message is
+	// older than the session.
+	OwnerTurns []int
 	// SourceTools names the tools that brought content into the context.
 	SourceTools []string
-	// SourceKinds is what else did: messages of others, files, what was pasted.
-	// It is a kind and no name, because strangers choose how they call themselves.
+	// SourceKinds are the other kinds of sources of the context, such as messages of others, files
+	// or pasted text. They have no names, because strangers choose their names themselves.
 	SourceKinds []floodmark.OriginKind
 	// Tool, Effects and Arguments are the proposed call.
 	Tool      floodmark.ToolRef
@@ -33,29 +33,29 @@ type Case struct {
 	Arguments []Argument
 }
 
-// An Argument is one value of the proposed call. Attacker's text can reach the
-// auditor only here, so it is capped, and marked where it was seen in content
-// that is not believed.
+// An Argument is one value of the proposed call. It is the only way for an attacker's text to reach
+// the auditor. Therefore the text is limited in length, and marked if it was seen in content that
+// is not trusted.
 type Argument struct {
 	Path    string
 	Text    string
 	Chars   int  // how many characters the value had
 	Cut     bool // Text is only the beginning
 	Foreign bool // seen in content below Owner
-	File    bool // what a file is to hold: it may be kept from an auditor elsewhere
+	File    bool // the value is content for a file, which may be withheld from a remote auditor
 }
 
-// The limits of a case. Over them the auditor is not asked, and a person is.
+// The limits of a case. If a case exceeds them, a person is asked instead of the auditor.
 const (
 	MaxArgumentBytes = 2000
 	MaxArguments     = 32
 	MaxOwnerBytes    = 32 << 10
-	MaxNameBytes     = 200 // of a tool, or of the way to a value
+	MaxNameBytes     = 200 // of the name of a tool, or of the path of a value
 	MaxSourceTools   = 64
 )
 
-// Fits reports whether c is small enough to be judged as a whole. An auditor
-// cannot agree to what was not shown: only what a file is to hold may be cut.
+// Fits reports whether c is small enough to be judged as a whole. Only content for a file may be
+// cut, because an auditor cannot agree to what it was not shown.
 func (c Case) Fits() bool {
 	n := 0
 	for _, m := range c.OwnerMessages {
@@ -77,13 +77,13 @@ func (c Case) Fits() bool {
 	return true
 }
 
-// notInNames are characters that no tool's name has: a name is a word, and no
-// place for a sentence.
+// notInNames reports whether a character is never part of a tool's name, so that a name cannot
+// contain a sentence.
 func notInNames(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:@+", r)
 }
 
-// NewArgument caps the text of one argument.
+// NewArgument returns an argument, with its text cut to [MaxArgumentBytes].
 func NewArgument(path, text string, foreign bool) Argument {
 	a := Argument{Path: path, Text: text, Foreign: foreign, Chars: utf8.RuneCountInString(text)}
 	if len(text) > MaxArgumentBytes {
@@ -92,10 +92,10 @@ func NewArgument(path, text string, foreign bool) Argument {
 	return a
 }
 
-// Redacted is what stands where something of so many characters was left out.
+// Redacted returns the text that replaces so many characters that were left out.
 func Redacted(chars int) string { return fmt.Sprintf("[REDACTED: %d chars]", chars) }
 
-// WithoutFiles is the case for an auditor that must not see what files hold.
+// WithoutFiles returns the case for an auditor that must not see the content of files.
 func (c Case) WithoutFiles() Case {
 	list := make([]Argument, len(c.Arguments))
 	for i, a := range c.Arguments {
@@ -108,16 +108,16 @@ func (c Case) WithoutFiles() Case {
 	return c
 }
 
-// An Answer is what an auditor says of a case. Smaller is safer: the zero value
-// is that nothing was said.
+// An Answer is what an auditor says of a case. Smaller is safer: the zero value means that there
+// was no answer.
 type Answer uint8
 
 // The answers, safest first. Only [Allow] agrees.
 const (
-	Silent Answer = iota // no answer came: what follows is the policy's fail mode
-	Block                // it does not follow from the owner's words
-	Unsure               // it cannot be told from them
-	Allow                // it follows from them
+	Silent Answer = iota // no answer came, so the policy's fail mode decides
+	Block                // the call does not follow from the owner's words
+	Unsure               // the owner's words do not settle it
+	Allow                // the call follows from the owner's words
 )
 
 func (a Answer) String() string {
@@ -142,27 +142,26 @@ type Opinion struct {
 // Agrees reports whether the call may proceed.
 func (o Opinion) Agrees() bool { return o.Says == Allow }
 
-// An Asker is the session a case comes from. It is for budgets, and is no part
-// of what an auditor is shown.
+// An Asker is the session a case comes from. It is used for budgets and never shown to an auditor.
 type Asker struct {
 	Tenant  string
 	Session floodmark.SessionID
 }
 
-// An Auditor gives an opinion on a case. An error means no opinion, and no
-// opinion means that a person is asked.
+// An Auditor gives an opinion on a case. An error means that there is no opinion, and then a person
+// is asked.
 type Auditor interface {
 	Audit(ctx context.Context, from Asker, c Case) (Opinion, error)
 }
 
-// A Failure is an error with words for people. They are ours: nothing that an
-// endpoint wrote stands in them.
+// A Failure is an error with words for people. The words are our own and contain nothing that an
+// endpoint wrote.
 type Failure struct {
-	Words string // «the auditor» … «did not answer within 5s»
-	Err   error  // for the operator's log; may be nil
+	Words string // completes «the auditor …», such as «did not answer within 5s»
+	Err   error  // details for the operator; may be nil
 }
 
-// Error has all that is known.
+// Error returns the words together with the details.
 func (f *Failure) Error() string {
 	if f.Err == nil {
 		return "the auditor " + f.Words
@@ -170,10 +169,11 @@ func (f *Failure) Error() string {
 	return "the auditor " + f.Words + ": " + f.Err.Error()
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the details.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// None is the opinion that there is none, with the reason if it is ours to say.
+// None returns the opinion for a failed audit. Its reason is that of a [Failure], and empty for any
+// other error.
 func None(err error) Opinion {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return Opinion{Reason: f.Words}

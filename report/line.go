@@ -1,6 +1,6 @@
-// Package report says what people are told of a decision: why it was made, where
-// its arguments came from and what they can do. It decides nothing. The only
-// foreign text it shows is names, made harmless.
+// Package report words what people are told of a decision: why it was made, where its arguments
+// came from and what the person can do. It decides nothing. The only foreign text in its output is
+// names, made safe to show.
 package report
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// usualLine is room for the line of an ordinary refusal, in bytes.
+// usualLine is the usual length of a refusal's line, in bytes.
 const usualLine = 384
 
-// Line explains a refusal in one line: source -> argument -> action -> what
-// you can do. It reaches the model, so it carries no code.
+// Line explains a refusal in one line: source -> argument -> action -> what you can do. The line
+// contains no code, because the model reads it.
 func Line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	var b strings.Builder
 	b.Grow(usualLine)
@@ -42,9 +42,9 @@ func Line(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	return b.String()
 }
 
-// lineSources names at most two sources that a person should look at first: the
-// one the argument was seen in, the data that could leave, or else what lowered
-// the mark.
+// lineSources names at most two sources that a person should look at first, in this order: what the
+// call would load, the source in which the argument was seen, the data that could leave, and what
+// lowered the mark.
 func lineSources(l *provenance.Ledger, f *floodmark.ActionDecided, a floodmark.Argument) string {
 	var nodes []floodmark.NodeID
 	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
@@ -87,7 +87,7 @@ func refusal(v floodmark.Verdict) string {
 		return "waits for your approval"
 	case floodmark.Audit:
 		return "waits for the auditor"
-	case floodmark.Restrict, floodmark.Allow: // what is allowed has no line
+	case floodmark.Restrict, floodmark.Allow: // an allowed call has no line
 	}
 	return "refused"
 }
@@ -100,8 +100,7 @@ func ReasonLine(what string, d floodmark.Decision) string {
 	return what + ": " + d.Reasons[0].Text + ". " + d.Remedy.Person
 }
 
-// Culprit returns the argument a person should look at: the least trusted one
-// that matters.
+// Culprit returns the argument a person should look at: the least trusted argument that matters.
 func Culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 	var worst floodmark.Argument
 	found := false
@@ -145,8 +144,8 @@ const maxVisible = 80
 // Visible returns a foreign name in a form that is safe to show to a person.
 func Visible(name string) string { return floodmark.Inert(name, maxVisible) }
 
-// because says why an argument that the owner did not type counts as theirs, or
-// returns "". Only a call that the owner's words cover has such reasons.
+// because says why an argument that the owner did not type is treated as the owner's, or returns
+// "". Only a call that the owner's words cover has such reasons.
 func because(b *floodmark.Basis, i int) string {
 	if b == nil || !b.Licensed {
 		return ""
@@ -158,7 +157,7 @@ func because(b *floodmark.Basis, i int) string {
 	return "; it counts as yours: " + groundWords(b.Grounds[at].By)
 }
 
-// groundWords says in plain words why an argument the owner did not type counts as theirs.
+// groundWords returns in plain words the reason of a [floodmark.Ground].
 func groundWords(by string) string {
 	text := map[string]string{
 		"when":     "you named that day",
@@ -184,11 +183,12 @@ func groundWords(by string) string {
 	return cmp.Or(text, "something you named vouches for it ("+by+")")
 }
 
-// besideVerifiers reports whether a reason is one of the policy or of a person.
+// besideVerifiers reports whether a reason comes from the policy or a person and not from a
+// verifier.
 func besideVerifiers(r floodmark.Reason) bool { return r.Code != floodmark.Verified }
 
-// Spared says why a call was allowed without a question, although its mark alone
-// would have caused one. It returns "" if there was no such reason.
+// Spared says why a call was allowed without a question although its mark alone would have caused
+// one. It returns "" if that is not the case.
 func Spared(f floodmark.ActionDecided) string {
 	b := f.Basis
 	if b == nil || f.Decision.Verdict != floodmark.Allow || slices.ContainsFunc(f.Decision.Reasons, besideVerifiers) || f.Mark.Trust >= floodmark.Local {

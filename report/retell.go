@@ -11,17 +11,17 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// An Explanation is a decision in plain words, each list in the order to be
-// read: what came in, where the arguments came from, what the agent wanted,
-// what decided, and what can be done.
+// An Explanation is a decision in plain words. Its lists are in the order in which they should be
+// read: what came in, where the arguments came from, what the agent wanted, what decided, and what
+// can be done.
 type Explanation struct {
 	Line                                           string
 	Sources, Arguments, Actions, Reasons, Remedies []string
-	Blamed                                         []floodmark.NodeID // the last of Sources, as nodes
+	Blamed                                         []floodmark.NodeID // the nodes of the last entries of Sources
 }
 
-// Retell explains a decision again from its fact. The ledger must be as it was
-// just before that fact, so that sources are called what they were then.
+// Retell explains a decision again from its fact. The ledger must be in the state just before that
+// fact, so that sources have the same names as then.
 func Retell(l *provenance.Ledger, f floodmark.ActionDecided) Explanation {
 	e := Explanation{Line: retoldLine(l, &f), Sources: loadNames(f.Basis)}
 	blame := f.Decision.Blame
@@ -75,7 +75,7 @@ func retoldLine(l *provenance.Ledger, f *floodmark.ActionDecided) string {
 	return ReasonLine(what, d)
 }
 
-// Named returns the name of a source, with the digest that endorsing it takes.
+// Named returns the name of a source with its digest, which is needed to endorse the source.
 func Named(src floodmark.Source, t floodmark.Trust) string {
 	name := meaning.Source(src, t)
 	if !src.Digest.IsZero() {
@@ -141,14 +141,14 @@ func withSecrets(l *provenance.Ledger, nodes []floodmark.NodeID) []floodmark.Nod
 // maxHeld bounds how many secrets of a source are listed.
 const maxHeld = 8
 
-// holding says which secrets a source holds and where, never what they are.
+// holding says which kinds of secrets a source contains and where. It does not reveal them.
 func holding(list []floodmark.SecretSpan) string {
 	text := ""
 	for i, s := range list {
 		if i == maxHeld {
 			return text + ", …"
 		}
-		if s.End == 0 { // it is in what was read, wherever
+		if s.End == 0 { // its place in the content is unknown
 			text += fmt.Sprintf(", perhaps with a secret (%s)", s.Rule)
 			continue
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A FailMode says what a gate's silence means. Smaller is safer.
+// A FailMode says what happens if a gate does not answer. Smaller is safer.
 type FailMode uint8
 
-// The fail modes, by seed 3's words deny and allow.
+// The fail modes, with the words deny and allow of seed 3.
 const (
 	FailDeny FailMode = iota
 	FailAllow
@@ -24,25 +24,25 @@ func (m FailMode) String() string {
 	return "deny"
 }
 
-// A Scope says which tools a gate concerns: only those of Include, or all but
-// those of Exclude, or all. With both it concerns what either would.
+// A Scope says which tools a gate concerns: only those of Include, all except those of Exclude, or
+// all tools if both are empty. If both are set, the gate concerns each tool that one of them alone
+// would make it concern.
 type Scope struct {
 	Include, Exclude []string
 }
 
-// Concerns reports whether a call has to be verified: the tool's name or what the
-// call does (its effects, as the catalog has them) is in the scope. It includes
-// widely and excludes narrowly, so that a name which is not on any list here means
-// one verification more, never one less:
+// Concerns reports whether a call has to be verified, because its tool's name or its effects are in
+// the scope. Names include widely and exclude narrowly, so that a name that we do not know can only
+// add a verification:
 //
-//   - a listed name includes a tool of that name, a server's as well; «exec», «write»,
-//     «edit», «apply_patch» and «read» include the tools by which other agents do that;
-//   - «exec» also includes every call that runs something, «write» every call that writes,
-//     changes or deletes, and both what changes the agent itself, whatever the tool is
-//     called. «edit» and «apply_patch» also include a call that writes by a tool whose name
-//     does not say so. A tool that the catalog does not know runs; no effects mean all of them;
-//   - a name excludes the agent's own tool of that name alone. Only «read» also excludes
-//     what other agents call reading, if that call does nothing else.
+//   - A name includes every tool of that name, also a server's. «exec», «write», «edit»,
+//     «apply_patch» and «read» include the tools of other agents for the same purpose.
+//   - «exec» also includes every call that runs something. «write» also includes every call that
+//     writes, changes or deletes. Both include every call that changes the agent itself. «edit»
+//     and «apply_patch» also include a call that writes if the name of its tool does not say what
+//     the tool does. A call without known effects is treated as having all of them.
+//   - A name excludes only the agent's own tool of that name. «read» also excludes the reading
+//     tools of other agents, if the call only observes.
 func (s Scope) Concerns(t floodmark.ToolRef, effects []floodmark.Effect) bool {
 	if slices.ContainsFunc(s.Include, func(n string) bool { return includes(n, t, effects) }) {
 		return true
@@ -53,16 +53,17 @@ func (s Scope) Concerns(t floodmark.ToolRef, effects []floodmark.Effect) bool {
 	return !slices.ContainsFunc(s.Exclude, func(n string) bool { return excludes(n, t, effects) })
 }
 
-// Lists reports whether a written name is this tool's, or that of a server's tool. It
-// looks at no effects and knows no other agent's names: who uses it to find the one
-// entry that counts must not have another entry caught by it.
+// Lists reports whether a written name is the name of this tool, also if it is a server's tool. It
+// ignores effects and the names that other agents use, for callers that must find exactly the entry
+// for a tool.
 func Lists(written string, t floodmark.ToolRef) bool {
 	return names(written, t) || !strings.Contains(written, "/") && Normal(written) == Normal(t.Name)
 }
 
-// names reports whether a written name means exactly this tool.
+// names reports whether a written name means this tool only: a bare name an agent's own tool,
+// «server/tool» a server's tool, and «server/*» every tool of a server.
 func names(written string, t floodmark.ToolRef) bool {
-	at := strings.LastIndexByte(written, '/') // a server's name may have one itself
+	at := strings.LastIndexByte(written, '/') // a server's name may contain a slash
 	if at < 0 {
 		return t.Server == "" && Normal(written) == Normal(t.Name)
 	}
@@ -93,9 +94,9 @@ func excludes(written string, t floodmark.ToolRef, effects []floodmark.Effect) b
 		len(effects) > 0 && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
-// kindOf is what a tool does by its name, in the words of seed 3, for the agents whose
-// tools the catalog describes; empty if the name says nothing. If a name is missing here, its
-// tool is included by its effects, more often than by its name.
+// kindOf returns what a tool does according to its name, in the words of seed 3, for the agents
+// whose tools the catalog describes. It is empty for other names. A tool whose name is
+// missing here is included by its effects, which include more calls than its name would.
 func kindOf(name string) string {
 	switch name = Normal(name); name {
 	case "exec", "shell", "powershell", "exec_command", "shell_command", "local_shell", "run_shell_command", "run_terminal_cmd", "write_stdin",
@@ -113,8 +114,8 @@ func kindOf(name string) string {
 	return ""
 }
 
-// Normal is the name of a tool as scopes compare it: in small letters, and the
-// same for what agents call differently.
+// Normal returns the name of a tool as scopes compare it: in lower case, and with one name for
+// tools that agents name differently.
 func Normal(name string) string {
 	switch name = strings.ToLower(strings.TrimSpace(name)); name {
 	case "bash":
@@ -125,22 +126,23 @@ func Normal(name string) string {
 	return name
 }
 
-// A Gate is a verifier as the settings describe it: whom it concerns, and what
-// its silence means.
+// A Gate is a verifier as the settings describe it: which calls it concerns, and what happens if it
+// does not answer.
 type Gate struct {
 	Name string
-	// Agent is set if it concerns that agent alone.
+	// Agent is set if the gate concerns only that agent.
 	Agent    string
 	Scope    Scope
 	FailMode FailMode
 	Timeout  time.Duration
 }
 
-// Gates are all that are set. Several of one name are one gate, as strict as the
-// strictest and as wide as all of them: what is said of one agent only tightens.
+// Gates are all gates in the settings. Several entries with one name describe one gate, which is as
+// strict as the strictest entry and concerns the calls of all entries. So an entry for one agent
+// can only make a gate stricter.
 type Gates []Gate
 
-// For names the gates a call with these effects has to pass, in their order.
+// For returns the names of the gates that a call with these effects has to pass, in their order.
 func (g Gates) For(agent string, t floodmark.ToolRef, effects []floodmark.Effect) []string {
 	var list []string
 	for i := range g {
@@ -151,7 +153,7 @@ func (g Gates) For(agent string, t floodmark.ToolRef, effects []floodmark.Effect
 	return list
 }
 
-// Gate returns how one gate is dealt with for an agent, if it is set.
+// Gate returns the settings of the gate with a name for an agent, and whether there are any.
 func (g Gates) Gate(agent, name string) (Gate, bool) {
 	var out Gate
 	found := false
@@ -167,8 +169,8 @@ func (g Gates) Gate(agent, name string) (Gate, bool) {
 	return out, found
 }
 
-// Join is how a gate is dealt with that was described twice. Scopes are not
-// joined: each concerns what it concerns.
+// Join returns the fail mode and timeout of a gate that is described twice. It does not join the
+// scopes, which [Gates.For] examines one by one.
 func (g Gate) Join(o Gate) Gate {
 	g.FailMode = min(g.FailMode, o.FailMode)
 	if g.Timeout == 0 || o.Timeout != 0 && o.Timeout < g.Timeout {

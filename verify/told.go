@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Told is how a gate would be asked about a call, for people and programs. Its JSON is
-// read by other programs: fields are only added, never renamed.
+// A Told describes for people and programs how a gate would be asked about a call. Other programs
+// read its JSON, so fields are only added and never renamed.
 type Told struct {
 	Name     string `json:"name"`
 	FailMode string `json:"failMode"`
 	Timeout  string `json:"timeout"`
-	// Unset says that no settings tell how to reach it, so that the call is refused.
+	// Unset says that no settings say how to reach the gate, so that the call is refused.
 	Unset bool `json:"unset,omitempty"`
 }
 
-// Tell describes a gate that has the usual time unless it says otherwise.
+// Tell describes a gate. Its timeout is usual, unless the gate has its own.
 func (g Gate) Tell(usual time.Duration, unset bool) Told {
 	if g.Timeout > 0 {
 		usual = g.Timeout
@@ -36,13 +36,13 @@ func (t Told) String() string {
 	return fmt.Sprintf("the verifier %s must agree before it runs, within %s; without an answer %s (failMode %s)", t.Name, t.Timeout, otherwise, t.FailMode)
 }
 
-// Has reports whether a gate is set up, for whichever agent.
+// Has reports whether there is a gate with a name, for any agent.
 func (g Gates) Has(name string) bool {
 	return slices.ContainsFunc(g, func(one Gate) bool { return one.Name == name })
 }
 
-// Silence is what a gate's silence means, in a few words: for all agents, and for those
-// with another mode of their own.
+// Silence returns in a few words the fail mode of a gate: for all agents, and for each agent that
+// has another one.
 func (g Gates) Silence(name string, mode func(agent string) FailMode) string {
 	var said []string
 	for i := range g {

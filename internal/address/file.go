@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// FileURL takes a file URL apart: the machine it names, if another than this
-// one, and the path there.
+// FileURL splits a file URL into the host and the path on it. The host is empty for this machine.
 func FileURL(v string) (host, file string, ok bool) {
 	rest, ok := CutFold(v, "file:")
 	if !ok {

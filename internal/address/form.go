@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Forms are an address with its scheme and without it.
+// Forms returns an address as it is, without its scheme, and with the schemes https and http.
 func Forms(raw string) []string {
 	bare := strings.TrimPrefix(strings.TrimPrefix(raw, "https://"), "http://")
 	return []string{raw, bare, "https://" + bare, "http://" + bare}
 }
 
-// OfOneHost reports an address of the web of which every reader sees the same
-// host: no user, no port, no backslash, nothing unseen.
+// OfOneHost reports whether all programs agree on the host of a web address, because it has no
+// user, no port, no backslash and no invisible character.
 func OfOneHost(raw string) bool {
 	rest, found := strings.CutPrefix(raw, "https://")
 	if !found {
@@ -25,7 +25,7 @@ func OfOneHost(raw string) bool {
 	return !strings.ContainsAny(rest[:end], "@:%[]") && !strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' })
 }
 
-// OnlyHost reports whether an address says nothing but the host.
+// OnlyHost reports whether an address consists of the host only, apart from a scheme and a slash.
 func OnlyHost(raw, host string) bool {
 	_, rest, found := strings.Cut(raw, "://")
 	if !found {
@@ -41,9 +41,10 @@ func LikeHost(path string) bool {
 	return dot > 0 && len(host)-dot > 2 && !strings.ContainsAny(host, " \\:") && len(path) > len(host)
 }
 
-// HostOfPath is the host, in lower case, of an address without a scheme: of «evil.example/login», «//evil.example»,
-// «evil.example:8443», «git@evil.example:a/b» and what a shell connects to. A path may begin with a file that is called so,
-// too. Empty if there is none.
+// HostOfPath returns the host, in lower case, of an address without a scheme, such as
+// «evil.example/login», «//evil.example», «evil.example:8443», «git@evil.example:a/b» or a shell's
+// «/dev/tcp/evil.example/80». It is empty if there is none. A path to a file of such a name looks
+// the same.
 func HostOfPath(path string) string {
 	path = connected(path)
 	rest := strings.TrimLeft(path, "/\\")
@@ -53,7 +54,7 @@ func HostOfPath(path string) string {
 		host = first
 	}
 	host, port, _ := strings.Cut(host, ":")
-	host = strings.TrimSuffix(host, ".") // so it is written, too
+	host = strings.TrimSuffix(host, ".") // a host may be written with a final dot
 	dot := strings.LastIndexByte(host, '.')
 	if dot <= 0 || len(host)-dot <= 2 || len(path) == len(host) || !login && strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, " \\") {
 		return ""
@@ -61,8 +62,9 @@ func HostOfPath(path string) string {
 	return strings.ToLower(host)
 }
 
-// IPOf is the number of another machine with which an address without a scheme begins: of «203.0.113.9», «203.0.113.9:8080»
-// and «git@203.0.113.9:a/b». Empty if there is none. A mask of a network is none.
+// IPOf returns the IPv4 address of another machine with which an address without a scheme begins,
+// such as «203.0.113.9:8080» or «git@203.0.113.9:a/b». It is empty if there is none. Network masks
+// are not addresses of machines.
 func IPOf(word string) string {
 	host, _, _ := strings.Cut(strings.TrimLeft(connected(word), "/\\"), "/")
 	host, _, _ = strings.Cut(host[strings.LastIndexByte(host, '@')+1:], ":")
@@ -73,10 +75,11 @@ func IPOf(word string) string {
 	return host
 }
 
-// connected is what stands behind the folders under which shells connect: «evil.example/80» of «/dev/tcp/evil.example/80».
+// connected returns «evil.example/80» for «/dev/tcp/evil.example/80», a path with which shells
+// connect to a host. Other paths are returned as they are.
 func connected(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, "/dev/tcp/"), "/dev/udp/")
 }
 
-// firstNoMachine begins the numbers of groups, and those that are masks.
+// firstNoMachine is the first byte from which on IPv4 addresses are multicast, reserved or masks.
 const firstNoMachine = 224

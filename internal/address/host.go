@@ -1,4 +1,4 @@
-// Package address says what an address on the network tells of whom it reaches.
+// Package address parses network addresses and says which host they reach.
 package address
 
 import (
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// HostOf returns the host of a URL, in lower case, and whether the URL is
-// written so plainly that every reader agrees on it. Only plain ones may
-// match a host in a case: «https://good.example@evil.example» may not.
+// HostOf returns the host of a URL in lower case. Plain says that the URL is a web address on whose
+// host all programs agree; «https://good.example@evil.example» is not plain. Only the host of a
+// plain URL may match the host in a rule.
 func HostOf(raw string) (host string, plain bool) {
 	rest, web := CutFold(raw, "https://")
 	if !web {
@@ -24,7 +24,7 @@ func HostOf(raw string) (host string, plain bool) {
 		rest = rest[:i]
 	}
 	if plain = web; strings.ContainsRune(rest, '\\') {
-		return "", false // some readers end the host there, others take it for a login
+		return "", false // for some programs a backslash ends the host, for others it is part of a login
 	}
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		rest, plain = rest[i+1:], false
@@ -36,7 +36,8 @@ func HostOf(raw string) (host string, plain bool) {
 	return host, plain && PlainHost(host)
 }
 
-// PlainHost reports a host in lower case, without anything that is read in two ways.
+// PlainHost reports whether a host is in lower case and has only characters that all programs read
+// in the same way.
 func PlainHost(h string) bool {
 	if h == "" || len(h) > 253 {
 		return false
@@ -59,8 +60,8 @@ func digits(s string) bool {
 	return true
 }
 
-// MatchHost matches a host against «example.com» or «*.example.com». The
-// second stands for names below it, not for itself.
+// MatchHost matches a host against a pattern such as «example.com» or «*.example.com». The latter
+// matches names below example.com, but not example.com itself.
 func MatchHost(pattern, host string) bool {
 	if tail, ok := strings.CutPrefix(pattern, "*."); ok {
 		return len(host) > len(tail)+1 && strings.HasSuffix(host, tail) && host[len(host)-len(tail)-1] == '.'
@@ -68,8 +69,8 @@ func MatchHost(pattern, host string) bool {
 	return pattern == host
 }
 
-// Plain reports an address of which every reader sees the same host: a
-// scheme of the web or none, no user, no backslash, nothing unseen.
+// Plain reports whether all programs agree on the host of an address, because it has a known scheme
+// or none, no user, no backslash and no invisible character.
 func Plain(raw string) bool {
 	for i := range len(raw) {
 		if c := raw[i]; c <= ' ' || c >= 0x7f || c == '\\' {
@@ -90,7 +91,7 @@ func Plain(raw string) bool {
 	return !strings.Contains(rest, "@") && PlainHost(host)
 }
 
-// CutFold is [strings.CutPrefix] for a beginning in any letters.
+// CutFold is [strings.CutPrefix] without regard to case.
 func CutFold(s, head string) (string, bool) {
 	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
 		return s[len(head):], true
@@ -98,9 +99,9 @@ func CutFold(s, head string) (string, bool) {
 	return s, false
 }
 
-// Parts returns the host of an address, and whether the address holds nothing
-// else but a path: no user, port, query or fragment, and no letter that readers
-// could take for another. «*» is what a shell has yet to find out.
+// Parts returns the host of an address. Path says that, apart from the host, the address has only a
+// path: no user, port, query or fragment, no unusual character, and no «*», which is a part that is
+// not known yet.
 func Parts(raw string) (host string, path bool) {
 	rest, ok := CutFold(raw, "https://")
 	if !ok {
@@ -111,7 +112,7 @@ func Parts(raw string) (host string, path bool) {
 	return host, PlainHost(host) && !strings.ContainsAny(rest, "@?#*") && Plain(raw)
 }
 
-// Loopback reports a host that is this very machine.
+// Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")

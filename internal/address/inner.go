@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Openness is how open an answer of a host can be at most. This machine, its
-// neighbours and names that mean something only here answer what others
-// cannot ask for; the metadata services of clouds hand out keys.
+// Openness returns the least guarded secrecy that the answers of a host can have. Answers of this
+// machine, its local network and local names are private, because others cannot get them. Answers
+// of the metadata services of clouds are secret, because they contain keys.
 func Openness(host string) floodmark.Secrecy {
 	host = strings.Trim(host, "[]")
 	host, _, _ = strings.Cut(host, "%") // fe80::1%eth0
@@ -37,12 +37,13 @@ func Openness(host string) floodmark.Secrecy {
 	return floodmark.Public
 }
 
-// inner reports an address of this machine or of its neighbours.
+// inner reports whether an address is that of this machine or of its local network.
 func inner(ip netip.Addr) bool {
 	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsPrivate() || ip.IsUnspecified()
 }
 
-// embedsInner reports an address that only wraps one of version 4.
+// embedsInner reports whether an IPv6 address contains an IPv4 address of this machine or of its
+// local network.
 func embedsInner(ip netip.Addr) bool {
 	b := ip.As16()
 	if b[0] != 0 || b[1] != 0 && b[1] != 0x64 { // neither ::a.b.c.d nor 64:ff9b::a.b.c.d
@@ -51,8 +52,8 @@ func embedsInner(ip netip.Addr) bool {
 	return inner(netip.AddrFrom4([4]byte{b[12], b[13], b[14], b[15]}))
 }
 
-// numeric reports an address in a form that only some readers take for one:
-// 127.1, 0x7f.0.0.1, 017700000001.
+// numeric reports whether a host has a form that some programs read as an IP address: 127.1,
+// 0x7f.0.0.1, 017700000001.
 func numeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if strings.HasPrefix(last, "0x") {

@@ -11,11 +11,10 @@ import (
 // maxLabel is how long one part of a name may be, by RFC 1035.
 const maxLabel = 63
 
-// Place reports whether a text is a host and a port that a box may be let to reach,
-// such as «api.example:443», and returns the host. It must be a name of the open network
-// in its usual form: in lower case, no address in numbers, no name of this
-// machine, of its neighbours or of a cloud's metadata, no pattern, and no letters
-// that stand for others («xn--»).
+// Place reports whether a text is a host and port that a box may be allowed to reach, such as
+// «api.example:443», and returns the host. The host must be a public name in lower case. IP
+// addresses, local names, the metadata services of clouds, patterns and encoded names («xn--») are
+// refused.
 func Place(text string) (host string, ok bool) {
 	host, port, _ := strings.Cut(text, ":")
 	n, err := strconv.Atoi(port)
@@ -33,8 +32,8 @@ func Place(text string) (host string, ok bool) {
 	return host, true
 }
 
-// Public reports an address of the open network, by the registries of special
-// addresses (RFC 6890 and after).
+// Public reports whether an address is public, according to the registries of special addresses
+// (RFC 6890 and later).
 func Public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if ip.Zone() != "" || !ip.IsGlobalUnicast() || ip.IsPrivate() {
@@ -43,7 +42,7 @@ func Public(ip netip.Addr) bool {
 	within := []string{"2000::/3", "0.0.0.0/0"}
 	without := []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"168.63.129.16/32", // every machine in Azure is told its settings there
+		"168.63.129.16/32", // machines in Azure get their settings from it
 		"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 	}
 	return in(ip, within) && !in(ip, without)

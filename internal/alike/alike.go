@@ -1,6 +1,6 @@
-// Package alike groups the sources of a session that no rule can tell apart, so that a rule is
-// asked of each group once and not of each source. It holds numbers, and the places sources came
-// from; the caller supplies what a rule asks.
+// Package alike groups the sources of a session that no rule can distinguish, so that a rule is
+// evaluated once for each group and not for each source. It stores only the numbers of the sources
+// and the places they came from; the caller supplies the rules.
 package alike
 
 import (
@@ -9,35 +9,36 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Dead is the bit of [Sources.Stands] for a source that does not count; the rest is its trust.
+// Dead is the bit in [Sources.Stands] of a source that has no effect any more. The other bits are
+// the trust of the source.
 const Dead = 1 << 7
 
-// Sources are the sources of one session as they are now. Sources are only added, and of an
-// existing one only how it stands changes.
+// Sources are the sources of one session as they are now. Sources are only added, and only the byte
+// in Stands of an existing source changes.
 type Sources interface {
-	// Stands returns a byte for each source, see [Dead]. The session owns it.
+	// Stands returns a byte for each source, see [Dead]. The caller must not change the slice.
 	Stands() []byte
 	// Origin returns where the n-th source came from.
 	Origin(n int) floodmark.Origin
 }
 
-// A Book remembers the groups of one session, with what rules asked of them. It changes no
-// answer. It belongs to the caller that judges the session; the zero Book remembers nothing.
+// A Book is a cache of the groups of one session and of the results of rules for them. It never
+// changes a result. It belongs to the caller that judges the session. The zero Book is empty.
 type Book struct {
-	at     []byte  // how each source stood
-	of     []int32 // its group then, if it was not dead
+	at     []byte  // the byte of each source when it was last looked at
+	of     []int32 // the group of each source, if it was not dead
 	groups []group
-	places map[string]int32 // of each place, the newest group
-	log    []change         // of groups since all classes were brought up to date
+	places map[string]int32 // the newest group of each place
+	log    []change         // changes of groups that not all classes include yet
 	kept   map[any]*classes
 	passed []passed
 	bytes  int
 }
 
-// A group is live sources that have the same kind, tool, place and trust.
+// A group consists of live sources with the same kind, tool, place and trust.
 type group struct {
-	first int32 // the oldest that ever was in it
-	n     int32
+	first int32 // the oldest source that was ever in the group
+	n     int32 // how many sources are in the group now
 	older int32 // another group with the same place; -1 if there is none
 	trust floodmark.Trust
 	place string
@@ -45,8 +46,8 @@ type group struct {
 
 type change struct{ group, by int32 }
 
-// maxBytes bounds what a book remembers; when it is full, sources are asked one by one. The
-// sizes of a source, of a group and of a class are measured and rounded up.
+// maxBytes bounds the memory of a book. When it is full, rules are evaluated for each source. The
+// sizes of a source, a group and a class are measured and rounded up.
 const (
 	maxBytes    = 32 << 20
 	sourceBytes = 5
@@ -54,10 +55,10 @@ const (
 	classBytes  = 160
 )
 
-// block is how many sources are compared at once with their former bytes.
+// block is how many bytes of sources are compared at once with their earlier values.
 const block = 512
 
-// Size returns about how many bytes of memory the book takes.
+// Size returns roughly how many bytes of memory the book takes.
 func (b *Book) Size() int64 { return int64(b.bytes) }
 
 // full reports whether the book may remember no more.
@@ -66,7 +67,7 @@ func (b *Book) full() bool { return b.bytes > maxBytes }
 // update brings the groups up to date. It returns false if there are too many.
 func (b *Book) update(s Sources) bool {
 	stands := s.Stands()
-	if len(stands) < len(b.at) { // it was another session's
+	if len(stands) < len(b.at) { // the book was filled by another session
 		*b = Book{}
 	}
 	for from := 0; from < len(stands); from += block {
@@ -97,7 +98,7 @@ func (b *Book) update(s Sources) bool {
 	return true
 }
 
-// look takes note of how one source stands.
+// look records the current byte of one source and moves the source to its group.
 func (b *Book) look(s Sources, i int, stands byte) {
 	if b.at[i] == stands {
 		return
@@ -116,11 +117,11 @@ func (b *Book) add(g, by int32) {
 	b.log = append(b.log, change{g, by})
 }
 
-// maxLook bounds how many groups of a place are compared with a source. Beyond it two groups may
-// be the same, which only costs more.
+// maxLook bounds how many groups of a place are compared with a source. With more groups, two of
+// them may be equal, which costs time but changes no result.
 const maxLook = 64
 
-// find returns the group of a source, and makes one if there is none.
+// find returns the group of a source, which it creates if necessary.
 func (b *Book) find(s Sources, i int, trust floodmark.Trust) int32 {
 	o := s.Origin(i)
 	newest, ok := b.places[o.Place]

@@ -6,16 +6,16 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Class is what one rule can tell of a source: groups of one class are the same to it. Fields
-// that the rule does not look at are zero.
+// A Class is what one rule looks at in a source. The rule cannot distinguish groups of the same
+// class. Fields that the rule does not look at are zero.
 type Class struct {
-	Bits       uint64 // what follows from a source alone
+	Bits       uint64 // what the rule derives from the source alone
 	Trust      floodmark.Trust
 	Kind, Tool string
 }
 
-// A Teller makes a function that returns the class of a source for one rule. The function is
-// used for many sources in a row, which is cheaper.
+// A Teller returns a function that returns the class of a source for one rule. The function is used
+// for many sources in a row, so that work common to them is done once.
 type Teller func() func(*floodmark.Origin, floodmark.Trust) Class
 
 // classes are the classes of the groups for one rule.
@@ -23,29 +23,29 @@ type classes struct {
 	tell  Teller
 	ids   map[Class]int32
 	all   []Class
-	n     []int32 // how many live sources each has
-	first []int32 // the oldest group of each
+	n     []int32 // how many live sources each class has
+	first []int32 // the oldest group of each class
 	of    []int32 // the class of each group
-	upTo  int     // where in the log
-	over  bool    // there was no room for them
+	upTo  int     // how much of the book's log is included
+	over  bool    // the classes did not fit into the book
 }
 
-// A Test asks something of a source's place that depends on the call.
+// A Test is a condition on a source's place that depends on the call.
 type Test struct {
-	// Name says what is asked: tests of the same name and value answer the same. A test
-	// without a name asks whether the place is the value.
+	// Name and Value identify the condition: tests with the same name and value have the same
+	// results. A test without a name is whether the place is Value.
 	Name, Value string
 	Holds       func(place, value string) bool
-	Off         bool // its answer does not matter
+	Off         bool // the result does not matter
 }
 
 // MaxTests bounds the tests of one rule.
 const MaxTests = 8
 
-// maxCells bounds how many members are told apart.
+// maxCells bounds the combinations of a class and the tests it may pass.
 const maxCells = 1 << 16
 
-// A Member stands for N sources of one class that pass the same tests. Origin and Trust are those
+// A Member represents N sources of one class that pass the same tests. Origin and Trust are those
 // of one source of the class, which may pass other tests.
 type Member struct {
 	Origin *floodmark.Origin
@@ -55,9 +55,9 @@ type Member struct {
 	N      int
 }
 
-// Count shows the live sources of a session as members: each source is in one. Key names what is
-// asked: a key always needs the same Teller. Count returns false, and shows nothing, if there are
-// too many.
+// Count calls show with the live sources of a session as members, so that each source is in exactly
+// one member. Key names the rule: the same key must always come with the same Teller. If there are
+// too many sources, Count returns false and does not call show.
 func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Member)) bool {
 	if !b.update(s) {
 		return false
@@ -75,7 +75,7 @@ func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Me
 	}
 	if b.renew(s, c); b.full() {
 		b.bytes -= c.size()
-		*c = classes{over: true} // they are not made anew each time
+		*c = classes{over: true} // so that they are not computed again at each call
 		return false
 	}
 	named := func(t Test) bool { return t.Name != "" && !t.Off }
@@ -90,7 +90,7 @@ func (b *Book) Count(s Sources, key any, tell Teller, tests []Test, show func(Me
 	return true
 }
 
-// size returns how many bytes the classes count for in the book.
+// size returns how many bytes of the book the classes take.
 func (c *classes) size() int { return 4*len(c.of) + classBytes*len(c.all) }
 
 // renew brings classes up to date with the groups.
@@ -107,7 +107,7 @@ func (b *Book) renew(s Sources, c *classes) {
 		}
 	}
 	for _, change := range b.log[c.upTo:] {
-		if int(change.group) < known { // the others were counted as they are now
+		if int(change.group) < known { // newer groups were just added with their current number
 			c.n[c.of[change.group]] += change.by
 		}
 	}
@@ -115,7 +115,7 @@ func (b *Book) renew(s Sources, c *classes) {
 	b.bytes += c.size() - was
 }
 
-// id returns the id of a class, the one of the next group; it adds a new class.
+// id returns the id of the class of the next group. It adds the class if it is new.
 func (c *classes) id(class Class) int32 {
 	if n := len(c.of); n > 0 && c.all[c.of[n-1]] == class {
 		return c.of[n-1]
@@ -136,8 +136,8 @@ func (b *Book) member(s Sources, c *classes, class int32, passed uint, n int32) 
 	return Member{&o, g.trust, c.all[class], passed, int(n)}
 }
 
-// showPlaces shows members where a test only asks whether a place is its value: all others of
-// a class are the same.
+// showPlaces shows the members if each test is only whether the place is its value. All sources of
+// a class at other places are then one member.
 func (b *Book) showPlaces(s Sources, c *classes, tests []Test, show func(Member)) {
 	rest := c.n
 	for i, t := range tests {
@@ -188,8 +188,8 @@ func (b *Book) showAll(s Sources, c *classes, tests []Test, show func(Member)) {
 	}
 }
 
-// A passed remembers which groups passed a test, for the next rules that ask the same of the
-// same call.
+// A passed remembers which groups passed a test, for other rules with the same test for the same
+// call.
 type passed struct {
 	name, value string
 	groups      []bool
@@ -198,7 +198,7 @@ type passed struct {
 // maxPassed is how many tests are remembered.
 const maxPassed = 4
 
-// put applies a test to all groups, and sets the bit of each that passes.
+// put applies a test to all groups, and sets the bit of each group that passes.
 func (b *Book) put(t Test, into []uint8, bit uint8) {
 	if t.Name == "" {
 		for g, ok := b.places[t.Value]; ok && g >= 0; g = b.groups[g].older {

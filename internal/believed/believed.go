@@ -1,6 +1,6 @@
-// Package believed keeps which sources of a session count, by how much they are believed, so that
-// nothing has to go through all of them. It holds numbers of sources and knows nothing of what
-// is in one.
+// Package believed lists the live sources of a session by their trust, so that no question about
+// them has to go through all sources. It stores only the numbers of sources and knows nothing of
+// their content.
 package believed
 
 import (
@@ -9,28 +9,28 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Most is how many sources are named: a person reads no more.
+// Most bounds the sources that are named to a person, who would not read more.
 const Most = 5
 
-// A Book holds the sources of a session, above all the live ones. Its zero value holds none.
+// A Book lists sources of a session. The zero Book is empty.
 type Book struct {
-	levels [floodmark.System + 1]level
-	first  [floodmark.Public + 1][]floodmark.NodeID // the oldest that is so secret, if one is
+	levels [floodmark.System + 1]level              // live sources by effective trust
+	first  [floodmark.Public + 1][]floodmark.NodeID // the oldest live source of each secrecy
 
-	// These hold of all sources, live or not, in order: those that are secret by themselves,
-	// and those whose content an older one has, or is not known.
+	// Secret are the sources, live or not, that are secret by themselves. Twins are the sources,
+	// live or not, whose content is unknown or also that of an older source. Both are in order.
 	Secret, twins []floodmark.NodeID
 }
 
-// A level is what is believed as much, oldest first.
+// A level lists sources with the same trust, oldest first.
 type level struct {
-	live  []floodmark.NodeID
-	back  []comeback         // those that were new again
-	roots []floodmark.NodeID // the first that are believed no more by themselves either
+	live  []floodmark.NodeID // by effective trust
+	back  []comeback         // the live sources that became new again
+	roots []floodmark.NodeID // the first sources by their own trust, at most [Most]
 }
 
-// A comeback is a source that was new again when some node was the next; since is the largest
-// of these up to here.
+// A comeback is a source that became new again, with the number that the next source would have had
+// then. Since is the largest of these numbers in the list up to here.
 type comeback struct{ node, since floodmark.NodeID }
 
 // Cut forgets the sources from a node on.
@@ -48,7 +48,8 @@ func (b *Book) Cut(n floodmark.NodeID) {
 	}
 }
 
-// cut drops the last of a list for as long as they are to go. An empty list is nil.
+// cut removes elements from the end of a list while goes returns true for them. An empty result is
+// nil.
 func cut[T any](list []T, goes func(T) bool) []T {
 	for len(list) > 0 && goes(list[len(list)-1]) {
 		list = list[:len(list)-1]
@@ -59,8 +60,8 @@ func cut[T any](list []T, goes func(T) bool) []T {
 	return list
 }
 
-// Add takes in a live source that is newer than all that are here: since when it was new again,
-// or 0, how much it is believed by itself, and its label with what it was made from.
+// Add adds a live source that is newer than all sources in the book. Since is when it became new
+// again, or 0. Own is its own trust, and effective is its label together with its inputs.
 func (b *Book) Add(n, since floodmark.NodeID, own floodmark.Trust, effective floodmark.Label) {
 	l := &b.levels[effective.Trust]
 	l.live = append(l.live, n)
@@ -78,10 +79,10 @@ func (b *Book) Add(n, since floodmark.NodeID, own floodmark.Trust, effective flo
 	}
 }
 
-// First returns the oldest that is exactly so secret, and none if no one is.
+// First returns the oldest live source with exactly this secrecy; empty if there is none.
 func (b *Book) First(s floodmark.Secrecy) []floodmark.NodeID { return slices.Clone(b.first[s]) }
 
-// Note takes in a source that is newer than all that are here, live or not.
+// Note records a source, live or not, that is newer than all sources in the book.
 func (b *Book) Note(n floodmark.NodeID, secret, twin bool) {
 	if secret {
 		b.Secret = append(b.Secret, n)
@@ -91,7 +92,7 @@ func (b *Book) Note(n floodmark.NodeID, secret, twin bool) {
 	}
 }
 
-// Twin returns the oldest twin that is the same.
+// Twin returns the oldest twin for which same returns true.
 func (b *Book) Twin(same func(floodmark.NodeID) bool) (floodmark.NodeID, bool) {
 	for _, n := range b.twins {
 		if same(n) {
@@ -101,8 +102,9 @@ func (b *Book) Twin(same func(floodmark.NodeID) bool) (floodmark.NodeID, bool) {
 	return 0, false
 }
 
-// Newer reports whether one that is believed less than limit is new to who was told of all when
-// from was the next node. Those that but excuses are not; since says when a source was new again.
+// Newer reports whether a live source with a trust below limit is new since from was the next node:
+// it was added, or became new again, after that. Since returns when a source became new again.
+// Sources for which but returns true are ignored.
 func (b *Book) Newer(from floodmark.NodeID, limit floodmark.Trust, since func(floodmark.NodeID) floodmark.NodeID, but func(floodmark.NodeID) bool) bool {
 	for t := range b.levels[:min(int(limit), len(b.levels))] {
 		l := &b.levels[t]
@@ -120,8 +122,8 @@ func (b *Book) Newer(from floodmark.NodeID, limit floodmark.Trust, since func(fl
 	return false
 }
 
-// Roots returns those that are believed at most at limit by themselves: the least believed
-// first, then the oldest.
+// Roots returns at most [Most] live sources whose own trust is at most limit, the least trusted
+// first and then the oldest.
 func (b *Book) Roots(limit floodmark.Trust) (nodes []floodmark.NodeID) {
 	for t := floodmark.Untrusted; t <= min(limit, floodmark.System); t++ {
 		nodes = append(nodes, b.levels[t].roots...)
@@ -129,15 +131,15 @@ func (b *Book) Roots(limit floodmark.Trust) (nodes []floodmark.NodeID) {
 	return nodes[:min(len(nodes), Most)]
 }
 
-// A Worst is the least believed of the sources it was given, the older ones first among equals.
-// Nodes come from the newest to the oldest.
+// A Worst collects the least trusted of the sources that are added. Of sources with the same trust,
+// the one added last comes first. Sources must be added from the newest to the oldest.
 type Worst struct {
 	n     int
 	nodes [Most]floodmark.NodeID
 	trust [Most]floodmark.Trust
 }
 
-// Add gives it one.
+// Add adds a source with its trust.
 func (w *Worst) Add(n floodmark.NodeID, t floodmark.Trust) {
 	at := 0
 	for at < w.n && w.trust[at] < t {
@@ -152,7 +154,7 @@ func (w *Worst) Add(n floodmark.NodeID, t floodmark.Trust) {
 	w.nodes[at], w.trust[at] = n, t
 }
 
-// Nodes returns them; nil if there are none.
+// Nodes returns the collected sources; nil if there are none.
 func (w *Worst) Nodes() []floodmark.NodeID {
 	return append([]floodmark.NodeID(nil), w.nodes[:w.n]...)
 }

@@ -9,8 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// most bounds the words one brace expression is expanded to; beyond it
-// the word is left as a pattern.
+// most bounds the words that one word is expanded to. With more, it becomes the pattern «*».
 const most = 256
 
 func braced(w *syntax.Word) bool {
@@ -22,7 +21,7 @@ func braced(w *syntax.Word) bool {
 	return false
 }
 
-// Expand returns the words that a{b,c}d stands for.
+// Expand returns the words that a shell expands a word such as a{b,c}d to.
 func Expand(w *syntax.Word) []*syntax.Word {
 	if !braced(w) {
 		return []*syntax.Word{w}
@@ -73,7 +72,7 @@ func ways(b *syntax.BraceExp) []*syntax.Word {
 	switch {
 	case letters(first, last):
 		from, to = int(first[0]), int(last[0])
-	case err != nil || err2 != nil: // who knows: a variable that no line sets
+	case err != nil || err2 != nil: // unknown, like a variable that no line sets
 		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: "_"}}}}}
 	case len(b.Elems) > 2 || to-from > most || from-to > most || len(first) > 1 && (first[0] == '0' || strings.HasPrefix(first, "-0")):
 		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ArithmExp{X: &syntax.Word{}}}}} // some number
@@ -94,7 +93,7 @@ func ways(b *syntax.BraceExp) []*syntax.Word {
 	}
 }
 
-// letters reports two letters of one case.
+// letters reports whether a and b are single letters of the same case.
 func letters(a, b string) bool {
 	in := func(low, high string) bool { return low <= a && a <= high && low <= b && b <= high }
 	return len(a) == 1 && len(b) == 1 && (in("a", "z") || in("A", "Z"))

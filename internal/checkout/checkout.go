@@ -1,5 +1,5 @@
-// Package checkout says what a working tree of a repository is worth, and what an owner
-// vouches for who vouches for it.
+// Package checkout says how a working tree of a repository is labelled as a source, and which
+// digest an owner endorses to endorse it.
 package checkout
 
 import (
@@ -10,25 +10,25 @@ import (
 
 // A Checkout is a working tree of a repository, as far as its files tell.
 type Checkout struct {
-	// Root is its folder.
+	// Root is the folder of the working tree.
 	Root string
-	// Own says that every commit that counts is by one of the owner's
-	// identities. Nothing else is known to be the owner's.
+	// Own says that all commits that were examined are by one of the owner's identities.
 	Own bool
-	// Team says that it is the owner's team's, by the owner's word, at what the team
-	// has. It runs as the owner's own does; what is read of it is shared.
+	// Team says that the owner declared the repository as their team's, and that the team has the
+	// commits of this checkout. Its code runs like the owner's own, and its content is read as
+	// Shared.
 	Team bool
-	// Commit is the newest commit by another author, Remote where it was cloned
-	// from, for a person to read.
+	// Commit is the newest commit by another person. Remote is where the repository was cloned
+	// from, for display.
 	Commit, Remote string
 }
 
-// Digest stands for a repository at a commit: what an owner vouches for.
+// Digest returns the digest of a repository at a commit, which an owner endorses.
 func (c Checkout) Digest() floodmark.Digest {
 	return floodmark.DigestOf("checkout\x00" + c.Remote + "\x00" + c.Commit)
 }
 
-// Source is a checkout as a source.
+// Source returns a checkout as a source.
 func (c Checkout) Source() floodmark.Source {
 	name := "repository"
 	if c.Remote != "" {
@@ -48,7 +48,7 @@ func (c Checkout) Source() floodmark.Source {
 	}
 }
 
-// IsID reports the full name of an object of git.
+// IsID reports whether s is the full name of a git object.
 func IsID(s string) bool {
 	_, err := hex.DecodeString(s)
 	return err == nil && (len(s) == 40 || len(s) == 64)

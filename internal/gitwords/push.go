@@ -9,17 +9,16 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// Pushes reports a line that sends nothing but what a plain push of one branch
-// sends, from the folder of the project to where that came from: no other
-// remote, nothing forced, renamed or deleted, and nothing in the line decides
-// anew where a push goes or what is in it. The branch is empty if it is the one
-// that is checked out then.
+// Pushes reports whether all that a line sends is a plain push of one branch, from the folder of
+// the project to its usual remote. Nothing is forced, renamed or deleted, and nothing else in the
+// line changes where the push goes or what it sends. The branch is empty if the push sends the
+// branch that is checked out at that point.
 func Pushes(r *shellscan.Report, project string) (branch string, ok bool) {
 	return pushes(r, project, func(p *shellscan.Part) bool { return slices.ContainsFunc(p.Effects, steers) })
 }
 
-// PushesToo reports the same of a line in which programs other than git may also delete or
-// change something: none of that is sent, and both can be done one after the other.
+// PushesToo reports the same as [Pushes], but programs other than git may also delete or change
+// something, because such changes are not sent.
 func PushesToo(r *shellscan.Report, project string) bool {
 	_, ok := pushes(r, project, func(p *shellscan.Part) bool {
 		return slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return steers(e) && (e != floodmark.Change || isGit(p)) })
@@ -54,8 +53,8 @@ func pushes(r *shellscan.Report, project string, bends func(*shellscan.Part) boo
 	return branch, found && keepsTree(r)
 }
 
-// keepsTree reports that a line reaches no address and writes nothing before it
-// pushes, but in good order. What git puts into the tree after that stays here.
+// keepsTree reports whether a line reaches no address and writes nothing before it pushes, except
+// by formatting. Git may change the tree after the push, because that is not sent.
 func keepsTree(r *shellscan.Report) bool {
 	moved := false
 	for i := range r.Effects {
@@ -73,8 +72,8 @@ func keepsTree(r *shellscan.Report) bool {
 	return !moved || !r.Loops
 }
 
-// worksIn reports that all git commands of a line that run hooks, as a push does,
-// work in one folder.
+// worksIn reports whether all git commands of a line that run hooks, as a push does, work in the
+// folder of the project.
 func worksIn(r *shellscan.Report, project string) bool {
 	found := false
 	for i := range r.Effects {
@@ -89,8 +88,8 @@ func worksIn(r *shellscan.Report, project string) bool {
 	return found
 }
 
-// PlainPush reports the words of a push that names no more than the usual
-// remote and a branch of the same name there, and that branch.
+// PlainPush reports whether the words of a push name at most the remote origin and a branch, which
+// gets the same name there. It returns the branch, if the words name one.
 func PlainPush(words []string) (branch string, ok bool) {
 	var operands []string
 	for _, w := range words {
@@ -114,12 +113,12 @@ func PlainPush(words []string) (branch string, ok bool) {
 	}) < 0
 }
 
-// steers reports an effect that may decide what a push sends, and where.
+// steers reports whether an effect may change what a push sends, or where.
 func steers(e floodmark.Effect) bool {
 	return e == floodmark.Send || e == floodmark.Admin || e == floodmark.Change
 }
 
-// formats reports a program that writes only what it read, in good order.
+// formats reports whether a program is a formatter, which writes only what it read.
 func formats(command string) bool {
 	return slices.Contains([]string{"gofmt", "gofumpt", "goimports", "rustfmt", "clang-format"}, command)
 }

@@ -1,6 +1,5 @@
-// Package gitwords finds the words of a command line by which git may be told a
-// revision, and what its pushes send. It says nothing about what they name, which
-// takes a look at the repository.
+// Package gitwords finds the words of a command line that may name a git revision, and what its
+// pushes send. It does not look into the repository.
 package gitwords
 
 import (
@@ -12,23 +11,23 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// All stands for every revision that a repository has a name for.
+// All means every revision that has a name in the repository.
 const All = "*"
 
-// TagItself ends a word that stands for a tag, and not for what it is put on.
+// TagItself is the suffix of a word that means a tag itself, and not the commit it names.
 const TagItself = "^{tag}"
 
-// maxWords bounds the words of a line; more of them may name anything.
+// maxWords bounds the words of a line. A line with more is treated as naming every revision.
 const maxWords = 256
 
-// Revisions are what the git commands of a line may be told as a revision. Moves says that
-// afterwards the commit that is checked out shows what they have brought into the tree.
+// Revisions are the words of a line's git commands that may name a revision. Moves says that
+// whatever the commands bring into the tree is afterwards part of the checked out commit.
 type Revisions struct {
 	Words []string
 	Moves bool
 }
 
-// Of looks through a line.
+// Of returns the revisions of a line.
 func Of(r *shellscan.Report, text string) Revisions {
 	if !r.Understood {
 		return guessed(text)
@@ -49,7 +48,7 @@ func Of(r *shellscan.Report, text string) Revisions {
 		named := operands(args)
 		v.Words = append(append(v.Words, named...), implied(sub, args, named)...)
 		if sub == "stash" && len(args) > 0 && args[0] != "push" && args[0] != "list" {
-			v.Words = append(v.Words, sub) // it need not be named
+			v.Words = append(v.Words, sub) // git uses the stash even if no word names it
 		}
 		if len(p.Words) >= shellscan.MaxPartWords || observes && all(sub, args) || given && lists(sub) {
 			v.Words = append(v.Words, All)
@@ -64,7 +63,7 @@ func Of(r *shellscan.Report, text string) Revisions {
 	return v
 }
 
-// With are those of two lines.
+// With returns the revisions of two lines together.
 func (v Revisions) With(w Revisions) Revisions {
 	if len(v.Words) == 0 {
 		return w
@@ -72,7 +71,7 @@ func (v Revisions) With(w Revisions) Revisions {
 	return Revisions{Words: slices.Concat(v.Words, w.Words), Moves: v.Moves && w.Moves}
 }
 
-// redirects reports that the shell writes what a command prints.
+// redirects reports whether the shell writes what a command prints.
 func redirects(r *shellscan.Report) bool {
 	return slices.ContainsFunc(r.Effects, func(e shellscan.Effect) bool { return e.Kind == shellscan.Write && e.Command == "" })
 }
@@ -85,7 +84,7 @@ func named(word string) bool {
 	return strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe") == "git"
 }
 
-// split finds the subcommand of a command of git's, and what comes after it.
+// split returns the subcommand of a git command and the words after it.
 func split(p *shellscan.Part) (sub string, args []string) {
 	args = p.Words[1:]
 	if len(p.Entries) == 0 || len(p.Entries[0].Words) < 2 {
@@ -98,15 +97,15 @@ func split(p *shellscan.Part) (sub string, args []string) {
 	return words[0], args
 }
 
-// operands are the words that may name a revision, values of options among them. A message
-// is none.
+// operands returns the words that may name a revision, including values of options, but without
+// commit messages.
 func operands(args []string) (list []string) {
 	for i, w := range args {
 		if i > 0 && (args[i-1] == "-m" || args[i-1] == "--message") {
 			continue
 		}
 		switch name, value, joined := strings.Cut(w, "="); {
-		case strings.HasPrefix(w, "*"): // what another git of the line names, which is looked at there, or files
+		case strings.HasPrefix(w, "*"): // files, or the output of another git command, whose words are examined there
 			if _, rest, ok := strings.Cut(w, ".."); ok {
 				list = append(list, ".."+rest)
 			}
@@ -121,9 +120,9 @@ func operands(args []string) (list []string) {
 	return list
 }
 
-// implied are revisions that a command takes without their whole name: «-» is the branch of
-// before, a merge that names nothing takes the upstream, and of a tag what it says is shown.
-// Where the commit that is checked out shows it afterwards, nothing has to be said.
+// implied returns revisions that a command uses although its words do not name them in full: «-» is
+// the previous branch, a merge without operands uses the upstream, and show also prints the message
+// of a tag. Revisions that are part of the checked out commit afterwards are left out.
 func implied(sub string, args, named []string) (list []string) {
 	switch sub {
 	case "checkout", "switch", "merge", "rebase", "cherry-pick", "revert":
@@ -144,8 +143,8 @@ func implied(sub string, args, named []string) (list []string) {
 	return list
 }
 
-// all reports options by which a command that only reads takes in more revisions than it
-// names, and lists of names that show what was written beside them.
+// all reports whether an option makes a command that only reads show more revisions than it names.
+// For a command that lists names, it reports whether the list also shows messages.
 func all(sub string, args []string) bool {
 	return slices.ContainsFunc(args, func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
@@ -160,13 +159,13 @@ func all(sub string, args []string) bool {
 	}) || sub == "show-branch"
 }
 
-// lists reports a command that lists names. A name is not what lies in a revision.
+// lists reports whether a subcommand lists names. A name is not the content of a revision.
 func lists(sub string) bool {
 	return sub == "branch" || sub == "tag" || sub == "for-each-ref" || sub == "show-ref"
 }
 
-// moves reports a command after which the commit that is checked out, or a merge that is
-// under way, shows what it brought: that is looked at whenever something is run.
+// moves reports whether all that a command brings into the tree is afterwards part of the checked
+// out commit, or of a merge in progress. These are examined whenever something is run.
 func moves(sub string, args []string) bool {
 	plain := 0
 	for _, w := range args {
@@ -188,9 +187,10 @@ func moves(sub string, args []string) bool {
 	return false
 }
 
-// guessed looks through a line that was not understood: each word may be one of git's.
+// guessed returns the revisions of a line that was not understood. Each word after «git» may name
+// one.
 func guessed(text string) (v Revisions) {
-	open := strings.ContainsAny(text, "$`*") || strings.Contains(text, "xargs") // some words are not known
+	open := strings.ContainsAny(text, "$`*") || strings.Contains(text, "xargs") // some words are unknown
 	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|&\n\r(){}`$", r) }) {
 		words := strings.FieldsFunc(piece, func(r rune) bool { return strings.ContainsRune(" \t\"'<>,\\[]", r) })
 		at := slices.IndexFunc(words, named)

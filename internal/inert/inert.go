@@ -1,5 +1,5 @@
-// Package inert keeps text from being loaded: it knows what a reader's program fetches
-// or runs by itself, and rewrites it so that nothing happens before a click.
+// Package inert rewrites text so that the program that displays it fetches and runs nothing before
+// a person clicks.
 package inert
 
 import (
@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// The limits of how far the end of a picture and of an element are looked for.
+// How far the ends of a picture and of an element are searched, in bytes.
 const (
 	maxPicture = 2048
 	maxTag     = 4096
 )
 
-// Text rewrites Markdown pictures and HTML that fetches something, but for pictures
-// whose address was stated.
+// Text rewrites Markdown pictures, except those whose address was stated, and HTML that fetches
+// something.
 func Text(text string, stated func(link string) bool) string { return html(markdown(text, stated)) }
 
-// Acts reports whether text has the marks of something a program loads or
-// runs: elements, pictures, schemes that are not links to places, commands.
+// Acts reports whether text has signs of something that a program loads or runs: elements,
+// pictures, active schemes such as «javascript:», or commands.
 func Acts(text string) bool {
 	lower := strings.ToLower(text)
 	for _, sign := range []string{
@@ -40,9 +40,8 @@ func Acts(text string) bool {
 	return false
 }
 
-// markdown turns every picture into a link that has to be clicked, by
-// taking every exclamation mark before its bracket. Whatever is nested or written
-// by reference is no picture any more either.
+// markdown turns every picture into a link that has to be clicked, by removing the exclamation
+// marks before its bracket. This includes nested pictures and those written by reference.
 func markdown(text string, stated func(link string) bool) string {
 	var b strings.Builder
 	for {
@@ -61,7 +60,8 @@ func markdown(text string, stated func(link string) bool) string {
 	}
 }
 
-// statedPicture returns the length of a plain picture that was stated.
+// statedPicture returns the length of a plain picture at the beginning of text if its address was
+// stated, and else 0.
 func statedPicture(text string, stated func(link string) bool) int {
 	text = text[:min(len(text), maxPicture)]
 	mid := strings.Index(text, "](")
@@ -80,9 +80,8 @@ func statedPicture(text string, stated func(link string) bool) int {
 	return mid + end + 1
 }
 
-// html shows elements that load something as text: those that always do,
-// all that have an attribute, and all whose end is not found. «List<String>» has
-// no attribute.
+// html turns elements that may load something into text: certain elements, every element with an
+// attribute, and every element whose end is not found. «List<String>» has no attribute and stays.
 func html(text string) string {
 	var b strings.Builder
 	from := 0
@@ -96,7 +95,7 @@ func html(text string) string {
 	return b.String()
 }
 
-// loads reports whether what follows a «<» is an element that fetches.
+// loads reports whether the text after a «<» is an element that may load something.
 func loads(rest string) bool {
 	name := 0
 	for name < len(rest) && (rest[name]|0x20 >= 'a' && rest[name]|0x20 <= 'z' || name > 0 && rest[name] >= '0' && rest[name] <= '9') {

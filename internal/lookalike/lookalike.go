@@ -1,5 +1,4 @@
-// Package lookalike knows which characters are mistaken for others and which leave
-// no mark on the page.
+// Package lookalike knows which characters look like others and which are invisible.
 package lookalike
 
 import (
@@ -8,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends what r looks like, and nothing if it cannot be seen.
-// Case is kept unless lower.
+// Append appends the plain characters that r looks like, and nothing if r is invisible. If lower is
+// set, they are appended in lower case.
 func Append(dst []byte, r rune, lower bool) []byte {
 	if Invisible(r) {
 		return dst
@@ -30,9 +29,8 @@ func Append(dst []byte, r rune, lower bool) []byte {
 	return utf8.AppendRune(dst, folded)
 }
 
-// Invisible reports whether r leaves no mark of its own on the page:
-// zero-width and direction characters, accents that combine with a letter,
-// variation selectors, tags.
+// Invisible reports whether r has no shape of its own. These are zero-width and direction
+// characters, accents that combine with a letter, variation selectors and tags.
 func Invisible(r rune) bool {
 	switch {
 	case r < 0x20 || (r >= 0x7f && r < 0xa0):
@@ -72,8 +70,8 @@ func Ligature(r rune) string {
 	return ""
 }
 
-// latinBase has the plain letter for every letter from U+00C0 to U+017F, and
-// '?' where there is none.
+// latinBase contains the plain letter for every letter from U+00C0 to U+017F, and '?' for letters
+// without one.
 const latinBase = "aaaaaa?ceeeeiiiidnoooooxouuuuy??aaaaaa?ceeeeiiiidnooooo?ouuuuy?y" +
 	"aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii??jjkkkllllllllllnnnnnnn??oooooo??rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
 
@@ -119,7 +117,7 @@ func greekLike(r rune) rune {
 	return paired(like, r)
 }
 
-// cyrillicLike maps letters to letters only: a word must not become an id.
+// cyrillicLike maps letters to letters only, because a word must not turn into an id with digits.
 func cyrillicLike(r rune) rune {
 	const like = "АAВBЕEЁEЀEІIЇIЈJКKЌKМMНHОOРPСCТTУYЎYХXЅSҮYԚQԜWһhҺHԁdԀDԛqԝwѵvѴVӏlӀI" +
 		"аaвbеeёeѐeіiїiјjкkќkмmнhоoрpсcтtуyўyхxѕsүy"
@@ -135,7 +133,8 @@ func punctuationLike(r rune) rune {
 	return paired(like, r)
 }
 
-// paired looks r up in a list of characters, each followed by what it is like.
+// paired looks up r in a list of characters, each of which is followed by the character it looks
+// like.
 func paired(list string, r rune) rune {
 	at := strings.IndexRune(list, r)
 	if at < 0 {

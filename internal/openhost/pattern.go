@@ -1,6 +1,6 @@
-// Package openhost says on which hosts strangers publish, and below which names they can
-// register one. It is apart from package address because the public suffix list brings
-// half of the network's protocols along, and floodmark-box starts before every command.
+// Package openhost says on which hosts strangers can publish, and below which names strangers can
+// register a host. It is not part of package address because the public suffix list has large
+// dependencies, and floodmark-box, which starts before every command, must stay small.
 package openhost
 
 import (
@@ -16,7 +16,7 @@ type Pattern struct {
 	Below  bool
 }
 
-// ParsePattern reads one; it reports whether s is one.
+// ParsePattern reads a pattern, and reports whether s is one.
 func ParsePattern(s string) (Pattern, bool) {
 	p := Pattern{Domain: strings.ToLower(s)}
 	if rest, ok := strings.CutPrefix(p.Domain, "*."); ok {
@@ -30,8 +30,8 @@ func ParsePattern(s string) (Pattern, bool) {
 	return p, true
 }
 
-// Public reports whether the pattern covers names that anyone can register, by
-// the public suffix list: «*.com», «*.co.uk», «*.github.io».
+// Public reports whether the pattern covers names that anyone can register, according to the public
+// suffix list: «*.com», «*.co.uk», «*.github.io».
 func (p Pattern) Public() bool {
 	own, _ := publicsuffix.PublicSuffix(p.Domain)
 	below, _ := publicsuffix.PublicSuffix("x." + p.Domain)
@@ -46,11 +46,11 @@ func (p Pattern) Matches(host string) bool {
 	return host == p.Domain
 }
 
-// Open returns the place where strangers write that the pattern covers.
+// Open returns a name on which strangers can publish and that the pattern covers, if there is one.
 func (p Pattern) Open() (string, bool) {
 	suffix, registry := publicsuffix.PublicSuffix(p.Domain)
 	if !registry && strings.Contains(suffix, ".") && strings.Trim(suffix, "0123456789.") != "" {
-		return suffix, true // who has it gives names below it to others; an address of numbers is none
+		return suffix, true // its owner gives names below it to others; an IP address is not such a name
 	}
 	for s := range strings.Lines(openHosts) {
 		s = strings.TrimSpace(s)
@@ -62,14 +62,14 @@ func (p Pattern) Open() (string, bool) {
 	return "", false
 }
 
-// Is reports whether anyone can publish on a host, so that a link which it
-// gives may be a stranger's. Of hosts it does not list nothing is known.
+// Is reports whether a host is known as one on which anyone can publish, so that a link from it may
+// come from anyone.
 func Is(host string) bool {
 	_, open := Pattern{Domain: host}.Open()
 	return open
 }
 
-// openHosts lists hosts on which anyone can publish, one in a line.
+// openHosts lists hosts on which anyone can publish, one in each line.
 //
 //go:embed open-hosts.txt
 var openHosts string

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// The bits of the first byte of a source: what it has.
+// The bits of the first byte of a source say which parts it has.
 const (
 	hasDigest = 1 << iota
 	hasInputs
@@ -24,8 +24,8 @@ const offsetBytes = 4
 // usualBytes is the size of most sources.
 const usualBytes = 128
 
-// A writer packs a block: the offset of each source, then the sources, each with its [Gist]
-// first. A repeated text is written as the place of the first one.
+// A writer packs a block: the offset of each source, then the sources, each with its [Gist] first.
+// A repeated text is written as the offset of its first occurrence.
 type writer struct {
 	out   []byte
 	texts map[string]int
@@ -105,7 +105,8 @@ func (w *writer) gist(s *floodmark.Source) {
 
 func (w *writer) number(n int) { w.out = binary.AppendVarint(w.out, int64(n)) }
 
-// text writes the length of a text and the text, or for a repeated one its place as a negative.
+// text writes the length of a text and the text. For a repeated text it writes the negative of the
+// first one's offset instead.
 func (w *writer) text(s string) {
 	if at, ok := w.texts[s]; ok {
 		w.number(-at)
@@ -124,13 +125,13 @@ type reader struct {
 	at int
 }
 
-// offset returns where the i-th source of a block begins.
+// offset returns the offset of the i-th source in a block.
 func offset(in string, i int) int {
 	b := in[offsetBytes*i:]
 	return int(b[0])<<24 | int(b[1])<<16 | int(b[2])<<8 | int(b[3])
 }
 
-// unpack reads the i-th source of a block. Its texts are parts of the block.
+// unpack reads the i-th source of a block. The source's texts share memory with the block.
 func unpack(in string, i int, n floodmark.NodeID) floodmark.Source {
 	r := reader{in: in, at: offset(in, i)}
 	g, has := r.gist()
@@ -158,7 +159,7 @@ func unpack(in string, i int, n floodmark.NodeID) floodmark.Source {
 	return s
 }
 
-// unpackAll reads the block that begins at node at*block.
+// unpackAll reads all sources of a block, which begins at node at*block.
 func unpackAll(in string, at int) []floodmark.Source {
 	list := make([]floodmark.Source, block)
 	for i := range list {

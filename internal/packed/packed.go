@@ -1,6 +1,6 @@
-// Package packed keeps the sources of a session in a quarter of the memory that the values take:
-// as bytes in which texts that neighbours share are written once. The garbage collector need not
-// scan them. The package does not know what a source means.
+// Package packed stores the sources of a session in a quarter of the memory that the values take:
+// as bytes in which a text shared by neighbouring sources is written once. The garbage collector
+// need not scan these bytes. The package does not know what a source means.
 package packed
 
 import (
@@ -9,18 +9,19 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// block is how many sources are packed together. The newest stay unpacked until they fill a block:
-// most sessions have fewer, and content that has not arrived yet is among them.
+// block is how many sources are packed together. The newest sources stay unpacked until they fill a
+// block, because they still change when announced content arrives. Most sessions never fill a
+// block.
 const block = 64
 
-// usual is room for as many sources as most sessions have.
+// usual is how many sources most sessions have.
 const usual = 16
 
-// Sources are the sources of one session, by their nodes. Equal sources are kept in the same
-// form, in whatever order they were changed. The zero Sources holds none.
+// Sources are the sources of one session, by their nodes. Two equal lists of sources are stored in
+// the same form, whatever changes led to them. The zero Sources is empty.
 type Sources struct {
-	full  []string // each a block, see [pack]
-	young []floodmark.Source
+	full  []string           // packed blocks, see [pack]
+	young []floodmark.Source // the sources after the last full block
 }
 
 // Len returns the number of sources.
@@ -67,15 +68,15 @@ func (s *Sources) List() []floodmark.Source {
 	return all
 }
 
-// A Gist is the part of a source that can lower the label of others: all but its texts.
+// A Gist is a source without its texts. It is all that can affect the labels of other sources.
 type Gist struct {
 	Label  floodmark.Label
 	Digest floodmark.Digest
 	Inputs []floodmark.NodeID
 	Links  int
 	Whole  bool
-	Waits  bool // for what a call announced
-	Secret bool // something secret was found in it
+	Waits  bool // the content was announced by a call and has not arrived
+	Secret bool // a secret was found in the content
 }
 
 // Own returns the same as [floodmark.Source.Own].

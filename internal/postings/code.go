@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Format is the first byte of encoded postings. It must change when what
-// follows changes, or how tokens are found or normalised.
+// Format is the first byte of encoded postings. It must change when the encoding changes, and when
+// tokens are found or normalised in another way.
 const Format = 2
 
-// minPostingBytes is the least one encoded posting takes.
+// minPostingBytes is the smallest size of an encoded posting.
 const minPostingBytes = 9
 
-// MarshalBinary writes the postings in about eleven bytes each: the format,
-// how many there are, then each hash and its offset.
+// MarshalBinary encodes the postings: the format, their number, then each hash and its offset. A
+// posting takes about eleven bytes.
 func (ps Postings) MarshalBinary() ([]byte, error) {
 	if len(ps) > MaxPostings {
 		return nil, fmt.Errorf("%d postings, at most %d", len(ps), MaxPostings)

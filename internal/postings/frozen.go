@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// A File keeps one run of places outside of memory. It is gone once nothing refers to it, like
-// an unlinked file.
+// A File stores one run of places outside of memory. Like an unlinked file, it disappears when
+// nothing refers to it any more.
 type File interface {
 	io.Writer
 	io.ReaderAt
 }
 
-// A frozen is a run in a file. Memory holds the first place of each block, and a Bloom filter that
-// excludes most of the hashes that are not in the run. A look-up of a hash that is there reads a
-// block, and most look-ups read nothing.
+// A frozen is a run in a file. Memory contains only the first place of each block, and a Bloom
+// filter that excludes most of the hashes that are not in the run. So most look-ups read nothing
+// from the file, and a look-up of a hash in the run reads about one block.
 type frozen struct {
 	file   File
 	n      int
@@ -24,12 +24,12 @@ type frozen struct {
 	filter []uint64
 }
 
-// The sizes of a frozen run. A filter of eight bits a hash passes one in forty of the hashes
-// that are not there. A token that stands in many contents is one hash.
+// The sizes of a frozen run. With eight bits for each distinct hash, the filter lets through one in
+// forty of the hashes that are not in the run.
 const (
 	placeBytes  = 16
 	blockPlaces = 256
-	writePlaces = 16 * blockPlaces // written, or read through, at once
+	writePlaces = 16 * blockPlaces // places that are written or read in order at once
 	filterBits  = 8
 	filterTries = 4
 )
@@ -60,7 +60,8 @@ func freeze(places iter.Seq2[place, error], n int, file File) (*frozen, error) {
 	return f, f.sift(hashes)
 }
 
-// sift makes the filter for so many hashes. Their number is known only once all is written.
+// sift builds the filter for a number of distinct hashes. It reads the file again, because the
+// number is known only after everything was written.
 func (f *frozen) sift(hashes int) error {
 	f.filter = make([]uint64, hashes*filterBits/64+1)
 	for r := (reading{f: f}); r.at < f.n; {
@@ -117,10 +118,10 @@ func joined(files []*frozen) iter.Seq2[place, error] {
 // A reading reads the places of a file once, in order.
 type reading struct {
 	f     *frozen
-	at    int // of the next place
+	at    int // the index of the next place
 	block []byte
 	place
-	here bool
+	here bool // place was read and not yet used
 }
 
 func (r *reading) read() error {
@@ -146,7 +147,7 @@ func (f *frozen) bit(h Hash, i uint64) (word int, bit uint64) {
 	return int(at / 64), 1 << (at % 64)
 }
 
-// find appends at most so many places of the hash of from, from that place on.
+// find appends at most so many places with the hash of from, beginning at the place from.
 func (f *frozen) find(list []place, from place, most int) ([]place, error) {
 	for i := range uint64(filterTries) {
 		if word, bit := f.bit(from.hash, i); f.filter[word]&bit == 0 {

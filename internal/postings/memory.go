@@ -10,15 +10,14 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Memory holds the postings of many contents. It keeps sorted runs and merges those
-// of similar size, so that adding stays cheap and a look-up searches few runs.
+// A Memory holds the postings of many contents. It consists of sorted runs and merges runs of
+// similar size, so that adding stays cheap and a look-up searches few runs.
 type Memory struct {
 	runs [][]place
-	// old are runs too large for memory, in files that open makes; err is why one could not be read.
-	old  []*frozen
-	open func() (File, error)
-	most int // places of a run in memory
-	err  error
+	old  []*frozen            // runs that were too large for memory
+	open func() (File, error) // makes a file for such a run
+	most int                  // how many places a run in memory may have
+	err  error                // why a file could not be read
 }
 
 // A place is a posting of one node, in 16 bytes.
@@ -31,14 +30,15 @@ type place struct {
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory { return &Memory{} }
 
-// NewSpilling returns an empty Memory that keeps runs of more than most places in files. If a file
-// cannot be made or written, runs stay in memory.
+// NewSpilling returns an empty Memory that stores runs of more than most places in files. If a file
+// cannot be created or written, runs stay in memory.
 func NewSpilling(most int, open func() (File, error)) *Memory { return &Memory{open: open, most: most} }
 
-// Err returns why a file could not be read, or nil. After an error Find has not returned all.
+// Err returns why a file could not be read, or nil. After an error, results of Find may be
+// incomplete.
 func (ix *Memory) Err() error { return ix.err }
 
-// Bytes returns about how many bytes of memory it takes.
+// Bytes returns roughly how many bytes of memory ix takes.
 func (ix *Memory) Bytes() int64 {
 	n := int64(0)
 	for _, run := range ix.runs {
@@ -61,8 +61,7 @@ type Placed struct {
 	Postings Postings
 }
 
-// AddAll adds the postings of many nodes at once, which is less work than
-// adding each.
+// AddAll adds the postings of many nodes at once, which is faster than adding each.
 func (ix *Memory) AddAll(list []Placed) {
 	n := 0
 	for _, c := range list {
@@ -71,7 +70,7 @@ func (ix *Memory) AddAll(list []Placed) {
 	if n == 0 {
 		return
 	}
-	first := len(ix.runs) // of the runs that are merged with the new one
+	first := len(ix.runs) // the first of the runs that are merged with the new one
 	all := n
 	for ; first > 0 && len(ix.runs[first-1]) < 2*all; first-- {
 		all += len(ix.runs[first-1])
@@ -86,11 +85,11 @@ func (ix *Memory) AddAll(list []Placed) {
 	}
 }
 
-// spill moves the largest run, the first, into a file.
+// spill moves the first run, which is the largest, into a file.
 func (ix *Memory) spill() {
 	file, err := ix.open()
 	if err != nil {
-		ix.open = nil // it stays in memory, as do those after it
+		ix.open = nil // this run and all later ones stay in memory
 		return
 	}
 	f, err := freeze(inMemory(ix.runs[0]), len(ix.runs[0]), file)
@@ -102,10 +101,10 @@ func (ix *Memory) spill() {
 	ix.join()
 }
 
-// joinedFiles is how many small files are merged into one: a look-up searches each file.
+// joinedFiles is how many small files are merged into one, because a look-up searches each file.
 const joinedFiles = 4
 
-// join merges the newest files into one, if they are small. On error it keeps them.
+// join merges the newest files into one if they are small. On error it keeps them as they are.
 func (ix *Memory) join() {
 	few, n := ix.old[max(0, len(ix.old)-joinedFiles):], 0
 	for _, f := range few {
@@ -124,13 +123,12 @@ func (ix *Memory) join() {
 	}
 }
 
-// sortedRun returns the n postings of contents in order. Hashes are uniform, so
-// it puts each posting into a bucket by its first bits, and then sorts the few in
-// each bucket.
+// sortedRun returns the n postings of the contents in order. Because hashes are uniform, it puts
+// each posting into a bucket by its first bits, and then sorts the few postings in each bucket.
 func sortedRun(list []Placed, n int) []place {
 	size := bits.Len(uint(n)) - 1 // about one or two in a bucket
 	if len(list) == 1 {
-		size = 0 // it is in order already
+		size = 0 // the postings of one content are in order already
 	}
 	shift := 64 - size
 	ends := make([]uint32, 1<<size+1)
@@ -160,8 +158,8 @@ func sortedRun(list []Placed, n int) []place {
 	return run
 }
 
-// Find returns where a token was seen from a node on, oldest node first. It returns at most so
-// many places, since a token may stand in all content.
+// Find returns where a token was seen, from a node on and with the oldest node first. It returns at
+// most so many places, because a token may occur in all content.
 func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
@@ -183,7 +181,7 @@ func (ix *Memory) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 	return spans[:min(len(spans), most)]
 }
 
-// frozen adds the spans in the files. It returns nil if one cannot be read.
+// frozen adds the spans from the files. It returns nil if a file cannot be read.
 func (ix *Memory) frozen(spans []floodmark.Span, h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	var found []place
 	for _, f := range ix.old {
@@ -199,7 +197,7 @@ func (ix *Memory) frozen(spans []floodmark.Span, h Hash, from floodmark.NodeID, 
 	return spans
 }
 
-// behind returns how many places at the beginning of a run stand before p.
+// behind returns how many places at the beginning of a run are before p.
 func behind(run []place, p place) int {
 	end := 1
 	for end < len(run) && comparePlaces(run[end-1], p) < 0 {
@@ -209,13 +207,13 @@ func behind(run []place, p place) int {
 	return n
 }
 
-// searchStep is how far from its expected place a hash is looked for first: in a
-// run of a few hundred most are no farther away.
+// searchStep is how far from its expected index a hash is searched first. In a run of a few hundred
+// places, most are no farther away.
 const searchStep = 8
 
-// search returns where the first place of a hash is, or would be. Hashes are
-// uniform, so it begins at the expected place. Binary search of the whole run
-// would touch more memory, which is slow in a session that was idle for long.
+// search returns the index of the first place of a hash, or where it would be. It begins at the
+// index expected for uniform hashes. A binary search of the whole run would touch more memory,
+// which is slow in a session that was idle for long.
 func search(run []place, h Hash) int {
 	guess, _ := bits.Mul64(uint64(h), uint64(len(run)))
 	low, high := int(guess), int(guess)
@@ -240,8 +238,8 @@ func comparePlaces(a, b place) int {
 	}
 }
 
-// mergeRuns merges runs into one of n places. The last runs are the smallest. What is merged
-// so far is at the end of the new run, so only that one is allocated.
+// mergeRuns merges runs into one of n places, beginning with the last runs, which are the smallest.
+// The part merged so far is at the end of the new run, so that nothing else is allocated.
 func mergeRuns(runs [][]place, n int) []place {
 	merged := make([]place, n)
 	done := n

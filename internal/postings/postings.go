@@ -1,5 +1,6 @@
-// Package postings holds which token stands where: of one content, as it is written down, and
-// of all contents of a session, for look-ups. What a token is, and its hash, come from outside.
+// Package postings is an index of the places of tokens: for one content in the form in which it is
+// stored, and for all contents of a session for look-ups. The caller decides what a token is and
+// computes its hash.
 package postings
 
 import (
@@ -8,22 +9,21 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Hash stands for one normalised token under one key: the first eight bytes
-// of its HMAC-SHA256.
+// A Hash identifies one normalised token under one key. It is the first eight bytes of the token's
+// HMAC-SHA256.
 type Hash uint64
 
-// A Posting says that a token stands at an offset of a content, in bytes.
+// A Posting says that a token occurs at an offset in a content, in bytes.
 type Posting struct {
 	Hash   Hash
 	Offset uint32
 }
 
-// Postings are all the tokens of one content: each once, where it stands
-// first, ordered by hash; and if it holds records, each field of each.
+// Postings are the tokens of one content, ordered by hash. Each token is listed once, with its
+// first offset. If the content consists of records, each field of each record is listed too.
 type Postings []Posting
 
-// MaxPostings bounds what is kept of one content. Ordinary text of 40 MB has
-// about two million.
+// MaxPostings bounds the postings of one content. Ordinary text of 40 MB has about two million.
 const MaxPostings = 1 << 22
 
 // Compare orders postings by hash, then by place.
