@@ -1,7 +1,6 @@
-// Package deeds says what a command line deletes or pushes, in a few words for a card
-// that shows the line as well. It explains only commands that it reads completely: of
-// everything else it says nothing, and a card says that a command runs. It decides
-// nothing.
+// Package deeds says what a command line deletes or pushes, in a few words for a card that also
+// shows the line. It explains only commands that it understands completely. For all others a card
+// says only that a command runs. The package decides nothing.
 package deeds
 
 import (
@@ -11,37 +10,38 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Piece is a part of what is said. Foreign ones are from the line itself.
+// A Piece is a part of an explanation. A Foreign piece is text from the line itself.
 type Piece struct {
 	Text    string
 	Foreign bool
 }
 
-// A Deed is one thing that a line does: «delete “build”», as a person who wants to do it
-// says it, and «deletes “build”», as it is said of a line that does more.
+// A Deed is one thing that a line does, such as «delete “build”».
 type Deed struct {
+	// Verb is the verb after «wants to», such as «delete». Verbs is the verb after «a command
+	// that», such as «deletes». Rest follows the verb.
 	Verb, Verbs string
 	Rest        []Piece
-	// Push says that it changes branches elsewhere, and To where they are, as the line has it:
-	// a remote or an address; empty if the line does not say.
+	// Push says that the deed changes branches of a remote repository.
 	Push bool
-	To   string
-	// Settled says that nothing in the line can change what a remote's name means, and that
-	// it is meant in the folder where the line runs.
+	// To is the remote or address of a push, as written in the line; empty if the line has none.
+	To string
+	// Settled says that nothing in the line can change what the name of a remote means, and that
+	// the push is made in the folder where the line runs.
 	Settled bool
 }
 
-// maxLine bounds the lines that are read.
+// maxLine bounds the lines that are explained.
 const maxLine = 16 << 10
 
-// maxDeeds bounds what is said of one line; maxNamed what is named in one deed.
+// The limits of an explanation.
 const (
-	maxDeeds = 3
-	maxNamed = 3
+	maxDeeds = 3 // deeds of a line
+	maxNamed = 3 // names in a deed
 )
 
-// Of returns what a line deletes and pushes, in its order, and whether that is all that
-// it does. A line that gives names another meaning is not explained.
+// Of returns what a line deletes and pushes, in order, and whether the line does nothing else. A
+// line that gives the names of commands another meaning is not explained.
 func Of(line string) (list []Deed, all bool) {
 	if len(line) > maxLine {
 		return nil, false
@@ -73,7 +73,7 @@ func Of(line string) (list []Deed, all bool) {
 			}
 			settled = settled && known && (text == "/dev/null" || n.Op == syntax.DplOut && text == "1")
 		case *syntax.TestClause, *syntax.ArithmCmd, *syntax.ForClause, *syntax.WhileClause, *syntax.IfClause, *syntax.CaseClause:
-			calls++ // it does more
+			calls++ // the line does more than one command
 		}
 		return true
 	})
@@ -86,8 +86,9 @@ func Of(line string) (list []Deed, all bool) {
 	return list, calls == 1 && len(list) == 1
 }
 
-// keepsRemotes reports a command after which a remote's name means what it meant. In a
-// loop or beside others it may be that of any other, so all of a line have to.
+// keepsRemotes reports whether a command never changes what the name of a remote means. All other
+// commands of a line must be such commands, because in a loop or in parallel they may run before a
+// push.
 func keepsRemotes(words []word) bool {
 	name := words[0].text
 	if name == "git" && len(words) > 1 && words[1].known {
@@ -100,7 +101,7 @@ func keepsRemotes(words []word) bool {
 	return false
 }
 
-// bends reports a command that can give others another meaning.
+// bends reports whether a command can give other commands another meaning.
 func bends(name string) bool {
 	switch name {
 	case "alias", "unalias", "eval", "source", ".", "exec", "enable", "hash", "shopt", "trap", "set":
@@ -109,7 +110,7 @@ func bends(name string) bool {
 	return false
 }
 
-// A word of a command. Known says that its text is what the command gets.
+// A word is a word of a command. Known says that the command gets exactly its text.
 type word struct {
 	text  string
 	known bool
@@ -121,7 +122,7 @@ func wordsOf(args []*syntax.Word) []word {
 		text, known := literal(a.Parts)
 		if !known {
 			var b bytes.Buffer
-			_ = syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, a) // of what was parsed
+			_ = syntax.NewPrinter(syntax.SingleLine(true)).Print(&b, a) // cannot fail for a parsed word
 			text = b.String()
 		}
 		words[i] = word{text, known}
@@ -129,7 +130,7 @@ func wordsOf(args []*syntax.Word) []word {
 	return words
 }
 
-// literal is the value of a word in which nothing is expanded.
+// literal returns the value of a word, and false if the shell expands something in it.
 func literal(parts []syntax.WordPart) (string, bool) {
 	var b strings.Builder
 	for _, p := range parts {
@@ -159,7 +160,7 @@ func literal(parts []syntax.WordPart) (string, bool) {
 	return b.String(), true
 }
 
-// unescaped is an unquoted text without the marks that quote its characters.
+// unescaped returns an unquoted text without its escaping backslashes.
 func unescaped(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -207,7 +208,7 @@ func deletes(words []word) []Deed {
 	return []Deed{{Verb: "delete ", Verbs: "deletes ", Rest: named(names)}}
 }
 
-// named lists names: “a”, “b” and 2 more.
+// named returns a list of names: “a”, “b” and 2 more.
 func named(names []string) (list []Piece) {
 	for i, name := range names {
 		switch {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// git explains a push; of other commands of git's the line itself tells.
+// git explains a push. It does not explain other git commands.
 func git(words []word) []Deed {
 	strange, settled := false, true
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 		if words[0].text != "-C" || len(words) < 2 {
-			strange = true // a setting may say where it goes
+			strange = true // a setting may change where the push goes
 		}
-		settled = false // another project
+		settled = false // the push may be made in another project
 		if words[0].text == "-C" || words[0].text == "-c" {
 			words = words[1:]
 		}
@@ -33,7 +33,7 @@ func git(words []word) []Deed {
 	return list
 }
 
-// A push is what the words of a push say.
+// A push holds what the words of a push say.
 type push struct {
 	force, deletes, mirror, prune, all, tags, follow bool
 	strange                                          bool // something in it is not explained here
@@ -46,7 +46,7 @@ func (p *push) read(words []word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i].text
 		if !words[i].known || w == "" {
-			p.strange = true // it may hold options
+			p.strange = true // the word may be an option
 		}
 		switch {
 		case !ended && w == "--":
@@ -63,13 +63,13 @@ func (p *push) read(words []word) {
 			p.to = w
 		default:
 			p.refs = append(p.refs, w)
-			p.strange = p.strange || w == "tag" || strings.ContainsAny(w, "*^") // «tag v1» is one thing, the others are patterns
+			p.strange = p.strange || w == "tag" || strings.ContainsAny(w, "*^") // «tag v1» or a pattern
 		}
 	}
 	p.strange = p.strange || p.prune && (p.tags || p.follow)
 }
 
-// long takes in an option. It reports whether the next word is its value.
+// long reads a long option. It reports whether the next word is its value.
 func (p *push) long(w string) (takes bool) {
 	name, _, given := strings.Cut(w[2:], "=")
 	switch name {
@@ -87,7 +87,7 @@ func (p *push) long(w string) (takes bool) {
 		p.tags = true
 	case "follow-tags":
 		p.follow = true
-	case "repo": // the place, but only if no other word names one
+	case "repo": // the remote, but only if no operand names one
 		p.strange = true
 		return !given
 	case "quiet", "verbose", "progress", "no-progress", "porcelain", "set-upstream", "thin", "no-thin", "atomic", "no-atomic",
@@ -95,12 +95,13 @@ func (p *push) long(w string) (takes bool) {
 	case "push-option":
 		return !given
 	default:
-		p.strange = true // as git understands words that are cut short, it may be any
+		p.strange = true // git accepts shortened options, so this may be any option
 	}
 	return false
 }
 
-// short takes in a word of options such as «uf».
+// short reads combined short options such as «uf». It reports whether the next word is the value of
+// the last one.
 func (p *push) short(letters string) (takes bool) {
 	for i, c := range letters {
 		switch c {
@@ -118,14 +119,14 @@ func (p *push) short(letters string) (takes bool) {
 	return false
 }
 
-// deeds are what a push does to the branches of the other side.
+// deeds returns what a push does to the branches of the remote.
 func (p *push) deeds() (list []Deed) {
 	at := []Piece{{Text: " at "}, {p.to, true}}
 	if p.to == "" {
 		at = []Piece{{Text: " where git's settings send it"}}
 	}
 	if p.strange {
-		rest := []Piece{{Text: "in a way that is not explained here"}} // nor is where to: an option may change it
+		rest := []Piece{{Text: "in a way that is not explained here"}} // an option may also change where it goes
 		if p.force || p.deletes || p.mirror || p.prune {
 			rest = append(rest, Piece{Text: ", over or without what is there"})
 		}
@@ -142,7 +143,7 @@ func (p *push) deeds() (list []Deed) {
 		switch {
 		case split && from == "" && to != "", p.deletes:
 			gone = append(gone, to)
-		case split && from == "" && to == "": // all that have the same name
+		case split && from == "" && to == "": // «:» pushes all branches that exist on both sides
 			p.all = true
 			p.force = p.force || plus
 		case plus, p.force:

@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// inHeader is a header whose value only proves who asks.
+// inHeader matches an Authorization header, whose value only authenticates the request.
 const inHeader = `^(?i:authorization:[ ]?(?:bearer|basic|token)[ ])([A-Za-z0-9._~+/=-]+)$`
 
-// WithoutTokens returns a line with a mark in place of each token that is nothing but the
-// value of an Authorization header of curl: nothing runs it, opens it or goes there. A
-// line in which anything else happens, or that is read differently, comes back empty.
+// WithoutTokens returns a line with a mark in place of each token in an Authorization header of
+// curl. Such a token is only sent, and never run, opened or used as an address. It returns "" for
+// every line that is not a single plain curl command.
 func WithoutTokens(line, mark string) string {
 	if len(line) > maxLine || !strings.Contains(line, "curl") {
 		return ""
@@ -31,7 +31,7 @@ func WithoutTokens(line, mark string) string {
 	from := 0
 	for i, w := range words {
 		if !w.known {
-			return "" // it may be an option that takes the next word
+			return "" // the word may be an option that takes the next word
 		}
 		if i == 0 || words[i-1].text != "-H" && words[i-1].text != "--header" {
 			continue

@@ -1,4 +1,4 @@
-// Package fetching tells what a command line needs a network for.
+// Package fetching says for what a command line needs a network.
 package fetching
 
 import (
@@ -10,8 +10,9 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// Packages are the names under which a line fetches what strangers published,
-// without versions. What cannot be seen in full has a name that is never typed.
+// Packages returns the names of the published packages that a line fetches, without versions. If a
+// command has more words than are known, the list contains «…», which is never the name of a
+// package.
 func Packages(r *shellscan.Report) []string {
 	var names []string
 	for i := range r.Parts {
@@ -29,8 +30,9 @@ func Packages(r *shellscan.Report) []string {
 	return names
 }
 
-// Offline reports a line that may do its work without a network: whatever fetches in it also
-// runs what is there, or asks this machine, and none of its addresses and words leads elsewhere.
+// Offline reports whether a command line may work without a network. Each command in it that
+// fetches can also run what is installed, or talks only to this machine, and no address or word in
+// the line points to another host.
 func Offline(r *shellscan.Report, urls []string) bool {
 	elsewhere := func(word string) bool { return strings.Contains(word, "://") && !onThisMachine(word) }
 	return r.Understood && len(Packages(r)) == 0 && !slices.ContainsFunc(urls, func(u string) bool { return !onThisMachine(u) }) &&
@@ -40,7 +42,8 @@ func Offline(r *shellscan.Report, urls []string) bool {
 		})
 }
 
-// onThisMachine reports an address that a box has, too: its own. Without a scheme it has a port.
+// onThisMachine reports whether a word is an address of this machine, which also works in a box.
+// Without a scheme it must have a port.
 func onThisMachine(word string) bool {
 	host, _ := address.HostOf(word)
 	for _, name := range []string{"127.0.0.1:", "localhost:"} {
@@ -52,8 +55,8 @@ func onThisMachine(word string) bool {
 	return strings.Contains(word, "://") && address.Loopback(host)
 }
 
-// fetched are the names among the words of one command. Of «go run» only what
-// looks like a module is one, and what follows goes to the program.
+// fetched returns the names of packages among the words of one command. For «go run», only the
+// first operand can be a package, if it looks like a module; the following words go to the program.
 func fetched(words []string, goRun bool) []string {
 	var names []string
 	for i, w := range words {
@@ -75,12 +78,12 @@ func fetched(words []string, goRun bool) []string {
 	return names
 }
 
-// takesFile reports an option whose value is a list of the project's own.
+// takesFile reports whether the value of an option is a file or folder of the project.
 func takesFile(option string) bool {
 	return slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}, option)
 }
 
-// plainPackage is a name without its version.
+// plainPackage returns the name of a package without its version.
 func plainPackage(name string) string {
 	if i := strings.LastIndexByte(name, '@'); i > 0 {
 		name = name[:i]

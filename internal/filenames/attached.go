@@ -1,5 +1,5 @@
-// Package filenames knows which files a text names for a program that reads it: a patch for
-// git or patch, a message for a chat program that sends files along. It opens none.
+// Package filenames finds the files that a text names to a program that reads it: a patch to the
+// program that applies it, a message to a chat program that attaches files. It opens no file.
 package filenames
 
 import (
@@ -7,25 +7,24 @@ import (
 	"unicode"
 )
 
-// The limits of the names in one text, of the line each stands in, and of what each may stand for. A text with more of them
-// counts as one that cannot be read off.
+// The limits of [Attached]. A text that exceeds a limit is reported as torn.
 const (
-	maxNames = 16
-	maxLine  = 4096
-	maxParts = 1024
+	maxNames = 16   // names in a text
+	maxLine  = 4096 // bytes of the line after the word
+	maxParts = 1024 // possible names in a text
 )
 
 // MaxWord bounds the word that [Attached] looks for.
 const MaxWord = 32
 
-// Attached are the files that a program sends along because a text names them behind a word, as
-// in «MEDIA:/tmp/plan.pdf», which is written in small letters here. Whole has what stands there
-// up to the end of each line, parts everything in it that the program may take for the name of
-// one. Torn says that it may read another text than stands here: programs take tags, signs of
-// citations and other commands out of a text before they read it.
+// Attached returns the files that a program attaches because a text names them after a word, as in
+// «MEDIA:/tmp/plan.pdf». The word must be in lower case; the text may have any case. Whole is the
+// rest of each line after the word, and parts are all pieces of it that the program may read as the
+// name of a file. Torn says that the program may read another text than this one, because programs
+// remove tags, citation marks and other commands before they look for files.
 func Attached(text, word string) (whole, parts []string, torn bool) {
-	var at, gap uint64 // bit n: the last n letters of the word were read; from there on, some of the text may go
-	none := 0          // up to there, no line goes on with a name
+	var at, gap uint64 // bit n of at: the last n letters of the word were read; gap: the same, before removable text
+	none := 0          // before this index, the rest of the line contains no name
 	for i, r := range text {
 		var next uint64
 		for n, letter := range word {
@@ -53,18 +52,20 @@ func Attached(text, word string) (whole, parts []string, torn bool) {
 	return whole, parts, torn
 }
 
-// goes reports a character with which something begins that programs take out of a text.
+// goes reports whether a character begins something that programs remove from a text.
 func goes(r rune) bool { return r == '<' || r >= 0xE000 && r <= 0xF8FF }
 
-// line is the rest of a line. «\n» may be written out, because models do; a program that leaves
-// it as it is may find a name in what follows that leads up and elsewhere.
+// line returns the rest of a line. A written «\n» also ends it, because models write that. Up says
+// that the text after it contains «..», because a program that does not end the line there could
+// read a path to another place.
 func line(text string) (rest string, up bool) {
 	text, _, _ = strings.Cut(text, "\n")
 	rest, more, _ := strings.Cut(text, `\n`)
 	return rest, strings.Contains(more, "..")
 }
 
-// names reports whether a file or an address may stand in a text: «media: none» has none.
+// names reports whether a text may contain the name of a file or an address, unlike the text after
+// «media:» in «media: none».
 func names(text string) bool {
 	dot := false
 	return strings.ContainsFunc(text, func(r rune) bool {
@@ -74,8 +75,9 @@ func names(text string) bool {
 	})
 }
 
-// ranges are the words of a line, and of those with which a path begins, all that stand
-// together: the names of files may have spaces, and quotation marks may end them.
+// ranges returns the words of a line. For each word with which a path may begin, it also returns
+// that word joined with the following ones, because names of files may contain spaces. Quotation
+// marks may end a name.
 func ranges(text string) (list []string) {
 	const around = "`\"'[]{}(),\\"
 	for _, apart := range []string{"", "\"'`"} {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// OfPatch returns the paths a patch names, as they are written there.
+// OfPatch returns the paths that a patch names, as written in the patch.
 func OfPatch(text string) []string {
 	ofAgents := []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
 	ofGit := []string{"+++ ", "--- ", "rename from ", "rename to ", "copy from ", "copy to "}
 	var names []string
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line) // as those who apply patches do
+		line = strings.TrimSpace(line) // as programs that apply patches do
 		for _, head := range slices.Concat(ofAgents, ofGit) {
 			name, ok := strings.CutPrefix(line, head)
 			if !ok || name == "/dev/null" {

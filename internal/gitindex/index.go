@@ -1,4 +1,4 @@
-// Package gitindex reads git's list of files, `.git/index`.
+// Package gitindex reads git's index, the list of files in `.git/index`.
 package gitindex
 
 import (
@@ -13,30 +13,30 @@ import (
 	"slices"
 )
 
-// ErrForm says that a list is in a form which is not known here.
+// ErrForm says that an index has a form that is not known here.
 var ErrForm = errors.New("git's list of files is in a form that is not known here")
 
-// An Entry is a file on the list. A folder that the list has as a whole ends with a slash.
-// The last entry may be that of the trees which git would commit: it has no name.
+// An Entry is a file in the index. The name of a folder that is listed as a whole ends with a
+// slash. The last entry may have no name; it is then the cache of the trees that git would commit.
 type Entry struct {
 	Name   string
 	Mode   uint32
-	Object []byte // its object; of the trees, all that is said of them
-	Flags  []byte // how the entry stands in a merge, and what git is to skip
+	Object []byte // the id of the file's object, or the whole cache of trees
+	Flags  []byte // the merge stage of the entry, and whether git skips it
 }
 
-// The parts of a list: a head, then for each file its state on the disk, its mode, its object,
-// a length with flags, and its name.
+// The sizes in an index. It consists of a head and, for each file, its state on the disk, its mode,
+// its object, flags with a length, and its name.
 const (
 	head   = 12
-	fixed  = 62
-	ending = 20 // a hash of all
+	fixed  = 62 // of an entry before its name
+	ending = 20 // a hash of the whole index
 
-	longest = 4096  // a name
-	lengths = 0xfff // what the flags can say of the length of a name
+	longest = 4096  // the longest name
+	lengths = 0xfff // the bits of the flags for the length of the name
 )
 
-// Entries are the files on a list, in the versions 2 to 4. The last one may be an error.
+// Entries yields the files of an index in the versions 2 to 4. The last element may be an error.
 func Entries(data []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		if len(data) < head || string(data[:4]) != "DIRC" {
@@ -56,7 +56,7 @@ func Entries(data []byte) iter.Seq2[Entry, error] {
 		}
 		for rest := data[min(r.at, len(data)):]; len(rest) > ending; {
 			e, after, ok := part(rest)
-			if !ok || e.Name == "link" { // more names are in another file
+			if !ok || e.Name == "link" { // a split index, with more names in another file
 				yield(e, ErrForm)
 				return
 			}
@@ -67,8 +67,9 @@ func Entries(data []byte) iter.Seq2[Entry, error] {
 	}
 }
 
-// Sum is a hash of what a list names and of the trees it would commit, whatever git noted
-// about the files on the disk: a `git status` that refreshes the list leaves it as it was.
+// Sum returns a hash of the files in an index and of the trees that git would commit. It ignores
+// what git recorded about the files on the disk, so a `git status` that refreshes the index does
+// not change it.
 func Sum(from io.Reader) (string, error) {
 	const most = 256 << 20
 	data, err := io.ReadAll(io.LimitReader(from, most+1))
@@ -92,8 +93,8 @@ type reader struct {
 	data    []byte
 	at      int
 	version uint32
-	name    string // of the entry before: version 4 repeats its beginning
-	room    int    // how many letters of names there may still be
+	name    string // the name of the previous entry, because version 4 shares its beginning
+	room    int    // how many more bytes of names are allowed
 }
 
 func (r *reader) next() (e Entry, ok bool) {
@@ -125,16 +126,16 @@ func (r *reader) next() (e Entry, ok bool) {
 	}
 	e.Name = begin + string(r.data[name:name+end])
 	if r.room -= len(e.Name); r.room < 0 || len(e.Name) > longest || int(binary.BigEndian.Uint16(raw[60:]))&lengths != min(len(e.Name), lengths) {
-		return e, false // too much, or objects of another size
+		return e, false // too large, or an index with objects of another size
 	}
 	size := name + end - r.at
 	if r.at, r.name = name+end+1, e.Name; r.version < 4 {
-		r.at += 7 - size%8 // each is filled up to a multiple of eight, with one zero at least
+		r.at += 7 - size%8 // entries are padded to a multiple of eight, with at least one zero
 	}
 	return e, true
 }
 
-// number reads how many bytes a name does not share with the one before.
+// number reads how many bytes at the end of the previous name the next name does not share.
 func number(b []byte) (n, used int, ok bool) {
 	for i, c := range b {
 		n = n<<7 | int(c&0x7f)
@@ -148,7 +149,7 @@ func number(b []byte) (n, used int, ok bool) {
 	return 0, 0, false
 }
 
-// part is what stands behind the files on a list: four letters, a length, and so many bytes.
+// part reads an extension after the files of an index: four letters, a length, and so many bytes.
 func part(data []byte) (e Entry, rest []byte, ok bool) {
 	if len(data) < 8+ending {
 		return e, nil, false

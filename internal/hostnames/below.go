@@ -8,9 +8,10 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// Below reports that a text names a host nowhere but in addresses below that of a repository, as code names the
-// packages of a project: host, path of the repository, and a path there of plain names, without a scheme. It returns
-// these paths. On a host where strangers publish, who owns what is below a repository is not known.
+// Below reports whether a text names a host only in paths below the address of a repository, as
+// code names the packages of a project: the host, the path of the repository and a path of plain
+// names, without a scheme. It returns the last parts. It returns false for a host on which
+// strangers can publish, because the owner of what is below a repository is not known there.
 func Below(text, host, remote string) (paths []string, ok bool) {
 	at, repository := place(remote)
 	if at == "" || at != host || repository == "" || openhost.Is(host) || disguised(text, host) {
@@ -39,7 +40,8 @@ func Below(text, host, remote string) (paths []string, ok bool) {
 	}
 }
 
-// disguised reports a text that names a host in other letters than its own, as readers that fold them do.
+// disguised reports whether a text names a host in other characters that programs may fold to its
+// letters.
 func disguised(text, host string) bool {
 	for tok := range tokens.Tokens(text) {
 		if named(tok, text) == host && !strings.Contains(strings.ToLower(text[tok.Start:tok.End]), host) {
@@ -49,12 +51,13 @@ func disguised(text, host string) bool {
 	return false
 }
 
-// goesOn reports a quotation mark behind which a shell goes on with the same word.
+// goesOn reports whether a text begins with a quotation mark after which a shell continues the same
+// word.
 func goesOn(rest string) bool {
 	return len(rest) > 1 && strings.ContainsAny(rest[:1], "\"'") && !strings.ContainsAny(rest[1:2], " \t\r\n,;)")
 }
 
-// place takes the address of a repository apart: its host and its path, in lower case.
+// place splits the address of a repository into host and path, in lower case.
 func place(remote string) (host, path string) {
 	remote = strings.ToLower(remote)
 	if strings.Contains(remote, "://") {

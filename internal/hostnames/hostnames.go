@@ -9,14 +9,14 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// MaxTokens bounds the words of a text that are looked at.
+// MaxTokens bounds the words of a text that are examined.
 const MaxTokens = 1 << 16
 
-// TooLong stands for the hosts of a text that was not looked at to its end. It is no host.
+// TooLong is yielded instead of further hosts if a text has more than [MaxTokens] words. It is not
+// a host.
 const TooLong = "a text that is too long to look through"
 
-// In returns the hosts that a text names, and the addresses of people in it, each once and in
-// lower case.
+// In yields the hosts and the mail addresses that a text names, each once and in lower case.
 func In(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n, seen := 0, map[string]bool{}
@@ -42,14 +42,15 @@ func Any(text string) bool {
 	return false
 }
 
-// named is what one word names; empty if that is no host, or looks like a chain of names in code.
+// named returns the host or mail address that one word names. It is empty if there is none, or if
+// the word looks like a chain of names in code.
 func named(tok tokens.Token, text string) string {
 	if tok.Kind != tokens.URL && tok.Kind != tokens.Address && !strings.Contains(tok.Text, ".") {
 		return "" // as most
 	}
 	word := strings.ToLower(tok.Text)
 	if tok.Kind == tokens.Path && len(word) > 1 && strings.IndexByte(".$", word[0]) >= 0 && strings.IndexByte("./", word[1]) < 0 {
-		word = word[1:] // a program puts something before it: «$X.evil.example»
+		word = word[1:] // a program may insert something before it: «$X.evil.example»
 	}
 	switch {
 	case tok.Kind == tokens.URL:
@@ -61,7 +62,7 @@ func named(tok tokens.Token, text string) string {
 	case strings.HasPrefix(text[tok.End:], "("):
 		return ""
 	case tok.Kind == tokens.Path && address.HostOfPath(word) != "":
-		if host := address.HostOfPath(word); strings.ContainsAny(strings.TrimLeft(word, "/\\"), "/@") || tokens.BareHost(host) { // else a line of a file
+		if host := address.HostOfPath(word); strings.ContainsAny(strings.TrimLeft(word, "/\\"), "/@") || tokens.BareHost(host) { // else it is «file:line»
 			return host
 		}
 		return ""
@@ -71,7 +72,8 @@ func named(tok tokens.Token, text string) string {
 	return ""
 }
 
-// Above is the host one label above another; empty if that is no name of a host, and of a mail address.
+// Above returns the host one label above another. It is empty if that is not the name of a host,
+// and for a mail address.
 func Above(host string) string {
 	if _, above, _ := strings.Cut(host, "."); tokens.BareHost(above) && !strings.Contains(host, "@") {
 		return above
@@ -79,7 +81,7 @@ func Above(host string) string {
 	return ""
 }
 
-// Count counts how often a text names the host it came from.
+// Count returns how many words of a text contain the host that the text came from.
 func Count(text, host string) (n int) {
 	if host == "" {
 		return 0

@@ -1,10 +1,10 @@
-// Package instructions says where an agent finds instructions by itself: files that it
-// loads without a call, so without a question. What decides is where a file lies, seen
-// from the folders that the agent works in; which names instruct is the catalog's to say.
+// Package instructions says where an agent finds instructions by itself, in files that it loads
+// without a call and therefore without a question. The place of a file decides, as seen from the
+// folders that the agent works in. The catalog says which names of files are instructions.
 //
-// In the project and above it the names of all agents count for each, because agents read
-// one another's files. At home only an agent's own folders count; an agent that is not on
-// the list reads all of them.
+// In the project and above it, the folders of all agents apply to each agent, because agents read
+// each other's files. At home, only the agent's own folders apply; an agent that is not listed is
+// assumed to read the folders of all agents.
 package instructions
 
 import (
@@ -21,25 +21,25 @@ import (
 //go:embed data/agents.txt
 var agentList string
 
-// A Reader is an agent at work. Paths are clean; those that it is asked about are also
-// folded, as by catalog.FoldPath.
+// A Reader is an agent and the places in which it works. All paths are clean. Except for homeAt and
+// at, they are also folded by catalog.FoldPath.
 type Reader struct {
 	home    string
-	begins  []string // the folders that it begins in
-	paths   []string // what it works on, these folders among it
-	roots   []string // of the repositories that these lie in
-	looked  bool     // those were looked for
-	own     []string // its folders at home
-	all     []string // those of all agents
-	commits bool     // it shows its model the last commits
+	begins  []string // the folders in which the agent starts
+	paths   []string // the paths it works on, including these folders
+	roots   []string // the roots of the repositories around these paths
+	looked  bool     // roots are known
+	own     []string // the agent's folders at home
+	all     []string // the folders of all agents at home
+	commits bool     // the agent shows its model the last commits
 
-	homeAt string   // the home, and
-	at     []string // what it works on, as they are spelled
+	homeAt string   // home, not folded
+	at     []string // paths, not folded
 }
 
-// New is a program such as «pi». One that is not known reads what any does. Guarded are
-// patterns that the owner lists as instructions: if one names a folder below the home, that
-// of some agent was moved there.
+// New returns a Reader for a program such as «pi». An unknown program is assumed to read what any
+// agent reads. Guarded are patterns that the owner lists as instructions. If a pattern names a
+// folder below the home, it is treated as one of the agent's own folders that was moved there.
 func New(program, home string, guarded []string) *Reader {
 	r := &Reader{home: catalog.FoldPath(home), homeAt: home}
 	known := false
@@ -69,16 +69,17 @@ func New(program, home string, guarded []string) *Reader {
 	return r
 }
 
-// Begin says that the agent begins in folders.
+// Begin records folders in which the agent starts.
 func (r *Reader) Begin(folders ...string) { r.begins = folded(r.begins, folders) }
 
-// Pass says that the agent works on paths: it passes the folders above them.
+// Pass records paths that the agent works on. It then also reads instructions in the folders above
+// them.
 func (r *Reader) Pass(paths ...string) {
 	r.paths, r.at = folded(r.paths, paths), append(r.at, paths...)
 }
 
-// In says whose files the agent works on: the roots of repositories, or of none.
-// Without it, the agent may work on any around its folders.
+// In records the roots of the repositories in which the agent works; there may be none. Without a
+// call of In, any repository around the agent's folders may be one.
 func (r *Reader) In(roots ...string) { r.looked, r.roots = true, folded(r.roots, roots) }
 
 func folded(list, more []string) []string {
@@ -90,19 +91,19 @@ func folded(list, more []string) []string {
 	return list
 }
 
-// A World is what sessions left behind, and how it lies.
+// A World says what sessions left behind, and where.
 type World struct {
-	// Below is what was left below a folder.
+	// Below returns the artifacts below a folder.
 	Below func(folder string) []floodmark.ArtifactRef
-	// Instructs reports whether a file at a path is called as instructions are.
+	// Instructs reports whether the name of a file is a name of instructions.
 	Instructs func(path string) bool
-	// Disk tells where links lead; nil where the disk is out of reach.
+	// Disk returns where links in a folder point to; nil if that cannot be examined.
 	Disk interface {
 		Links(folder string, deep bool) map[string]string
 	}
 }
 
-// Loads are what was left where the agent comes across it by itself.
+// Loads returns the artifacts that the agent loads by itself.
 func (r *Reader) Loads(w World) []floodmark.ArtifactRef {
 	refs := r.linked(w)
 	for _, dir := range r.looks() {
@@ -115,7 +116,7 @@ func (r *Reader) Loads(w World) []floodmark.ArtifactRef {
 	return unique(refs)
 }
 
-// linked are what was left where links lead that the agent follows to instructions.
+// linked returns the artifacts at the targets of links that the agent reads as instructions.
 func (r *Reader) linked(w World) (refs []floodmark.ArtifactRef) {
 	folders := r.links()
 	for _, folder := range slices.Sorted(maps.Keys(folders)) {
@@ -133,7 +134,7 @@ func (r *Reader) linked(w World) (refs []floodmark.ArtifactRef) {
 	return refs
 }
 
-// unique leaves the first of each.
+// unique removes duplicates from a list.
 func unique(refs []floodmark.ArtifactRef) (list []floodmark.ArtifactRef) {
 	for _, ref := range refs {
 		if !slices.Contains(list, ref) {
@@ -143,7 +144,7 @@ func unique(refs []floodmark.ArtifactRef) (list []floodmark.ArtifactRef) {
 	return list
 }
 
-// looks are the folders in which something may lie that the agent comes across by itself.
+// looks returns the folders in which the agent may load something by itself.
 func (r *Reader) looks() (list []string) {
 	for _, dir := range slices.Concat(r.begins, r.paths, r.roots) {
 		for ; dir != "/" && dir != "." && dir != ""; dir = path.Dir(dir) {
@@ -157,8 +158,8 @@ func (r *Reader) looks() (list []string) {
 	return slices.Compact(list)
 }
 
-// links are the folders in which a link may lead the agent elsewhere, and whether it goes
-// into the folders in them.
+// links returns the folders in which the agent may follow a link. The value says whether it also
+// looks into the folders inside.
 func (r *Reader) links() map[string]bool {
 	list := map[string]bool{}
 	into := func(dir, folder string) { list[dir+"/"+strings.TrimSuffix(folder, "*")] = true }
@@ -183,8 +184,8 @@ func (r *Reader) links() map[string]bool {
 	return list
 }
 
-// shows reports a path that stands for commits which the agent shows its model when it
-// starts: those of the repositories it works in.
+// shows reports whether a path represents commits that the agent shows its model when it starts,
+// which are those of the repositories it works in.
 func (r *Reader) shows(name string) bool {
 	root, rest, git := strings.Cut(name, "/.git/")
 	if !git || !r.commits || rest != "head" && rest != "refs" {
@@ -198,10 +199,9 @@ func (r *Reader) shows(name string) bool {
 	return slices.ContainsFunc(r.roots, func(dir string) bool { return under(root, dir) })
 }
 
-// reads reports whether the agent loads a file at a path by itself if that is called as
-// instructions are. It looks below the folders that it begins in, in the parents of what it
-// works on, and in its own folders at home. What git keeps for itself, git obeys, and no
-// agent does.
+// reads reports whether the agent loads a file at a path by itself if the file has a name of
+// instructions. It looks below the folders in which it starts, in the parents of the paths it works
+// on, and in its own folders at home. It does not read git's own files.
 func (r *Reader) reads(name string) bool {
 	if strings.Contains(name+"/", "/.git/") {
 		return false
@@ -213,8 +213,8 @@ func (r *Reader) reads(name string) bool {
 		slices.ContainsFunc(r.paths, func(p string) bool { return r.passes(name, p) })
 }
 
-// passes reports whether a path lies in a folder above another one, and not in another folder
-// of that, which is another project, unless it is an agent's.
+// passes reports whether a file is directly in a folder above p, or in an agent's folder there.
+// Other folders there are other projects.
 func (r *Reader) passes(name, p string) bool {
 	for up := path.Dir(p); up != "/" && up != "."; up = path.Dir(up) {
 		if rest, ok := below(name, up); ok {
@@ -224,8 +224,8 @@ func (r *Reader) passes(name, p string) bool {
 	return false
 }
 
-// leads reports whether a path leads into one of some folders. What lies in their working
-// trees is other projects.
+// leads reports whether a path is inside one of the folders, but not in its worktrees, which are
+// other projects. A folder may end with «*».
 func leads(folders []string, rest string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool {
 		start, open := strings.CutSuffix(f, "*")
@@ -234,12 +234,12 @@ func leads(folders []string, rest string) bool {
 	})
 }
 
-// under reports whether a path is a folder, or lies in it.
+// under reports whether a path is a folder or is inside it.
 func under(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// below is what of a path lies below a folder.
+// below returns the part of a path below a folder, and whether the path is below it.
 func below(p, folder string) (string, bool) {
 	if folder == "" || p == folder || !under(p, folder) {
 		return "", false

@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// An Install is a command line that takes what a project has pinned.
+// An Install is a command line that uses the packages that a project has pinned.
 type Install struct {
 	Ecosystem Ecosystem
-	// Locks are the lock files it may go by, as paths within the project, of which the first
-	// that is there counts.
+	// Locks are the lock files that the command may use, as paths within the project. It uses the
+	// first that exists.
 	Locks []string
-	// Fetches says that it does nothing else but install. Others only need packages.
+	// Fetches says that the command only installs packages. Without it, the command only needs
+	// them.
 	Fetches bool
 }
 
-// Installs reads a command line. One that is anything but plain words is none, so that nothing
-// else hides behind the name of a package manager.
+// Installs reads a command line, and reports whether it is an [Install]. The line must consist of
+// plain words, so that nothing else is hidden behind the name of a package manager.
 func Installs(line string) (Install, bool) {
 	line = strings.TrimSpace(line)
 	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -42,12 +43,13 @@ func Installs(line string) (Install, bool) {
 	return i, ok
 }
 
-// inside reports a path that stays in the folder it begins in.
+// inside reports whether a relative path stays in its folder.
 func inside(p string) bool {
 	return p != "" && only(p, "-._/") && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "-") && !slices.Contains(strings.Split(p, "/"), "..")
 }
 
-// shown is a command line without what only shortens its output.
+// shown returns a command line without a pipe and redirection that only affect how its output is
+// shown.
 func shown(line string) string {
 	run, filter, piped := strings.Cut(line, "|")
 	if words := strings.Fields(filter); piped && len(words) > 1 && (words[0] == "tail" || words[0] == "head") &&
@@ -90,7 +92,7 @@ func npmOptions() []string {
 	}
 }
 
-// requirements is the one file that a command of pip installs from.
+// requirements returns the single file that a pip command installs from.
 func requirements(words []string) (file string, ok bool) {
 	for n := 0; n < len(words); n++ {
 		switch w := words[n]; {

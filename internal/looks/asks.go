@@ -8,12 +8,13 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// maxHosts bounds the databases for which a login is kept.
+// maxHosts bounds the databases read from one password file.
 const maxHosts = 1000
 
-// Asks returns the host, and the port there, of a line that puts statements to a database which only
-// read, and does nothing else but show the answer or write it down. psql runs nothing by that but what its
-// settings say, and takes a statement of an option as one for the server. The host is told the statement.
+// Asks returns the host and port of the database that a line queries with psql. The statements must
+// only read, and the line may do nothing else but show the result or write it to a file. A
+// statement in an option goes to the server, so psql runs nothing except what its settings say. The
+// host learns the statement.
 func Asks(r *shellscan.Report, line string) (host, port string, ok bool) {
 	const client = "psql"
 	if strings.ContainsAny(line, "$`\\<\n") || matches(line) || len(r.Parts) == 0 || len(r.Parts[0].Words) == 0 || r.Parts[0].Words[0] != client {
@@ -51,7 +52,7 @@ func Asks(r *shellscan.Report, line string) (host, port string, ok bool) {
 	return asked(words[1:])
 }
 
-// matches reports a line in which a shell puts in names of files, or several words for one.
+// matches reports whether a shell expands a pattern or braces in a line.
 func matches(line string) bool {
 	quote := rune(0)
 	for _, c := range line {
@@ -67,7 +68,8 @@ func matches(line string) bool {
 	return false
 }
 
-// asked is the one host among the options of psql, and the port, if they hold a statement.
+// asked returns the host and port in the options of psql. It returns false unless there is exactly
+// one host, at most one port, and a statement.
 func asked(words []string) (host, port string, ok bool) {
 	hosts, ports, statements := 0, 0, 0
 	port = "5432"
@@ -91,8 +93,8 @@ func asked(words []string) (host, port string, ok bool) {
 	return host, port, hosts == 1 && ports <= 1 && statements > 0
 }
 
-// Databases are the hosts and ports that the text of a password file of PostgreSQL names, one login to a
-// line: host:port:database:name:password. A host that is any, or no plain name, is none.
+// Databases returns «host:port» for each login in the text of a PostgreSQL password file, whose
+// lines are host:port:database:name:password. Lines without a plain host name are left out.
 func Databases(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 5)
@@ -106,8 +108,8 @@ func Databases(text string) (list []string) {
 	return list
 }
 
-// At is what asks a database there. Alone says that the line reaches nothing else, and writes only where any
-// other line may.
+// At returns the look with the database at a host and port, if alone is set. Alone says that the
+// line reaches nothing else and writes only where any other line may write.
 func (l Look) At(host, port string, alone bool) Look {
 	if alone {
 		l.Database = host + ":" + port
@@ -115,7 +117,7 @@ func (l Look) At(host, port string, alone bool) Look {
 	return l
 }
 
-// KeptIn reports whether it asks a database of a list of hosts and ports.
+// KeptIn reports whether the look queries a database that is in a list of [Databases].
 func (l Look) KeptIn(list []string) bool {
 	host, _, _ := strings.Cut(l.Database, ":")
 	return host != "" && (slices.Contains(list, l.Database) || slices.Contains(list, host+":*"))

@@ -13,23 +13,24 @@ import (
 //go:embed services.txt
 var words string
 
-// The lines of that file.
+// The lines of services.txt.
 const (
 	fileKeys = iota
 	serviceKeys
 	clusterKinds
 )
 
-// wordsOf are the words of one of its lines.
+// wordsOf returns the words of one line of services.txt.
 func wordsOf(line int) []string {
 	text := words[strings.LastIndex(words, "# "):]
 	return strings.Fields(strings.Split(text, "\n")[line+1])
 }
 
-// Composed reports whether docker compose, in a folder whose files are read by their names, learns its
-// services from one file that names no other. A file may include another one from any address, with
-// variables of the environment in it: then asking for a log tells that host what they hold.
-// What is not there is no file of it, and of what cannot be read nothing is known.
+// Composed reports whether docker compose reads its services from a single file that names no other
+// one. Otherwise a file could include another one from any address with variables of the
+// environment in it, and even a request for a log would send their values to that host. Read
+// returns the text of a file in the folder, and whether it exists; ok is false if that is not
+// known.
 func Composed(read func(name string) (text string, there, ok bool)) bool {
 	files := 0
 	for _, name := range []string{"compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"} {
@@ -49,9 +50,9 @@ func Composed(read func(name string) (text string, there, ok bool)) bool {
 	return ok && files == 1 && !strings.Contains(settings, "COMPOSE") && !strings.Contains(settings, "DOCKER")
 }
 
-// services reports a file for docker compose of which every key is listed.
+// services reports whether every key of a compose file is listed in services.txt.
 func services(text string) bool {
-	if strings.Contains(text, "!") { // tags, by which one file takes away what another says
+	if strings.Contains(text, "!") { // a tag, with which one file can remove values of another
 		return false
 	}
 	var file, more map[string]any

@@ -1,12 +1,13 @@
-// Package looks tells which command lines only look, and what they tell by that. A request
-// leaves the machine, so once private data was read it is a way out. But `gh issue view 12`
-// tells a number to where the project came from, and `curl -s URL` its address alone.
+// Package looks says which command lines only look something up, and what they reveal by that.
+// Every request leaves the machine, so it could send out private data that was read before. But `gh
+// issue view 12` reveals only a number, and only to the service that the project came from, and
+// `curl -s URL` reveals only the URL.
 //
-// The list is short because each word that a line may have is a channel. An operand or
-// variable can name another recipient, a branch or a search carries what the model wrote,
-// capitals in a host reach the server, some options start programs, and a condition or a
-// loop tells by whether and how often it asks. So a request comes first, once, and without
-// any of these.
+// The list of such commands is short because each part of a line could carry data out: an operand
+// or variable can name another recipient, a branch or search can contain what the model wrote,
+// capitals in a host reach the server, some options start programs, and a condition or loop reveals
+// something by whether and how often it makes a request. So the request must come first, be made
+// once, and have none of these parts.
 package looks
 
 import (
@@ -22,27 +23,28 @@ import (
 	"github.com/floodmark/floodmark/internal/sqlread"
 )
 
-// A Look is what is known of the requests of a command line. The zero one is that of a line
-// of which nothing is known.
+// A Look is what is known of the requests of a command line. The zero Look means that nothing is
+// known.
 type Look struct {
-	// Plain: it makes one request to each of its addresses, and tells nothing else.
+	// Plain: the line makes one request to each of its addresses and reveals nothing else.
 	Plain bool
-	// Own: it asks the service that the project came from, or one on this machine, and shows
-	// no other host what it was asked.
+	// Own: the line asks only the service that the project came from, or a service on this machine.
 	Own bool
-	// Compose: it asks docker for the services that a file of the folder tells of.
+	// Compose: the line asks docker for the services that a file in the folder describes.
 	Compose bool
-	// Cluster: it asks the cluster that the owner's settings name.
+	// Cluster: the line asks the cluster that the owner's settings name.
 	Cluster bool
-	// Database is the host and port at which it asks a database, and does nothing else.
+	// Database is the host and port of the database that the line queries. It is empty if the line
+	// queries none or does anything else.
 	Database string
 }
 
 //go:embed looks.txt
 var list string
 
-// Of says what a line with these addresses is. The request must be the first thing that the
-// line does, written out: nothing that is read decides whether it is made, or what is in it.
+// Of returns what is known of the requests of a line with these addresses. The request must be the
+// first command of the line and written out in full, so that nothing that the line reads decides
+// whether the request is made or what it contains.
 func Of(r *shellscan.Report, line string, urls []string) Look {
 	words, ok := first(line)
 	if !ok || !simple(r) {
@@ -73,7 +75,8 @@ func Of(r *shellscan.Report, line string, urls []string) Look {
 	}
 }
 
-// Obeys are the files at a home that say where it asks and what it is: their author can run programs by it.
+// Obeys returns the files in a home that say where the look makes its request and which program
+// does it. An author of these files can run programs by it.
 func (l Look) Obeys(home string) []string {
 	switch {
 	case l.Compose:
@@ -85,8 +88,7 @@ func (l Look) Obeys(home string) []string {
 	}
 }
 
-// simple reports a line that is understood, and does nothing besides that could leave, run or
-// decide what its commands mean.
+// simple reports whether a line is understood, and only reads, writes and fetches.
 func simple(r *shellscan.Report) bool {
 	if !straight(r) {
 		return false
@@ -105,15 +107,16 @@ func simple(r *shellscan.Report) bool {
 	})
 }
 
-// straight reports a line that is understood, and whose commands mean and run what stands there, once.
+// straight reports whether a line is understood, and each of its commands runs once and as it is
+// written.
 func straight(r *shellscan.Report) bool {
 	return r.Understood && !r.Loops && !r.Defines && !r.NetworkIntoInterpreter && !r.InteractiveShell && len(r.Sets) == 0
 }
 
 func reaches(p shellscan.Part) bool { return slices.Contains(p.Effects, floodmark.Fetch) }
 
-// first returns the words of the first command of a line, behind a plain «cd folder &&». It
-// reports false where a shell would put in something that does not stand there.
+// first returns the words of the first command of a line, or of the second one after a plain «cd
+// folder &&». It returns false if a shell would expand something in them.
 func first(line string) (words []string, ok bool) {
 	words, end, ok := command(line)
 	if ok && len(words) == 2 && words[0] == "cd" && strings.HasPrefix(line[end:], "&&") {
@@ -122,7 +125,7 @@ func first(line string) (words []string, ok bool) {
 	return words, ok && len(words) > 0
 }
 
-// command cuts off one command, and says where it ends.
+// command returns the words of the first command of a line, and where that command ends.
 func command(line string) (words []string, end int, ok bool) {
 	var word strings.Builder
 	in, quote := false, byte(0)
@@ -161,14 +164,14 @@ func command(line string) (words []string, end int, ok bool) {
 	return words, len(line), quote == 0
 }
 
-// A known is one line of the list.
+// A known is one command of looks.txt.
 type known struct {
 	words   []string
 	operand string
 	options []string
 }
 
-// find returns the command that words begin with.
+// find returns the command of the list with which words begin.
 func find(words []string) (known, bool) {
 	for line := range strings.Lines(list) {
 		f := strings.Split(strings.TrimSpace(line), "|")
@@ -182,7 +185,8 @@ func find(words []string) (known, bool) {
 	return known{}, false
 }
 
-// read takes the rest of the words apart, and reports whether all of them are listed.
+// read returns the operands among the rest of the words, and whether an option follows redirects.
+// It returns false unless the list allows all words.
 func (c known) read(words []string) (operands []string, follows, ok bool) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -212,7 +216,7 @@ func (c known) read(words []string) (operands []string, follows, ok bool) {
 	return operands, follows, c.takes(operands)
 }
 
-// takes reports whether the operands are those that are listed, in their order.
+// takes reports whether the list allows these operands in this order.
 func (c known) takes(operands []string) bool {
 	for kind := range strings.FieldsSeq(c.operand) {
 		kind, none := strings.CutSuffix(kind, "?")
@@ -229,7 +233,8 @@ func (c known) takes(operands []string) bool {
 	return len(operands) == 0
 }
 
-// valueOf is what the value of an option is; empty if it takes none, or is not listed.
+// valueOf returns the kind of an option's value. It is empty if the option takes no value or is not
+// listed.
 func (c known) valueOf(option string) string {
 	for _, o := range c.options {
 		if name, kind, ok := strings.Cut(o, "="); ok && name == option {
@@ -239,7 +244,7 @@ func (c known) valueOf(option string) string {
 	return ""
 }
 
-// flags reports an option without a value, or several letters of which each is one.
+// flags reports whether a word is a listed option without a value, or several such short options.
 func (c known) flags(w string) bool {
 	if strings.HasPrefix(w, "--") {
 		return slices.Contains(c.options, w)
@@ -277,15 +282,15 @@ func is(kind, word string) bool {
 	case "file":
 		return word != "" && word[0] != '-'
 	case "url":
-		// A server is told the letters of its name as they are written, and these are not compared.
+		// Only lower case, because a server gets its name in the case in which it is written.
 		return match(`https?://[a-z0-9.:-]+([/?#][!-~]*)?`) || match(`(localhost|127\.0\.0\.1)(:[0-9]{1,5})?(/[!-~]*)?`)
 	default:
 		return slices.Contains(strings.Split(kind, ","), word)
 	}
 }
 
-// onThisMachine reports an address at which a service of this machine is asked for something
-// by a short name. A query, a second host in the path, or a long name may be handed on by it.
+// onThisMachine reports whether an address has only a short plain path on this machine. The service
+// there could pass on a query, a host in the path, or a long name.
 func onThisMachine(raw string) bool {
 	if !strings.Contains(raw, "://") {
 		raw = "http://" + raw

@@ -5,8 +5,8 @@ import "strings"
 // mostNamed bounds the tools that [Describe] names.
 const mostNamed = 3
 
-// Describe says what an owner can do about tools without a description, with the command to
-// type. A name that a shell could take for something else is never part of a command.
+// Describe says what an owner can do about undescribed tools, with the command to type. A name that
+// a shell could read as something else is left out.
 func Describe(tools []string) string {
 	if len(tools) == 0 {
 		return ""
@@ -27,7 +27,7 @@ func Describe(tools []string) string {
 	return " " + strings.Join(names, ", ") + is + " not described yet: say under «tools:» in your policy what it does; «floodmark policy catalog show " + names[0] + "» says what is known."
 }
 
-// plain reports a name that is one word to every shell and no option.
+// plain reports whether a name is a single word in every shell and not an option.
 func plain(name string) bool {
 	other := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.' && r != '/'

@@ -1,9 +1,9 @@
-// Package meaning says in words what levels, effects and verdicts mean to a person.
+// Package meaning explains levels, effects and verdicts to a person in words.
 package meaning
 
 import "github.com/floodmark/floodmark"
 
-// Trust says who content that is believed so far comes from.
+// Trust says who content with a trust level comes from.
 func Trust(t floodmark.Trust) string {
 	switch t {
 	case floodmark.Untrusted:
@@ -22,7 +22,7 @@ func Trust(t floodmark.Trust) string {
 	return "unknown"
 }
 
-// Secrecy says what content is that only so many may see.
+// Secrecy says what content with a secrecy level is.
 func Secrecy(s floodmark.Secrecy) string {
 	switch s {
 	case floodmark.Secret:
@@ -58,7 +58,7 @@ func Effect(e floodmark.Effect) string {
 	return "does something unknown"
 }
 
-// Verdict says what becomes of a call.
+// Verdict says what happens to a call with a verdict.
 func Verdict(v floodmark.Verdict) string {
 	switch v {
 	case floodmark.Restrict:
@@ -73,7 +73,7 @@ func Verdict(v floodmark.Verdict) string {
 	return "unknown"
 }
 
-// Role says what an argument decides.
+// Role says what an argument with a role decides.
 func Role(r floodmark.Role) string {
 	switch r {
 	case floodmark.Undeclared:

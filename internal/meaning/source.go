@@ -34,7 +34,7 @@ func Source(s floodmark.Source, t floodmark.Trust) string {
 	return floodmark.Inert(name, maxVisible) + " (" + t.String() + ")" + chain(s.Via)
 }
 
-// chain says through which artifacts a source came here.
+// chain says through which artifacts a source came into the session.
 func chain(via []floodmark.Passage) string {
 	var b strings.Builder
 	for _, p := range via {

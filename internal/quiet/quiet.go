@@ -1,4 +1,4 @@
-// Package quiet tells in which hours no question is shown.
+// Package quiet says in which hours no person is asked.
 package quiet
 
 import (
@@ -9,26 +9,25 @@ import (
 	"time"
 )
 
-// Hours are those in which no question is to be shown: every day from one time
-// to another, as a clock on a wall of the zone shows them. The zero value is
-// never.
+// Hours are the quiet hours in which no person is asked: every day from one local time to another.
+// The zero value means that there are none.
 type Hours struct {
-	// From is the first quiet minute of the day, To the first that is not; To
-	// may be smaller, then the night is meant.
+	// From is the first quiet minute of the day, and To the first minute that is not quiet any
+	// more. If To is smaller than From, the quiet hours go on past midnight.
 	From, To int
 	// Zone is nil if there are no quiet hours.
 	Zone *time.Location
-	// Hold says that a question waits for the end of the quiet hours. Otherwise
-	// the call is refused at once.
+	// Hold says that a question waits for the end of the quiet hours. Without it, the call is
+	// refused at once.
 	Hold bool
 }
 
-// longestQuiet bounds how long it can be quiet: less than a day, and an hour or
-// two more when clocks are set back.
+// longestQuiet bounds the length of quiet hours: less than a day, and an hour or two more when
+// clocks are set back.
 const longestQuiet = 26 * time.Hour
 
-// Until reports whether it is quiet at a time, and until when. What counts is
-// what the clock shows: when it is set back, an hour comes twice.
+// Until reports whether a time is in the quiet hours, and when they end. Local time decides, so an
+// hour is quiet twice if the clock is set back in it.
 func (q Hours) Until(at time.Time) (end time.Time, quiet bool) {
 	if !q.at(at) {
 		return time.Time{}, false
@@ -40,8 +39,7 @@ func (q Hours) Until(at time.Time) (end time.Time, quiet bool) {
 	return end.In(q.Zone), true
 }
 
-// Line says to a person that it is quiet, and what that means; it is empty if it
-// is not.
+// Line tells a person that it is quiet and what that means. It is empty outside quiet hours.
 func (q Hours) Line(at time.Time) string {
 	end, quiet := q.Until(at)
 	switch {
@@ -53,10 +51,10 @@ func (q Hours) Line(at time.Time) string {
 	return "quiet until " + ClockTime(end) + ": what would be asked is refused"
 }
 
-// ClockTime is a time as a clock of its zone shows it.
+// ClockTime returns the local time of t.
 func ClockTime(t time.Time) string { return t.Format("15:04 MST") }
 
-// at reports whether it is quiet.
+// at reports whether a time is in the quiet hours.
 func (q Hours) at(t time.Time) bool {
 	if q.Zone == nil {
 		return false
@@ -69,8 +67,8 @@ func (q Hours) at(t time.Time) bool {
 	return q.From <= minute || minute < q.To
 }
 
-// The zones of the world, as the IANA Time Zone Database has them, are part of
-// the program: the same policy means the same hours on every machine.
+// zones is the IANA Time Zone Database. It is part of the program so that the same policy means the
+// same hours on every machine.
 //
 //go:embed zoneinfo.zip
 var zones []byte

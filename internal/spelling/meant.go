@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Word returns the word of a policy that a person most likely meant, if any is near.
+// Word returns the word that a person most likely meant: the policies' word for a word of other
+// tools, or else the most similar one. It returns false if no word is similar.
 func Word(got string, words []string) (string, bool) {
 	folded := Fold(got)
 	if meant, ok := meant(folded); ok && slices.Contains(words, meant) {
@@ -20,12 +21,12 @@ func Word(got string, words []string) (string, bool) {
 	return best, best != "" && least < len(folded)
 }
 
-// Fold forgets case and the signs between words.
+// Fold returns s in lower case and without the signs between words.
 func Fold(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
 }
 
-// meant returns the word of a policy for one that other tools use, in small letters.
+// meant returns the word that policies use for a word of other tools, which must be folded.
 func meant(s string) (string, bool) {
 	switch s {
 	case "deny", "block", "forbid", "reject", "never", "refuse":

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the words most like a mistyped one, at most n, the best
-// first. A word is like another if a third of its letters or fewer differ, or
-// if one begins with the other.
+// Nearest returns at most n words that are similar to a mistyped one, the most similar first. A
+// word is similar if at most a third of its letters differ, or if it begins with the mistyped one.
 func Nearest(got string, words []string, n int) []string {
 	type guess struct {
 		word string

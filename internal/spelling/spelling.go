@@ -1,8 +1,8 @@
-// Package spelling says how far a word is from the one that was meant.
+// Package spelling finds the word that a mistyped one was meant to be.
 package spelling
 
-// Edits counts the letters to add, drop or change to get from a to b; over long
-// words it gives up.
+// Edits returns how many letters must be added, removed or changed to get from a to b. For words of
+// more than 64 letters it returns 64.
 func Edits(a, b string) int {
 	const longest = 64
 	if len(a) > longest || len(b) > longest {
@@ -11,8 +11,8 @@ func Edits(a, b string) int {
 	return count(a, b, false)
 }
 
-// EditsOrSwaps counts the letters to add, drop, change or swap with a neighbour to
-// get from a to b.
+// EditsOrSwaps returns how many letters must be added, removed, changed or swapped with a neighbour
+// to get from a to b.
 func EditsOrSwaps(a, b string) int { return count(a, b, true) }
 
 func count(a, b string, swaps bool) int {

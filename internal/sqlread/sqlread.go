@@ -1,4 +1,4 @@
-// Package sqlread tells whether an SQL statement only reads.
+// Package sqlread says whether an SQL statement only reads.
 package sqlread
 
 import (
@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// MaxBytes is the longest statement that is read; a longer one could do
-// anything.
+// MaxBytes is the length of the longest statement that is examined. A longer one is assumed to
+// write.
 const MaxBytes = 16 << 10
 
-// ReadsOnly reports whether text is a single SQL statement that only reads, in
-// every dialect. It knows few words and functions: what it does not know, and
-// anything that could hide something (comments, escapes, a second statement),
-// is not plain.
+// ReadsOnly reports whether text is a single SQL statement that only reads, in every dialect. It
+// returns false if the text contains a function that it does not know, or anything that could hide
+// something, such as comments, escapes or a second statement.
 func ReadsOnly(text string) bool {
 	if len(text) > MaxBytes {
 		return false
@@ -36,8 +35,8 @@ func ReadsOnly(text string) bool {
 	return !slices.ContainsFunc(tokens, writesSQL) && knownCalls(tokens)
 }
 
-// sqlTokens cuts a statement into words in lower case, brackets, dots, and one token
-// for every quoted text. What is not plain has none.
+// sqlTokens splits a statement into words in lower case, brackets, dots, and one token for every
+// quoted text. It returns nil if the statement contains anything unusual.
 func sqlTokens(text string) []string {
 	if strings.Contains(text, `\`) {
 		return nil
@@ -75,7 +74,7 @@ func sqlTokens(text string) []string {
 
 func wordByte(c byte) bool { return c == '_' || letterOrDigit(c) }
 
-// writesSQL reports a word with which some dialect writes, locks or runs.
+// writesSQL reports whether a word writes, locks or runs something in some dialect.
 func writesSQL(word string) bool {
 	return oneOf(word, "into", "insert", "update", "delete", "merge", "replace", "upsert", "drop", "alter", "create", "truncate", "grant",
 		"revoke", "copy", "call", "do", "exec", "execute", "prepare", "deallocate", "set", "reset", "begin", "commit", "rollback", "savepoint",
@@ -83,9 +82,8 @@ func writesSQL(word string) bool {
 		"returning", "handler", "import", "cluster", "discard", "checkpoint", "security", "go")
 }
 
-// knownCalls reports whether every bracket follows a word of the language or
-// a function that computes. Any other function may do more than its name says, and so
-// may one of the same name in a schema.
+// knownCalls reports whether every bracket follows a word of the language or a known function
+// without a schema. Any other function may do more than its name says.
 func knownCalls(tokens []string) bool {
 	for i, t := range tokens[1:] {
 		if before := tokens[i]; t == "(" && before != "(" && (i > 0 && tokens[i-1] == "." || !sqlWord(before) && !sqlFunction(before)) {

@@ -1,5 +1,5 @@
-// Package yamlplace finds where a place in a text value stands in its YAML file, for
-// messages about languages that stand in values.
+// Package yamlplace finds the position in a YAML file of a position inside a text value, for
+// messages about expressions in values.
 package yamlplace
 
 import (
@@ -10,11 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Find returns the line and the column in a file of a place in the value of n. Line counts
-// from 1 and column from 0, as CEL does; the result counts both from 1, in
-// characters. The value and the file hold the same signs in the same order,
-// whatever the style; only white space and escapes differ. So it is enough to
-// walk both together.
+// Find returns the line and column in a file of a position in the value of n. The given line counts
+// from 1 and the column from 0, as in CEL. The results count from 1, in characters. Find walks
+// through the value and the file together, because both contain the same characters in the same
+// order and differ only in white space and escapes.
 func Find(file []byte, n *yaml.Node, line, column int) (int, int) {
 	want := offset(n.Value, line, column)
 	lines := strings.Split(string(file), "\n")
@@ -24,7 +23,7 @@ func Find(file []byte, n *yaml.Node, line, column int) (int, int) {
 	for i, c := range []rune(n.Value) {
 		if unicode.IsSpace(c) {
 			if i == want {
-				break // white space may be folded: where the last sign ended is near enough
+				break // white space may be folded, so the end of the last character is used
 			}
 			if w.style == yaml.DoubleQuotedStyle {
 				w.escapedSpace(c)
@@ -40,7 +39,7 @@ func Find(file []byte, n *yaml.Node, line, column int) (int, int) {
 	return w.line + 1, w.column + 1
 }
 
-// offset turns a line and a column of s into an index of its characters.
+// offset returns the index, in characters, of a line and column in s.
 func offset(s string, line, column int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -58,7 +57,7 @@ func offset(s string, line, column int) int {
 type walk struct {
 	lines        []string
 	line, column int
-	signs        []rune // of the line
+	signs        []rune // the characters of the current line
 	style        yaml.Style
 }
 
@@ -69,7 +68,7 @@ func lineAt(lines []string, i int) string {
 	return ""
 }
 
-// enter steps over what opens a text: a quote, or the sign of a block.
+// enter goes past the opening of a value: a quotation mark, or the line with the sign of a block.
 func (w *walk) enter() {
 	switch w.style {
 	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
@@ -108,7 +107,7 @@ func (w *walk) skipSpace() {
 	}
 }
 
-// continued reports a backslash at the end of a line in double quotes.
+// continued reports whether c is a backslash at the end of a line in double quotes.
 func (w *walk) continued(c rune) bool {
 	if w.style != yaml.DoubleQuotedStyle || c != '\\' {
 		return false
@@ -119,7 +118,7 @@ func (w *walk) continued(c rune) bool {
 	return ok && after == '\n'
 }
 
-// step goes over the sign c, as it is written.
+// step goes past the character c in the form in which it is written.
 func (w *walk) step(c rune) {
 	written, ok := w.now()
 	if !ok {
@@ -128,13 +127,13 @@ func (w *walk) step(c rune) {
 	w.next()
 	switch {
 	case w.style == yaml.SingleQuotedStyle && c == '\'':
-		w.next() // it is doubled
+		w.next() // the quotation mark is doubled
 	case w.style == yaml.DoubleQuotedStyle && written == '\\':
 		w.escape()
 	}
 }
 
-// escape goes over what follows a backslash.
+// escape goes past the rest of an escape after its backslash.
 func (w *walk) escape() {
 	kind, _ := w.now()
 	w.next()
@@ -144,7 +143,7 @@ func (w *walk) escape() {
 	}
 }
 
-// escapedSpace goes over white space that is written as an escape.
+// escapedSpace goes past white space that is written as an escape.
 func (w *walk) escapedSpace(c rune) {
 	if written, ok := w.now(); ok && written == '\\' && !w.continued(written) {
 		w.next()
