@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readGo reads a go.sum. It pins versions that were once of use, too.
+// readGo reads a go.sum. Such a file may also pin versions that are not used any more.
 func readGo(text string) (l List) {
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -21,7 +21,8 @@ func readGo(text string) (l List) {
 	return l
 }
 
-// goModule reports a module that a proxy can have: its first part is a host.
+// goModule reports whether a name is that of a module that a proxy can serve, with a host as its
+// first part.
 func goModule(name string) bool {
 	first, rest, more := strings.Cut(name, "/")
 	if len(name) > maxName || !strings.Contains(first, ".") || !only(first, "-.") || strings.HasPrefix(first, "-") || first != strings.ToLower(first) {
@@ -38,7 +39,7 @@ func goModule(name string) bool {
 	return true
 }
 
-// dotted reports a part of a path that begins or ends with a dot.
+// dotted reports whether a part of a path begins or ends with a dot.
 func dotted(part string) bool { return strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") }
 
 func goVersion(v string) bool {
@@ -47,8 +48,8 @@ func goVersion(v string) bool {
 	return ok && !strings.Contains(plain, "+") && semantic(plain)
 }
 
-// semantic reports three numbers, perhaps with what comes before a release and what it was
-// built from.
+// semantic reports whether a text is a semantic version: three numbers, perhaps followed by a
+// pre-release and a build.
 func semantic(v string) bool {
 	if len(v) > maxVersion || !only(v, ".-+") {
 		return false
@@ -64,7 +65,7 @@ func semantic(v string) bool {
 	return len(numbers) == 3 && (!early || pieces(before)) && (!built || pieces(build))
 }
 
-// pieces reports words between dots.
+// pieces reports whether a text consists of words separated by dots.
 func pieces(text string) bool {
 	for w := range strings.SplitSeq(text, ".") {
 		if w == "" || !only(w, "-") {

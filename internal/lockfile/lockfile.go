@@ -1,6 +1,6 @@
-// Package lockfile reads which packages a project has pinned: names, versions and hashes,
-// from the files that package managers write. Such a file is a stranger's text. What it does
-// not say exactly is left out and counted, and no address in it is ever used as one.
+// Package lockfile reads the names, versions and hashes of the packages that a project has pinned,
+// from the files that package managers write. Such a file may come from a stranger. Entries that
+// are not exact are left out and counted, and addresses in the file are never used.
 package lockfile
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An Ecosystem is where packages of a kind are published.
+// An Ecosystem is a registry for packages of one kind.
 type Ecosystem string
 
 // The ecosystems that are known.
@@ -19,29 +19,30 @@ const (
 	PyPI Ecosystem = "pypi"
 )
 
-// A Package is one pinned package. In Go's world a version that ends in [GoMod] stands for
-// the file go.mod alone. Of PyPI one version has as many as there are hashes.
+// A Package is one pinned package. In Go, a version that ends in [GoMod] means only the file
+// go.mod. In PyPI, a version with several hashes is listed as one Package for each hash.
 type Package struct {
 	Ecosystem     Ecosystem
 	Name, Version string
-	// Hash is written as the lock file writes it: «h1:…», «sha512-…» or «sha256:…».
+	// Hash is written as in the lock file: «h1:…», «sha512-…» or «sha256:…».
 	Hash string
 }
 
-// GoMod ends the version of a module of which only the file go.mod is pinned.
+// GoMod is the end of the version of a module of which only the file go.mod is pinned.
 const GoMod = "/go.mod"
 
-// A List is what one file pins, in order, each package once.
+// A List holds the packages that one file pins, in order and each once.
 type List struct {
 	Packages []Package
-	// LeftOut counts what the project needs and the list does not have.
+	// LeftOut counts the entries of the file that are not in the list.
 	LeftOut int
 }
 
-// A Host is where packages are to be installed, in the words of npm.
+// A Host is the machine on which packages are to be installed, in the words of npm.
 type Host struct {
 	OS, CPU, Libc string
-	// Registry is the address that an npm package has to be pinned to, beside the public one.
+	// Registry is the address of a registry that npm packages may be pinned to, besides the public
+	// one.
 	Registry string
 }
 
@@ -59,7 +60,7 @@ var (
 	errTooMany = errors.New("the lock file pins too many packages")
 )
 
-// Known reports the name of a lock file that can be read, and of what it pins packages.
+// Known reports whether a lock file with this name can be read, and returns its ecosystem.
 func Known(name string) (Ecosystem, bool) {
 	switch {
 	case name == "go.sum":
@@ -109,14 +110,14 @@ func compare(a, b Package) int {
 	return 0
 }
 
-// only reports a text that has nothing but letters and digits and the given signs.
+// only reports whether a text consists of letters, digits and the given signs.
 func only(text, signs string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') && !strings.ContainsRune(signs, r)
 	})
 }
 
-// alnum reports a text that begins and ends with a letter or digit.
+// alnum reports whether a text begins and ends with a letter or digit.
 func alnum(text string) bool {
 	return text != "" && only(text[:1], "") && only(text[len(text)-1:], "")
 }

@@ -41,7 +41,7 @@ func readNpm(data []byte, h Host) (List, error) {
 		const deps = "node_modules/"
 		at := strings.LastIndex(folder, deps)
 		if at < 0 || p.Link || p.InBundle || p.Optional && !p.suits(h) {
-			continue // of the project, in the archive of another, or never asked for here
+			continue // part of the project or of another package's archive, or not for this machine
 		}
 		name := folder[at+len(deps):]
 		if p.Name != "" {
@@ -56,24 +56,24 @@ func readNpm(data []byte, h Host) (List, error) {
 	return l, nil
 }
 
-// registered reports an address that is the one a registry has for this very package. It is
-// compared and never used.
+// registered reports whether the address in the lock file is the address of this package in a known
+// registry. The address is only compared and never used.
 func (p *npmPackage) registered(name, registry string) bool {
 	for _, base := range []string{npmPublic, registry} {
 		if base != "" && p.Resolved == strings.TrimSuffix(base, "/")+NpmPath(name, p.Version) {
 			return true
 		}
 	}
-	return p.Resolved == "" // npm was told not to write it down
+	return p.Resolved == "" // npm was configured not to record it
 }
 
-// NpmPath is where a registry has the archive of a package.
+// NpmPath returns the path of a package's archive in a registry.
 func NpmPath(name, version string) string {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	return "/" + name + "/-/" + base + "-" + version + ".tgz"
 }
 
-// suits reports a package that npm installs on a machine.
+// suits reports whether npm installs the package on a machine.
 func (p *npmPackage) suits(h Host) bool {
 	fits := func(list []string, own string) bool {
 		if own == "" || len(list) == 0 || slices.Contains(list, "any") {
@@ -88,7 +88,7 @@ func (p *npmPackage) suits(h Host) bool {
 	return fits(p.OS, h.OS) && fits(p.CPU, h.CPU) && fits(p.Libc, h.Libc)
 }
 
-// npmName reports the name of a package, perhaps in a scope.
+// npmName reports whether a text is the name of a package, perhaps with a scope.
 func npmName(name string) bool {
 	scope, rest, scoped := strings.Cut(name, "/")
 	if !scoped {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readPip reads a file of requirements in which each has its version and hashes. A line that
-// names another file, another index or an address is left out.
+// readPip reads a file of requirements with versions and hashes. A line that names another file,
+// another index or an address is left out.
 func readPip(text string) (l List) {
 	text = strings.ReplaceAll(text, "\\\r\n", " ")
 	text = strings.ReplaceAll(text, "\\\n", " ")
@@ -25,7 +25,7 @@ func readPip(text string) (l List) {
 	return l
 }
 
-// withoutComment is a line without what pip does not read. A sign within a word is no comment.
+// withoutComment returns a line without its comment. A «#» inside a word does not begin a comment.
 func withoutComment(line string) string {
 	if strings.HasPrefix(strings.TrimSpace(line), "#") {
 		return ""
@@ -64,7 +64,7 @@ func requirement(line string) (list []Package, ok bool) {
 
 func pipName(name string) bool { return len(name) <= maxName && only(name, "-._") && alnum(name) }
 
-// PipName is a name as an index has it: lower case, with a hyphen in place of each run of
+// PipName returns a name in the form of an index: in lower case, with one hyphen for each run of
 // hyphens, dots and underscores.
 func PipName(name string) string {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-._", r) })

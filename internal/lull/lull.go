@@ -1,6 +1,6 @@
-// Package lull says what an owner lifts who paused, or who only observes: which calls go
-// through all the same, and in which words he is told. It knows no clock: that a pause
-// holds is for the caller to say.
+// Package lull says which decisions are not enforced while the owner has paused or only observes,
+// and words what the owner is told about it. It knows no clock: the caller says whether a pause is
+// in effect.
 package lull
 
 import (
@@ -10,20 +10,23 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Call is what is looked at of a call of a tool, or of an answer to others.
+// A Call is a call of a tool, or an answer to others, with its decision.
 type Call struct {
 	Action *floodmark.Action
 	Basis  *floodmark.Basis
-	// Reasons are those of its decision.
+	// Reasons are the reasons of the decision.
 	Reasons []floodmark.Reason
-	// Gates are the verifiers that it has to pass, whatever lets it.
+	// Gates are the verifiers that the call has to pass even if it is allowed.
 	Gates []string
 }
 
-// Lift turns a decision into Allow where the policy only watches, or the owner only
-// observes, which also boxes nothing and asks no verifier, and, unless it is among what
-// no pause lifts, while the owner has paused: then verifiers are still asked, and what
-// runs in a box still does: that asks him nothing. A call is nil for a model call.
+// Lift turns a decision into Allow in these cases:
+//   - The policy only watches (watched), or the owner only observes. Then the call is also not boxed,
+//     and no verifier is asked. Observing does not lift a [Guarded] call.
+//   - The owner has paused. Then boxes are still used and verifiers still asked, because both ask the
+//     owner nothing. A pause does not lift an [Unpausable] call.
+//
+// The call is nil for a model call.
 func Lift(d *floodmark.Decision, watched bool, p floodmark.Pause, call *Call) {
 	switch {
 	case watched:
@@ -42,7 +45,7 @@ func Lift(d *floodmark.Decision, watched bool, p floodmark.Pause, call *Call) {
 		return
 	}
 	if !watched && call != nil && call.Action.Kind == floodmark.CallTool {
-		d.Verifiers = call.Gates // those outside did not pause
+		d.Verifiers = call.Gates // external gates did not pause
 	}
 	if d.Would = d.Word(); watched {
 		d.Reach = floodmark.Free
@@ -67,7 +70,8 @@ func because(watched bool, p floodmark.Pause, would string) floodmark.Reason {
 	return r
 }
 
-// until is when a pause ends. It takes another day to name one only where it can.
+// until returns when a pause ends. It names the day only for a time of observing, which can last
+// longer than a day.
 func until(p floodmark.Pause) string {
 	if p.Observe {
 		return p.Until.UTC().Format("2 January 15:04 MST")
@@ -75,7 +79,7 @@ func until(p floodmark.Pause) string {
 	return p.Until.UTC().Format("15:04 MST")
 }
 
-// Notice tells the owner that a pause holds.
+// Notice tells the owner that a pause is in effect.
 func Notice(p floodmark.Pause) string {
 	if p.Observe {
 		return "you only observe until " + until(p) + ": everything runs, and only the monitor and the agents' own settings are protected"
@@ -83,10 +87,13 @@ func Notice(p floodmark.Pause) string {
 	return "paused by you until " + until(p) + ", nothing but admin and secrets is enforced"
 }
 
-// Unpausable reports whether a call is enforced whatever the owner paused: what
-// changes the agent or the monitor outlives every pause, and so does a shell
-// whose commands are not reported; a secret that left does not come back; what cannot
-// be read may be any of these; and what the owner, or a verifier, refused is refused.
+// Unpausable reports whether the decision on a call is enforced even during a pause:
+//   - if the call changes the agent or the monitor, or starts a shell whose commands are not seen,
+//     because both have effects after the pause;
+//   - if a secret could leave, because that cannot be undone;
+//   - if the arguments cannot be read or the effects are unknown, because the call may be any of
+//     these;
+//   - if the owner or a verifier refused the call.
 func Unpausable(c Call) bool {
 	b := c.Basis
 	if b.Unreadable || b.SelfProtected || slices.Contains(b.Found(), floodmark.TakesCommands) || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {
@@ -107,11 +114,11 @@ func Unpausable(c Call) bool {
 	})
 }
 
-// Guarded reports whether a call is enforced even while the owner only observes: what
-// could switch off the monitor, or start an agent without it, or hides what it does. Of
-// what changes agents only files in the project are let through, which any program that
-// runs could write as well: the start files of shells lie elsewhere. Here nothing is known
-// to be harmless by its name.
+// Guarded reports whether the decision on a call is enforced even while the owner only observes.
+// This includes calls that could switch off the monitor or start an agent without it, calls that
+// hide what they do, and calls that the owner refused. Of the calls that change agents, only those
+// are excepted that write files in the project, because any program that runs could write these
+// too. Nothing is excepted because of its name.
 func Guarded(c Call) bool {
 	b := c.Basis
 	if b.Unreadable || b.SelfProtected || slices.Contains(b.Found(), floodmark.TakesCommands) {

@@ -1,5 +1,6 @@
-// Package oldconfig turns an agent's old configuration into a policy. What it writes asks and
-// refuses at least where the old program did; it knows nothing of how a policy is judged.
+// Package oldconfig turns an agent's old configuration into a policy. The policy asks and refuses
+// at least in all cases in which the old program did. The package does not know how a policy is
+// evaluated.
 package oldconfig
 
 import (
@@ -15,26 +16,24 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// The levels of trust, and the most bytes of one text in a policy file.
 const (
-	trusts  = int(floodmark.System) + 1
-	maxText = 4096
+	trusts  = int(floodmark.System) + 1 // how many trust levels there are
+	maxText = 4096                      // bytes of one text in a policy file
 )
 
-// A Note says in plain words what an import changed, and where the old file
-// said otherwise. Line 0 means that it follows from the old program itself.
+// A Note says in plain words what an import changed. Line and Column are the place in the old file;
+// line 0 means that the note is about a default of the old program.
 type Note struct {
 	Line, Column int
 	Text         string
 }
 
-// Import reads an agent's old configuration (JSON or JSON5: the provenance
-// plugin's, tools.caution, tools.verifier) and writes a policy that asks and
-// refuses at least where these did. Arguments the owner stated raise nothing
-// there (relax: false), because they did not. Notes name every place where the
-// old default let something pass that is now asked or refused, and what else
-// restricts something in the file and was not read. With an error, which is
-// [floodmark.Problems], there is no policy.
+// Import reads an agent's old configuration (JSON or JSON5: the provenance plugin's, tools.caution,
+// tools.verifier) and returns a policy that asks and refuses at least in the same cases. As in the
+// old program, arguments that the owner stated make nothing more permissive (relax: false). The
+// notes name every case that the old default let pass and that is now asked or refused, and
+// everything else in the file that restricts something but was not read. If there is an error,
+// which is a [floodmark.Problems], there is no policy.
 func Import(name string, data []byte) ([]byte, []Note, error) {
 	root, err := json5.Parse(name, data)
 	if err != nil {
@@ -59,8 +58,8 @@ func Import(name string, data []byte) ([]byte, []Note, error) {
 	return out, m.notes, nil
 }
 
-// maxKey is the most bytes of a name that becomes a key: YAML reads at most
-// 1024 signs as one, and quoting can make four of each byte.
+// maxKey bounds the bytes of a name that becomes a key. YAML reads keys of at most 1024 characters,
+// and quoting can turn each byte into four characters.
 const maxKey = 200
 
 // An importer collects what the old file says.
@@ -76,7 +75,7 @@ type importer struct {
 	ttl       string
 	rounds    int
 	cautious  []string
-	auditor   string // its fail mode; empty if there is none
+	auditor   string // the auditor's fail mode; empty if there is no auditor
 	gates     []gate
 	agents    []importedAgent
 }
@@ -84,10 +83,10 @@ type importer struct {
 type importedTool struct {
 	name   string
 	levels levelWordsOf
-	said   bool // by the file, not by the old program
+	said   bool // the file says it, not a default of the old program
 }
 
-// levelWordsOf are verdicts by level word, «*» included, in the order written.
+// levelWordsOf are verdicts by the word of a level or «*», in the order of the file.
 type levelWordsOf []struct{ level, verdict string }
 
 type importedAgent struct {
@@ -109,7 +108,7 @@ func (m *importer) note(v *json5.Value, format string, args ...any) {
 	m.notes = append(m.notes, n)
 }
 
-// unknown tells about keys that are not read.
+// unknown adds a note for each key that is not understood.
 func (m *importer) unknown(v *json5.Value, where string, known ...string) {
 	for _, k := range v.Members {
 		if !slices.Contains(known, k.Name) {
@@ -118,7 +117,7 @@ func (m *importer) unknown(v *json5.Value, where string, known ...string) {
 	}
 }
 
-// plainKey keeps a foreign name short and printable.
+// plainKey returns a foreign name in a short and printable form.
 func plainKey(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c > 0x2fff {
@@ -144,7 +143,8 @@ func (m *importer) word(v *json5.Value, what string, words ...string) (string, b
 	return v.Text, true
 }
 
-// number reads a whole number and keeps it within limits, saying so.
+// number reads a whole number. It adds a note if it has to change the number to keep it within
+// limits.
 func (m *importer) number(v *json5.Value, what string, low, high int) (int, bool) {
 	if v == nil {
 		return 0, false
@@ -161,7 +161,7 @@ func (m *importer) number(v *json5.Value, what string, low, high int) (int, bool
 	return kept, true
 }
 
-// mapping reads an object.
+// mapping reports whether a value is an object. Another value is a fault.
 func (m *importer) mapping(v *json5.Value, what string) bool {
 	if v == nil {
 		return false
@@ -193,8 +193,8 @@ func (m *importer) tools(v *json5.Value, what string) []string {
 	return out
 }
 
-// write prints the policy. Everything foreign is quoted; nothing that could be
-// a secret was kept.
+// write returns the policy. All foreign text in it is quoted, and values that could be secrets were
+// never read.
 func (m *importer) write() []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -281,23 +281,23 @@ func quotedList(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// quoted writes a text so that YAML reads exactly it, and as a text.
+// quoted returns a text in a form that YAML reads as exactly this string.
 func quoted(s string) string {
 	words := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 	if regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/-]*$`).MatchString(s) && !slices.Contains(words, strings.ToLower(s)) {
 		return s
 	}
-	return strconv.QuoteToASCII(s) // Go's escapes are YAML's
+	return strconv.QuoteToASCII(s) // YAML understands Go's escapes
 }
 
-// maxNotRead is how many tools of a list a note repeats.
+// maxNotRead is how many tools of a list a note names.
 const maxNotRead = 8
 
-// notRead names what the old file restricts by other means than those we read:
-// people who relied on it must know that it is not in the policy.
+// notRead adds notes about restrictions in the old file that are not read, so that the owner knows
+// that they are not in the policy.
 func (m *importer) notRead() {
 	if !m.found {
-		return // that nothing was found says it all
+		return // the error that nothing was found is enough
 	}
 	m.toolsNotRead(m.root.Get("tools"), "tools")
 	m.toolsNotRead(m.root.Get("agents", "defaults", "tools"), "agents.defaults.tools")
@@ -333,7 +333,7 @@ func (m *importer) toolsNotRead(v *json5.Value, where string) {
 	}
 }
 
-// namesIn are the plain names in a list.
+// namesIn returns the names in a list.
 func namesIn(v *json5.Value) []string {
 	var out []string
 	for _, item := range v.List {
@@ -355,7 +355,7 @@ func oneLine(words []string, last string) string {
 	return words[0]
 }
 
-// mappingExample is what could stand where a mapping was expected.
+// mappingExample returns an example for a place where a mapping was expected.
 func mappingExample(what string) string {
 	switch {
 	case strings.HasPrefix(what, "toolOverrides."), what == "taintPolicy":

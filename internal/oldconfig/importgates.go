@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/json5"
 )
 
-// cautionDefaults are the tools seed 1 is careful with unless told otherwise.
+// cautionDefaults returns the tools that seed 1 cautions by default.
 func cautionDefaults() []string { return []string{"web_fetch", "email", "webhook", "browser"} }
 
 // caution imports tools.caution of seed 1.
@@ -35,7 +35,8 @@ func (m *importer) caution() {
 	m.note(nil, "after a cautioned tool the auditor alone decided about every call; now it still looks at each, but sending, changing and running also need a person where the table says confirm, and it never answers for code, for the agent's own settings, or where data could leave")
 }
 
-// cautionKey looks at other keys. A tool that stands one level too high only tightens.
+// cautionKey reads the other keys of tools.caution. A tool that is written one level too high is
+// accepted if it makes the policy stricter.
 func (m *importer) cautionKey(k json5.Member) {
 	name := plainKey(k.Name)
 	switch {
@@ -86,11 +87,11 @@ func (m *importer) auditorSettings(v *json5.Value) {
 type gate struct {
 	name             string
 	include, exclude []string
-	allow            bool // what silence means
+	allow            bool // a call is allowed if the gate does not answer
 	seconds          int
 }
 
-// verifiers imports tools.verifier of seed 3, and those of single agents.
+// verifiers imports tools.verifier of seed 3, for all agents and for single agents.
 func (m *importer) verifiers() {
 	m.gates = m.verifier(m.root.Get("tools", "verifier"), "tools.verifier", false)
 	agents := m.root.Get("agents", "list")
@@ -119,7 +120,8 @@ func (m *importer) verifiers() {
 	}
 }
 
-// openclawID names one of OpenClaw's agents as OpenClaw itself writes its id.
+// openclawID returns the name of one of OpenClaw's agents, with the id in the form that OpenClaw
+// itself uses.
 func openclawID(id string) string {
 	if id = strings.ToLower(strings.TrimSpace(id)); !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(id) {
 		id = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(id, "-"), "-")
@@ -127,8 +129,8 @@ func openclawID(id string) string {
 	return "openclaw/" + cmp.Or(id[:min(len(id), 64)], "main")
 }
 
-// verifier reads one configuration. An agent's that does not say whether it is on is so
-// where the one for all is.
+// verifier reads the verifier configuration of one agent or of all. If an agent's configuration
+// does not say whether it is on, it is on if the configuration for all agents is.
 func (m *importer) verifier(v *json5.Value, where string, agent bool) []gate {
 	if !m.mapping(v, where) {
 		return nil
@@ -149,8 +151,9 @@ func (m *importer) verifier(v *json5.Value, where string, agent bool) []gate {
 	return nil
 }
 
-// gatesOf are the gates of a section. An agent's that names none has those for all, also
-// where they are off for others, by its own scope and failMode if it has them.
+// gatesOf returns the gates of a section. An agent's section without gates gets those of the
+// section for all agents, even if that one is off, but with its own scope and failMode if it has
+// them.
 func (m *importer) gatesOf(v *json5.Value, where string, agent bool) []gate {
 	g, scope := gate{}, v.Get("scope")
 	if m.mapping(scope, where+".scope") {
@@ -190,7 +193,7 @@ func (m *importer) gatesOf(v *json5.Value, where string, agent bool) []gate {
 	return out
 }
 
-// isTrue reports a switch that is on. What is neither true nor false is a fault.
+// isTrue reports whether a switch is on. A value other than true and false is a fault.
 func (m *importer) isTrue(v *json5.Value, what string) bool {
 	if v != nil && !v.Is("true") && !v.Is("false") {
 		m.fault(v, what+" is not true or false", "write true or false")
@@ -198,7 +201,8 @@ func (m *importer) isTrue(v *json5.Value, what string) bool {
 	return v.Is("true")
 }
 
-// failing says what silence means, the strictest of both.
+// failing makes a gate's failMode at least as strict as that for all agents, and adds a note about
+// allow.
 func (m *importer) failing(at *json5.Value, where string, g *gate) {
 	switch {
 	case g.allow && slices.ContainsFunc(m.gates, func(o gate) bool { return !o.allow }):

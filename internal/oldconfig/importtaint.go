@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/json5"
 )
 
-// provenance imports the plugin of seed 0, wherever its configuration stands.
+// provenance imports the configuration of the plugin of seed 0, wherever it is in the file.
 func (m *importer) provenance() {
 	v := m.root.Get("plugins", "entries", "provenance", "config")
 	if v == nil {
@@ -31,7 +31,7 @@ func (m *importer) provenance() {
 	}
 	known := []string{"taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations"}
 	if v == m.root {
-		known = append(known, "tools", "agents") // these are read elsewhere
+		known = append(known, "tools", "agents") // caution and verifiers read these
 	}
 	m.unknown(v, "config", known...)
 	m.taintPolicy(v.Get("taintPolicy"))
@@ -76,8 +76,8 @@ func pluginConfigs(v *json5.Value) []*json5.Value {
 	return out
 }
 
-// taintPolicy imports the modes by level, with the old program's own where the
-// file has none.
+// taintPolicy imports the modes of the levels. A level without a mode gets the old program's
+// default.
 func (m *importer) taintPolicy(v *json5.Value) {
 	m.taint = &[trusts]floodmark.Verdict{
 		floodmark.System: floodmark.Allow, floodmark.Owner: floodmark.Allow, floodmark.Local: floodmark.Allow,
@@ -110,7 +110,7 @@ func levelWords() []string {
 	return words
 }
 
-// safeTools are those the old program always allowed to be called.
+// safeTools returns the tools that the old program always allowed.
 func safeTools() []string {
 	return []string{
 		"read", "memory_search", "memory_get", "web_fetch", "web_search", "image", "session_status", "sessions_list",
@@ -152,16 +152,15 @@ func (m *importer) override(k json5.Member) {
 	m.overrides = append(m.overrides, t)
 }
 
-// overrideDefault adds what the old program said about a tool, unless the file
-// speaks about it.
+// overrideDefault adds the old program's default for a tool, unless the file overrides the tool.
 func (m *importer) overrideDefault(name string, levels levelWordsOf) {
 	if !slices.ContainsFunc(m.overrides, func(t importedTool) bool { return t.name == name }) {
 		m.overrides = append(m.overrides, importedTool{name: name, levels: levels})
 	}
 }
 
-// gateway makes the tool that could switch the protection off ask from the
-// owner down, whatever the file says.
+// gateway makes the tool gateway, which could switch off the protection, ask at the level owner and
+// below, whatever the file says.
 func (m *importer) gateway() {
 	i := slices.IndexFunc(m.overrides, func(t importedTool) bool { return t.name == "gateway" })
 	g := &m.overrides[i]

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An allowance describes what is no secret although it looks like one.
+// An allowance describes text that looks like a secret and is none.
 type allowance struct {
-	on        string // what the patterns look at: the secret, "match" or "line"
+	on        string // what the patterns examine: the "match", the "line", or else the secret
 	patterns  func() *regexp.Regexp
 	stopwords func() *words
 }
@@ -33,7 +33,7 @@ func (a *allowance) covers(text string, m match) bool {
 	return a.patterns().MatchString(part)
 }
 
-// line is the line, or lines, around a match.
+// line returns the line, or lines, around a match.
 func line(text string, m match) string {
 	from, to := max(0, m.from-maxLine), min(len(text), m.to+maxLine)
 	if at := strings.LastIndexByte(text[from:m.from], '\n'); at >= 0 {
@@ -45,8 +45,8 @@ func line(text string, m match) string {
 	return text[from:to]
 }
 
-// entropy is the number of bits per character by Shannon's formula, as gitleaks computes it: by
-// characters, over the length in bytes.
+// entropy returns the bits per character by Shannon's formula. Like gitleaks, it counts characters
+// but divides by the length in bytes.
 func entropy(text string) float64 {
 	if text == "" {
 		return 0

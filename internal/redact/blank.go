@@ -14,12 +14,12 @@ func Blank(value any) any {
 	case string:
 		return BlankText(v)
 	default:
-		data, _ := json.Marshal(v) // values that were read from JSON
+		data, _ := json.Marshal(v) // cannot fail for values that were read from JSON
 		return BlankText(string(data))
 	}
 }
 
-// BlankText does so for a text.
+// BlankText replaces a text by its length.
 func BlankText(s string) string {
 	return fmt.Sprintf("[REDACTED: %d chars]", utf8.RuneCountInString(s))
 }

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Forms returns a token, its parts, and what these may encode, each at least as long as a secret.
+// Forms returns a token, its parts, and the texts that these may encode. Parts and texts shorter
+// than length are left out.
 func Forms(token string, length int) []string {
 	list := []string{token}
 	inner := func(r rune) bool {
@@ -29,7 +30,7 @@ func Forms(token string, length int) []string {
 	return list
 }
 
-// decoded returns the text of which a part may be the hex or base64 encoding.
+// decoded returns the texts that a part may encode in hex or base64.
 func decoded(part string, length int) []string {
 	if len(part) < 2*length {
 		return nil

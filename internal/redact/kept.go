@@ -7,9 +7,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A file in which secrets are kept says by its names which of its values are secrets, even if they
-// do not look like it. This file takes such values out of it, so that their prints recognise them
-// wherever they come up again.
+// In a file for secrets, the names of values say which of them are secrets, even if these do not
+// look like secrets. The code below finds such values, so that their prints recognise them wherever
+// they appear again.
 
 // maxKept bounds the values that are taken from one file.
 const maxKept = 64
@@ -19,9 +19,9 @@ type Keeper uint8
 
 // The kinds of files with secrets.
 const (
-	KeepsSecrets Keeper = iota // a file for secrets: long values count as well
-	MayKeep                    // a file that may hold credentials, among other things
-	KeepsNone
+	KeepsSecrets Keeper = iota // a file for secrets, in which long random values are secrets too
+	MayKeep                    // a file that may contain credentials, among other things
+	KeepsNone                  // no value of the file is taken
 )
 
 // values returns the shapes of values, compiled once per detector.
@@ -33,8 +33,8 @@ func (d *Detector) values() *values {
 }
 
 // Kept returns prints of the secrets in the text of a file with this name. For a value that is
-// short or like a word, the print covers its name and the value together, because the value alone
-// occurs in any text.
+// short or like a word, the print is made of its name and the value together, because the value
+// alone may occur in any text.
 func (d *Detector) Kept(p *Printer, name, text string, k Keeper) []floodmark.SecretSpan {
 	if k == KeepsNone {
 		return nil
@@ -79,11 +79,11 @@ func (d *Detector) Kept(p *Printer, name, text string, k Keeper) []floodmark.Sec
 	return list
 }
 
-// longEntropy is the entropy per character from which a long value counts as random: names, paths
-// and versions have less.
+// longEntropy is the entropy per character above which a long value is treated as random. Names,
+// paths and versions have less.
 const longEntropy = 3.5
 
-// values are the shapes of the values in such files.
+// values are the patterns for the values in files for secrets.
 type values struct{ named, inURL, long *regexp.Regexp }
 
 func newValues() *values {
@@ -94,7 +94,7 @@ func newValues() *values {
 	}
 }
 
-// value is the text after a name, without the syntax of the file.
+// value returns the text after a name without quotation marks, comments and punctuation.
 func value(text string) string {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
@@ -104,7 +104,8 @@ func value(text string) string {
 	return strings.TrimRight(text, " \t;,)\"'")
 }
 
-// placeholder reports a text in place of a secret: nothing, a switch, or a reference to the secret.
+// placeholder reports whether a value is not a secret itself but something in its place: a word
+// such as «changeme», a switch, or a reference to a file or variable.
 func placeholder(value string) bool {
 	file := strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 || strings.HasPrefix(value, "~/") || strings.HasPrefix(value, "./")
 	if file || strings.HasPrefix(value, "$") || strings.HasPrefix(value, "<") {
@@ -123,7 +124,8 @@ func placeholder(value string) bool {
 	}
 }
 
-// weak reports a value that occurs in other texts by chance: a word, or a number.
+// weak reports whether a value may occur in other texts by chance, because it is short, a word or a
+// number.
 func weak(value string) bool {
 	bare := Squeezed(value)
 	letters := strings.Trim(bare, "0123456789") != ""

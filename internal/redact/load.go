@@ -30,19 +30,20 @@ type table struct {
 // which has Names and a Value.
 type ruleData struct {
 	ID string `json:"id"`
-	// Keywords occur in or near a token, in lower case; Regex matches it. The secret is its first
-	// non-empty group, or the whole match. If there are Needs, one of them occurs in the window,
-	// too.
+	// Keywords are words, in lower case, of which one occurs in or near a token.
 	Keywords []string `json:"keywords"`
-	Regex    string   `json:"regex"`
-	Needs    []string `json:"needs"`
+	// Regex matches a token. The secret is its first non-empty group, or the whole match.
+	Regex string `json:"regex"`
+	// Needs are words of which one must also occur near the token; empty if none is needed.
+	Needs []string `json:"needs"`
 	// Reach is the greatest length of a token whose pattern has no bound.
 	Reach int `json:"reach"`
-	// Names are what is assigned to, in lower case; Spelled gives a name's exact spelling where
-	// case counts. Value is the shape of a secret.
-	Names   []string            `json:"names"`
+	// Names are the names to which a secret is assigned, in lower case.
+	Names []string `json:"names"`
+	// Spelled gives the exact spellings of a name for which case matters.
 	Spelled map[string][]string `json:"spelled"`
-	Value   string              `json:"value"`
+	// Value is the pattern of an assigned secret.
+	Value string `json:"value"`
 	// Entropy is the entropy that a secret must exceed.
 	Entropy float64     `json:"entropy"`
 	Allow   []allowData `json:"allow"`
@@ -54,10 +55,10 @@ type allowData struct {
 	Stopwords []string `json:"stopwords"`
 }
 
-// A machine is all rules, prepared for searching.
+// A machine holds all rules, prepared for searching.
 type machine struct {
 	words *words
-	uses  [][]use // by word
+	uses  [][]use // the uses of each word
 	allow []allowance
 }
 
@@ -65,19 +66,19 @@ type machine struct {
 type rule struct {
 	id      string
 	entropy float64
-	short   int // up to this length the entropy is impossible
+	short   int // a secret of at most this length cannot exceed the entropy
 	allow   []allowance
 	pattern func() *regexp.Regexp
 	shapes  []ready
-	// of a token
+	// Only for a token.
 	needs  []string
 	reach  int
-	seated bool // every word of it has a seat
-	// of an assignment
+	seated bool // each shape contains a keyword at a fixed position
+	// Only for an assignment.
 	value string
 }
 
-// A ready shape has its first bytes prepared.
+// A ready is a shape with the sets of its first bytes.
 type ready struct {
 	shape
 	sets []set
@@ -85,7 +86,8 @@ type ready struct {
 
 func (r *rule) named() bool { return r.value != "" }
 
-// shipped prepares the shipped rules. They are part of the program, so an error in them is our own.
+// shipped prepares the shipped rules. It panics on an error in them, because they are part of the
+// program.
 func shipped() *machine {
 	var t table
 	for _, file := range [][]byte{gitleaks, ours} {
@@ -142,8 +144,9 @@ func (r *rule) assignment(d ruleData) {
 	r.pattern = lazily(`\A(` + d.Value + ")(?:[\\x60'\"\\s;]|\\\\[nr]|$)")
 }
 
-// token finds the positions of a token's words in it. If every way to match it contains one,
-// finding a word is enough to find the token.
+// token prepares a token's rule and returns the positions of its keywords in the token. If every
+// shape of the token contains a keyword at a fixed position, a token is searched only at such
+// positions.
 func (r *rule) token(d ruleData) [][]seat {
 	r.pattern = lazily(d.Regex)
 	r.shapes = readyShapes(d.Regex)
@@ -168,8 +171,8 @@ func (r *rule) token(d ruleData) [][]seat {
 	return seats
 }
 
-// seatOf returns the position of a word in a token's beginning, or -1. At most two of its
-// characters may vary in the token: «xox[os]-», «hooks.slack.com».
+// seatOf returns the position of a word in the first bytes of a token, or -1. At most two of the
+// word's characters may vary in the token, as in «xox[os]-».
 func seatOf(word string, sets []set) int {
 	for at := 0; at+len(word) <= len(sets); at++ {
 		others := 0
@@ -211,7 +214,7 @@ func parse(pattern string) *syntax.Regexp {
 	return re
 }
 
-// lazily compiles a pattern on first use: most are never used.
+// lazily compiles a pattern on first use, because most patterns are never used.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -231,7 +234,7 @@ func allowances(list []allowData) []allowance {
 	return out
 }
 
-// reach is how many bytes a pattern may match, plus one for its context.
+// reach returns how many bytes a pattern may match, plus one for its context.
 func reach(pattern string) int {
 	n := longest(parse(pattern))
 	if n < 0 || n >= maxReach {
@@ -240,7 +243,7 @@ func reach(pattern string) int {
 	return n + 1
 }
 
-// longest is the greatest length of a match in bytes, or -1 without one.
+// longest returns the greatest length of a match in bytes, or -1 if it is unbounded.
 func longest(re *syntax.Regexp) int {
 	sum, top := 0, 0
 	for _, sub := range re.Sub {

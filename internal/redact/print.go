@@ -15,23 +15,23 @@ import (
 )
 
 // A secret is recognised by its letters and digits alone, so that spaces, hyphens or invisible
-// characters between them hide nothing. This file says how: a keyed hash of them, found in any text
-// by a sliding window.
+// characters between them do not hide it. Its print is a keyed hash of them, which is found in any
+// text by a sliding window.
 
-// leastPrint is how many letters and digits a secret needs to be recognised: fewer occur in any
-// text.
+// leastPrint is how many letters and digits a secret needs to get a print. Shorter secrets may
+// occur in any text by chance.
 const leastPrint = 8
 
 // A Printer makes the prints of one session.
 type Printer struct {
 	key    provenance.Key
-	name   string     // of the key
-	base   uint64     // of the rolling hash; 0 until needed
-	others []*Printer // for secrets printed under other keys of the tenant
+	name   string     // the name of the key
+	base   uint64     // the base of the rolling hash; 0 until needed
+	others []*Printer // printers for the other keys of the tenant
 }
 
-// NewPrinter returns a printer under a session's own key that also recognises what
-// was printed under the tenant's others.
+// NewPrinter returns a printer that uses a session's own key and also recognises prints made with
+// the tenant's other keys.
 func NewPrinter(own provenance.RingKey, others []provenance.RingKey) Printer {
 	p := Printer{key: own.Key, name: own.Name}
 	for _, k := range others {
@@ -40,8 +40,8 @@ func NewPrinter(own provenance.RingKey, others []provenance.RingKey) Printer {
 	return p
 }
 
-// Span is a secret as recorded in facts: its position, its rule, and a print of its letters and
-// digits. Too few of them have no print.
+// Span returns a secret as recorded in facts: its position, its rule, and a print of its letters
+// and digits. If there are too few of these, it has no print.
 func (p *Printer) Span(s Span, secret string) floodmark.SecretSpan {
 	kept := floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
 	if bare := Squeezed(secret); len(bare) >= leastPrint {
@@ -61,7 +61,7 @@ func (p *Printer) print(bare string) string {
 // printSign separates the name of a key from the print.
 const printSign = ":"
 
-// PrintedUnder returns the name of the key a secret was printed under.
+// PrintedUnder returns the name of the key with which the print of a secret was made.
 func PrintedUnder(s floodmark.SecretSpan) string {
 	name, _, ok := strings.Cut(s.Print, printSign)
 	if !ok {
@@ -70,7 +70,7 @@ func PrintedUnder(s floodmark.SecretSpan) string {
 	return name
 }
 
-// roll is the rolling hash of a text.
+// roll returns the rolling hash of a text.
 func (p *Printer) roll(bare string) uint64 {
 	if p.base == 0 {
 		p.base = uint64(p.key.Hash("\x00base of secrets")) | 1
@@ -82,12 +82,13 @@ func (p *Printer) roll(bare string) uint64 {
 	return h
 }
 
-// quick is the part of the rolling hash that is recorded: enough to skip nearly every position, too
-// little to reveal anything about the secret.
+// quick returns the part of the rolling hash that is recorded. It is enough to skip nearly every
+// position of a text, and too little to reveal anything about the secret.
 func quick(h uint64) int { return int(h >> 48) }
 
-// Holds returns which of the secrets occur in a text of letters and digits, under any key, in the
-// order of secrets: a decision names them, and must not depend on changes of the tenant's key.
+// Holds returns the indexes of the secrets that occur in a text of letters and digits, whatever key
+// their prints were made with. They are in order, because a decision names them and must not depend
+// on changes of the tenant's key.
 func (p *Printer) Holds(bare string, secrets []floodmark.SecretSpan) []int {
 	list := p.printed(bare, secrets)
 	for _, o := range p.others {
@@ -97,7 +98,7 @@ func (p *Printer) Holds(bare string, secrets []floodmark.SecretSpan) []int {
 	return list
 }
 
-// printed returns those printed under this key.
+// printed does the same as Holds for prints made with this key.
 func (p *Printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	var list []int
 	p.each(bare, secrets, func(i, _ int) {
@@ -108,15 +109,15 @@ func (p *Printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	return list
 }
 
-// Stand returns the secrets that occur in a text unencoded, each with its position there, up to a
-// limit.
+// Stand returns at most so many of the secrets that occur unencoded in a text, each with its
+// position in the text.
 func (p *Printer) Stand(text string, secrets []floodmark.SecretSpan, most int) []floodmark.SecretSpan {
 	var list []floodmark.SecretSpan
 	if len(secrets) == 0 {
 		return nil
 	}
 	bare := Squeezed(text)
-	var places []int // of each letter or digit in the text
+	var places []int // the position of each letter or digit in the text
 	p.each(bare, secrets, func(i, at int) {
 		if len(list) == most {
 			return
@@ -136,7 +137,8 @@ func (p *Printer) Stand(text string, secrets []floodmark.SecretSpan, most int) [
 	return list
 }
 
-// each finds every position in a text of letters and digits of a secret printed under this key.
+// each calls found for every place in a text of letters and digits at which a secret occurs whose
+// print was made with this key.
 func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(secret, at int)) {
 	byLength := map[int][]int{}
 	for i, s := range secrets {
@@ -170,7 +172,7 @@ func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(s
 	}
 }
 
-// Squeezed keeps the letters and digits of a text.
+// Squeezed returns the letters and digits of a text.
 func Squeezed(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {
@@ -188,8 +190,8 @@ func isBare(c byte) bool {
 // maxNested is how many nested encodings are decoded.
 const maxNested = 2
 
-// Readings are the letters and digits of a text, and of its possible decodings: percent signs, hex,
-// base64, base32, each forwards and backwards.
+// Readings returns the letters and digits of a text and of its possible decodings (percent signs,
+// hex, base64, base32), each forwards and backwards.
 func Readings(text string) []string {
 	var list []string
 	todo := []string{text}
@@ -221,8 +223,8 @@ func backwards(text string) string {
 	return string(b)
 }
 
-// undone decodes the runs of a text that may be base64 or base32. Lines may be broken, and the text
-// before a run may belong to it.
+// undone decodes the runs of a text that may be base64 or base32. A run may contain line breaks,
+// and may begin with up to three characters that are not part of the encoding.
 func undone(text string) []string {
 	var list []string
 	add := func(b []byte) {

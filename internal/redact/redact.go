@@ -1,14 +1,15 @@
-// Package redact finds secrets in text: keys, tokens and passwords, each by its position and by the
-// rule for its shape. The rules are gitleaks' (see rules.json and LICENSE.gitleaks), the search is
-// ours: one pass over the text for all words a rule begins with, then a closer look only where one
-// occurs.
+// Package redact finds secrets in text: keys, tokens and passwords, each with its position and the
+// rule for its form. The rules are those of gitleaks (see rules.json and LICENSE.gitleaks). The
+// search is our own: one pass over the text for all keywords of the rules, and a closer look only
+// where one occurs.
 //
-// It knows shapes, not truth. A password that looks like a word is not found, and a made-up key
-// that looks like a key is. It keeps nothing of what it read.
+// It recognises only forms. It does not find a password that looks like a word, and it finds a
+// made-up key that looks like a key. It keeps nothing of what it read.
 //
-// Two rules are left out because they need the name of a file: PKCS #12 files, and any quoted word
-// after "password" in Terraform files. A secret that occurs only in a call's arguments counts only
-// if its shape identifies its maker: other random text may be anything.
+// Two rules of gitleaks are left out because they need the name of a file: PKCS #12 files, and any
+// quoted word after "password" in Terraform files. A secret that occurs only in a call's arguments
+// is treated as one only if its form identifies its maker, because other random text may be
+// anything.
 package redact
 
 import (
@@ -23,14 +24,14 @@ type Span struct {
 	Rule       string
 }
 
-// Unchecked is the rule of text that counts as a secret as a whole, without a detector.
+// Unchecked is the rule of a whole text that is treated as a secret because there is no detector.
 const Unchecked = "unchecked"
 
-// Generic is the rule without a maker: something named a key, a token or a password, with a
-// random-looking value.
+// Generic is the rule that identifies no maker. It finds random-looking values that are called a
+// key, a token or a password.
 const Generic = "generic-api-key"
 
-// A Detector finds secrets. It is safe for concurrent use. For a nil Detector everything is a
+// A Detector finds secrets. It is safe for concurrent use. A nil Detector treats every text as a
 // secret.
 type Detector struct {
 	machine func() *machine
@@ -43,7 +44,7 @@ func New() *Detector {
 	return &Detector{machine: sync.OnceValue(shipped), kept: sync.OnceValue(newValues)}
 }
 
-// Find returns the secrets in a text, in order, none overlapping another.
+// Find returns the secrets in a text, in order and without overlaps.
 func (d *Detector) Find(text string) []Span {
 	if text == "" {
 		return nil
@@ -89,7 +90,8 @@ type search struct {
 	text    string
 	pending []window
 	found   []Span
-	// The last assignments examined, so that «api_key_token = …» is examined once for each rule.
+	// tried are the last assignments examined, so that «api_key_token = …», which contains several
+	// names, is examined only once for each rule.
 	tried [8]attempt
 	next  int
 }
@@ -101,7 +103,7 @@ func (s *search) run() {
 	}
 }
 
-// hit is called for every word found in the text.
+// hit handles a word that was found in the text.
 func (s *search) hit(word, end int) {
 	for i := range s.uses[word] {
 		if u := &s.uses[word][i]; u.rule.named() {
@@ -112,7 +114,7 @@ func (s *search) hit(word, end int) {
 	}
 }
 
-// keep adds a secret unless it is allowed.
+// keep adds a match as a secret, unless its entropy is too low or an allowance covers it.
 func (s *search) keep(r *rule, m match) {
 	secret := s.text[m.start:m.end]
 	if r.entropy > 0 && (len(secret) <= r.short || entropy(secret) <= r.entropy) {

@@ -1,25 +1,25 @@
-// Package rounds counts how often an agent's loop went round. A round is a call of the
-// model with the tools it calls. Few agents tell of their model calls; for the others a
-// round begins with the first tool call after a result or a refusal, because the calls of
-// one answer of the model come before any result of theirs.
+// Package rounds counts the rounds of an agent's loop. A round is a call of the model with the tool
+// calls of its answer. Few agents report their model calls. For all other agents a round begins
+// with the first tool call after a result or a refusal, because all calls of one answer are
+// reported before the first of their results.
 package rounds
 
 // A Count is what is known of one turn. The zero Count is a turn that begins.
 type Count struct {
-	Iteration int  `json:"iteration,omitempty"` // rounds begun
-	Begun     bool `json:"begun,omitempty"`     // the agent told that one began, and of no model call since
-	Told      bool `json:"told,omitempty"`      // the agent told of a model call
-	Came      bool `json:"came,omitempty"`      // a result, or a refusal, since the last call
-	Calls     int  `json:"calls,omitempty"`     // of this round
-	// Heard says that a message came into the session, or that the agent told of its
-	// model. An agent that tells of calls alone tells of no turns: there is no limit then.
+	Iteration int  `json:"iteration,omitempty"` // how many rounds began
+	Begun     bool `json:"begun,omitempty"`     // the agent reported a new round, and no model call since
+	Told      bool `json:"told,omitempty"`      // the agent reported a model call
+	Came      bool `json:"came,omitempty"`      // a result or a refusal came after the last call
+	Calls     int  `json:"calls,omitempty"`     // how many tool calls this round has
+	// Heard says that the agent reported a message, a round or a model call in the session. An
+	// agent that reports only tool calls does not report turns either, and has no limit of rounds.
 	Heard bool `json:"heard,omitempty"`
 }
 
-// maxAtOnce bounds the calls of one round whose results are not reported.
+// maxAtOnce bounds the calls of one round if no results are reported.
 const maxAtOnce = 32
 
-// ForModel is the round, from 0, that a model call belongs to.
+// ForModel returns the round, from 0, of the next model call.
 func (c *Count) ForModel() int {
 	if c.Begun && !c.Came {
 		return c.Iteration - 1
@@ -27,8 +27,8 @@ func (c *Count) ForModel() int {
 	return c.Iteration
 }
 
-// ForCall is the round, from 0, that a tool call belongs to. One that an answer of the
-// model proposed is of the round of that answer.
+// ForCall returns the round, from 0, of the next tool call. A call that was proposed by a reported
+// answer of the model belongs to the round of that answer.
 func (c *Count) ForCall(proposed bool) int {
 	if c.Iteration == 0 || !proposed && (c.Came || c.Calls >= maxAtOnce) {
 		return c.Iteration
@@ -36,11 +36,11 @@ func (c *Count) ForCall(proposed bool) int {
 	return c.Iteration - 1
 }
 
-// FirstRound begins to count.
+// FirstRound starts the count again, for a new turn.
 func (c *Count) FirstRound() { *c = Count{Heard: c.Heard} }
 
-// RoundBegan takes in that the agent told of a round. One that says the same number each
-// time is counted nevertheless.
+// RoundBegan records that the agent reported round n. If the agent reports the same number each
+// time, the rounds are counted nevertheless.
 func (c *Count) RoundBegan(n int) {
 	if c.Came && n < c.Iteration {
 		n = c.Iteration
@@ -48,13 +48,14 @@ func (c *Count) RoundBegan(n int) {
 	*c = Count{Iteration: max(c.Iteration, n+1), Begun: true, Heard: true}
 }
 
-// ModelCalled takes in a model call of round n.
+// ModelCalled records a model call of round n.
 func (c *Count) ModelCalled(n int) {
 	*c = Count{Iteration: max(c.ForModel(), n) + 1, Told: true, Heard: true}
 }
 
-// Called takes in a tool call of round n that was answered: refused is an answer that
-// the model reads instead of a result. Who tells of model calls tells of the next one, too.
+// Called records a tool call of round n that was decided. Refused says that the model reads a
+// refusal instead of a result, so that the next call begins a new round. This does not apply to
+// agents that report model calls, because they will also report the next one.
 func (c *Count) Called(n int, refused bool) {
 	if c.Calls++; n >= c.Iteration {
 		c.Iteration, c.Calls = n+1, 1
