@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Build folds the facts of a session, in order and with their times, into
-// its graph.
+// Build returns the graph of a session from its facts, which must come in order and with their
+// times.
 func Build(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.Fact]) (*Graph, error) {
 	b := builder{
 		graph:    &Graph{Session: session, blame: map[string][]string{}},
@@ -37,25 +37,25 @@ func Build(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.F
 	return b.graph, nil
 }
 
-// A builder folds facts into turns.
+// A builder builds turns from facts.
 type builder struct {
 	graph  *Graph
 	ledger provenance.Ledger
 	turns  []*turnBuilder
 	at     time.Time
 
-	home     map[floodmark.NodeID]*turnBuilder // where a source came in
-	fresh    []floodmark.NodeID                // sources no model call has consumed
-	calls    map[floodmark.CallID]string       // newest node of a call that has an id
+	home     map[floodmark.NodeID]*turnBuilder // the turn in which a source came in
+	fresh    []floodmark.NodeID                // sources that no model call has consumed yet
+	calls    map[floodmark.CallID]string       // the newest node of each call with an id
 	proposed map[floodmark.CallID]string       // the model call that proposed a call
-	models   bool                              // the door shows model calls
+	models   bool                              // the agent's adapter reports model calls
 
 	grants  map[floodmark.CallID]floodmark.TicketID
 	answers map[floodmark.Digest]*Node // newest decision on these arguments
 	tickets map[floodmark.TicketID][]floodmark.Digest
 }
 
-// fold takes in one fact.
+// fold adds one fact to the graph.
 func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
 	b.at = at
 	var err error
@@ -106,8 +106,8 @@ func (b *builder) has(n floodmark.NodeID) bool {
 	return ok
 }
 
-// loop writes what an agent says of its own loop beside the model call it is about, the
-// last one, or the next if a round begins; and beside an answer.
+// loop adds what an agent reports of its own loop to the node it is about: an answer, the last
+// model call, or the next model call if a round begins.
 func (b *builder) loop(f floodmark.LoopTold) {
 	t := b.turn()
 	said, about := t.said, t.model
@@ -123,7 +123,7 @@ func (b *builder) loop(f floodmark.LoopTold) {
 	}
 }
 
-// turn returns the turn under way, or that before the first one.
+// turn returns the current turn, or turn 0 before the first one.
 func (b *builder) turn() *turnBuilder {
 	if len(b.turns) == 0 {
 		b.turns = append(b.turns, newTurn(0, b.at))
@@ -141,7 +141,7 @@ func (b *builder) fork(f floodmark.SessionForked) error {
 	return nil
 }
 
-// seen adds a source.
+// seen adds the node of a new source.
 func (b *builder) seen(f floodmark.ContentSeen) error {
 	if err := b.ledger.Add(f.Source); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (b *builder) seen(f floodmark.ContentSeen) error {
 	t := b.turn()
 	n := b.sourceNode(f.Node)
 	if len(f.Secrets) == 0 {
-		n.ContentPreview = preview(cmp.Or(f.Preview, f.Text)) // the owner's own words: no other text is kept
+		n.ContentPreview = preview(cmp.Or(f.Preview, f.Text)) // Text is set only for the owner's own messages
 	}
 	n.Iteration = t.iteration(b.calls[f.Call])
 	t.add(n)
@@ -160,7 +160,7 @@ func (b *builder) seen(f floodmark.ContentSeen) error {
 	return nil
 }
 
-// arrived tells a source what it turned out to be.
+// arrived updates the node of an announced source when its content has arrived.
 func (b *builder) arrived(f floodmark.ContentArrived) error {
 	if err := b.ledger.Arrive(f); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (b *builder) arrived(f floodmark.ContentArrived) error {
 	return nil
 }
 
-// connectInputs says what a source was made from.
+// connectInputs adds edges to the sources from which a source was made.
 func (b *builder) connectInputs(t *turnBuilder, s floodmark.Source) {
 	for _, in := range s.Inputs[:min(len(s.Inputs), maxInputsShown)] {
 		b.bring(t, in)
@@ -187,15 +187,15 @@ func (b *builder) connectInputs(t *turnBuilder, s floodmark.Source) {
 	}
 }
 
-// bring repeats an older source in a turn that points at it.
+// bring repeats the node of an older source in a turn that points to it.
 func (b *builder) bring(t *turnBuilder, n floodmark.NodeID) {
 	if t.node(sourceID(n)) == nil {
 		t.add(b.sourceNode(n))
 	}
 }
 
-// history adds the node that stands for the sources of earlier turns, if there
-// are any that count, and reports whether it is there.
+// history adds the node that represents the live sources of earlier turns, and reports whether
+// there are any.
 func (b *builder) history(t *turnBuilder) bool {
 	if t.node(t.historyID()) != nil {
 		return true
@@ -217,8 +217,7 @@ func (b *builder) history(t *turnBuilder) bool {
 	return true
 }
 
-// model adds a model call, which consumes all that came in since the one
-// before it.
+// model adds a model call, which consumes all sources that came in after the previous model call.
 func (b *builder) model(n Node) *Node {
 	t := b.turn()
 	n.Kind, n.ID = floodmark.NodeLLMCall, t.next("llm")
@@ -240,8 +239,8 @@ func (b *builder) model(n Node) *Node {
 	return added
 }
 
-// proposer returns the model call that a tool call came from. Where a door
-// shows none, there must have been one.
+// proposer returns the model call that proposed a tool call. If the agent's adapter reports no
+// model calls, it adds one, because there must have been one.
 func (b *builder) proposer(call floodmark.CallID, trust floodmark.Trust) string {
 	if id := b.proposed[call]; id != "" && call != "" {
 		return id

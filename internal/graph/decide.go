@@ -28,7 +28,7 @@ func (b *builder) decided(f floodmark.ActionDecided) {
 	b.decision(n, f)
 }
 
-// about returns what is known of an action beside the RFC's fields.
+// about returns what is known of an action besides the RFC's fields.
 func (b *builder) about(f floodmark.ActionDecided) map[string]string {
 	m := map[string]string{"verdict": f.Decision.Word(), "secrecy": f.Mark.Secrecy.String(), "time": stamp(b.at)}
 	put := func(key, value string) {
@@ -53,7 +53,7 @@ func (b *builder) about(f floodmark.ActionDecided) map[string]string {
 	return m
 }
 
-// tool adds a tool call, or finds the one that is being judged again.
+// tool adds a tool call, or returns the existing node if the same call is judged again.
 func (b *builder) tool(f floodmark.ActionDecided) *Node {
 	t := b.turn()
 	hash := ""
@@ -83,8 +83,7 @@ func (b *builder) tool(f floodmark.ActionDecided) *Node {
 	return n
 }
 
-// output adds an answer, which was made from the model's last words and the
-// results of this turn.
+// output adds an answer, which derives from the last model call and all tool results of the turn.
 func (b *builder) output(f floodmark.ActionDecided) *Node {
 	t := b.turn()
 	from := b.proposer("", f.Mark.Trust)
@@ -134,8 +133,8 @@ func (b *builder) decision(n *Node, f floodmark.ActionDecided) {
 	}
 }
 
-// accuse remembers that a source is to blame. One of an earlier turn reached
-// this one through its history.
+// accuse records that a source is to blame for a decision. A source of an earlier turn is connected
+// through the history of this turn.
 func (b *builder) accuse(t *turnBuilder, decision string, s floodmark.NodeID) {
 	b.bring(t, s)
 	b.graph.blame[decision] = append(b.graph.blame[decision], sourceID(s))
@@ -144,7 +143,7 @@ func (b *builder) accuse(t *turnBuilder, decision string, s floodmark.NodeID) {
 	}
 }
 
-// asked notes who was asked about a decision and what came of it.
+// asked adds to a decision who was asked about it, and what the answer was.
 func (b *builder) asked(fact floodmark.Fact) {
 	switch f := fact.(type) {
 	case floodmark.OpinionGiven:
@@ -173,7 +172,7 @@ func (b *builder) asked(fact floodmark.Fact) {
 			Metadata: map[string]string{"child": string(f.Child), "time": stamp(b.at)},
 		})
 		t.connect(from, n.ID, Triggers)
-	default: // says nothing about where content went
+	default: // other facts do not appear in the graph
 	}
 }
 
@@ -182,8 +181,7 @@ func (b *builder) ticket(id floodmark.TicketID, args floodmark.Digest) {
 	b.note(args, "ticket", string(id))
 }
 
-// note writes pairs of a key and a value beside the newest decision on these
-// arguments.
+// note adds pairs of a key and a value to the newest decision on these arguments.
 func (b *builder) note(args floodmark.Digest, pairs ...string) {
 	d := b.answers[args]
 	if d == nil {
@@ -196,7 +194,7 @@ func (b *builder) note(args floodmark.Digest, pairs ...string) {
 	}
 }
 
-// incident adds what should not have been possible.
+// incident adds a node for an incident.
 func (b *builder) incident(f floodmark.IncidentSeen) {
 	t := b.turn()
 	n := t.add(Node{

@@ -27,7 +27,7 @@ func (g *Graph) edges(yield func(Edge) bool) {
 	}
 }
 
-// nodeLines returns what a node says of itself in a diagram.
+// nodeLines returns the lines of a node in a diagram.
 func nodeLines(n Node) []string {
 	lines := []string{string(n.Kind) + " " + n.ID}
 	for _, line := range []string{n.Tool, n.Metadata["source"], n.Trust.String(), n.Metadata["verdict"], n.BlockReason} {
@@ -50,8 +50,8 @@ func nodeClass(n Node) string {
 	return "high"
 }
 
-// eachVisible yields what a person sees of a foreign text: without characters that do
-// not show, and with every sort of space as a blank.
+// eachVisible calls show for each character of a foreign text, without invisible ones and with
+// every kind of space as a blank.
 func eachVisible(s string, show func(rune)) {
 	for _, r := range s {
 		switch {
@@ -64,8 +64,8 @@ func eachVisible(s string, show func(rune)) {
 	}
 }
 
-// visible returns at most n characters of s on one line, with a dot for each
-// that would hide or reorder others, and more if something is missing.
+// visible returns at most n characters of s on one line, with a dot for each invisible or control
+// character. If s is longer, it appends more.
 func visible(s string, n int, more string) string {
 	var b strings.Builder
 	for _, r := range s {

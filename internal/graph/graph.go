@@ -16,16 +16,14 @@ type Graph struct {
 	Agent   string
 	Turns   []Turn
 
-	blame map[string][]string // decision -> sources, as the decision named them
+	blame map[string][]string // the sources that each decision was blamed on, in its order
 }
 
-// A Turn is the graph of one turn, in the form of the RFC. What happened
-// before the first turn is turn 0. Sources of earlier turns are one node of
-// kind history, except those that something in this turn points at: these are
-// repeated here.
+// A Turn is the graph of one turn, in the form of the RFC. Everything before the first turn is turn
+// 0. One node of kind history represents the sources of earlier turns. Earlier sources to which
+// something in this turn points are repeated in this turn.
 //
-// The names of fields are the RFC's and must not change; readers must accept
-// new ones.
+// The names of fields are those of the RFC and must not change. Readers must accept new fields.
 type Turn struct {
 	TurnID     string              `json:"turnId"`
 	SessionKey floodmark.SessionID `json:"sessionKey"`
@@ -51,16 +49,16 @@ type Node struct {
 	Metadata       map[string]string  `json:"metadata,omitempty"`
 }
 
-// A Relation says how one node of a graph has to do with another.
+// A Relation says how one node of a graph relates to another.
 type Relation string
 
 // The relations of the RFC.
 const (
 	Triggers    Relation = "triggers"     // llm_call -> tool_call
 	Produces    Relation = "produces"     // tool_call -> tool_result
-	Consumes    Relation = "consumes"     // input -> llm_call: what is consumed comes first
-	DerivesFrom Relation = "derives_from" // what was made -> what it was made from
-	BlockedBy   Relation = "blocked_by"   // what was refused -> policy_decision
+	Consumes    Relation = "consumes"     // input -> llm_call
+	DerivesFrom Relation = "derives_from" // content -> the content it was made from
+	BlockedBy   Relation = "blocked_by"   // refused call or answer -> policy_decision
 )
 
 // A Edge connects two nodes.
@@ -70,7 +68,7 @@ type Edge struct {
 	Relation Relation `json:"relation"`
 }
 
-// A Summary is what a person wants to know of a turn first.
+// A Summary holds what a person wants to know about a turn first.
 type Summary struct {
 	MaxTaint        floodmark.Trust `json:"maxTaint"` // the lowest mark of the turn
 	ExternalSources []string        `json:"externalSources"`
@@ -78,14 +76,14 @@ type Summary struct {
 	IterationCount  int             `json:"iterationCount"`
 }
 
-// A Trail leads from a source to what was refused because of it.
+// A Trail is a path from a source to the decision that was blamed on it.
 type Trail []Node
 
 // TurnGraphs returns the graphs of all turns, in order.
 func (g *Graph) TurnGraphs() []Turn { return g.Turns }
 
-// Blame returns, for each source that a decision was blamed on, the shortest
-// way from it to the decision, in the order the decision named them.
+// Blame returns the shortest path to a decision from each source that the decision was blamed on,
+// in the order in which the decision names the sources.
 func (g *Graph) Blame(decision string) []Trail {
 	nodes := g.nodes()
 	if _, ok := nodes[decision]; !ok {
@@ -98,7 +96,7 @@ func (g *Graph) Blame(decision string) []Trail {
 		for at := source; at != ""; at = next[at] {
 			trail = append(trail, nodes[at])
 		}
-		if len(trail) == 1 { // no way is known: say at least whom it was blamed on
+		if len(trail) == 1 { // no path is known: show only the source and the decision
 			trail = append(trail, nodes[decision])
 		}
 		trails = append(trails, trail)
@@ -106,7 +104,7 @@ func (g *Graph) Blame(decision string) []Trail {
 	return trails
 }
 
-// nodes returns every node of the session once, as it was when it came in.
+// nodes returns every node of the session once, in the form of the first turn that contains it.
 func (g *Graph) nodes() map[string]Node {
 	all := make(map[string]Node)
 	for _, t := range g.Turns {
@@ -119,8 +117,8 @@ func (g *Graph) nodes() map[string]Node {
 	return all
 }
 
-// wayTo returns, for every node from which content reached target, the next
-// node on the shortest way there.
+// wayTo returns, for every node from which content reached target, the next node on the shortest
+// path to it.
 func (g *Graph) wayTo(target string) map[string]string {
 	before := make(map[string][]string)
 	for _, t := range g.Turns {
@@ -143,7 +141,7 @@ func (g *Graph) wayTo(target string) map[string]string {
 	return next
 }
 
-// flow returns the ends of an edge in the direction content went.
+// flow returns the ends of an edge in the direction in which content flows.
 func (e Edge) flow() (from, to string) {
 	if e.Relation == DerivesFrom {
 		return e.To, e.From

@@ -7,7 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// provDocument is W3C PROV-JSON: each kind of statement by its id.
+// A provDocument is a W3C PROV-JSON document: for each kind of statement, the statements by their
+// ids.
 type provDocument map[string]map[string]map[string]string
 
 func (d provDocument) put(kind, id string, about map[string]string) {
@@ -24,9 +25,9 @@ func (d provDocument) relate(kind string, about map[string]string) {
 	d.put(kind, fmt.Sprintf("_:%s%d", kind, len(d[kind])+1), about)
 }
 
-// PROV returns the graph as W3C PROV-JSON: content is an entity, a model or
-// tool call an activity, the agent and the monitor are agents. A refusal is an
-// influence of the decision on the call.
+// PROV returns the graph as W3C PROV-JSON. Content is an entity, a model or tool call is an
+// activity, and the agent and the monitor are agents. A refusal is an influence of the decision on
+// the call.
 func (g *Graph) PROV() ([]byte, error) {
 	d := provDocument{}
 	d.put("agent", "fm:agent", map[string]string{"prov:type": "prov:SoftwareAgent", "prov:label": g.Agent})
@@ -90,8 +91,8 @@ func (d provDocument) node(n Node) {
 	}
 }
 
-// edge says in PROV's words what an edge says in the RFC's. Which word it is
-// depends on what stands at its ends.
+// edge adds an edge as a PROV relation. Which relation it is depends on whether the nodes at its
+// ends are activities.
 func (d provDocument) edge(e Edge, nodes map[string]Node) {
 	if e.Relation == BlockedBy {
 		d.relate("wasInfluencedBy", map[string]string{"prov:influencee": provID(e.From), "prov:influencer": provID(e.To)})

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// The measures of a drawing, in its own units.
+// The sizes and limits of a drawing, in its own units.
 const (
 	boxWidth   = 250
 	boxPad     = 10
@@ -17,15 +17,15 @@ const (
 	margin     = 24
 	headHeight = 58
 	turnHead   = 30
-	maxBoxes   = 400 // more cannot be looked at; turngraph has them all
-	boxRunes   = 34  // letters that fit into a box
+	maxBoxes   = 400 // a drawing with more is unreadable; the format turngraph has all nodes
+	boxRunes   = 34  // characters in a line of a box
 	boxLines   = 5
 )
 
-// SVG draws the graph for a report: a band for each turn, content flowing from left to right, the
-// less trusted the redder, what was refused with a thick frame and the way there in red. Its names
-// are foreign text, so each is shortened, and every character with a meaning is escaped. It loads
-// nothing and runs nothing.
+// SVG draws the graph for a report. Each turn is a band, in which content flows from left to right.
+// Less trusted nodes are redder. Refused nodes have a thick frame, and the paths to them are red.
+// Names are foreign text, so they are shortened and escaped. The drawing loads nothing and runs
+// nothing.
 func (g *Graph) SVG() string {
 	d := &drawing{at: map[string]box{}}
 	laid := make([][][]Node, len(g.Turns))
@@ -73,7 +73,7 @@ text{font:12px ui-sans-serif,system-ui,sans-serif;fill:#1c2430}
 <marker id="red" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#c0262d"/></marker></defs>
 `
 
-// legend explains the colours.
+// legend returns an explanation of the colours.
 func legend(x, y int) string {
 	var b strings.Builder
 	for _, l := range []struct{ class, text string }{
@@ -99,18 +99,18 @@ func svgColours(class string) (fill, stroke string, wide int) {
 	return "#eaf6ee", "#7fb893", 1
 }
 
-// A box is where a node was drawn.
+// A box is the position and size of a node in the drawing.
 type box struct{ x, y, w, h int }
 
 type drawing struct {
 	at           map[string]box
 	bands, boxes strings.Builder
-	band         int // how wide a turn's band is
-	right        int
-	left         int // nodes there was no room for
+	band         int // the width of a turn's band
+	right        int // the right edge of the boxes
+	left         int // how many nodes are not drawn
 }
 
-// turn draws one band and returns where the next begins.
+// turn draws one band and returns the position of the next one.
 func (d *drawing) turn(t Turn, columns [][]Node, y int) int {
 	d.drop(columns)
 	top := y + turnHead
@@ -138,15 +138,15 @@ func (d *drawing) turn(t Turn, columns [][]Node, y int) int {
 	return bottom + rowGap
 }
 
-// drop leaves out what an earlier turn has drawn already.
+// drop removes the nodes that an earlier turn has drawn.
 func (d *drawing) drop(columns [][]Node) {
 	for c := range columns {
 		columns[c] = slices.DeleteFunc(columns[c], func(n Node) bool { _, drawn := d.at[n.ID]; return drawn })
 	}
 }
 
-// layers puts every node one column behind the last of those that content
-// reached it from. Loops cannot be: content flows forward in time.
+// layers returns the nodes in columns. Each node is one column after the last of the nodes from
+// which content reached it. There are no cycles, because content flows forward in time.
 func layers(nodes []Node, edges []Edge) [][]Node {
 	depth := make(map[string]int, len(nodes))
 	for range nodes { // at most as many rounds as there are nodes
@@ -188,7 +188,7 @@ func (d *drawing) draw(n Node, b box) {
 	d.boxes.WriteString("</g>\n")
 }
 
-// boxText is what stands in a box, folded to its width.
+// boxText returns the text of a box, wrapped to its width.
 func boxText(n Node) []string {
 	var out []string
 	for _, line := range nodeLines(n) {
@@ -212,7 +212,7 @@ func boxText(n Node) []string {
 	return out
 }
 
-// edges draws every edge once, those that lead to a refusal in red.
+// edges draws every edge once. Edges on the way to a refusal are red.
 func (d *drawing) edges(g *Graph) []string {
 	guilty := map[string]bool{}
 	for id := range g.blame {
@@ -235,7 +235,7 @@ func (d *drawing) edges(g *Graph) []string {
 			colour, tip, wide = "#c0262d", "red", 2
 		}
 		x1, y1, x2, y2 := a.x+a.w, a.y+a.h/2, b.x-2, b.y+b.h/2
-		if b.x <= a.x { // to an earlier column, as from an earlier turn
+		if b.x <= a.x { // the target is in an earlier column, for example of a later turn
 			x1, y1, x2, y2 = a.x+a.w/2, a.y+a.h, b.x+b.w/2, b.y-2
 			out = append(out, fmt.Sprintf(`<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="%s" stroke-width="%d" marker-end="url(#%s)"><title>%s</title></path>`+"\n",
 				x1, y1, x1, y1+30, x2, y2-30, x2, y2, colour, wide, tip, e.Relation))
@@ -248,7 +248,7 @@ func (d *drawing) edges(g *Graph) []string {
 	return out
 }
 
-// svgText writes a text so that it is shown and nothing else.
+// svgText returns a text that is escaped for SVG, without invisible characters.
 func svgText(s string) string {
 	var b strings.Builder
 	eachVisible(s, func(r rune) {

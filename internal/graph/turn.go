@@ -9,15 +9,14 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// maxInputsShown bounds the inputs drawn for one source. A sub-agent's result
-// can have thousands behind it.
+// maxInputsShown bounds the inputs drawn for one source. The result of a sub-agent can have
+// thousands.
 const maxInputsShown = 64
 
-// maxPreviewRunes is the RFC's.
+// maxPreviewRunes is the RFC's limit.
 const maxPreviewRunes = 100
 
-// A turnBuilder collects one turn. Nodes are added at the end and stay where
-// they are, so pointers to them hold.
+// A turnBuilder collects the nodes and edges of one turn. Pointers to nodes stay valid.
 type turnBuilder struct {
 	number     int
 	begin, end time.Time
@@ -28,7 +27,7 @@ type turnBuilder struct {
 	counts     map[string]int
 	model      string            // the newest model call
 	output     string            // the newest answer
-	said       map[string]string // what the agent says of the one to come
+	said       map[string]string // what the agent reports of the next model call
 	iterations int
 	lowest     floodmark.Trust
 }
@@ -40,7 +39,7 @@ func newTurn(number int, at time.Time) *turnBuilder {
 	}
 }
 
-// saw notes that the turn went on until now, at this mark.
+// saw records that the turn went on until a time, and the mark then.
 func (t *turnBuilder) saw(at time.Time, mark floodmark.Trust) {
 	if at.After(t.end) {
 		t.end = at
@@ -48,7 +47,7 @@ func (t *turnBuilder) saw(at time.Time, mark floodmark.Trust) {
 	t.lowest = min(t.lowest, mark)
 }
 
-// next returns a fresh id. Ids are made of letters and digits of ours only.
+// next returns a new id. Ids never contain foreign text.
 func (t *turnBuilder) next(what string) string {
 	t.counts[what]++
 	return fmt.Sprintf("%s-%d-%d", what, t.number, t.counts[what])
@@ -64,7 +63,7 @@ func (t *turnBuilder) add(n Node) *Node {
 
 func (t *turnBuilder) node(id string) *Node { return t.at[id] }
 
-// iteration is the round of a node, if it is known.
+// iteration returns the round of a node; nil if unknown.
 func (t *turnBuilder) iteration(id string) *int {
 	if n := t.node(id); n != nil {
 		return n.Iteration
@@ -80,7 +79,7 @@ func (t *turnBuilder) connect(from, to string, r Relation) {
 	}
 }
 
-// finish returns the turn as it is reported.
+// finish returns the complete turn with its summary.
 func (t *turnBuilder) finish(g *Graph) Turn {
 	out := Turn{
 		TurnID: "turn-" + strconv.Itoa(t.number), SessionKey: g.Session, AgentID: g.Agent,
@@ -113,7 +112,7 @@ func once(list []string, s string) []string {
 
 func sourceID(n floodmark.NodeID) string { return "n" + strconv.Itoa(int(n)) }
 
-// sourceNode returns the node of a source as it is known now.
+// sourceNode returns a node for the current state of a source.
 func (b *builder) sourceNode(id floodmark.NodeID) Node {
 	s, _ := b.ledger.Source(id)
 	label := b.ledger.Effective(id)
@@ -132,7 +131,7 @@ func (b *builder) sourceNode(id floodmark.NodeID) Node {
 	return n
 }
 
-// rfcKind returns a kind the RFC knows.
+// rfcKind returns a kind of the RFC. Other kinds become input.
 func rfcKind(k floodmark.NodeKind) floodmark.NodeKind {
 	switch k {
 	case floodmark.NodeInput, floodmark.NodeSystemPrompt, floodmark.NodeHistory, floodmark.NodeLLMCall,
@@ -149,8 +148,8 @@ func orUnknown(kind string) string {
 	return kind
 }
 
-// describe names an origin for a person: the place that was read, else who
-// wrote or what it came from.
+// describe names an origin for a person: the place that was read, or else the sender, the tool or
+// the group.
 func describe(o floodmark.Origin) string {
 	for _, name := range []string{o.Place, o.Sender, floodmark.ToolRef{Server: o.Server, Name: o.Name}.String(), o.Group} {
 		if name != "" {
@@ -160,8 +159,8 @@ func describe(o floodmark.Origin) string {
 	return orUnknown(string(o.Kind))
 }
 
-// preview shortens a text to what the RFC allows, and shows what is hidden in it.
+// preview returns a text shortened to the RFC's limit, with dots for invisible characters.
 func preview(s string) string { return visible(s, maxPreviewRunes, "") }
 
-// stamp writes a time in the one form used in graphs.
+// stamp returns a time in the form that all graphs use.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -11,14 +11,14 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Limits of what is said again.
+// The limits of [Again].
 const (
-	maxAgain = 64    // words; beyond it there is one on the whole project
-	maxBelow = 1_024 // words below a folder that are listed by name
+	maxAgain = 64    // artifacts; with more, one artifact for the whole project replaces them
+	maxBelow = 1_024 // artifacts below a folder that are listed by name
 )
 
-// On returns every session's word on some paths that catalog.FoldPath made: on each itself,
-// on the folders that it lies in, and on what lies below it.
+// On returns all sessions' artifacts on some paths, which must come from catalog.FoldPath: those on
+// each path itself, on the folders around it, and on what is below it.
 func On(find kernel.Artifacts, paths ...string) []kernel.Kept {
 	var refs, below []floodmark.ArtifactRef
 	known := map[floodmark.ArtifactRef]bool{}
@@ -45,7 +45,7 @@ func On(find kernel.Artifacts, paths ...string) []kernel.Kept {
 	return slices.DeleteFunc(words, func(k kernel.Kept) bool { return len(k.Sources) == 0 })
 }
 
-// above are the folders above a path, the nearest first, without the root of everything.
+// above returns the folders above a path, the nearest first, without the root.
 func above(p string) (list []string) {
 	for dir := path.Dir(p); dir != "/" && dir != "."; dir = path.Dir(dir) {
 		list = append(list, dir)
@@ -53,20 +53,20 @@ func above(p string) (list []string) {
 	return list
 }
 
-// A Return is something that lay at a path and comes back, there or at another one. Both are
-// paths that catalog.FoldPath made.
+// A Return is a file or folder that was at one path and comes back at the same or another path.
+// Both paths must come from catalog.FoldPath.
 type Return struct {
 	Was, At string
 	Folder  bool
 }
 
-// Worth is what a thing at a path was worth by some words.
+// Worth returns the label that some artifacts give to a file or folder at a path.
 func Worth(said []kernel.Kept, p string) floodmark.Label {
 	return provenance.SetLabel(on(said, p))
 }
 
-// on are the sources of words that count for a path: those on itself, and on the folders it
-// lies in unless the file was written as a whole since.
+// on returns the sources of the artifacts that apply to a path: those on the path itself, and those
+// on the folders around it unless the file was written as a whole after them.
 func on(said []kernel.Kept, p string) []floodmark.Source {
 	var over []floodmark.ArtifactVersion
 	for _, k := range said {
@@ -84,10 +84,10 @@ func on(said []kernel.Kept, p string) []floodmark.Source {
 	return list
 }
 
-// within reports whether a path is a folder or lies in it.
+// within reports whether a path is a folder or is inside it.
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
-// passed are the sources of a word, with the word as the way they came.
+// passed returns the sources of an artifact, each with the artifact added to its Via.
 func passed(k kernel.Kept) (list []floodmark.Source) {
 	for _, s := range k.Sources {
 		list = append(list, provenance.Passed(s, floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}))
@@ -95,8 +95,9 @@ func passed(k kernel.Kept) (list []floodmark.Source) {
 	return list
 }
 
-// Again says once more what was said of things when they were replaced, now that they come
-// back. If that is not known, they get the least label. All lie in one project.
+// Again returns the artifacts for files and folders of one project that come back, made from the
+// artifacts that they had when they were replaced (said). If those are not known, the things get an
+// unknown source, with the lowest label.
 func Again(in kernel.Input, project string, said []kernel.Kept, known bool, things []Return) []floodmark.Artifact {
 	var names []string
 	for _, t := range things {
@@ -140,13 +141,13 @@ func Again(in kernel.Input, project string, said []kernel.Kept, known bool, thin
 	return entered(in, words)
 }
 
-// unknown are sources that are not recorded: they have the least label.
+// unknown returns a source for unknown content. It has the lowest label.
 func unknown(p string) []floodmark.Source {
 	return []floodmark.Source{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "undo", Place: p}}}
 }
 
-// still reports whether a word holds for a path as it did: it is there, and no later one on
-// the file stands for more.
+// still reports whether an artifact still applies to a path: it still exists, and no artifact of a
+// file at the path has replaced it since.
 func still(now []kernel.Kept, was kernel.Kept, p string) bool {
 	there := slices.ContainsFunc(now, func(k kernel.Kept) bool { return k.Ref == was.Ref && k.Version == was.Version })
 	return there && !slices.ContainsFunc(now, func(k kernel.Kept) bool {
@@ -154,8 +155,9 @@ func still(now []kernel.Kept, was kernel.Kept, p string) bool {
 	})
 }
 
-// entered are words, joined with what the same session said of the same things before, and
-// with the lists of the folders above, by which who reads a folder finds them.
+// entered returns artifacts made from sets of sources. They include the sources that the same
+// session recorded for the same artifacts before. The list also contains the artifacts of the
+// folders above, which are needed to find the others from a folder.
 func entered(in kernel.Input, words map[floodmark.ArtifactRef][]floodmark.Source) (list []floodmark.Artifact) {
 	folders := map[string][]floodmark.ArtifactRef{}
 	var refs []floodmark.ArtifactRef
@@ -192,7 +194,7 @@ func entered(in kernel.Input, words map[floodmark.ArtifactRef][]floodmark.Source
 	}
 	for dir, below := range folders {
 		a := floodmark.Artifact{Ref: floodmark.ArtifactRef{Kind: floodmark.FolderArtifact, Name: dir}, Below: below, Sources: rest[dir]}
-		if len(below) > maxBelow { // then anything below may be one
+		if len(below) > maxBelow { // then any file below may be affected
 			a.Below, a.Sources = below[:maxBelow], provenance.MergeSets(a.Sources, unknown(dir))
 		}
 		list = append(list, a)

@@ -1,7 +1,7 @@
-// Package leftover is what an owner does about files that sessions left behind: which
-// there are below a folder, that some are removed, that he vouches for one as it was
-// shown to him. It turns words on artifacts into facts and other words. It looks at no
-// disk, and who the owner is was proved before.
+// Package leftover is about files that sessions left behind. It lists them for the owner, records
+// that some are removed, and records that the owner endorses one as it was shown. It turns
+// artifacts into facts and other artifacts. It does not read the disk, and the caller must have
+// authenticated the owner.
 package leftover
 
 import (
@@ -14,27 +14,29 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Thing is a file, or all that is in a folder, with what sessions say of it.
+// A Thing is a file, or a folder with all that is in it, with what sessions recorded about it.
 type Thing struct {
-	// Path is one that catalog.FoldPath made.
+	// Path comes from catalog.FoldPath.
 	Path string
-	// Tree says that it is a folder with all that is in it, Unnamed that there is more
-	// in it than was kept by name.
+	// Tree says that it is a folder with all that is in it. Unnamed says that the folder contains
+	// more artifacts than are listed by name.
 	Tree, Unnamed bool
-	// Label is what it is worth, and Session one that wrote it.
-	Label   floodmark.Label
+	// Label is the label of the content.
+	Label floodmark.Label
+	// Session is one of the sessions that wrote the content.
 	Session floodmark.SessionID
-	// Source is the least believed that it was made from.
+	// Source is the least trusted source of the content.
 	Source floodmark.Source
-	// Versions are the words on it.
+	// Versions are the versions of its artifact, one for each session.
 	Versions []floodmark.ArtifactVersion
-	// Digest is of the content that the only word on it knows; usually zero.
+	// Digest is the digest of the content if there is only one version and it has one; usually
+	// zero.
 	Digest floodmark.Digest
 }
 
-// Below returns what is worth less than the owner's own work below a folder that
-// catalog.FoldPath made, in the order of the paths. What the owner vouched for as it
-// is, wherever, is still in the list: only a disk tells how it lies.
+// Below returns what is trusted less than the owner's own work below a folder, in the order of the
+// paths. The folder must come from catalog.FoldPath. The list includes files that the owner
+// endorsed, because only the disk shows whether a file still has the endorsed content.
 func Below(find kernel.Artifacts, folder string) []Thing {
 	top := []floodmark.ArtifactRef{{Kind: floodmark.FolderArtifact, Name: folder}, {Kind: floodmark.TreeArtifact, Name: folder}, {Kind: floodmark.FileArtifact, Name: folder}}
 	words := find.Find(top)
@@ -67,7 +69,7 @@ func Below(find kernel.Artifacts, folder string) []Thing {
 	return list
 }
 
-// add joins a session's word with those on the same thing.
+// add adds a session's artifact to the thing that it is about.
 func add(things map[floodmark.ArtifactRef]*Thing, k kernel.Kept, vouched map[floodmark.Digest]bool) {
 	t := things[k.Ref]
 	if t == nil {
@@ -90,7 +92,7 @@ func add(things map[floodmark.ArtifactRef]*Thing, k kernel.Kept, vouched map[flo
 	}
 }
 
-// sources are the contents behind some words that the owner vouches for.
+// sources returns which sources of some artifacts the owner endorsed, by digest.
 func sources(find kernel.Artifacts, words []kernel.Kept) map[floodmark.Digest]bool {
 	var want []floodmark.Digest
 	for _, k := range words {
@@ -103,8 +105,8 @@ func sources(find kernel.Artifacts, words []kernel.Kept) map[floodmark.Digest]bo
 	return Vouched(find, want)
 }
 
-// Vouched are those of some digests that the owner vouches for: his last word counts,
-// and of two at once the one that believes less.
+// Vouched returns which of some digests the owner endorses. The latest endorsement or withdrawal
+// decides, and of two at the same time the one with less trust.
 func Vouched(find kernel.Artifacts, digests []floodmark.Digest) map[floodmark.Digest]bool {
 	var refs []floodmark.ArtifactRef
 	known := map[floodmark.Digest]bool{}
@@ -135,13 +137,13 @@ func vouchRef(d floodmark.Digest) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.VouchArtifact, Name: d.String()}
 }
 
-// Removing says that files are about to be removed.
+// Removing records that files are about to be removed.
 func Removing(files []floodmark.CleanedFile, by string) kernel.Output {
 	return kernel.Output{Facts: []floodmark.Fact{floodmark.FilesCleaned{Files: files, By: by}}}
 }
 
-// Removed says that files are gone, and ends the words on those things that are gone
-// with them: exactly the versions that were listed, so that one that came since stays.
+// Removed records that files are gone, and removes the artifacts of the things that are gone with
+// them. It removes exactly the versions that were listed, so that newer ones stay.
 func Removed(files []floodmark.CleanedFile, gone []Thing, by string) kernel.Output {
 	out := kernel.Output{Facts: []floodmark.Fact{floodmark.FilesCleaned{Files: files, By: by, Done: true}}}
 	for _, t := range gone {
@@ -156,8 +158,8 @@ func Removed(files []floodmark.CleanedFile, gone []Thing, by string) kernel.Outp
 	return out
 }
 
-// Vouch says that the owner vouches for files with exactly these contents, or, without
-// trust above External, that he does not any more.
+// Vouch records that the owner endorses files with exactly these contents. With a trust of at most
+// External, it records that the owner no longer does.
 func Vouch(in kernel.Input, digests []floodmark.Digest, trust floodmark.Trust, by string) (out kernel.Output) {
 	for _, d := range digests {
 		if trust > floodmark.External {
@@ -168,7 +170,7 @@ func Vouch(in kernel.Input, digests []floodmark.Digest, trust floodmark.Trust, b
 		at := in.At.UnixNano()
 		for _, k := range in.Artifacts.Find([]floodmark.ArtifactRef{vouchRef(d)}) {
 			if k.Vouch != nil {
-				at = max(at, k.Vouch.At+1) // clocks of two machines may differ
+				at = max(at, k.Vouch.At+1) // the clocks of two machines may differ
 			}
 			if k.Version.Session != in.Event.Session {
 				out.Gone = append(out.Gone, kernel.Gone{Ref: k.Ref, Version: k.Version})
@@ -179,7 +181,8 @@ func Vouch(in kernel.Input, digests []floodmark.Digest, trust floodmark.Trust, b
 	return out
 }
 
-// Withdraw takes back that the owner vouches for the one file whose digest begins so.
+// Withdraw ends the owner's endorsement of the file whose digest begins with digits. There must be
+// exactly one.
 func Withdraw(st *kernel.State, in kernel.Input, digits, by string) (kernel.Output, error) {
 	var found []floodmark.Digest
 	for _, e := range st.Ledger.Endorsements() {
@@ -193,7 +196,7 @@ func Withdraw(st *kernel.State, in kernel.Input, digits, by string) (kernel.Outp
 	return Vouch(in, found, floodmark.Untrusted, by), nil
 }
 
-// Words say where content came from, for a person to read.
+// Words returns where content came from, for a person to read.
 func Words(s floodmark.Source) string {
 	name := cmp.Or(s.Origin.Name, string(s.Origin.Kind), "content of unknown origin")
 	if s.Origin.Server != "" {

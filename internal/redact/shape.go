@@ -17,26 +17,28 @@ type item struct {
 	min, max int
 }
 
-// A shape is one way to match a pattern, as far as items can express it. Shapes are much quicker
-// than patterns: a shape that does not fit avoids the pattern.
+// A shape is one way to match a pattern, as far as items can express it. Testing shapes is much
+// faster than the pattern, which is used only if a shape fits.
 type shape struct {
 	items []item
-	// open: more items may follow. exact: a text fits the items if and only if it fits the pattern.
+	// open says that more items may follow. exact says that a text fits the items if and only if it
+	// fits the pattern.
 	open, exact bool
 }
 
-// The limits of shapes. A pattern with more ways is used directly; trying more runs of variable
-// length would not be quick.
+// The limits of shapes. A pattern that exceeds them is used directly, because trying its shapes
+// would not be faster.
 const (
-	maxShapes = 64
-	maxLoose  = 2
+	maxShapes = 64 // shapes of a pattern
+	maxLoose  = 2  // runs of variable length in a shape
 )
 
-// maxRun bounds a run of unbounded length. No rule's secret is longer, except private keys, which
-// are no runs.
+// maxRun bounds a run of unbounded length. The secret of every rule is shorter, except private
+// keys, which are not runs.
 const maxRun = 2048
 
-// shapes returns the ways to match a pattern, best first; none if there are too many.
+// shapes returns the ways to match a pattern, the preferred one first. It returns none if there are
+// too many.
 func shapes(re *syntax.Regexp) []shape {
 	list := expand(re)
 	if len(list) > maxShapes {
@@ -120,7 +122,8 @@ func concat(subs []*syntax.Regexp) []shape {
 	return list
 }
 
-// repeat is a run of one set, or the known part of another repetition.
+// repeat returns the shapes of a repetition: one run if sub is one byte of a set, and otherwise the
+// first, required repetitions of sub.
 func repeat(sub *syntax.Regexp, least, most int) []shape {
 	one := expand(sub)
 	if len(one) == 1 && len(one[0].items) == 1 && one[0].exact && one[0].items[0].min == 1 && one[0].items[0].max == 1 {
@@ -161,8 +164,8 @@ func literalSet(r rune, fold bool) (s set, ok bool) {
 	return s, true
 }
 
-// maxForeign is how many non-ASCII characters a class may hold and still count as one of bytes:
-// folding case adds the long s and the Kelvin sign.
+// maxForeign is how many non-ASCII characters a class of bytes may contain, because folding case
+// adds the long s and the Kelvin sign.
 const maxForeign = 4
 
 func classSet(ranges []rune) (s set, ok bool) {
@@ -179,7 +182,7 @@ func classSet(ranges []rune) (s set, ok bool) {
 	return s, true
 }
 
-// prefix returns the sets of a shape's first bytes.
+// prefix returns the sets of those first bytes of a shape that are always present.
 func (s shape) prefix() []set {
 	var sets []set
 	for _, it := range s.items {
@@ -217,8 +220,8 @@ func fits(sets []set, text string) bool {
 	return true
 }
 
-// end returns where a text that fits the items ends, if a terminator follows, or -1. Longer runs
-// are tried first.
+// end returns where a text that fits the items ends if a terminator follows it, and -1 otherwise.
+// Longer runs are tried first.
 func end(items []item, text string, at int) int {
 	if len(items) == 0 {
 		if closes(text, at) {

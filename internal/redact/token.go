@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// maxReach is the greatest length of a secret without a bound: the largest private keys in use are
-// shorter. Overlapping windows are joined, so a longer run of them is searched to its end.
+// maxReach is the greatest length of a secret whose pattern has no bound. The largest private keys
+// in use are shorter. Overlapping windows are joined, so a longer run of windows is searched to its
+// end.
 const maxReach = 8 << 10
 
-// near is how far from its word a secret may begin that does not contain it.
+// near is how far a secret may begin from a keyword that is not part of it.
 const near = 1 << 10
 
 // A use is a rule that a word triggers.
 type use struct {
 	rule   *rule
-	length int // of the word
-	// spelled is the exact spelling of the word; none if case does not count.
+	length int // the length of the word
+	// spelled are the exact spellings of the word; empty if case does not matter.
 	spelled []string
-	// seats are the word's positions in a secret, with the secret's beginning; none if the word
-	// only occurs near it.
+	// seats are the positions that the word has in secrets. They are empty if the word need only
+	// occur near a secret.
 	seats []seat
 }
 
@@ -34,7 +35,7 @@ type window struct {
 	from, to int
 }
 
-// sighted handles a word of a rule for tokens.
+// sighted handles a word that was found and that a rule for tokens uses.
 func (s *search) sighted(u *use, end int) {
 	at := end - u.length
 	if len(u.seats) == 0 {
@@ -44,14 +45,14 @@ func (s *search) sighted(u *use, end int) {
 	for i := range u.seats {
 		start := at - u.seats[i].offset
 		if start >= 0 && fits(u.seats[i].sets, s.text[start:]) {
-			// One more byte, so that the pattern sees the word boundary.
+			// The window begins one byte earlier, so that the pattern sees the word boundary.
 			s.await(window{u.rule, max(0, start-1), min(len(s.text), start+u.rule.reach)})
 		}
 	}
 }
 
-// await adds a window, or extends the rule's last one: even with many overlapping words a pattern
-// sees each byte once.
+// await adds a window, or extends the rule's last window if they overlap, so that a pattern reads
+// each byte only once.
 func (s *search) await(w window) {
 	for i := range s.pending {
 		p := &s.pending[i]

@@ -18,26 +18,24 @@ var (
 // veil replaces a credential.
 const veil = "[hidden]"
 
-// credentials are the shapes of what must not be recorded or shown even where a person may read the
-// rest: keys of well-known makers, values after a word such as «password=», and the password in an
-// address. The first group, if there is one, stays. They are searched only where a sign of them
-// occurs.
-// there.
+// credentials matches keys of well-known makers. Together with assigned and insideAddress it covers
+// what must not be recorded or shown even if a person may read the rest of a text. Groups in these
+// patterns are kept. Each pattern is searched only if the text contains one of its signs.
 const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[a-z0-9][a-z0-9_-]{15,}` +
 	`|\b(?:ghp|gho|ghu|ghs|ghr|npm|hf|glpat|dop_v1|shpat|xox[abeoprs])[-_][a-z0-9][a-z0-9_-]{9,}` +
 	`|\bgithub_pat_[a-z0-9_]{20,}` +
 	`|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}|\bya29\.[0-9a-z_-]{20,}` +
 	`|\beyJ[a-z0-9_-]{10,}\.[a-z0-9_-]{10,}(?:\.[a-z0-9_-]*)?`
 
-// wholeKey is a private key, and everything after it.
+// wholeKey matches a private key and everything after it.
 const wholeKey = `|-----BEGIN[^-]*PRIVATE KEY-----.*`
 
 const assigned = `(?i)((?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|access[-_]?key|credential|authorization|bearer|auth)["']?\s*[:= ]\s*["']?(?:bearer |basic )?)[^\s"'&;]{6,}`
 
 const insideAddress = `(://[^/\s:@]*:)[^/\s@]+(@)`
 
-// What a text must contain, in lower case, for each shape to be searched. Searching costs far more
-// than this, and the usual argument contains none of it.
+// keySigns yields the signs, in lower case, of which a text must contain one before it is searched
+// for keys. Looking for signs is much cheaper, and most arguments contain none.
 func keySigns() iter.Seq[string] { return strings.FieldsSeq(signsOfKeys) }
 
 func nameSigns() iter.Seq[string] { return strings.FieldsSeq(signsOfNames) }
@@ -52,9 +50,9 @@ func holds(lower string, signs iter.Seq[string]) bool {
 	return false
 }
 
-// The same in a command line, where hiding too much would hide a command: shell syntax ends a
-// credential, the word after an empty «TOKEN=» is a program, and a key's lines contain nothing
-// else.
+// The same patterns for a command line, where hiding too much would hide a command. Therefore shell
+// syntax ends a credential, the word after an empty «TOKEN=» is a program, and the lines of a
+// private key contain nothing else.
 const (
 	keyInLine      = `(?i)-----BEGIN[a-z ]{0,40}PRIVATE KEY-----(?:(?:\s|\\[nr])*[a-z0-9+/=]{40,})*(?:(?:\s|\\[nr])*[a-z0-9+/=]{1,64}(?:\s|\\[nr])*-----END[a-z ]{0,40}-----)?`
 	partInLine     = `(?:[^\s"'&;|<>()$\x60{}\\@/]|\$[^\s"'&;|<>()$\x60{}\\@/])`
@@ -64,16 +62,17 @@ const (
 	insideAddressInLine = `(://[^/\s:@"'&;|<>()$\x60{}\\]*:)` + partInLine + `+(@)`
 )
 
-// Veils are the shapes above, compiled once: a call may have thousands of names and values.
+// Veils are the patterns above, compiled once because a call may have thousands of names and
+// values.
 type Veils struct {
 	text, line looks
-	wholeKey   *regexp.Regexp // nothing but a private key
+	wholeKey   *regexp.Regexp // matches a text that is only a private key
 }
 
-// looks are the shapes for one kind of text.
+// looks are the patterns for one kind of text.
 type looks struct{ keys, named, inAddress *regexp.Regexp }
 
-// NewVeils compiles them.
+// NewVeils compiles the patterns.
 func NewVeils() *Veils {
 	shape := func(keys, named, inAddress string) looks {
 		return looks{regexp.MustCompile(keys), regexp.MustCompile(named), regexp.MustCompile(inAddress)}
@@ -85,14 +84,14 @@ func NewVeils() *Veils {
 	}
 }
 
-// Text returns a text without the credentials in it: those that a detector finds, and all that
-// could be one.
+// Text returns a text without the secrets that a detector finds and without anything that could be
+// a credential.
 func (v *Veils) Text(d *Detector, text string) string {
 	return v.text.cover(Without(d, unforged(text)))
 }
 
-// Line is the same for a command line: no command in it is ever hidden, so that an approver sees
-// what would run.
+// Line does the same for a command line. It never hides a command, so that an approver sees what
+// would run.
 func (v *Veils) Line(d *Detector, text string) string {
 	text = unforged(text)
 	for _, s := range slices.Backward(d.Find(text)) {
@@ -104,7 +103,7 @@ func (v *Veils) Line(d *Detector, text string) string {
 	return v.line.cover(text)
 }
 
-// cover replaces the shapes found, except for their groups.
+// cover replaces what the patterns match, except for their groups.
 func (s looks) cover(text string) string {
 	lower := strings.ToLower(text)
 	if holds(lower, keySigns()) {
@@ -133,8 +132,8 @@ func Without(d *Detector, text string) string {
 	return text
 }
 
-// inHost reports whether a part of a text belongs to the name of a host, behind «://» or an @:
-// destinations are never hidden, even if they look like a secret.
+// inHost reports whether a part of a text belongs to the name of a host after «://» or an @.
+// Destinations are never hidden, even if they look like a secret.
 func inHost(text string, start, end int) bool {
 	begin := len(strings.TrimRightFunc(text[:start], hostRune))
 	rest := strings.TrimLeftFunc(text[end:], hostRune)
@@ -145,7 +144,7 @@ func inHost(text string, start, end int) bool {
 	if stop := strings.IndexAny(rest, "/?# \t\r\n\"'"); stop >= 0 {
 		rest = rest[:stop]
 	}
-	// Before an @ it is a name or a password in an address.
+	// Text before an @ is a user name or a password and not a host.
 	return (strings.HasSuffix(text[:begin], "://") || strings.HasSuffix(text[:begin], "@")) && !strings.Contains(rest, "@")
 }
 
@@ -153,7 +152,7 @@ func hostRune(r rune) bool {
 	return r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// unforged changes marks of omission in a foreign text: only we may write those.
+// unforged changes all marks of omission in a foreign text, because only we may write such marks.
 func unforged(text string) string {
 	if !strings.Contains(text, "[") {
 		return text

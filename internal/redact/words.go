@@ -2,13 +2,14 @@ package redact
 
 // words finds many words in one pass, ignoring case (Aho and Corasick).
 type words struct {
-	// class maps each byte to its column; bytes of no word share column 0.
+	// class maps each byte to its column. Bytes that occur in no word share column 0.
 	class [256]uint8
-	// next is the transition table: a state is the index of its first column.
+	// next is the transition table. A state is the index of its first column.
 	next    []uint32
 	columns int
-	// ends lists the words that end in a state, by its number minus last, the first state with any.
+	// ends lists the words that end in each state from last on.
 	ends [][]uint16
+	// last is the first state in which a word ends.
 	last uint32
 }
 
@@ -99,7 +100,8 @@ func (t *trie) add(w *words, word string, id uint16) {
 	t.ends[state] = append(t.ends[state], id)
 }
 
-// link sets the fallback of each state: the longest suffix of the input that begins another word.
+// link sets the fallback of each state, which is the state of the longest suffix of the input with
+// which another word begins.
 func (t *trie) link() {
 	fall := make([]int, len(t.ends))
 	var queue []int
@@ -126,7 +128,8 @@ func (t *trie) link() {
 	}
 }
 
-// number gives the states in which a word ends the highest numbers, to find them by one comparison.
+// number gives the highest numbers to the states in which a word ends, so that one comparison finds
+// them.
 func (t *trie) number(w *words) {
 	order := make([]int, len(t.ends)) // old -> new
 	n := 0

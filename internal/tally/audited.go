@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// An Auditing is what an auditor answered.
+// An Auditing counts the answers of an auditor.
 type Auditing struct {
 	Asked  int `json:"asked"`
 	Allow  int `json:"allow"`
 	Block  int `json:"block"`
 	Unsure int `json:"unsure"`
-	Silent int `json:"silent"` // it gave no answer
+	Silent int `json:"silent"` // the auditor gave no answer
 }
 
 func (a *Auditing) add(says string) {
@@ -33,20 +33,21 @@ func (a *Auditing) add(says string) {
 	}
 }
 
-// AuditedTool is what an auditor answered about one tool, for what it would do.
+// An AuditedTool counts an auditor's answers about calls of one tool with the same effects.
 type AuditedTool struct {
 	Tool    string   `json:"tool"`
 	Effects []string `json:"effects"`
 	Auditing
 }
 
-// AuditorFigures are what an auditor answered in all.
+// AuditorFigures count all answers of an auditor.
 type AuditorFigures struct {
 	Auditing
-	// Tasks are those in which it was asked, Share their part of all tasks.
-	Tasks int     `json:"tasks"`
+	// Tasks is in how many tasks the auditor was asked.
+	Tasks int `json:"tasks"`
+	// Share is the share of these tasks among all tasks.
 	Share float64 `json:"share"`
-	// Tools are those that it refused most, then those it was asked about most.
+	// Tools are ordered by how often the auditor refused them, and then by how often it was asked.
 	Tools []AuditedTool `json:"tools"`
 }
 
@@ -71,7 +72,7 @@ func (r *reader) opinion(f floodmark.OpinionGiven) {
 	r.Auditor.Tools[i].add(f.Says)
 }
 
-// auditor is the account of the auditor, the tool that it refused most first.
+// auditor returns the figures of the auditor, with the tool that it refused most first.
 func (a *Account) auditor() AuditorFigures {
 	f := a.Auditor
 	f.Share = ratio(f.Tasks, a.Tasks)
@@ -81,7 +82,8 @@ func (a *Account) auditor() AuditorFigures {
 	return f
 }
 
-// Lines words the figures, with at most so many tools: nothing if no auditor was asked.
+// Lines returns the figures in words, with at most so many tools. It is empty if no auditor was
+// asked.
 func (f AuditorFigures) Lines(tools int) []string {
 	if f.Asked == 0 {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/finding"
 )
 
-// Ending says which answer, or which step of the owner's, would end questions like one: what the
-// decision followed from, and the sources behind it. It is never empty: if nothing ends them it
-// says so, and why.
+// Ending says what the owner can answer or do so that questions like that of a decision end. Behind
+// are the sources that were blamed for the decision. If nothing ends such questions, it says so and
+// why.
 func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding.Table) string {
 	b, a := f.Basis, &f.Action
 	secret := slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret })
@@ -39,8 +39,8 @@ func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding
 	return "a yes for longer than once where the question offers one"
 }
 
-// endsRun says what ends questions about a command that runs code: a checkout that is
-// believed, a box, or a session that has not read what this one has.
+// endsRun says what ends questions about a command that runs code, for example that the owner
+// trusts the checkout, or a box, or a new session.
 func endsRun(f floodmark.ActionDecided, behind []floodmark.Source, table *finding.Table) string {
 	checkout := func(s floodmark.Source) bool { return s.Origin.Kind == floodmark.FromCheckout }
 	loads := func(l floodmark.Load) bool { return slices.ContainsFunc(l.Sources, checkout) }
@@ -69,20 +69,22 @@ func endsRun(f floodmark.ActionDecided, behind []floodmark.Source, table *findin
 	return "begin a new session for it: this one has read " + strings.Join(read, " and ")
 }
 
-// A Repeat is what was asked more than once about without a line that would spare it.
+// A Repeat is a rule that asked more than once and for which no line is proposed that would spare
+// the questions.
 type Repeat struct {
 	Rule      string `json:"rule"`
 	Questions int    `json:"questions"`
 	Sessions  int    `json:"sessions"`
-	// Such is one of the calls, Why says why no line is proposed for it, Ends what would
-	// end such questions.
+	// Such is one of the calls.
 	Such string `json:"such"`
-	Why  string `json:"why"`
+	// Why says why no line is proposed.
+	Why string `json:"why"`
+	// Ends says what would end such questions.
 	Ends string `json:"ends"`
 }
 
-// Repeats are the rules that asked more than once, besides about these questions, for
-// which a line is proposed.
+// Repeats returns the rules that asked more than once. Questions in spared are not counted, because
+// a line is proposed for them.
 func (a *Account) Repeats(spared []*Question, table *finding.Table) (list []Repeat) {
 	known := func(q *Question) bool {
 		return slices.ContainsFunc(spared, func(s *Question) bool { return s.Session == q.Session && s.Ticket == q.Ticket })

@@ -7,12 +7,12 @@ import (
 )
 
 // LettersPerSecond is faster than people read: 50 letters a second are 600 words a minute, twice
-// what careful readers do. An answer that came faster, for the length of the line that was shown,
-// was given without reading it.
+// the speed of careful readers. If an answer came faster than that for the length of the line that
+// was shown, the line was not read.
 const LettersPerSecond = 50
 
-// Figures are what asking cost, in numbers. Programs read their JSON: fields are
-// only added, never renamed.
+// Figures say in numbers what asking cost. Programs read their JSON, so fields are only added and
+// never renamed.
 type Figures struct {
 	Since     time.Time `json:"since,omitzero"`
 	Sessions  int       `json:"sessions"`
@@ -21,24 +21,25 @@ type Figures struct {
 	Tasks            int     `json:"tasks"`
 	Questions        int     `json:"questions"`
 	QuestionsPerTask float64 `json:"questionsPerTask"`
-	// Repeats are questions about a call that was asked about before in the same
-	// session, and calls that joined a question that was still open.
+	// Asked counts questions about a call that was asked about before in the same session. Joined
+	// counts calls that were made again while the question about them was open.
 	Repeats struct {
 		Asked  int `json:"asked"`
 		Joined int `json:"joined"`
 	} `json:"repeats"`
 	// Resolved says how the calls that needed an answer got one.
 	Resolved []Share `json:"resolved"`
-	// Paused are calls that only a pause let through.
+	// Paused counts calls that were allowed only because of a pause.
 	Paused int `json:"paused"`
-	// Boxed are commands that ran in a box instead of being asked about, BoxFailed those that
-	// failed there. Refused are calls that were refused without a question.
-	Boxed     int `json:"boxed"`
+	// Boxed counts commands that ran in a box instead of being asked about.
+	Boxed int `json:"boxed"`
+	// BoxFailed counts commands that failed in a box.
 	BoxFailed int `json:"boxFailed"`
-	Refused   int `json:"refused"`
-	// Auditor is what an auditor answered, and about which tools.
+	// Refused counts calls that were refused without a question.
+	Refused int `json:"refused"`
+	// Auditor counts the answers of the auditor.
 	Auditor AuditorFigures `json:"auditor"`
-	// Answers say how fast a person was.
+	// Answers say how fast people answered.
 	Answers Answers `json:"answers"`
 }
 
@@ -56,7 +57,7 @@ type Answers struct {
 	No            int     `json:"no"`
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
-	// Unread were given faster than people can read what was shown.
+	// Unread counts answers that were given faster than people can read what was shown.
 	Unread     int    `json:"fasterThanReading"`
 	Assumption string `json:"assumption"`
 }
@@ -66,7 +67,7 @@ func (q *Question) Unread() bool {
 	return (q.Outcome == Approved || q.Outcome == Denied) && q.Glance < time.Duration(q.Letters)*time.Second/LettersPerSecond
 }
 
-// Figures counts.
+// Figures returns the figures of the account.
 func (a *Account) Figures() Figures {
 	f := Figures{
 		Since: a.Since, Sessions: a.Sessions, Decisions: a.Decisions, Tasks: a.Tasks, Questions: len(a.Questions), Paused: a.Paused,
@@ -119,7 +120,7 @@ func ratio(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// rank returns the smallest value that so many percent do not exceed.
+// rank returns a percentile of sorted values.
 func rank(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -127,13 +128,13 @@ func rank(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// A Behind is a rule with the questions it was behind.
+// A Behind is a rule with the questions that it caused.
 type Behind struct {
 	Rule      string
 	Questions []*Question
 }
 
-// Rules are the rules behind most questions, at most n.
+// Rules returns the n rules that caused most questions.
 func (a *Account) Rules(n int) []Behind {
 	at := map[string]int{}
 	var list []Behind

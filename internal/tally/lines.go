@@ -13,35 +13,35 @@ import (
 
 // The kinds of lines, from the narrowest.
 const (
-	Endorsement = "endorsement" // of one content
-	Grant       = "grant"       // one yes for what the question printed
+	Endorsement = "endorsement" // endorse one content
+	Grant       = "grant"       // approve a pattern that the question offered
 	PolicyLine  = "policy"
 	CatalogLine = "catalog"
 )
 
-// A Line is what an owner could say or write to avoid the same question.
+// A Line is something that an owner could say, or write into the policy, to avoid the same
+// question.
 type Line struct {
 	Kind string
-	// Text is what is typed, or written into the policy below Key.
+	// Text is what the owner types, or writes into the policy below Key.
 	Text string
 	Key  string
 	// Session and Digest name the content of an endorsement.
 	Session string
 	Digest  floodmark.Digest
-	// About are the questions it is about, and Saves how many it would have spared, as far as that
-	// needs no replay.
+	// About are the questions that the line could have spared.
 	About []*Question
+	// Saves is how many questions the line would have spared, if that is known without a replay.
 	Saves int
 
-	// place or tool is what it is about, name what makes it one of its kind.
-	place string
-	tool  floodmark.ToolRef
-	name  string
+	place string            // the place that the line is about
+	tool  floodmark.ToolRef // the tool that the line is about
+	name  string            // identifies the line among those of its kind
 }
 
-// Lines returns what could have spared some of these questions: at most one of each kind and name,
-// those about most questions first. Endorsements and grants are the owner's answers at the time;
-// lines for the policy are only those that [Why] has no objection to.
+// Lines returns the lines that could have spared some of these questions, those about most
+// questions first. Endorsements and grants are answers that the owner could have given at the time.
+// Lines for the policy are proposed only for questions to which [Why] has no objection.
 func Lines(list []*Question, p *policy.Policy) []Line {
 	found := map[string]*Line{}
 	add := func(l Line, q *Question) {
@@ -78,7 +78,7 @@ func order(kind string) int {
 	return slices.Index([]string{Endorsement, Grant, PolicyLine, CatalogLine}, kind)
 }
 
-// spoken are what the owner could have said.
+// spoken returns the answers with which the owner could have spared later questions.
 func spoken(q *Question) []Line {
 	var lines []Line
 	if slices.ContainsFunc(q.Fact.Action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Admin }) || slices.Contains(q.Codes(), floodmark.FlowSecret) || slices.Contains(q.Codes(), floodmark.Undescribed) {
@@ -98,7 +98,7 @@ func spoken(q *Question) []Line {
 	return lines
 }
 
-// offers are the approvals that a question offered for more than one call.
+// offers returns the approvals for a pattern that a question offered.
 func offers(q *Question) []floodmark.Offer {
 	if len(q.Shown.Offers) == 0 && q.Shown.Pattern != "" {
 		return []floodmark.Offer{{Words: q.Shown.Pattern, Pattern: q.Shown.Pattern}}
@@ -112,7 +112,7 @@ func offers(q *Question) []floodmark.Offer {
 	return list
 }
 
-// written are lines for the policy.
+// written returns lines for the policy.
 func written(q *Question, p *policy.Policy) []Line {
 	if q.Fact.Basis != nil && q.Fact.Basis.Undescribed {
 		return describing(q)
@@ -127,8 +127,8 @@ func written(q *Question, p *policy.Policy) []Line {
 	return append(lines, overriding(q)...)
 }
 
-// Why says why no line of a policy is proposed that would have spared a
-// question; empty if nothing speaks against one.
+// Why says why no line of a policy is proposed that would have spared a question. It is empty if
+// there is no objection.
 func Why(q *Question, table *finding.Table) string {
 	b, a := q.Fact.Basis, &q.Fact.Action
 	switch {
@@ -154,7 +154,7 @@ func Why(q *Question, table *finding.Table) string {
 	return ""
 }
 
-// steered names an argument that decides and was seen only in text of others.
+// steered returns an argument that is not content and was seen only in text of others.
 func steered(q *Question) (path string, ok bool) {
 	for _, arg := range q.Fact.Action.Arguments {
 		if arg.Role != floodmark.Content && arg.Whence == floodmark.Seen && arg.Trust < floodmark.Local {
@@ -164,8 +164,8 @@ func steered(q *Question) (path string, ok bool) {
 	return "", false
 }
 
-// trusting is standing trust in the place a source came from: one host or one
-// path that the owner named himself.
+// trusting returns a line that trusts the place from which a source came: one host or one path that
+// the owner named.
 func trusting(src floodmark.Source, read floodmark.ActionDecided, p *policy.Policy) []Line {
 	if src.Origin.Kind != floodmark.FromTool || !namedByOwner(read) {
 		return nil
@@ -180,14 +180,14 @@ func trusting(src floodmark.Source, read floodmark.ActionDecided, p *policy.Poli
 	return nil
 }
 
-// known reports whether the policy says something of a host already.
+// known reports whether the policy already contains a trust for a host.
 func known(p *policy.Policy, host string) bool {
 	_, ok := p.HostTrust(host)
 	return ok
 }
 
-// namedByOwner reports whether a call read what the owner named: the owner typed every argument
-// that says where.
+// namedByOwner reports whether a call read what the owner named: the owner typed an argument that
+// matters, and no such argument came from content trusted less than Owner.
 func namedByOwner(read floodmark.ActionDecided) bool {
 	typed := false
 	for _, a := range read.Action.Arguments {
@@ -202,8 +202,9 @@ func namedByOwner(read floodmark.ActionDecided) bool {
 	return typed
 }
 
-// overriding returns a verdict for one tool at one level: never for untrusted content, and only for
-// what can be undone and sends nothing to people, because it is for all arguments there may be.
+// overriding returns a line that allows one tool at one trust level. Because such a line covers all
+// arguments, there is none for untrusted content, and only for effects that can be undone and send
+// nothing to people.
 func overriding(q *Question) []Line {
 	tool, level := q.Fact.Action.Tool, q.Fact.Trust
 	name := tool.Name
@@ -217,8 +218,9 @@ func overriding(q *Question) []Line {
 	return []Line{{Kind: PolicyLine, Key: "toolOverrides", Text: fmt.Sprintf("%s: {%s: allow}", name, level), name: "tool " + name + " " + level.String(), tool: tool}}
 }
 
-// describing returns a line for a server's tool without a description, which counts as arbitrary
-// code: the line says that it sends. Its results stay as they are.
+// describing returns a line that describes a server's tool as one that sends. Without a
+// description, the tool is treated as running arbitrary code. The line does not change the label of
+// its results.
 func describing(q *Question) []Line {
 	a, b := &q.Fact.Action, q.Fact.Basis
 	if a.Tool.Server == "" || !plainTool(a.Tool.Server+"/"+a.Tool.Name) || codeLike(a.Tool.Name) ||
@@ -244,5 +246,5 @@ func describing(q *Question) []Line {
 	}}
 }
 
-// Describes reports whether a line says what this very tool is.
+// Describes reports whether the line describes a tool.
 func (l *Line) Describes(tool floodmark.ToolRef) bool { return l.Kind == CatalogLine && l.tool == tool }

@@ -2,21 +2,21 @@ package tally
 
 import "strings"
 
-// What may stand in a line: names that mean one thing, without wildcards, and no character that a
-// file, a shell or a terminal interprets.
+// The functions below check names for use in a line. A name must mean one thing, without wildcards,
+// and contain no character that a file, a shell or a terminal interprets.
 
 const (
 	small  = "abcdefghijklmnopqrstuvwxyz"
 	digits = "0123456789"
-	maxOne = 253 // letters of a name; that of the longest host
+	maxOne = 253 // letters of a name, as many as the longest host has
 )
 
 func only(text, letters string) bool {
 	return text != "" && len(text) <= maxOne && strings.Trim(text, letters) == ""
 }
 
-// plainHost reports whether a text is one host by name. A numeric address is none: its owner
-// changes.
+// plainHost reports whether a text is the name of one host. An IP address is not accepted, because
+// its owner may change.
 func plainHost(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, p := range parts {
@@ -27,7 +27,7 @@ func plainHost(text string) bool {
 	return len(parts) > 1 && len(text) <= maxOne && strings.Contains(small, parts[len(parts)-1][:1])
 }
 
-// plainPath reports whether a text is one path, not too near the root.
+// plainPath reports whether a text is one path with at least three parts.
 func plainPath(text string) bool {
 	if !strings.HasPrefix(text, "/") || strings.Count(text, "/") < 3 || !only(text, small+strings.ToUpper(small)+digits+"._/-") {
 		return false
@@ -50,7 +50,7 @@ func plainTool(text string) bool {
 	return only(server, letters) && only(tool, letters)
 }
 
-// codeLike reports whether a name is one that tools have which run code.
+// codeLike reports whether a name is typical of tools that run code.
 func codeLike(name string) bool {
 	low := strings.ToLower(name)
 	for _, word := range []string{

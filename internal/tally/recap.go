@@ -11,37 +11,38 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A Fate is what became of a call that was not simply allowed, or what would have become of it
+// A Fate is what happened to a call that was not simply allowed, or what would have happened to it
 // without a pause or the observe mode.
 type Fate string
 
-// The fates, the gravest first.
+// The fates, the most serious first.
 const (
 	Stopped   Fate = "stopped"
 	Asked     Fate = "asked"
 	Contained Fate = "contained"
 )
 
-// A Deed is a call, or the same one several times, with what became of it.
+// A Deed is a call that was made once or several times, with its fate.
 type Deed struct {
 	Fate Fate `json:"fate"`
-	// Would says that it went through all the same: the owner observed, or had paused.
+	// Would says that the call was allowed nevertheless, because the owner observed or had paused.
 	Would bool `json:"would"`
-	// What is the command, or the tool with what matters of its arguments; Why and Rule
-	// say what spoke against it, Behind whose text stood in the context.
-	What   string   `json:"what"`
-	Why    string   `json:"why,omitempty"`
-	Rule   string   `json:"rule,omitempty"`
+	// What is the command, or the tool with its important arguments.
+	What string `json:"what"`
+	// Why and Rule say why the call was not simply allowed.
+	Why  string `json:"why,omitempty"`
+	Rule string `json:"rule,omitempty"`
+	// Behind are the sources that were blamed.
 	Behind []string `json:"behind,omitempty"`
 	Secret bool     `json:"secret,omitempty"` // a secret would have left
-	// Times is how often, in which Sessions, between First and Last.
+	// Times is how often the call was made, in the given Sessions and between First and Last.
 	Times    int       `json:"times"`
 	Sessions []string  `json:"sessions"`
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 }
 
-// A Recap is what was stopped, asked and contained, or would have been.
+// A Recap lists what was stopped, asked about and run in a box, or would have been.
 type Recap struct {
 	Since     time.Time `json:"since,omitzero"`
 	Sessions  int       `json:"sessions"`
@@ -49,8 +50,8 @@ type Recap struct {
 	Deeds     []Deed    `json:"deeds"`
 }
 
-// Recall returns what became of the calls of some sessions since a time: what was stopped first, in
-// it what carried a secret, then what came most often.
+// Recall returns the fates of the calls of some sessions since a time. Stopped calls come first,
+// within a fate those with a secret, and then the most frequent ones.
 func Recall(sessions []Session, since time.Time) (*Recap, error) {
 	out := &Recap{Since: since, Deeds: []Deed{}}
 	at := map[string]int{}
@@ -80,7 +81,8 @@ func Recall(sessions []Session, since time.Time) (*Recap, error) {
 	return out, nil
 }
 
-// gravity orders deeds by what would have come of them.
+// gravity returns the rank of a deed by its fate, Would and Secret; the most serious have the
+// lowest.
 func gravity(d Deed) int {
 	n := slices.Index([]Fate{Stopped, Asked, Contained}, d.Fate) * 4
 	if !d.Would {
@@ -125,7 +127,8 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 	one.Last = when
 }
 
-// fate says what became of a call of a tool, or of an answer to others.
+// fate returns the fate of a call of a tool or of an answer to others, whether it is only what
+// would have happened, and whether there is one.
 func fate(f floodmark.ActionDecided) (Fate, bool, bool) {
 	if f.Action.Kind == floodmark.CallModel {
 		return "", false, false
@@ -145,10 +148,10 @@ func fate(f floodmark.ActionDecided) (Fate, bool, bool) {
 	return "", false, false
 }
 
-// maxWhat bounds the letters of a call in a line.
+// maxWhat bounds the characters of a call in a line.
 const maxWhat = 160
 
-// What returns a call in its own words: the command, or the tool and its important arguments,
+// What returns a short form of a call: the command, or the tool and its important arguments,
 // without content and secrets.
 func What(a *floodmark.Action) string {
 	var said []string

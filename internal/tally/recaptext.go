@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// A Part is a part of a report for people: a title with a line for each deed, and below
-// it why.
+// A Part is a part of a report for people: a title, and a line for each deed.
 type Part struct {
 	Title string
 	Lines []string
 }
 
-// fewDeeds is how many deeds of one fate fit a screen.
+// fewDeeds is how many deeds of one fate are listed, so that the report fits on a screen.
 const fewDeeds = 4
 
-// Head is the report in one sentence.
+// Head returns a summary of the report in one sentence.
 func (r *Recap) Head() string {
 	n := map[bool]map[Fate]int{true: {}, false: {}}
 	for _, d := range r.Deeds {
@@ -47,7 +46,7 @@ func many(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Parts are the rest of it, at most a screen.
+// Parts returns the parts of the report after [Recap.Head], at most a screen.
 func (r *Recap) Parts() []Part {
 	var list []Part
 	for _, fate := range []Fate{Stopped, Asked, Contained} {
@@ -86,7 +85,7 @@ func title(f Fate, would bool) string {
 	return names[f][0]
 }
 
-// line is a deed for people. What runs in a box needs no reason.
+// line returns a deed for people. For a call that runs in a box, it gives no reason.
 func (d *Deed) line() string {
 	text := d.What
 	if d.Times > 1 {
@@ -107,7 +106,7 @@ func (d *Deed) line() string {
 	return text + "; " + d.First.Local().Format(time.DateOnly+" 15:04") + " in " + d.Sessions[0]
 }
 
-// Few lists some calls for people.
+// Few returns a list of the first calls for people.
 func Few(calls []string) string {
 	if len(calls) == 0 {
 		return "nothing"

@@ -8,22 +8,21 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// What a suggestion needs: so many calls that a person read and approved, in so many sessions. A
-// session that asks the same ten times counts once.
+// What a suggestion needs. The same call in the same session is counted once.
 const (
-	LeastYes      = 3
-	LeastSessions = 2
+	LeastYes      = 3 // calls that a person read and approved
+	LeastSessions = 2 // sessions with such calls
 )
 
 // A Suggestion is a line for the policy, with the evidence.
 type Suggestion struct {
 	Line
-	// Yes are the different calls that were read and approved, Asked all
-	// questions it is about, Unread those that were answered unread.
+	// Yes is how many different calls were read and approved. Asked is how many questions the line
+	// is about. Unread is how many of them were approved without reading.
 	Yes, Asked, Unread int
 	Sessions           []string
 	First, Last        time.Time
-	// Behind is whose text stood in the context when it was asked.
+	// Behind are the sources that were blamed in these questions.
 	Behind []string
 }
 
@@ -34,7 +33,7 @@ type Dismissed struct {
 }
 
 // Suggestions returns lines for the policy that would have spared questions since a time. The
-// account must hold the whole journal: a denial counts however old it is.
+// account must contain the whole journal, because even an old denial excludes a line.
 func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggestion, not []Dismissed) {
 	for _, l := range Lines(a.Questions, p) {
 		if l.Kind != PolicyLine && l.Kind != CatalogLine {
@@ -60,7 +59,7 @@ func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggest
 	return good, not
 }
 
-// evidence counts what speaks for a line.
+// evidence returns a suggestion with the evidence for its line.
 func evidence(l Line, since time.Time) Suggestion {
 	s := Suggestion{Line: l}
 	type one struct {
@@ -98,8 +97,8 @@ func evidence(l Line, since time.Time) Suggestion {
 	return s
 }
 
-// against returns what speaks against a line: a denial of anything it concerns, or a call that text
-// of others had steered, with any answer.
+// against returns what speaks against a line, or "": a denial of a question that the line concerns,
+// or such a question about a call that text of others had steered, whatever the answer was.
 func (a *Account) against(l Line) string {
 	for _, q := range a.Questions {
 		if !l.concerns(q) {
@@ -115,8 +114,7 @@ func (a *Account) against(l Line) string {
 	return ""
 }
 
-// concerns reports whether a line would change the answer to a question like
-// this one.
+// concerns reports whether the line could change the decision about a question like q.
 func (l *Line) concerns(q *Question) bool {
 	if l.place != "" {
 		return slices.ContainsFunc(q.Blamed, func(s floodmark.Source) bool { return s.Origin.Place == l.place })
@@ -124,7 +122,7 @@ func (l *Line) concerns(q *Question) bool {
 	return q.Fact.Action.Tool == l.tool
 }
 
-// Whose is whose text stood in the context when something was asked, each once.
+// Whose returns the sources that were blamed in some questions, each once.
 func Whose(list []*Question) []string {
 	var names []string
 	for _, q := range list {

@@ -1,7 +1,7 @@
-// Package tally counts what asking cost a person, from the facts of sessions: how many questions,
-// who answered them, how fast, and which rules were behind them. It also finds the line of a
-// policy, approval or endorsement that would have spared questions, with the evidence. It changes
-// nothing and decides nothing.
+// Package tally counts what asking cost a person, from the facts of sessions: how many questions
+// were asked, who answered them, how fast, and which rules caused them. It also finds lines of a
+// policy, approvals and endorsements that would have spared questions, with the evidence. It
+// changes nothing and decides nothing.
 package tally
 
 import (
@@ -15,15 +15,15 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A Session is one session as its journal tells it.
+// A Session is one session with the facts of its journal.
 type Session struct {
 	Name  string
 	Facts []kernel.Recorded
-	// Erased is the mark of one whose earlier facts were erased.
+	// Erased is the mark of the session when its earlier facts were erased; nil if none were.
 	Erased *floodmark.Label
 }
 
-// An Outcome says what became of a question.
+// An Outcome says how a question ended.
 type Outcome string
 
 // The outcomes.
@@ -35,24 +35,26 @@ const (
 	Expired  Outcome = "expired"
 )
 
-// A Question is a call that was put to a person. While it is open, the same call is not counted
-// again.
+// A Question is a call that a person was asked about. The same call is not counted again while the
+// question is open.
 type Question struct {
 	Session string
 	Ticket  floodmark.TicketID
 	At      time.Time
 	Turn    int
 	Fact    floodmark.ActionDecided
-	// Shown is what the person was asked about, Letters the length of the line that said so.
-	Shown   floodmark.Shown
+	// Shown is what the person was shown.
+	Shown floodmark.Shown
+	// Letters is the length of the line that the person was shown.
 	Letters int
-	// Sources are whose text stood behind it, in words and as they are; Read are
-	// the calls that brought them.
+	// Sources name the sources behind the decision, in words.
 	Sources []string
-	Blamed  []floodmark.Source
+	// Blamed are the sources that were blamed for the decision.
+	Blamed []floodmark.Source
+	// Read are the calls that brought the sources in Blamed, in the same order.
 	Read    []floodmark.ActionDecided
 	Outcome Outcome
-	// Took is the time to the answer, and Glance that since the last call was
+	// Took is the time to the answer. Glance is the time to the answer since the last call was
 	// added to the question.
 	Took, Glance time.Duration
 	// Again says that the same call was asked about before in this session.
@@ -60,11 +62,11 @@ type Question struct {
 
 	expires time.Time
 	changed time.Time
-	// held is when people were told of it, if it was asked in quiet hours.
+	// held is when people were notified, if the question was asked in quiet hours.
 	held time.Time
 }
 
-// Rule is what decided that it was asked.
+// Rule returns the rule that caused the question.
 func (q *Question) Rule() string {
 	for _, r := range q.Fact.Decision.Reasons {
 		if r.Code != floodmark.Audited {
@@ -74,10 +76,10 @@ func (q *Question) Rule() string {
 	return "unknown"
 }
 
-// Codes are the reasons it was asked for.
+// Codes returns the reason codes of the question.
 func (q *Question) Codes() []floodmark.Code { return q.Shown.Codes }
 
-// An Account is what was found in some sessions.
+// An Account holds what was counted in some sessions.
 type Account struct {
 	Since     time.Time
 	Now       time.Time
@@ -85,19 +87,22 @@ type Account struct {
 	Tasks     int // turns in which something was decided
 	Decisions int
 	Questions []*Question
-	// Joined are calls that were tried again while the same was asked about.
+	// Joined counts calls that were made again while the question about them was open.
 	Joined int
-	// Granted are calls that an earlier approval allowed, besides those it was given for; Audited
-	// those an auditor did; Verified those that a verifier answered about; Paused those that only a
-	// pause allowed.
+	// These fields count calls by who allowed or answered them:
+	//   - Granted: an earlier approval, apart from the calls it was given for;
+	//   - Audited: the auditor allowed the call;
+	//   - Verified: a verifier answered;
+	//   - Paused: only a pause allowed the call.
 	Granted, Audited, Verified, Paused int
-	// Boxed are commands that ran in a box, and BoxFailed those that failed there; Refused are
+	// Boxed counts commands that ran in a box, BoxFailed commands that failed in a box, and Refused
 	// calls that were refused without a question.
 	Boxed, BoxFailed, Refused int
 	Auditor                   AuditorFigures
 }
 
-// Count reads sessions. Earlier facts than since are read for their effects and not counted.
+// Count returns the account of some sessions. Facts before since are read for their effects on
+// a session and not counted.
 func Count(sessions []Session, since, now time.Time) (*Account, error) {
 	a := &Account{Since: since, Now: now}
 	for _, s := range sessions {
@@ -120,11 +125,11 @@ type reader struct {
 	lastLen int
 	behind  []string
 	calls   map[floodmark.CallID]floodmark.ActionDecided
-	brought map[floodmark.NodeID]floodmark.ActionDecided // by which call a source came
+	brought map[floodmark.NodeID]floodmark.ActionDecided // the call that brought a source
 	asked   map[callKey]bool
 	open    map[floodmark.TicketID][]*Question
-	uses    map[floodmark.TicketID]int // how often an approval may still be used for what it was given for
-	counted bool                       // something of it is not too old
+	uses    map[floodmark.TicketID]int // the grants of a ticket minus their uses
+	counted bool                       // something in the session was counted
 }
 
 type callKey struct {
@@ -173,7 +178,7 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 		}
 	case floodmark.TicketOpened:
 		for _, shown := range f.Shown {
-			if shown.Vouch.IsZero() { // else it is about no call, and the owner wanted it
+			if shown.Vouch.IsZero() { // otherwise it is about content, and the owner started it
 				r.ask(at, f.Ticket, shown, f.Expires)
 			}
 		}
@@ -193,7 +198,7 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 	case floodmark.GrantEnded:
 		for _, q := range r.open[f.Ticket] {
 			if q.Outcome == Approved && strings.HasPrefix(f.Why, "taken back") {
-				q.Outcome = Denied // to withdraw an approval is a denial
+				q.Outcome = Denied // an approval that is taken back is counted as a denial
 			}
 		}
 	case floodmark.ContentArrived:
@@ -241,7 +246,7 @@ func (r *reader) decided(at time.Time, f floodmark.ActionDecided, counts bool) {
 	}
 }
 
-// ask notes a question about the newest decision.
+// ask records a question about the newest decision.
 func (r *reader) ask(at time.Time, t floodmark.TicketID, shown floodmark.Shown, expires time.Time) {
 	key := callKey{shown.Tool, shown.ArgsDigest}
 	q := &Question{
@@ -262,7 +267,7 @@ func (r *reader) ask(at time.Time, t floodmark.TicketID, shown floodmark.Shown, 
 	}
 }
 
-// extend notes one more call of a question, or the same once more.
+// extend records one more call of a question, or the same call again.
 func (r *reader) extend(at time.Time, f floodmark.TicketExtended) {
 	expires := at
 	known := false
@@ -282,7 +287,7 @@ func (r *reader) answered(at time.Time, f floodmark.TicketAnswered) {
 			continue
 		}
 		q.Took, q.Glance = at.Sub(q.At), at.Sub(q.changed)
-		if at.After(q.held) && q.held.After(q.changed) { // in quiet hours no one was told
+		if at.After(q.held) && q.held.After(q.changed) { // people were notified only after quiet hours
 			q.Took, q.Glance = at.Sub(q.held), at.Sub(q.held)
 		}
 		switch f.Verdict {

@@ -1,5 +1,5 @@
-// Package toolbook says which tools agents used, and what a catalog knows of each. It reads
-// what was recorded, and nothing else.
+// Package toolbook lists the tools that agents used, and what a catalog knows of each. It reads
+// only recorded facts.
 package toolbook
 
 import (
@@ -15,32 +15,34 @@ import (
 	"github.com/floodmark/floodmark/internal/tally"
 )
 
-// The limits on a list: tools, and letters of a name that a stranger chose.
+// The limits of a list.
 const (
 	maxTools = 200
-	maxName  = 60
+	maxName  = 60 // characters of a name
 )
 
-// A Tool is one that an agent called. Its JSON is read by programs: fields are only added.
+// A Tool is a tool that an agent called. Programs read its JSON, so fields are only added.
 type Tool struct {
 	floodmark.ToolRef
 	Calls int       `json:"calls"`
 	Last  time.Time `json:"last"`
-	// Described says that a profile knows it, and About what the profile says it does.
-	Described bool               `json:"described"`
-	About     string             `json:"about,omitempty"`
-	Effects   []floodmark.Effect `json:"possibleEffects"`
+	// Described says that a profile of the catalog describes the tool.
+	Described bool `json:"described"`
+	// About is what the profile says the tool does.
+	About   string             `json:"about,omitempty"`
+	Effects []floodmark.Effect `json:"possibleEffects"`
 }
 
-// A Book is a list of tools: by agent, those without a description first, then by server, the
-// most used first. Next says what to do about those without a description.
+// A Book is a list of tools. It is ordered by agent, then undescribed tools first, then by
+// server, and then the most used first.
 type Book struct {
 	Tools []Tool `json:"tools"`
-	More  int    `json:"more"` // that are not listed
-	Next  string `json:"next,omitempty"`
+	More  int    `json:"more"` // how many tools are not listed
+	// Next says what the owner can do about undescribed tools.
+	Next string `json:"next,omitempty"`
 }
 
-// Of lists the tools that were called since then.
+// Of returns the tools that were called since a time.
 func Of(sessions []tally.Session, cat *catalog.Catalog, since time.Time) Book {
 	used := map[floodmark.ToolRef]Tool{}
 	for _, s := range sessions {
@@ -80,10 +82,10 @@ func Of(sessions []tally.Session, cat *catalog.Catalog, since time.Time) Book {
 	return b
 }
 
-// title is how a tool is named in a policy and on a command line.
+// title returns the name of a tool as it is written in a policy and on a command line.
 func (t Tool) title() string { return floodmark.ToolRef{Server: t.Server, Name: t.Name}.String() }
 
-// String is the list for people, by agent, with nothing in it that a terminal obeys.
+// String returns the list for people, by agent. It contains no characters that control a terminal.
 func (b Book) String() string {
 	var out strings.Builder
 	agent := ""
@@ -116,7 +118,7 @@ func (b Book) String() string {
 
 func plain(name string) string { return floodmark.OneLine(floodmark.Visible(name), maxName) }
 
-// Does says in words what a tool may do, the gravest first: «runs code, reads».
+// Does returns in words what a tool may do, the most guarded effect first: «runs code, reads».
 func Does(effects []floodmark.Effect) string {
 	var words []string
 	for _, e := range slices.Sorted(slices.Values(effects)) {
@@ -144,8 +146,8 @@ func word(e floodmark.Effect) string {
 	return "changes the agent"
 }
 
-// Split parts «server/tool», and «mcp__server__tool» as some agents call it. The server is
-// empty if the name has none.
+// Split splits «server/tool», or «mcp__server__tool» as some agents write it. The server is empty
+// if the name has none.
 func Split(name string) (server, tool string) {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if s, t, ok := strings.Cut(rest, "__"); ok && s != "" && t != "" {
@@ -158,7 +160,7 @@ func Split(name string) (server, tool string) {
 	return "", name
 }
 
-// Fits reports whether a name of the catalog, perhaps with «*» at its end, stands for a tool.
+// Fits reports whether a name of the catalog, perhaps with «*» at its end, matches a tool.
 func Fits(name, tool string) bool {
 	if head, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(tool, head) {
 		return true
@@ -166,7 +168,7 @@ func Fits(name, tool string) bool {
 	return name == tool
 }
 
-// Words are effects as policies write them.
+// Words returns effects as they are written in policies.
 func Words(effects []floodmark.Effect) string {
 	words := make([]string, len(effects))
 	for i, e := range effects {
