@@ -177,8 +177,7 @@ func (s *scanner) address(j *job, o operand) {
 	}
 }
 
-// lookupWord reports whether a word of dig and similar commands is a record type and not an
-// address.
+// lookupWord reports whether a word of a look-up command is a record type and not an address.
 func lookupWord(name, word string) bool {
 	return slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) &&
 		slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
@@ -422,8 +421,7 @@ func base(name string) string {
 	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
-// holds reports whether a name is known to be a folder: by its form, or because the home or a
-// folder the line works in is inside it.
+// holds reports whether a name is known to be a folder, by its form or by what is inside it.
 func (s *scanner) holds(name string, st *state) bool {
 	if strings.HasSuffix(name, "/") || name == "." || name == ".." || strings.HasSuffix(name, "/..") || strings.HasSuffix(name, "/.") {
 		return true

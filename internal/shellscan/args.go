@@ -222,8 +222,7 @@ func (x *sorter) value(name string, role Role, w word) {
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
 }
 
-// unsaid adds the value of an option whose value the entry does not describe. It is treated as an
-// operand if operands are files or text.
+// unsaid adds an option's undescribed value as an operand, if operands are files or text.
 func (x *sorter) unsaid(w word) {
 	if role := x.role(); role == Path || role == Reads || role == Writes || role == Deletes || role == Text {
 		x.p.list = append(x.p.list, operand{role: role, w: w})

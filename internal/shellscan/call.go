@@ -271,8 +271,7 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	s.shellText(args[0], later, feed{}, depth)
 }
 
-// alias reads name=text. The text is read as a command at once, because it is not known whether the
-// shell will expand the alias.
+// alias reads name=text. The text is read as a command at once, as the shell may expand it later.
 func (s *scanner) alias(args []word, st *state, depth int) {
 	for _, w := range args {
 		name, text, ok := strings.Cut(w.text, "=")

@@ -101,8 +101,7 @@ type Entry struct {
 	// Hooks are folders whose files the command runs by itself if they exist. They are relative to
 	// the folder it works in or to a folder above that.
 	Hooks []string
-	// Repository: the command obeys git's settings of the repository it works in, which may name
-	// programs.
+	// Repository: the command obeys the git settings of its repository, which may name programs.
 	Repository bool
 	// Registry is the host of addresses that name no host.
 	Registry string
@@ -151,9 +150,8 @@ type Commands struct {
 	globals map[string]map[string]Role
 }
 
-// NewCommands returns the commands that entries describe. An entry with more words is tried first;
-// with the same number of words, the earlier entry is. Globals are the options of each command that
-// are allowed before its subcommand.
+// NewCommands returns the commands that entries describe. Entries with more words are tried first,
+// then in order. Globals are the options of a command that are allowed before its subcommand.
 func NewCommands(entries []*Entry, globals map[string]map[string]Role) *Commands {
 	c := &Commands{byWord: map[string][]*Entry{}, globals: globals}
 	for _, e := range entries {

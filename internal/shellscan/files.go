@@ -48,8 +48,7 @@ func (s *scanner) copies(j *job) {
 	}
 }
 
-// links records the target of a link as written, because a later write to the link changes the
-// target.
+// links records the target of a link as written, because a write to the link changes the target.
 func (s *scanner) links(j *job, names []operand, into []word) {
 	for _, o := range names {
 		whole := s.folders(j, []operand{o}, false)
@@ -369,8 +368,7 @@ func unfollowed(name string) bool {
 	return slices.Contains([]string{"su", "runuser", "script", "chroot", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch", "systemd-run", "nsenter", "unshare", "flock", "entr", "strace", "pkexec"}, name)
 }
 
-// allFiles records all operands as files that are read. An option has already given what is
-// otherwise the first operand.
+// allFiles makes all operands files, because an option has replaced the first operand.
 func (j *job) allFiles() {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && (o.role == Text || o.role == Jq) {
@@ -439,8 +437,7 @@ func (s *scanner) find(j *job) {
 	}
 }
 
-// found returns patterns for the files that find visits: everything below its folders or, with one
-// -name, only the files with this name.
+// found returns patterns for the files that find visits: all below its folders, or with one -name.
 func (j *job) found() []string {
 	pattern := ""
 	for _, o := range j.p.list {

@@ -38,9 +38,9 @@ func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int)
 	return out
 }
 
-// elsewhere reports whether a later round of a loop begins in another folder or with other
-// variables, because the body set one in a way that forget does not see, such as eval. In that case
-// it changes st so that it covers the beginning of any round.
+// elsewhere reports whether a later round begins in another folder or with other variables, set in
+// a way that forget does not see, such as eval. If so, it makes st cover the beginning of any
+// round.
 func (st *state) elsewhere(before *state) bool {
 	moved, changed := !sameDirs(before.dirs, st.dirs), false
 	for name, v := range before.vars {
@@ -254,8 +254,7 @@ func (s *scanner) computed(x syntax.Node, st *state, depth int) {
 	})
 }
 
-// evaluated records a doubt about a computed word, unless it is a number or the name of a variable
-// with a number.
+// evaluated records a doubt about a computed word that is not a number, nor a variable with one.
 func (s *scanner) evaluated(w word, st *state, depth int) {
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
 	switch {

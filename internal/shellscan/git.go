@@ -7,8 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// git adds what git's subcommands do beyond their entries, such as the files of a clone or
-// checkout.
+// git adds what git's subcommands do beyond their entries, such as the files of a clone.
 func (s *scanner) git(j *job) {
 	if len(j.entry.Words) < 2 {
 		return
@@ -114,8 +113,7 @@ func (s *scanner) strange(j *job) {
 	}
 }
 
-// repository reports whether a word is an address or a folder, and not the name of a remote or
-// «branch:branch».
+// repository reports whether a word is an address or a folder, not a remote or «branch:branch».
 func repository(t string) bool {
 	host, file, ok := strings.Cut(t, ":")
 	return namesFile(t) || strings.Contains(t, "://") || strings.Contains(t, "::") || ok && (strings.ContainsAny(host, "@.") || strings.ContainsAny(file, "/~.") && !strings.HasPrefix(file, "refs/") && !strings.Contains(host, "/"))
@@ -167,8 +165,7 @@ func (s *scanner) checkout(j *job) {
 	}
 }
 
-// revision reports whether a word looks like a branch or a commit. A folder may have such a name
-// too.
+// revision reports whether a word looks like a branch or commit. A folder may have such a name.
 func revision(w word) bool {
 	t := w.text
 	switch {
@@ -183,9 +180,8 @@ func revision(w word) bool {
 	return len(last) == len(t) || last != "" && strings.Trim(last, "0123456789") == "" // release-1.4
 }
 
-// prints records whether the output of a command consists of names of commits and branches, or of
-// numbers. No word of such output can be an option, because git allows no name that begins with a
-// dash.
+// prints records whether a command prints only names of commits and branches, or numbers. No word
+// of such output can be an option, because git allows no name that begins with a dash.
 func (j *job) prints() {
 	switch j.name {
 	case "git":
@@ -262,8 +258,7 @@ func (s *scanner) records(j *job) {
 	}
 }
 
-// intoBranch reports whether an operand is «theirs:ours» and ours is not below refs/remotes, where
-// a name shows the remote it came from.
+// intoBranch reports whether an operand is «theirs:ours», unless ours is below refs/remotes.
 func intoBranch(o operand) bool {
 	if o.opt != "" || repository(o.w.text) {
 		return false

@@ -212,8 +212,7 @@ func sedUntil(text string, delim byte) (head, rest string, ok bool) {
 	return "", "", false
 }
 
-// sedCommand returns the text after one command. It returns false if that command may run a program
-// or touch another file.
+// sedCommand returns the text after one command, or false if it may run or touch something else.
 func sedCommand(text string) (string, bool) {
 	c := text[0]
 	switch {
@@ -253,9 +252,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// undescribed reads a command that no entry describes, or not with its options. Such a command
-// could do anything. Its probable effects are recorded too, because some are worse than running
-// code.
+// undescribed reads a command that no entry describes, or not with its options. It could do
+// anything. Its probable effects are recorded too, because some are worse than running code.
 func (s *scanner) undescribed(name string, words []word, st *state, in feed, depth int) feed {
 	s.doubt("nobody said what this does: " + shorten(name))
 	s.add(Effect{Kind: Execute})

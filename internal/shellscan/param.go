@@ -100,8 +100,7 @@ func (s *scanner) variable(name string, st *state) []word {
 	return []word{unknown()}
 }
 
-// changed returns the value of an expansion that modifies a variable's value. Only defaults and
-// removed prefixes and suffixes are followed; other results are unknown.
+// changed returns the value of an expansion that modifies a value; most results are unknown.
 func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	var other word
 	if p.Exp != nil && p.Exp.Word != nil {

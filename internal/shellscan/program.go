@@ -27,8 +27,7 @@ type job struct {
 	gitDirs []word    // git folders set by an option
 	ran     bool      // what it runs is recorded already
 	negated bool      // a find with «!»
-	// through says that the job is a shell whose whole script was parsed. It has no effects besides
-	// those of the script.
+	// through: the job is a shell whose whole script was parsed, so it adds no effects itself.
 	through bool
 	// reading is the effect on each file the job reads, once it is computed.
 	reading Effect
@@ -54,8 +53,7 @@ func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
 	return s.undescribed(name, words, st, in, depth)
 }
 
-// systemProgram returns the name of a program in one of the system's own folders, and "" for
-// another path.
+// systemProgram returns the name of a program in a system folder, and "" for another path.
 func systemProgram(name string) string {
 	dir, base := path.Split(name)
 	switch dir {

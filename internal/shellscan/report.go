@@ -67,8 +67,7 @@ type Part struct {
 	Words []string
 }
 
-// A Report says what one command line does. The zero Report describes a line that was not
-// understood.
+// A Report says what one command line does. The zero Report is for a line that is not understood.
 type Report struct {
 	// Effects are the effects found, in order. For a line that was not understood they are
 	// incomplete.

@@ -40,8 +40,7 @@ func Scan(line string, at Place, c *Commands) Report {
 	return s.report()
 }
 
-// ScanWords returns what a command does that is given as a list of words and started without a
-// shell.
+// ScanWords returns what a command does that is a list of words and started without a shell.
 func ScanWords(words []string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	list := make([]word, len(words))
@@ -86,16 +85,14 @@ func newScanner(at Place, c *Commands) *scanner {
 	return &scanner{c: c, at: at}
 }
 
-// A feed describes the standard input of a command, or the output that becomes the input of the
-// next.
+// A feed is the standard input of a command, or the output that becomes the next input.
 type feed struct {
 	piped bool // the input is not a terminal
 	net   bool // the input is network data
 	known bool // text is the whole input
 	text  string
 	names []string // the input may be names of files in these folders; nil if not
-	// revs says that the input is names of commits and branches, and digits that it is numbers. No
-	// word of either can be an option.
+	// revs: it is names of commits and branches; digits: it is numbers. Neither can be an option.
 	revs, digits bool
 }
 

@@ -25,9 +25,8 @@ func (j *job) showsKeys() bool {
 // blanks are the characters between two words of an awk program.
 const blanks = " \t\n\f\r"
 
-// hooks adds the files that a command runs by itself if they exist: in its folder, and in each
-// folder above it up to the one in which the line began. If the same line may create such a file,
-// the file is also recorded as run.
+// hooks adds the files that a command runs by itself if they exist, in its folder and in each above
+// it up to where the line began. If the line may create such a file, it is also recorded as run.
 func (s *scanner) hooks(j *job) {
 	for _, name := range j.entry.Hooks {
 		if j.st.dirs == nil {

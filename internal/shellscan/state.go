@@ -46,8 +46,7 @@ func (st *state) set(name string, value []word) {
 	st.vars[name] = value
 }
 
-// entered returns the folders of the shell if the last command succeeded: after a cd the new
-// folders, otherwise those before.
+// entered returns the shell's folders if the last command, perhaps a cd, succeeded.
 func (st *state) entered(before []string) []string {
 	if st.last != nil {
 		out := st.last

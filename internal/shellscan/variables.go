@@ -18,9 +18,8 @@ func of(kind, name string) bool {
 	return syntax.ValidName(name) && strings.Contains(named, "\n"+kind+" "+name+"\n")
 }
 
-// hides reports whether a variable can make the shell, or a program it starts, run something else
-// even if the line does not export it. Most such variables are already exported in every
-// environment.
+// hides reports whether a variable can make the shell or its programs run something else even if
+// the line does not export it, because most such variables are already in every environment.
 func hides(name string) bool {
 	for _, head := range [...]string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_"} {
 		if strings.HasPrefix(name, head) {
@@ -30,13 +29,11 @@ func hides(name string) bool {
 	return of("shell", name) || of("integer", name)
 }
 
-// hidesExported reports whether a variable may make a program run something else when it is
-// exported. That is assumed of all variables except those that every program is known to use as
-// plain text.
+// hidesExported reports the same for an exported variable. That is assumed of all variables except
+// those that every program is known to use as plain text.
 func hidesExported(name string) bool { return hides(name) || !of("harmless", name) }
 
-// Hides reports whether a variable may make a program run or read something else. «*» means every
-// variable.
+// Hides reports whether a variable may make a program run something else; «*» means every variable.
 func Hides(name string) bool { return name == allVariables || hidesExported(name) }
 
 const (
