@@ -23,7 +23,8 @@ type line struct {
 	hello map[string]json.RawMessage // its answer to initialize
 	last  int64
 	ports map[*port]bool
-	// the server's id
+	// sent are our open calls to the server, by our ids. tokens are the same calls by their
+	// progress tokens, if they have one. asked are the server's open calls to clients, by our ids.
 	sent   map[jsonrpc.ID]*sent
 	tokens map[string]*sent
 	asked  map[jsonrpc.ID]*question
@@ -54,7 +55,7 @@ type sent struct {
 // A question is a call of the server to a client.
 type question struct {
 	port     *port
-	id       jsonrpc.ID      // the server's
+	id       jsonrpc.ID      // the server's id
 	token    string          // the key of the progress token that the client got
 	original json.RawMessage // the server's own progress token
 }

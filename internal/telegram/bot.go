@@ -14,10 +14,11 @@ import (
 // Options configure a bot.
 type Options struct {
 	Client *Client
-	// Key authenticates buttons. It is secret and must stay the same.
+	// Key is the secret that authenticates buttons. After a change, earlier cards cannot be
+	// answered.
 	Key []byte
-	// File is where the bot records, over restarts, which message shows which question; empty:
-	// nowhere.
+	// File is where the bot records which message shows which question, so that it knows after a
+	// restart. If it is empty, nothing is recorded.
 	File string
 	Now  func() time.Time
 	// Incident is called for suspicious events: a press by a stranger, or a forged button. It is
@@ -39,8 +40,8 @@ type Bot struct {
 	mu      sync.Mutex // guards what is below
 	channel *Channel
 	gates   []*Gate
-	next    uint64             // names the cards of gates
-	wrong   map[string]trouble // what is wrong, by what was tried
+	next    uint64             // counts the cards of gates, for their names
+	wrong   map[string]trouble // the current problems, by the operation that failed
 }
 
 type trouble struct {
@@ -90,14 +91,14 @@ func (b *Bot) Run(ctx context.Context) error {
 	return nil
 }
 
-// How often expired cards are looked for, and how long after a start questions may still be asked
-// again.
+// tidyEvery is how often expired cards are looked for. settleIn is how long after a start questions
+// of the earlier run may still be asked again.
 const (
 	tidyEvery = time.Second
 	settleIn  = 30 * time.Second
 )
 
-// tidy marks cards that are over.
+// tidy marks expired cards, and cards of an earlier run that were not asked again.
 func (b *Bot) tidy(ctx context.Context) {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
@@ -117,7 +118,7 @@ func (b *Bot) tidy(ctx context.Context) {
 	}
 }
 
-// young reports whether open questions may still be asked again.
+// young reports whether questions of the earlier run may still be asked again.
 func (b *Bot) young() bool { return b.opts.Now().Sub(b.started) < settleIn }
 
 func (b *Bot) parts() (*Channel, []*Gate) {
@@ -138,7 +139,7 @@ func (b *Bot) forget(channel *Channel, gates []*Gate) {
 	}
 }
 
-// over marks a card of an earlier run as over, unless its end was just shown on it.
+// over marks a card of an earlier run as over, unless its outcome was shown on it meanwhile.
 func (b *Bot) over(n noted) {
 	if b.memo.end(n.Kind, n.Ticket) {
 		b.edit(n.Chat, n.Message, overCard())
@@ -164,7 +165,7 @@ func (b *Bot) edit(chat, message int64, t Text) {
 	b.note("queue", err)
 }
 
-// note records an error, until the same operation succeeds.
+// note records an error as a problem. If err is nil, it removes the problem of that operation.
 func (b *Bot) note(what string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +181,8 @@ func (b *Bot) note(what string, err error) {
 	b.wrong[what] = t
 }
 
-// Problems returns, for people, what keeps the bot from sending or receiving; empty if all is well.
+// Problems returns, for people, what keeps the bot from sending or receiving. It is empty if all is
+// well.
 func (b *Bot) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,15 +194,16 @@ func (b *Bot) Problems() []string {
 	return list
 }
 
-// An Audience is the people who are asked, and the chat.
+// An Audience is the chat in which questions are asked, and the people who may answer.
 type Audience struct {
 	// Chat is a person's own chat with the bot, or a group.
 	Chat int64
-	// Users are those who may answer. No other user may, in any chat.
+	// Users are the users who may answer. No other user may answer, in any chat.
 	Users []int64
 }
 
-// Check refuses an audience in which no one can answer, or everyone.
+// Check returns an error if an audience has no chat or no users, or if the person of a private chat
+// is not among them.
 func (a Audience) Check() error {
 	switch {
 	case a.Chat == 0:
@@ -225,12 +228,12 @@ func (a Audience) may(p Press) bool {
 type part interface {
 	audience() Audience
 	has(ticket string) bool
-	// press handles a press by a permitted user. It returns false if the press may have a meaning
-	// later.
+	// press handles a press by a permitted user. It returns false if the press should be tried
+	// again later, because its question may be asked again shortly.
 	press(ctx context.Context, p Press, s sealed) bool
 }
 
-// heed handles a press on one of our buttons. It returns false if the press may have a meaning
+// heed handles a press on one of our buttons. It returns false if the press should be tried again
 // later.
 func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
 	one := b.asks(p, s)
@@ -246,8 +249,9 @@ func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
 	return one.press(ctx, p, s)
 }
 
-// asks finds the asker: of several gates the one whose call it is. If that call is over, a gate
-// whose users include the presser answers.
+// asks returns the channel or gate that a press is for. Of several gates it is the one whose call
+// is waiting. If that call is over, it is a gate whose audience includes the user, so that the user
+// gets an answer.
 func (b *Bot) asks(p Press, s sealed) part {
 	channel, gates := b.parts()
 	if s.kind == kindQuestion {

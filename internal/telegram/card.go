@@ -12,20 +12,20 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What fits on a phone's screen at once.
+// The limits of a card, so that it fits on a phone's screen.
 const (
-	maxMessageUnits = 4096 // Telegram takes no more
+	maxMessageUnits = 4096 // Telegram's limit
 	maxValueRunes   = 160
 	maxLineRunes    = 240
 	maxNameRunes    = 60
 	maxGateRunes    = 80 // OpenClaw's sessions have 61
 	maxCardCalls    = 4
-	maxButtonRunes  = 60 // of a button's words
-	wholeButton     = 40 // that a phone shows whole
+	maxButtonRunes  = 60 // of a button's label
+	wholeButton     = 40 // a label that a phone shows as a whole
 )
 
-// questionCard writes what a person reads before pressing a button. The calls are all calls of the
-// question, worded as in every channel.
+// questionCard returns the text that a person reads before pressing a button. calls are all calls
+// of the question; their text is the same in every channel.
 func questionCard(head approval.Phrase, calls []approval.Question, choices []choice) Text {
 	var t Text
 	t.phrase("bold", head)
@@ -65,10 +65,10 @@ func questionCard(head approval.Phrase, calls []approval.Question, choices []cho
 }
 
 // hides reports whether a card leaves out an argument that matters and that the owner did not
-// state: then it cannot be approved there.
+// state. Then the question cannot be approved by its card.
 func hides(q approval.Question, brief bool) bool { return q.Card(brief).Hides }
 
-// lastLine states the remaining time, and what no answer means.
+// lastLine writes the remaining time, and what happens without an answer.
 func lastLine(t *Text, left time.Duration, silence string) {
 	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", until(left), silence)
 }
@@ -86,7 +86,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d hours", int(d/time.Hour))
 }
 
-// ending says how a question ended.
+// ending returns the sentence on how a question ended.
 func ending(o approval.Outcome) approval.Phrase { return approval.Phrase{{Text: endingWords(o)}} }
 
 func endingWords(o approval.Outcome) string {
@@ -126,7 +126,7 @@ func overCard() Text {
 	return closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away.")
 }
 
-// A sayer is a writer for our own formatted words.
+// A sayer writes formatted text of our own to a card.
 type sayer struct{ t *Text }
 
 // Write implements [io.Writer].

@@ -15,10 +15,11 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Answer carries out an owner's command; [monitor.Monitor.Answer] is one.
+// Answer applies an owner's command; [monitor.Monitor.Answer] is one.
 type Answer func(context.Context, journal.Session, approval.Command) (monitor.Answered, error)
 
-// A Channel carries questions to people in Telegram and their answers back.
+// A Channel sends a tenant's questions to people in Telegram, and passes their answers to the
+// monitor.
 type Channel struct {
 	bot    *Bot
 	who    Audience
@@ -27,7 +28,7 @@ type Channel struct {
 
 	mu    sync.Mutex // guards what is below, and the cards
 	cards map[floodmark.TicketID]*card
-	ended []floodmark.TicketID // the last that ended, in case an answer comes before its question
+	ended []floodmark.TicketID // the last questions that ended; Closed can come before Ask
 }
 
 var (
@@ -42,22 +43,22 @@ type card struct {
 	choices []choice
 	version int   // grows with each call that is added
 	sent    int   // the last version whose sending has ended
-	message int64 // shows the newest version; 0 until one was sent
+	message int64 // the message with the newest version; 0 until one was sent
 	over    bool
-	ending  Text // what it says once it is over
-	// former says that an earlier run sent the message, so that its buttons' data is known but not
-	// its text.
+	ending  Text // the text of the card once it is over
+	// former is set if an earlier run sent the message. Then the data of its buttons is known, but
+	// not its text.
 	former bool
-	asked  bool // in this run
+	asked  bool // whether Ask was called for it in this run
 }
 
-// maxCards bounds the open questions, keptEnded the closed ones kept for a while.
+// maxCards bounds the open questions. keptEnded bounds the closed ones that are remembered.
 const (
 	maxCards  = 4096
 	keptEnded = 1024
 )
 
-// Channel makes the bot ask a tenant's questions. A bot has one channel.
+// Channel returns a channel by which the bot asks a tenant's questions. A bot has one channel.
 func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, err
 	return ch, nil
 }
 
-// recall restores the cards that an earlier run left on the phone.
+// recall restores the cards that an earlier run has sent.
 func (ch *Channel) recall() {
 	for _, n := range ch.bot.memo.all() {
 		if n.Kind != kindQuestion || n.Chat != ch.who.Chat || n.Tenant != ch.tenant || !ch.bot.opts.Now().Before(n.Expires) || !fits(floodmark.TicketID(n.Ticket)) {
@@ -81,8 +82,8 @@ func (ch *Channel) recall() {
 	}
 }
 
-// Ask implements [approval.Approver]. It returns when the card is sent, or once it is clear that it
-// cannot be; while Telegram is only slow it retries until the question expires.
+// Ask implements [approval.Approver]. It returns when the card is sent, or when it is certain that
+// it cannot be. If Telegram does not answer, it retries until the question expires.
 func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
 	if t.Tenant != ch.tenant {
 		return nil
@@ -115,8 +116,8 @@ func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
 	}
 }
 
-// take records a question, or one more call of one, and returns the version to send; zero if
-// nothing has changed.
+// take records a question, or a further call of a question, and returns the version of the card to
+// send. The version is zero if nothing needs to be sent.
 func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -135,7 +136,7 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 		return q.Action.Tool == t.Call.Action.Tool && q.Action.ArgsDigest == t.Call.Action.ArgsDigest
 	}
 	c.asked = true
-	t.Code = "" // not for this channel
+	t.Code = "" // the code is not used by this channel
 	if i := slices.IndexFunc(c.calls, same); i >= 0 {
 		c.calls[i] = t.Call
 	} else {
@@ -144,11 +145,11 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	there := c.former && t.Again && c.ticket.Session == t.Session && c.ticket.Calls == t.Calls && c.ticket.Seen == t.Seen
 	c.ticket = t
 	if there {
-		return c, 0, nil // already on the phone
+		return c, 0, nil // an earlier run has sent this card
 	}
 	c.former, c.choices = false, choicesOf(t, c.calls)
 	if t.Again && len(c.calls) < t.Calls {
-		return c, 0, nil // the others follow
+		return c, 0, nil // the other calls of the question follow
 	}
 	c.version++
 	return c, c.version, nil
@@ -161,14 +162,14 @@ func (ch *Channel) arrived(c *card, version int) {
 	c.sent = max(c.sent, version)
 }
 
-// stale reports that a card need not be sent any more.
+// stale reports whether a version of a card need not be sent any more.
 func (ch *Channel) stale(c *card, version int) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	return c.over || c.version != version || !ch.bot.opts.Now().Before(c.ticket.Expires)
 }
 
-// send sends a card, and makes an older one point to it.
+// send sends a card, and edits an older message of the question so that it refers to the new one.
 func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	t := c.ticket
@@ -196,7 +197,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Unlock()
 	switch {
 	case over:
-		// It ended while this was under way, perhaps by a quick answer.
+		// The question ended while the card was being sent, perhaps by a quick answer.
 		ch.bot.edit(ch.who.Chat, id, ended)
 		return nil
 	case !current:
@@ -205,7 +206,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	case older != 0:
 		ch.bot.edit(ch.who.Chat, older, closedCard("This question has grown", "Answer the newer card."))
 	}
-	// Without the note it is at worst asked twice after a restart.
+	// If the note cannot be written, the question may be sent twice after a restart.
 	_ = ch.bot.memo.note(noted{
 		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
 		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Seen: t.Seen, Expires: t.Expires, Bound: bound,
@@ -213,7 +214,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	over = c.over
 	ch.mu.Unlock()
-	if over { // it ended before the note was written
+	if over { // the question ended before the note was written
 		ch.bot.memo.end(kindQuestion, string(t.ID))
 	}
 	return nil
@@ -240,7 +241,7 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 	return nil
 }
 
-// remember records that a question ended. The lock is held.
+// remember records that a question ended. Its caller holds the lock.
 func (ch *Channel) remember(t floodmark.TicketID) {
 	if ch.ended = append(ch.ended, t); len(ch.ended) > keptEnded {
 		ch.ended = slices.Delete(ch.ended, 0, len(ch.ended)-keptEnded)
@@ -261,7 +262,7 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	if c.former && o.Expired {
 		c.ending = overCard() // it may have been answered while the monitor was down
 	}
-	message, text := c.message, c.ending // a card under way is edited on arrival
+	message, text := c.message, c.ending // a card that is being sent is edited by send
 	ch.mu.Unlock()
 	ch.bot.memo.end(kindQuestion, string(c.ticket.ID))
 	ch.bot.edit(ch.who.Chat, message, text)
@@ -285,9 +286,9 @@ func (ch *Channel) expire() {
 
 func (ch *Channel) audience() Audience { return ch.who }
 
-// has reports whether a question is open, or ended in this run: then its card says how. A question
-// of an earlier run that was not asked again was answered when that run ended; if asked later, it
-// gets a new card.
+// has reports whether a question is open, or ended in this run, so that its card says how. It
+// forgets a question of an earlier run that was not asked again, because that was answered
+// meanwhile. If it is asked later nevertheless, it gets a new card.
 func (ch *Channel) has(ticket string) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -319,7 +320,7 @@ func (ch *Channel) press(ctx context.Context, p Press, s sealed) bool {
 		}
 		ch.bot.tell(ctx, p, "This question is over: it was answered already, or its time ran out.", true)
 		if err := ch.bot.client.Strip(ctx, p.Message.Chat.ID, p.Message.ID); err != nil {
-			return true // the buttons stay, and do nothing
+			return true // the buttons remain, without effect
 		}
 		return true
 	}

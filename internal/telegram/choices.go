@@ -13,8 +13,8 @@ import (
 // byPrefix begins the journal's name of a Telegram user.
 const byPrefix = "telegram:"
 
-// choicesOf are the answers to a question, deny first, then the narrowest approval. A card that
-// cannot show all of a question has only deny.
+// choicesOf returns the answers to a question: first deny, then the approvals from the narrowest to
+// the widest. A question that a card cannot show as a whole can only be denied.
 func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	list := []choice{{label: "Deny", cmd: approval.Command{Verb: approval.Deny}}}
 	switch {
@@ -32,7 +32,7 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	for i := range list {
 		c := &list[i]
 		c.cmd.Tool, c.cmd.Ticket, c.cmd.Calls, c.cmd.Channel = approval.All, t.ID, max(t.Calls, 1), "telegram"
-		if c.cmd.Verb == approval.Approve { // a denial counts, also of an outdated card
+		if c.cmd.Verb == approval.Approve { // a denial is accepted even from an outdated card
 			c.cmd.Seen = t.Seen
 		}
 		c.bound = append([]string{string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked, c.cmd.Seen}, c.bound...)
@@ -44,7 +44,7 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 }
 
 // restored returns the answers of a card of an earlier run, from the recorded data of its buttons.
-// A tampered file has no effect: each button proves its data by a MAC.
+// A file that was tampered with has no effect, because each button authenticates its data by a MAC.
 func restored(n noted) []choice {
 	var list []choice
 	for _, b := range n.Bound {
@@ -66,7 +66,7 @@ func restored(n noted) []choice {
 
 func firstOffer(q approval.Question) int { return min(len(q.Offers), 1) }
 
-// offers are the approvals a call offers.
+// offers returns a choice for each approval that a call offers.
 func offers(q approval.Question) []choice {
 	if len(q.Offers) == 0 {
 		return []choice{{label: "Allow once", cmd: approval.Command{Verb: approval.Approve}}}
@@ -91,7 +91,7 @@ func offers(q approval.Question) []choice {
 	return list
 }
 
-// offerWords describe an offer and its duration.
+// offerWords returns the description of an offer, with its duration.
 func offerWords(o approval.Offer) string {
 	if o.For > 0 && !regexp.MustCompile(`\d+ ?(h|min|days)\b`).MatchString(o.Words) {
 		return o.Words + ", for " + span(o.For)
@@ -99,7 +99,7 @@ func offerWords(o approval.Offer) string {
 	return o.Words
 }
 
-// picks are the values to pick from, one of them real.
+// picks returns a choice for each value that the person picks from. Only one value is the call's.
 func picks(q approval.Question) []choice {
 	if slices.Contains(q.Pick.Among, "") {
 		return nil
@@ -118,8 +118,8 @@ func picks(q approval.Question) []choice {
 	return list
 }
 
-// named labels a choice's button. Words too long for a button are in the text instead, under a
-// short name.
+// named sets the label of a choice's button. If words are too long for a button, the label is
+// short, and the card's text explains it.
 func (c choice) named(words, short, spelled string) choice {
 	if words = floodmark.Visible(words); len([]rune(words)) <= wholeButton {
 		c.label = words
@@ -129,7 +129,8 @@ func (c choice) named(words, short, spelled string) choice {
 	return c
 }
 
-// keyboardOf puts each answer in a row of its own, to avoid pressing the wrong one.
+// keyboardOf returns the buttons, each in a row of its own, so that nobody presses the wrong one by
+// mistake.
 func keyboardOf(key []byte, tag, kind, ticket string, list []choice) [][]Button {
 	rows := make([][]Button, len(list))
 	for i, c := range list {

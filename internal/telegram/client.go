@@ -25,11 +25,11 @@ const Server = "https://api.telegram.org"
 // The limits of one call. Telegram's own answers are far smaller: a hundred button presses with
 // their messages take less than a megabyte.
 const (
-	maxAnswerBytes = 64 << 10         // of what a call answers
+	maxAnswerBytes = 64 << 10         // of one answer
 	maxUpdateBytes = 4 << 20          // of one batch of updates
 	callTime       = 10 * time.Second // for a call, its answer read to the end
 	pollTime       = 25 * time.Second // how long Telegram holds a poll open
-	maxErrorRunes  = 200              // of what Telegram says went wrong
+	maxErrorRunes  = 200              // of Telegram's error message
 	maxTokenBytes  = 128              // a real one has 46
 )
 
@@ -46,7 +46,7 @@ type ClientOptions struct {
 	// Base is the server; empty means [Server]. Another server may be reached without TLS only on
 	// this machine.
 	Base string
-	// Token is the bot's.
+	// Token is the bot's token.
 	Token string
 	// Time bounds one call; zero means the usual.
 	Time time.Duration
@@ -80,7 +80,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}, nil
 }
 
-// ID is the bot's number, which is no secret.
+// ID returns the bot's number, which is not secret.
 func (c *Client) ID() string {
 	id, _, _ := strings.Cut(c.token, ":")
 	return id
@@ -113,14 +113,14 @@ func CheckToken(token string) error {
 
 // An Error is a failed call. It contains no address and no token.
 type Error struct {
-	// Method is what was called, Status the HTTP status; zero without an answer.
+	// Method is the called method. Status is the HTTP status, or zero if there was no answer.
 	Method string
 	Status int
 	// Text is the message for people.
 	Text string
 	// RetryAfter is how long Telegram asks us to wait.
 	RetryAfter time.Duration
-	// Kind classifies it.
+	// Kind classifies the failure.
 	Kind verify.FailureKind
 }
 
@@ -143,11 +143,11 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// maxRetryAfter bounds how long we wait when told to.
+// maxRetryAfter bounds how long we wait if Telegram asks us to.
 const maxRetryAfter = time.Hour
 
-// call calls one method. The timeout covers the whole answer, so that one which drips in byte by
-// byte ends, too.
+// call calls one method. The timeout covers the whole answer, so that an answer that arrives byte
+// by byte cannot last longer.
 func (c *Client) call(ctx context.Context, method string, in, out any, most int64, limit time.Duration) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -211,14 +211,15 @@ func (c *Client) read(method string, status int, data []byte, out any) error {
 	return e
 }
 
-// said is what Telegram says, fit to be shown.
+// said returns Telegram's error message in a form that can be shown: without the token, on one
+// line, and not too long.
 func (c *Client) said(text string) string {
 	text = strings.ReplaceAll(text, c.token, "[secret]")
 	return cutRunes(floodmark.Visible(text), maxErrorRunes)
 }
 
-// unreached words why there was no answer. The library's error is not shown: it begins with the
-// address, and the address holds the token.
+// unreached describes why there was no answer. It does not show the library's error, because that
+// contains the address, and the address contains the token.
 func (c *Client) unreached(ctx, bounded context.Context, method string, err error, limit time.Duration) error {
 	if ctx.Err() != nil {
 		return &Error{Method: method, Kind: verify.Broken, Text: "given up"}

@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What a button carries. A modified app can send any bytes as a button's data, so they are
-// authenticated: the last part is a MAC over everything the button stands for, including what does
-// not fit into it. A button of an earlier card, an earlier order of answers or another daemon does
+// The data of a button. A modified app can send any bytes as a button's data, so the data is
+// authenticated. Its last part is a MAC over everything that the button stands for, including what
+// does not fit into the data. The buttons of an earlier version of a card or of another daemon do
 // not verify.
 //
 //	f1 TAG KIND TICKET . MAC
@@ -24,23 +24,24 @@ const (
 	dataVersion    = "f1"
 	tagBytes       = 4
 	macBytes       = 16 // 96 bits, written in base64
-	maxTicketBytes = 38 // «t-» and a UUID
-	maxDataBytes   = 64 // Telegram's own
+	maxTicketBytes = 38 // "t-" and a UUID
+	maxDataBytes   = 64 // Telegram's limit
 )
 
-// What a button is for.
+// The kinds of buttons: of a question of the Channel, and of a Gate.
 const (
 	kindQuestion = "q"
 	kindGate     = "g"
 )
 
-// A choice is one answer of a card: its button's label, and what it stands for.
+// A choice is one possible answer of a card: the label of its button, and the command it stands
+// for.
 type choice struct {
 	label string
-	// spelled is in the text because a button would cut it.
+	// spelled is the full answer if it is too long for the label. The card's text shows it.
 	spelled string
 	cmd     approval.Command
-	// bound is everything that must be unchanged when it is pressed.
+	// bound is everything that must still be the same when the button is pressed.
 	bound []string
 }
 
@@ -60,7 +61,7 @@ func prove(key []byte, tag, kind, ticket string, bound []string) string {
 // A sealed is a button's data, not yet verified.
 type sealed struct{ tag, kind, ticket, mac string }
 
-// open splits a button's data. It verifies nothing.
+// open splits a button's data. It does not verify the MAC.
 func open(data string) (sealed, bool) {
 	rest, ok := strings.CutPrefix(data, dataVersion)
 	if !ok || len(data) > maxDataBytes || len(rest) < tagBytes+1+1+1+macBytes {
@@ -72,7 +73,7 @@ func open(data string) (sealed, bool) {
 	return s, ok && ticket != "" && len(ticket) <= maxTicketBytes && (s.kind == kindQuestion || s.kind == kindGate)
 }
 
-// stands finds, by the MAC, the choice of a card that a button stands for.
+// stands returns the choice whose MAC a button's data has.
 func (s sealed) stands(key []byte, choices []choice) (choice, bool) {
 	for _, c := range choices {
 		if hmac.Equal([]byte(prove(key, s.tag, s.kind, s.ticket, c.bound)), []byte(s.mac)) {

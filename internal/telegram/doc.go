@@ -1,8 +1,8 @@
-// Package telegram asks a person on the phone. A bot sends a card for each question, with a button
-// for every answer; pressing one answers. The same bot can be a gate that shows each call in scope
-// and waits.
+// Package telegram asks people on their phones. A bot sends a card for each question, with a button
+// for each possible answer. The same bot can be a gate: it shows every call that needs a gate, and
+// waits for an answer.
 //
-// It answers nothing itself: a press becomes a command to the monitor, which verifies and records
-// it. It sends no code anywhere and accepts only the configured users. Of messages to the bot it
-// reads only replies to a card that asks for a place.
+// It decides nothing itself: a press becomes a command to the monitor, which verifies and records
+// it. It never sends an approval code, and accepts only the configured users. It ignores messages
+// to the bot, except replies to a card that asks where a call goes.
 package telegram

@@ -17,15 +17,15 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Gate shows calls to a person before they run, and waits for an approval or a denial (seed 3).
-// Unlike a question of the [Channel], its card belongs to one waiting call: after a restart no call
-// waits any more.
+// A Gate shows calls to people before they run, and waits for an approval or a denial. Unlike a
+// question of the [Channel], a card of a gate does not survive a restart, because no call waits any
+// more then.
 type Gate struct {
 	bot  *Bot
 	name string
 	who  Audience
 	time time.Duration
-	// silence is what no answer means for an agent; nil if unknown.
+	// silence returns what happens to an agent's call without an answer; nil if unknown.
 	silence func(agent string) verify.FailMode
 
 	mu      sync.Mutex // guards what is below
@@ -34,17 +34,17 @@ type Gate struct {
 
 var _ verify.Verifier = (*Gate)(nil)
 
-// A waiting is a call that waits for its gate.
+// A waiting is a call that waits for an answer.
 type waiting struct {
 	request verify.Request
 	choices []choice
 	said    chan touched
 	decided bool
-	message int64 // shows it; 0 until that is known
+	message int64 // the message of its card; 0 until that is known
 	ending  *Text // the card's text once the wait has ended; nil before
 }
 
-// touched is a person's answer.
+// A touched is a person's answer.
 type touched struct {
 	allow bool
 	user  int64
@@ -52,8 +52,8 @@ type touched struct {
 
 // The times of a gate.
 const (
-	GateTime     = 120 * time.Second // the usual wait for a touch (seed 3)
-	gateSendTime = 15 * time.Second  // for the card to be sent at all
+	GateTime     = 120 * time.Second // the default timeout of a call
+	gateSendTime = 15 * time.Second  // bounds the sending of a card
 	maxWaiting   = 1024
 )
 
@@ -61,14 +61,14 @@ const (
 type GateOptions struct {
 	Name string
 	Who  Audience
-	// Wait is the timeout; zero means that of seed 3.
+	// Wait is the timeout; zero means [GateTime].
 	Wait time.Duration
-	// Silence returns what no answer means for an agent, so that the card can say it. It is
-	// optional.
+	// Silence returns what happens to an agent's call without an answer, so that the card can say
+	// it. It is optional.
 	Silence func(agent string) verify.FailMode
 }
 
-// Gate makes the bot a gate.
+// Gate returns a gate that uses this bot.
 func (b *Bot) Gate(o GateOptions) (*Gate, error) {
 	if err := o.Who.Check(); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func (b *Bot) Gate(o GateOptions) (*Gate, error) {
 	if o.Wait <= 0 {
 		o.Wait = GateTime
 	}
-	// The caller stops waiting at that time. End earlier, so that an approval does not come too
-	// late to count although the card says that it did.
+	// The caller stops waiting at that time. The gate ends a little earlier, so that the card never
+	// shows an approval that came too late.
 	o.Wait -= min(time.Second, o.Wait/10)
 	g := &Gate{bot: b, name: o.Name, who: o.Who, time: o.Wait, silence: o.Silence, waiting: map[string]*waiting{}}
 	b.mu.Lock()
@@ -116,9 +116,10 @@ func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 // overHead is the head of a card whose outcome is unknown.
 const overHead = "The call no longer waits"
 
-// end ends a wait, and says on the card how. An answer may have come before the error.
+// end ends a wait, and shows on the card how it ended. If an answer came before the error, the
+// answer is returned.
 func (g *Gate) end(id string, w *waiting, head string, out verify.Answer, err error) (verify.Answer, error) {
-	g.bot.memo.end(kindGate, id) // first, so that only this call marks the card
+	g.bot.memo.end(kindGate, id) // first, so that [Bot.over] does not edit the card, too
 	if decided := g.close(id, w); decided && err != nil {
 		said := <-w.said
 		head, out, err = said.words(g.bot.opts.Now()), said.answer(), nil
@@ -126,16 +127,17 @@ func (g *Gate) end(id string, w *waiting, head string, out verify.Answer, err er
 	ending := gateCard(head, w.request)
 	g.mu.Lock()
 	w.ending = &ending
-	message := w.message // a card under way is edited on arrival
+	message := w.message // a card that is being sent is edited by arrived
 	g.mu.Unlock()
-	g.bot.memo.end(kindGate, id) // it may have arrived meanwhile
+	g.bot.memo.end(kindGate, id) // the card may have arrived meanwhile
 	g.bot.edit(g.who.Chat, message, ending)
 	return out, err
 }
 
-// arrived records which message shows a call, and shows on it how the wait ended if it has.
+// arrived records which message shows a call. If the wait has already ended, it shows on the
+// message how.
 func (g *Gate) arrived(id string, w *waiting, message int64) {
-	// Without the note the card at worst keeps its buttons after a restart.
+	// If the note cannot be written, the card may keep its buttons after a restart.
 	_ = g.bot.memo.note(noted{Kind: kindGate, Ticket: id, Chat: g.who.Chat, Message: message})
 	g.mu.Lock()
 	w.message = message
@@ -147,7 +149,7 @@ func (g *Gate) arrived(id string, w *waiting, message int64) {
 	}
 }
 
-// gaveUp words why the wait ended without an answer.
+// gaveUp returns why the wait ended without an answer.
 func gaveUp(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &verify.Failure{Kind: verify.TimedOut, Text: "nobody answered in Telegram in time"}
@@ -177,7 +179,7 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	if len(g.waiting) >= maxWaiting {
 		return "", nil, &verify.Failure{Kind: verify.Crowded, Text: "too many calls wait for an answer in Telegram"}
 	}
-	// Not the request's own name: a retry is shown again.
+	// It is not the request's id, because a retry needs a new card.
 	id := g.bot.newName()
 	w := &waiting{request: r, said: make(chan touched, 1)}
 	for _, c := range []choice{
@@ -191,7 +193,7 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	return id, w, nil
 }
 
-// newName names a gate's card, uniquely even after a restart.
+// newName returns a name for a gate's card that is unique even after a restart.
 func (b *Bot) newName() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -206,7 +208,7 @@ func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time
 	rows := keyboardOf(g.bot.key, g.bot.memo.tag, kindGate, id, w.choices)
 	now := g.bot.opts.Now()
 	sent := make(chan error, 1)
-	var last atomic.Pointer[verify.Failure] // why it is not sent yet
+	var last atomic.Pointer[verify.Failure] // why the last attempt failed
 	err := g.bot.sender.add(&errand{
 		urgency: newCard, by: now, until: now.Add(min(gateSendTime, g.time)),
 		moot: func() bool { return ctx.Err() != nil || g.gone(id) },
@@ -240,7 +242,7 @@ func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time
 	}
 }
 
-// otherwise says what no answer means.
+// otherwise returns the sentence on what happens without an answer.
 func (g *Gate) otherwise(agent string) string {
 	if g.silence == nil || g.silence(agent) != verify.FailAllow {
 		return "No answer means no."
@@ -248,7 +250,7 @@ func (g *Gate) otherwise(agent string) string {
 	return "Without an answer it happens."
 }
 
-// failure words why the card was not sent.
+// failure returns why the card was not sent.
 func failure(err error) *verify.Failure {
 	if err == nil {
 		return nil
@@ -281,7 +283,7 @@ func (g *Gate) done(id string) {
 	delete(g.waiting, id)
 }
 
-// press handles a press by a permitted user. The first one counts.
+// press handles a press by a permitted user. Only the first press is accepted.
 func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 	g.mu.Lock()
 	w := g.waiting[s.ticket]
@@ -289,7 +291,7 @@ func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 	if w == nil {
 		g.bot.tell(ctx, p, "This call no longer waits: it was answered, or its time ran out.", true)
 		if err := g.bot.client.Strip(ctx, p.Message.Chat.ID, p.Message.ID); err != nil {
-			return true // the buttons stay, and do nothing
+			return true // the buttons remain, without effect
 		}
 		return true
 	}
@@ -303,7 +305,7 @@ func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 	first := !w.decided && g.waiting[s.ticket] == w
 	if first {
 		w.decided = true
-		w.said <- said // buffered
+		w.said <- said // does not block: the channel is buffered
 	}
 	g.mu.Unlock()
 	if !first {
@@ -322,8 +324,9 @@ func gateHead(r verify.Request) string {
 	return agent + " is about to use " + cutRunes(floodmark.Visible(r.Tool), maxNameRunes)
 }
 
-// gateCard shows a call: its tool, its arguments in the lines made for people or else as they are,
-// and its session. The last lines are never cut off, for any number of arguments.
+// gateCard returns the text for a call: its tool, its arguments, its agent and its session. The
+// arguments are the request's lines for people, or else the raw parameters. However many arguments
+// there are, the agent and the session are always shown.
 func gateCard(head string, r verify.Request) Text {
 	var t Text
 	t.head(head)
@@ -352,11 +355,11 @@ func gateCard(head string, r verify.Request) Text {
 	return t
 }
 
-// maxGateLines has room for the six arguments that the kernel words, and for the line that counts
+// maxGateLines is enough for the lines of the kernel: six arguments, and a line with the number of
 // the others.
 const maxGateLines = 7
 
-// paramLines are the arguments of a call, one a line, in a fixed order.
+// paramLines returns the arguments of a call, one per line, sorted.
 func paramLines(params []byte) []string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(params, &object) != nil {

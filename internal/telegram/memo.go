@@ -17,8 +17,8 @@ import (
 )
 
 // A memo records on disk which message shows which question, and the tag of this daemon's buttons.
-// Of a question it holds what the buttons stand for, as the journal does. Losing it loses no
-// question: open ones are asked again.
+// For a question it contains what the buttons stand for, which is also in the journal. If the file
+// is lost, no question is lost, because open ones are asked again.
 type memo struct {
 	file string
 
@@ -29,7 +29,7 @@ type memo struct {
 	lines int
 }
 
-// noted is one line: a card, open or over.
+// A noted is one line of the file: a card that is open or over, or the tag.
 type noted struct {
 	Tag     string              `json:"tag,omitempty"`
 	Kind    string              `json:"kind,omitempty"`
@@ -50,11 +50,11 @@ type noted struct {
 const (
 	maxMemoBytes = 32 << 20
 	maxMemoLine  = 256 << 10
-	maxMemoLines = 16 << 10 // then it is rewritten
+	maxMemoLines = 16 << 10 // after that many the file is rewritten
 	maxMemoCards = 4096
 )
 
-// openMemo reads the file, or begins one. Without a name nothing is stored.
+// openMemo reads the file, or creates it. If file is empty, nothing is stored.
 func openMemo(file string) (*memo, error) {
 	m := &memo{file: file, cards: map[string]noted{}}
 	if file != "" {
@@ -70,7 +70,7 @@ func openMemo(file string) (*memo, error) {
 	return m, m.rewrite()
 }
 
-// read reads the file. A malformed line was being written when the power failed; it is skipped.
+// read reads the file. It skips malformed lines, which a power failure during a write can leave.
 func (m *memo) read() error {
 	data, err := os.ReadFile(m.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,14 +105,14 @@ func (m *memo) take(n noted) {
 	m.cards[n.Kind+n.Ticket] = n
 }
 
-// note writes a line. An error only means that the note is lost after a restart.
+// note applies a line and writes it. After an error, the note is only lost at the next restart.
 func (m *memo) note(n noted) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.put(n)
 }
 
-// put applies a line and writes it. The lock is held.
+// put applies a line and writes it. Its caller holds the lock.
 func (m *memo) put(n noted) error {
 	m.take(n)
 	if m.file == "" {
@@ -124,8 +124,8 @@ func (m *memo) put(n noted) error {
 	return m.write(m.out, n)
 }
 
-// end records that a card is over, and reports whether that is new. If it cannot be written, it is
-// at worst repeated after the next start.
+// end records that a card is over, and reports whether that is new. An error of the write is
+// ignored: the card is then edited again after the next start.
 func (m *memo) end(kind, ticket string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,7 +18,7 @@ type User struct {
 	Username string `json:"username"`
 }
 
-// A Chat is a conversation. A private one has its person's number.
+// A Chat is a conversation. The number of a private chat is its user's number.
 type Chat struct {
 	ID    int64  `json:"id"`
 	Type  string `json:"type"`
@@ -31,8 +31,8 @@ type Message struct {
 	Chat Chat  `json:"chat"`
 }
 
-// A Press is a user's press on a button. Message is nil for buttons of messages that no bot may
-// see.
+// A Press is a user's press on a button. Message is nil if the bot may not see the message of the
+// button.
 type Press struct {
 	ID      string   `json:"id"`
 	From    User     `json:"from"`
@@ -44,11 +44,11 @@ type Press struct {
 type Update struct {
 	ID    int64  `json:"update_id"`
 	Press *Press `json:"callback_query"`
-	// Wrote is read if it replies to a card, or during the setup of a bot.
+	// Wrote is only used if it is a reply to a card, or during the setup of a bot.
 	Wrote *Wrote `json:"message"`
 }
 
-// A Wrote is a message to the bot, and what it replies to.
+// A Wrote is a message to the bot. To is the message that it replies to.
 type Wrote struct {
 	From User     `json:"from"`
 	Chat Chat     `json:"chat"`
@@ -56,8 +56,8 @@ type Wrote struct {
 	To   *Message `json:"reply_to_message"`
 }
 
-// An Entity marks a part of a text, counted in UTF-16. With entities nothing in the text itself is
-// parsed as formatting.
+// An Entity marks a part of a text, counted in UTF-16 units. If a message has entities, Telegram
+// does not parse its text for formatting.
 type Entity struct {
 	Type   string `json:"type"`
 	Offset int    `json:"offset"`
@@ -94,8 +94,8 @@ func (c *Client) Me(ctx context.Context) (User, error) {
 	return u, err
 }
 
-// Webhook returns where Telegram delivers updates instead of keeping them to be fetched; empty if
-// nowhere. While one is set, updates cannot be fetched.
+// Webhook returns the address of the bot's webhook, or "" if there is none. While a webhook is set,
+// updates cannot be fetched.
 func (c *Client) Webhook(ctx context.Context) (string, error) {
 	var w struct {
 		URL string `json:"url"`
@@ -111,8 +111,8 @@ func (c *Client) Chat(ctx context.Context, id int64) (Chat, error) {
 	return chat, err
 }
 
-// Send sends a message and returns its number. Links get no preview: fetching it would tell the
-// link's author that a question was asked.
+// Send sends a message and returns its number. Links get no preview, because fetching it would
+// reveal the question to the server of the link.
 func (c *Client) Send(ctx context.Context, chat int64, t Text, rows [][]Button) (int64, error) {
 	out := outgoing{Chat: chat, Text: t.String(), Entities: t.entities, Previews: previews{Off: true}}
 	if len(rows) > 0 {
@@ -135,7 +135,7 @@ func (c *Client) Strip(ctx context.Context, chat, message int64) error {
 	return c.call(ctx, "editMessageReplyMarkup", in, nil, maxAnswerBytes, c.time)
 }
 
-// maxAlertRunes is how much of a reply Telegram shows.
+// maxAlertRunes is the longest reply that Telegram shows.
 const maxAlertRunes = 200
 
 // Reply tells the user who pressed a button the result; an alert has to be closed by hand.
@@ -151,8 +151,9 @@ func (c *Client) Reply(ctx context.Context, press, text string, alert bool) erro
 // maxUpdates is how many updates Telegram returns at once.
 const maxUpdates = 100
 
-// Updates returns the updates from a number on, and lets Telegram forget all before it. With zero
-// it forgets nothing. It waits until there is one, or the time is over.
+// Updates returns the updates from a number on, and lets Telegram forget all earlier ones. If the
+// number is zero, Telegram forgets nothing. It waits until there is an update, at most for the
+// given time.
 func (c *Client) Updates(ctx context.Context, from int64, wait time.Duration, kinds ...string) ([]Update, error) {
 	in := struct {
 		Offset  int64    `json:"offset,omitempty"`
@@ -167,8 +168,8 @@ func (c *Client) Updates(ctx context.Context, from int64, wait time.Duration, ki
 	return readUpdates(list[:min(len(list), maxUpdates)]), nil
 }
 
-// readUpdates decodes the updates. A malformed one must neither hide the others nor come again for
-// ever: it keeps only its number.
+// readUpdates decodes the updates. Of a malformed update it keeps only the number, so that it can
+// be acknowledged and neither hides the others nor comes again for ever.
 func readUpdates(list []json.RawMessage) []Update {
 	out := make([]Update, 0, len(list))
 	for _, one := range list {
@@ -182,7 +183,7 @@ func readUpdates(list []json.RawMessage) []Update {
 			}
 			u = Update{ID: bare.ID}
 		}
-		if u.ID > 0 { // without a number it cannot be acknowledged
+		if u.ID > 0 { // an update without a number cannot be acknowledged
 			out = append(out, u)
 		}
 	}

@@ -12,22 +12,22 @@ import (
 )
 
 // Telegram keeps the updates of each bot in one list, sends it to any client that asks, and forgets
-// the beginning of it when told to. It ends a waiting request when another comes in (409). So two
-// daemons with one bot
+// the beginning of the list when told to. If a second request comes in while one is waiting,
+// Telegram ends the first one (409). So two daemons with one bot
 //
-//   - forget no update of the other: what carries another daemon's tag stays in
-//     the list, for leaveFor, and what follows it is remembered here as done;
-//   - do not wait in a request while the other is active: they poll once a
-//     second instead, until nothing was seen of the other for shareFor.
+//   - forget no update of the other: an update with another daemon's tag stays in the list, for
+//     leaveFor, and the updates after it that are handled are remembered here;
+//   - do not wait in a request while the other is active: they poll once a second instead, until
+//     nothing was seen of the other for shareFor.
 //
-// The price is a request a second, and up to a second until a press counts. A press for a daemon
-// that is away longer than leaveFor is lost; its question is still open. A program that is not
-// Floodmark takes every press: then status says that the bot needs to be its own.
+// The cost is a request a second, and that a press takes effect up to a second later. A press for a
+// daemon that is down longer than leaveFor is lost, but its question stays open. A program other
+// than Floodmark takes every press; then status says that each program needs a bot of its own.
 const (
 	leaveFor   = 5 * time.Minute
 	shareFor   = 5 * time.Minute
 	sharePause = time.Second
-	keptDone   = 4096 // numbers of handled updates
+	keptDone   = 4096 // numbers of handled updates that are remembered
 )
 
 // The errors that status shows.
@@ -37,19 +37,19 @@ var (
 	errWebhook = errors.New("telegram: what this bot hears is delivered to a web address, so nothing arrives here (remove it with deleteWebhook, or make a bot of its own)")
 )
 
-// A poller receives updates. Only its own goroutine uses it.
+// A poller receives updates. It is used by one goroutine.
 type poller struct {
 	bot   *Bot
-	wait  time.Duration // in one request
-	pause time.Duration // between two while shared
+	wait  time.Duration // how long one request may wait
+	pause time.Duration // between two requests while another daemon is active
 
-	from   int64               // all before may be forgotten; 0: nothing
-	done   map[int64]time.Time // handled, and perhaps still in the list
-	left   map[int64]time.Time // not ours, since when
-	waits  bool                // an update that was left may be ours
+	from   int64               // Telegram may forget all updates before this number; 0: none
+	done   map[int64]time.Time // handled updates that may still be in the list
+	left   map[int64]time.Time // updates that are not ours, by when they were first seen
+	waits  bool                // whether an update that was left in the list may be ours
 	heard  []string            // handled presses, the newest last
 	shared time.Time           // another daemon was active until then
-	failed int                 // times in a row
+	failed int                 // failures in a row
 }
 
 func newPoller(b *Bot) *poller {
@@ -85,8 +85,8 @@ func (p *poller) once(ctx context.Context) time.Duration {
 	if err != nil {
 		return p.rest(err)
 	}
-	// Telegram has forgotten what it was told to. From here on numbers prove nothing: after a quiet
-	// week Telegram restarts at any other.
+	// Telegram has forgotten the updates before p.from. The number is not used any longer, because
+	// after a quiet week Telegram may restart at any other number.
 	p.from, p.failed = 0, 0
 	if !now.Before(p.shared) {
 		p.bot.note("listen", nil)
@@ -95,7 +95,7 @@ func (p *poller) once(ctx context.Context) time.Duration {
 	p.settle(list)
 	switch {
 	case p.from > 0 && len(p.left) == 0:
-		return 0 // tell Telegram at once
+		return 0 // let Telegram forget them at once
 	case wait == 0:
 		return p.pause + rand.N(p.pause/4+1) // random, so that two daemons do not synchronise
 	}
@@ -131,7 +131,7 @@ func (p *poller) share() {
 	p.bot.note("listen", errShared)
 }
 
-// deal handles updates, several at a time: each waits for the journal.
+// deal handles updates, several at a time, because each waits for the journal.
 func (p *poller) deal(ctx context.Context, list []Update) {
 	var work sync.WaitGroup
 	ours := make([]bool, len(list))
@@ -152,7 +152,7 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 		places <- struct{}{}
 		work.Go(func() {
 			defer func() {
-				if recover() != nil { // what it said may be content
+				if recover() != nil { // the text of the panic is not shown; it may contain content
 					ours[i] = true
 					p.bot.note("listen", errFault)
 				}
@@ -161,7 +161,7 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 			ours[i] = p.bot.heed(ctx, *u.Press, s)
 		})
 		if slices.ContainsFunc(list[i+1:], func(o Update) bool { return o.Press != nil && o.Press.ID == u.Press.ID }) {
-			work.Wait() // so that the second sees the first
+			work.Wait() // so that the second update of this press is recognised
 			p.hear(u.Press, ours[i])
 		}
 	}
@@ -175,11 +175,12 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 	}
 }
 
-// wrote handles a message. A reply to a message we did not send may be for another daemon, if there
-// is one; other messages are dropped.
+// wrote handles a message, and reports whether it is done with. A reply to a message that we did
+// not send is left in the list if another daemon is active, because it may be for that one. Other
+// messages are dropped.
 func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
 	defer func() {
-		if recover() != nil { // what it said may be content
+		if recover() != nil { // the text of the panic is not shown; it may contain content
 			dealt = true
 			p.bot.note("listen", errFault)
 		}
@@ -192,7 +193,8 @@ func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
 	return what == dealtWith || w.To == nil || !p.bot.opts.Now().Before(p.shared)
 }
 
-// keptHeard is how many presses are remembered by id: one may come under two numbers.
+// keptHeard is how many presses are remembered by their ids, because a press may come in two
+// updates.
 const keptHeard = 256
 
 func (p *poller) again(press string) bool { return slices.Contains(p.heard, press) }
@@ -206,8 +208,9 @@ func (p *poller) hear(press *Press, dealt bool) {
 	}
 }
 
-// settle computes how much of the list may be forgotten: all up to the first recent update that is
-// not ours. A list full of those would hide all later ones, so then its older half is forgotten.
+// settle computes which updates Telegram may forget: all before the first recent one that is not
+// ours. If the list is full, its older half is forgotten in any case, because updates that stay
+// would hide all later ones.
 func (p *poller) settle(list []Update) {
 	now := p.bot.opts.Now()
 	still := map[int64]time.Time{}

@@ -10,14 +10,14 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A question may need to be told where a call goes without offering a choice. Then the person
-// replies to the card in words. It is the only text of people that is read, and only as a pick: the
-// monitor verifies it, and counts wrong ones.
+// Some questions ask where a call goes and offer no choices. Then the person types the answer as a
+// reply to the card. This is the only text of people that is read. It is only passed to the monitor
+// as a pick; the monitor verifies it, and counts wrong ones.
 
-// maxTypedBytes bounds what a person types.
+// maxTypedBytes bounds a typed answer.
 const maxTypedBytes = 512
 
-// typed returns the answer that a reply gives; false if a card takes none.
+// typed returns the command for a typed answer. It returns false if the question does not take one.
 func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
 	if len(calls) != 1 || max(t.Calls, 1) != 1 || hides(calls[0], false) {
 		return choice{}, false
@@ -39,16 +39,16 @@ func howTo(t approval.Ticket, calls []approval.Question) string {
 	return "To allow it, type «floodmark approve» at your computer."
 }
 
-// What a reply is.
+// A meant says what was found out about a message.
 type meant int
 
 const (
 	notOurs     meant = iota
-	perhapsSoon       // it may be to a card of ours still under way
+	perhapsSoon       // it may be a reply to a card of ours that is still being sent
 	dealtWith
 )
 
-// hear handles a message, if it is a reply to one of our cards.
+// hear handles a message if it is a reply to one of our cards.
 func (b *Bot) hear(ctx context.Context, w Wrote) meant {
 	channel, _ := b.parts()
 	if channel == nil || w.To == nil || w.Chat.ID != channel.who.Chat {
@@ -69,9 +69,9 @@ func (b *Bot) hear(ctx context.Context, w Wrote) meant {
 	return dealtWith
 }
 
-// shownBy finds the open question that a message shows. It returns true if that is known shortly: a
-// card may be answered before Telegram has said which message it is, or before a question of an
-// earlier run is asked again.
+// shownBy finds the open question that a message shows. soon is true if that will only be known
+// shortly: a person may reply to a card before Telegram has returned the number of its message, or
+// before a question of an earlier run is asked again.
 func (ch *Channel) shownBy(message int64) (found *card, soon bool) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -104,7 +104,7 @@ func (ch *Channel) reply(ctx context.Context, c *card, w Wrote) {
 	ch.say(ctx, notice)
 }
 
-// say sends a line to the chat. Nothing depends on it.
+// say sends a line to the chat. An error is only recorded as a problem.
 func (ch *Channel) say(ctx context.Context, words string) {
 	_, err := ch.bot.client.Send(ctx, ch.who.Chat, Plain(cutRunes(floodmark.Visible(words), maxLineRunes)), nil)
 	ch.bot.note("answer a reply", err)

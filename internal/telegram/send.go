@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Telegram accepts about thirty messages a second from a bot, one a second in a chat, and more for
-// a moment. Further ones wait in a queue: questions before updates of old ones, and of questions
-// the one that expires first.
+// Telegram accepts about thirty messages a second from a bot, one a second in a chat, and short
+// bursts of more. Further messages wait in a queue. New questions come before edits of old ones,
+// and a question that expires earlier comes first.
 
 // The limits of the queue.
 const (
-	maxSenders  = 8    // messages on their way at once
-	maxQueued   = 4096 // that wait
+	maxSenders  = 8    // messages that are sent at the same time
+	maxQueued   = 4096 // waiting messages
 	firstPause  = 500 * time.Millisecond
 	longPause   = 15 * time.Second
-	slowFor     = time.Minute // after Telegram said «too many»
-	slowPace    = time.Second // between two messages then
+	slowFor     = time.Minute // after Telegram's rate limit (429)
+	slowPace    = time.Second // between two messages in that time
 	editWorthIt = 10 * time.Minute
 )
 
 var errFull = errors.New("telegram: too many messages wait to be sent")
 
-// How urgent a message is; less is sooner.
+// An urgency orders messages: a smaller one is sent earlier.
 type urgency int
 
 const (
@@ -38,20 +38,20 @@ const (
 // An errand is a message to send or to change.
 type errand struct {
 	urgency urgency
-	by      time.Time // the sooner, the more urgent
-	until   time.Time // not worth sending later
-	// do sends it. moot says that it is not needed any more. done is called once with the result;
-	// nil is fine.
+	by      time.Time // of the same urgency, the earliest is sent first
+	until   time.Time // not sent after this time
+	// do sends the message. moot, unless nil, reports whether it is not needed any more. done,
+	// unless nil, is called once with the result.
 	do   func(context.Context) error
 	moot func() bool
 	done func(error)
 
-	turn  uint64 // breaks ties: first come, first served
+	turn  uint64 // breaks ties: the errand that was added first is sent first
 	after time.Time
 	tries int
 }
 
-// errands are the errands that may be sent now.
+// errands is a heap of the errands that may be sent now.
 type errands []*errand
 
 // Len implements [heap.Interface].
@@ -89,10 +89,10 @@ type sender struct {
 	ready   errands
 	delayed []*errand
 	turn    uint64
-	wake    chan struct{} // closed when there is news
-	silent  time.Time     // nothing is sent before
-	slow    time.Time     // until then one at a time
-	last    time.Time     // when the last one was begun while slow
+	wake    chan struct{} // closed when something has changed
+	silent  time.Time     // nothing is sent before this time
+	slow    time.Time     // until then, one message per slowPace
+	last    time.Time     // when the last message was begun
 }
 
 func newSender(now func() time.Time) *sender {
@@ -131,7 +131,7 @@ func (s *sender) run(ctx context.Context) {
 	work.Wait()
 }
 
-// take waits for the next errand; nil when ctx ends.
+// take waits for the next errand. It returns nil when ctx ends.
 func (s *sender) take(ctx context.Context) *errand {
 	for {
 		e, wake, pause := s.next()
@@ -150,7 +150,7 @@ func (s *sender) take(ctx context.Context) *errand {
 	}
 }
 
-// next returns what may be sent now, or when to look again.
+// next returns an errand that may be sent now, or when to look again.
 func (s *sender) next() (*errand, <-chan struct{}, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +180,7 @@ func (s *sender) next() (*errand, <-chan struct{}, time.Duration) {
 	return e, nil, 0
 }
 
-// try sends one errand, or puts it back.
+// try sends an errand, or puts it back after a transient error.
 func (s *sender) try(ctx context.Context, e *errand) {
 	if e.moot != nil && e.moot() {
 		e.end(nil)
@@ -207,10 +207,10 @@ func (s *sender) try(ctx context.Context, e *errand) {
 	s.ring()
 }
 
-// attempt sends it once. A panic must not end the monitor.
+// attempt sends an errand once. It recovers from a panic, which must not end the monitor.
 func (e *errand) attempt(ctx context.Context) (err error) {
 	defer func() {
-		if recover() != nil { // what it said may be content
+		if recover() != nil { // the panic's text is not shown; it may contain content
 			err = errors.New("telegram: a fault of the monitor: the message is not sent")
 		}
 	}()

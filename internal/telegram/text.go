@@ -5,22 +5,22 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A Text is the text of a message. Foreign parts are in frames of their own, are never links, and
+// A Text is the text of a message. Foreign parts are formatted as code, so they are never links and
 // cannot look like our own words.
 type Text struct {
 	b        []byte
-	units    int // written so far, in UTF-16
+	units    int // the length so far, in UTF-16 units
 	entities []Entity
 }
 
-// Plain is a text of our own words.
+// Plain returns a text of our own words.
 func Plain(words string) Text {
 	var t Text
 	t.say(words)
 	return t
 }
 
-// String is the text without its marks.
+// String returns the text without its formatting.
 func (t Text) String() string { return string(t.b) }
 
 // say writes our own words.
@@ -43,7 +43,8 @@ func (t *Text) mark(kind, words string) {
 // head writes a bold line.
 func (t *Text) head(words string) { t.mark("bold", words) }
 
-// phrase writes our own words, formatted if kind is set, and foreign ones in a frame.
+// phrase writes a phrase. Our own words are formatted if kind is set, and foreign words are
+// formatted as code.
 func (t *Text) phrase(kind string, p approval.Phrase) {
 	for _, part := range p {
 		switch {
@@ -68,10 +69,10 @@ func (t *Text) quote(value string, most int) {
 	t.mark("code", value)
 }
 
-// maxQuoteBytes is how much of a value is examined.
+// maxQuoteBytes bounds how much of a value is formatted, before it is cut.
 const maxQuoteBytes = 8 << 10
 
-// units is the length of a rune in UTF-16, which Telegram counts.
+// units returns the length of a rune in UTF-16, as Telegram counts it.
 func units(r rune) int {
 	if r >= 0x10000 {
 		return 2
@@ -79,7 +80,7 @@ func units(r rune) int {
 	return 1
 }
 
-// cutRunes keeps the beginning of a text.
+// cutRunes cuts a text to a number of runes.
 func cutRunes(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -47,7 +47,7 @@ func grant(w http.ResponseWriter, result any) {
 func write(w io.Writer, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // our own bug
+		panic(err) // a bug of this package
 	}
 	fmt.Fprint(w, string(data))
 }
@@ -107,7 +107,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, method strin
 	}
 }
 
-// check refuses what Telegram refuses in a text with buttons.
+// check returns the error of Telegram for an invalid text or button, or "".
 func (r request) check() string {
 	switch {
 	case r.Chat == 0:

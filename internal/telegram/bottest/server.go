@@ -1,5 +1,5 @@
-// Package bottest is a Bot API server for tests: it keeps messages, returns button presses as
-// Telegram does, refuses what Telegram refuses, and fails as told. It shares no code with the
+// Package bottest provides a Bot API server for tests. It keeps messages, returns button presses as
+// Telegram does, refuses what Telegram refuses, and fails on demand. It shares no code with the
 // client, and opens no connections.
 package bottest
 
@@ -20,21 +20,21 @@ import (
 	"github.com/floodmark/floodmark/internal/outward/nettest"
 )
 
-// Token is the only one the server accepts.
+// Token is the only token that the server accepts.
 const Token = "123456:an-example_not-a-token"
 
 // A Server serves one bot. Its methods are safe for concurrent use.
 type Server struct {
-	// URL is its address.
+	// URL is the server's address.
 	URL  string
 	http *httptest.Server
-	net  *nettest.Net // nil for one that listens on this machine
+	net  *nettest.Net // nil if the server listens on this machine
 
 	mu       sync.Mutex // guards what is below
 	messages []*Message
 	updates  []update
 	nextID   int64
-	presses  map[string]bool // not answered yet
+	presses  map[string]bool // the presses that were not answered yet
 	replies  []Reply
 	calls    map[string]int
 	last     map[string]json.RawMessage
@@ -51,7 +51,8 @@ type Message struct {
 	Chat, ID int64
 	Text     string
 	Entities []Entity
-	// Labels and Data are those of its buttons, row by row; empty once removed.
+	// Labels and Data are the texts and data of the buttons, row by row. They are empty once the
+	// buttons were removed.
 	Labels, Data []string
 	Edits        int
 	At           time.Time
@@ -78,18 +79,18 @@ type update struct {
 
 // A Fault is how one call fails. The zero Fault ends the connection.
 type Fault struct {
-	// Status and Body are answered instead, if Status is set.
+	// Status and Body are the answer, if Status is set.
 	Status int
 	Body   string
-	// Location makes it a redirect.
+	// Location, if set, is the Location header of the answer, for a redirect.
 	Location string
-	// Delay precedes everything else; Drip precedes each further byte of Body.
+	// Delay is the pause before the answer. Drip is the pause after each byte of Body.
 	Delay, Drip time.Duration
-	// After says that the call takes effect nevertheless.
+	// After is set if the call takes effect nevertheless.
 	After bool
 }
 
-// TooMany is a rate limit in Telegram's words.
+// TooMany returns the fault of Telegram's rate limit.
 func TooMany(seconds int) *Fault {
 	return &Fault{Status: http.StatusTooManyRequests, Body: fmt.Sprintf(
 		`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d","parameters":{"retry_after":%d}}`, seconds, seconds)}
@@ -113,8 +114,8 @@ func NewTLS() *Server {
 	return s
 }
 
-// InMemory starts a server that only its own Dial reaches. It can live with its bot
-// in a bubble of testing/synctest.
+// InMemory starts a server that is only reached by its own Dial. It can be used with its bot in a
+// bubble of testing/synctest.
 func InMemory() *Server {
 	s := unstarted()
 	s.net = nettest.New()
@@ -134,7 +135,7 @@ func InMemoryTLS() *Server {
 	return s
 }
 
-// Dial connects to a server in memory. It reaches nothing else, and fails once the server is
+// Dial connects to a server in memory. It connects to nothing else, and fails once the server is
 // closed.
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.net == nil {
@@ -150,7 +151,7 @@ func unstarted() *Server {
 	}
 }
 
-// Close stops it and ends all waiting requests.
+// Close stops the server and ends all waiting requests.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.poll != nil {
@@ -161,15 +162,15 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Break sets the faults from now on: the function gets the number of calls of the method so far,
-// and returns nil for a call without a fault.
+// Break sets the faults from now on. The function gets the method and how often it was called so
+// far, and returns nil for a call without a fault.
 func (s *Server) Break(fault func(method string, n int) *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = fault
 }
 
-// SetWebhook makes it deliver updates elsewhere, so that they cannot be fetched.
+// SetWebhook makes the server deliver updates to a webhook, so that they cannot be fetched.
 func (s *Server) SetWebhook(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +190,7 @@ func (s *Server) Press(user int64, label string) (string, error) {
 	return "", fmt.Errorf("no message has a button %q", label)
 }
 
-// PressData presses as a modified app could: with any data, at any message.
+// PressData presses a button as a modified app could: with any data, on any message.
 func (s *Server) PressData(user, chat, message int64, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +205,7 @@ func (s *Server) press(user, chat, message int64, data string) string {
 	if chat < 0 {
 		kind = "supergroup"
 	}
-	body, _ := json.Marshal(map[string]any{ // it holds nothing that cannot be written
+	body, _ := json.Marshal(map[string]any{ // these values always encode
 		"update_id": s.nextID,
 		"callback_query": map[string]any{
 			"id": id, "data": data, "chat_instance": "1",
@@ -221,7 +222,7 @@ func (s *Server) Reply(user, chat, message int64, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nextID++
-	body, _ := json.Marshal(map[string]any{ // it holds nothing that cannot be written
+	body, _ := json.Marshal(map[string]any{ // these values always encode
 		"update_id": s.nextID,
 		"message": map[string]any{
 			"message_id": s.nextID, "date": 1, "text": text, "from": map[string]any{"id": user, "first_name": "Someone"},
@@ -231,14 +232,14 @@ func (s *Server) Reply(user, chat, message int64, text string) {
 	s.push(update{s.nextID, string(body)})
 }
 
-// Push adds an update unchanged. An update may come twice, and late.
+// Push adds an update unchanged. It can be one that was added before, or one with an older number.
 func (s *Server) Push(id int64, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.push(update{id, body})
 }
 
-// Repeat sends all updates so far once more, with new numbers.
+// Repeat adds an update once more, with a new number.
 func (s *Server) Repeat(body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,8 +298,8 @@ func (s *Server) Last(method string) string {
 	return string(s.last[method])
 }
 
-// Wait waits until a condition holds: it is checked as each call comes in, after its answer, and at
-// each update that is added or confirmed.
+// Wait waits until so returns true. It calls so when a request arrives, after each answer, and
+// whenever an update is added or confirmed.
 func (s *Server) Wait(ctx context.Context, so func() bool) error {
 	for {
 		s.mu.Lock()
@@ -353,7 +354,7 @@ func (s *Server) changed() {
 	s.ring()
 }
 
-// ring has waiters check again. The lock is held.
+// ring makes all calls of Wait check again. Its caller holds the lock.
 func (s *Server) ring() {
 	close(s.sent)
 	s.sent = make(chan struct{})
