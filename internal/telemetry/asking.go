@@ -9,22 +9,22 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// asking counts the cost of questions, as «floodmark journal stats» does from the journal. What
-// needs a question's text is counted only there.
+// asking counts the cost of questions, as "floodmark journal stats" does from the journal. Counts
+// that need a question's text are only in those statistics.
 type asking struct {
 	tasks    prometheus.Counter
 	resolved *prometheus.CounterVec
 	times    prometheus.Histogram
 
-	// These belong to the worker. turns are sessions whose turn has decided something, asked is
-	// when questions were asked, uses how often an approval may still be used for its original
-	// call.
+	// The fields below are only used by the worker. turns are the sessions in whose current turn
+	// something was decided. asked is when each open question was asked. uses is how often an
+	// approval may still be used for its original call.
 	turns map[who]bool
 	asked map[floodmark.TicketID]time.Time
 	uses  map[floodmark.TicketID]int
 }
 
-// maxFollowed bounds the memory of each kind. Beyond it counts are too low.
+// maxFollowed bounds each of these maps. If there are more, the counts are inexact.
 const maxFollowed = 4096
 
 func resolvers() []string {
@@ -80,7 +80,7 @@ func (a *asking) fact(f told, w who, at time.Time) {
 		}
 		a.resolved.WithLabelValues("grant").Inc()
 	case *opined:
-		if f.Verdict == floodmark.Allow && f.Says != audit.Silent.String() { // with failMode allow silence allows, too
+		if f.Verdict == floodmark.Allow && f.Says != audit.Silent.String() { // with failMode allow, the verdict is also allow if there is no opinion
 			a.resolved.WithLabelValues("auditor").Inc()
 		}
 	case *opened, *closed, *answer, *loop, *spawned, *announced, *arrived, *incident, *guessed, *vouched:
@@ -100,13 +100,13 @@ func (a *asking) replied(f *replied, at time.Time) {
 	}
 }
 
-// expired counts a question without an answer.
+// expired counts a question that expired without an answer.
 func (a *asking) expired(t floodmark.TicketID) {
 	delete(a.asked, t)
 	a.resolved.WithLabelValues("expired").Inc()
 }
 
-// answers is a histogram for people's answers: from a second to an hour.
+// answers makes a histogram for the times in which people answer: from a second to an hour.
 func (f factory) answers(name string) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: name, Help: described(name).help, Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 900, 3600},

@@ -27,7 +27,7 @@ type eventType struct {
 	activity, severity, status, action, disposition int
 }
 
-// eventTypes are all security events there are.
+// eventTypes returns all types of security events.
 func eventTypes() map[string]eventType {
 	return map[string]eventType{
 		typeRefused:  {"An agent's action was refused", activityCreate, severityMedium, statusNew, actionDenied, dispositionBlock},
@@ -42,7 +42,7 @@ func eventTypes() map[string]eventType {
 	}
 }
 
-// newFinding begins a security event.
+// newFinding returns a security event with the fixed fields of its type.
 func newFinding(kind, version string, at time.Time, uid string) finding {
 	t := eventTypes()[kind]
 	return finding{
@@ -61,7 +61,7 @@ func policyRefused(version string, at time.Time) finding {
 	return newFinding(typePolicy, version, at, "policy:"+strconv.FormatInt(at.UnixNano(), 10))
 }
 
-// eventOf returns the security event of a fact, if it is one.
+// eventOf returns the security event of a fact. It returns false if the fact is none.
 func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding, bool) {
 	place := w.session + ":" + strconv.FormatUint(e.Seq, 10)
 	begin := func(kind, uid string) finding {
@@ -103,8 +103,9 @@ func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding,
 	return finding{}, false
 }
 
-// decidedEvent is the event of an action that was refused or asked about. Waiting for the auditor
-// is no event; the result is.
+// decidedEvent returns the event of an action that was refused or asked about. It returns false for
+// any other, and if the decision waits for the auditor, because the auditor's result leads to a
+// decision of its own.
 func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string) finding) (finding, bool) {
 	kind, uid := typeRefused, place
 	switch {
@@ -118,7 +119,7 @@ func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string
 		return finding{}, false
 	}
 	ev := begin(kind, uid)
-	if d.Decision.Would != "" { // nothing was enforced
+	if d.Decision.Would != "" { // the decision was not enforced
 		ev.ActionID, ev.DispositionID = actionAllowed, dispositionSeen
 	}
 	if len(d.Decision.Reasons) > 0 {
@@ -133,7 +134,7 @@ func decidedEvent(s *seen, d *decided, place string, begin func(kind, uid string
 	return ev, true
 }
 
-// knownVerdict returns known words only.
+// knownVerdict returns a verdict's word, or "" if it is not known.
 func knownVerdict(word string) string {
 	if _, err := floodmark.ParseVerdict(word); err != nil && word != floodmark.Contain {
 		return ""

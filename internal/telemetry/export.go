@@ -22,7 +22,7 @@ const (
 	maxSpans    = 4096 // waiting; more are dropped
 	spansAtOnce = 512
 	sendEvery   = 2 * time.Second
-	sendTime    = 5 * time.Second // for one try; there is no retry
+	sendTime    = 5 * time.Second // for one request; there is no retry
 )
 
 // tracesPath is the default path of collectors.
@@ -83,11 +83,11 @@ func (s *spans) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_ = s.provider.Shutdown(ctx) // what was not sent is counted as failed
+	_ = s.provider.Shutdown(ctx) // spans that were not sent are counted as failed
 }
 
-// A quiet exporter counts failures instead of logging them: a collector that is down is not the
-// monitor's problem.
+// A quiet is an exporter that counts failures instead of logging them, because a collector that is
+// down must not fill the monitor's log.
 type quiet struct {
 	sdk.SpanExporter
 	sent, failed prometheus.Counter

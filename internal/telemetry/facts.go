@@ -7,13 +7,12 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A told is a fact as far as it may be shown. Its kinds have no field for
-// content, short forms, texts, places or code proofs, so none can be shown by
-// mistake. Add none.
+// A told is the part of a fact that may be shown. Its types have no fields for content, excerpts,
+// texts, places or proofs of codes, so that none can be shown by mistake. Add no such field.
 //
 //sumtype:decl
 type told interface {
-	// agent is the agent's name where the fact has one.
+	// agent returns the agent's name, or "" if the fact has none.
 	agent() string
 }
 
@@ -36,7 +35,7 @@ type decided struct {
 	Trust    floodmark.Trust `json:"trust"`
 	Decision struct {
 		Verdict floodmark.Verdict `json:"verdict"`
-		Reach   string            `json:"reach"` // only «boxed» is recorded
+		Reach   string            `json:"reach"` // "boxed", or empty
 		Reasons []struct {
 			Code floodmark.Code `json:"code"`
 			Rule string         `json:"rule"`
@@ -81,7 +80,7 @@ type (
 	used struct { // an approval
 		Ticket floodmark.TicketID `json:"ticket"`
 	}
-	loop struct { // as the agent reports it
+	loop struct { // a model call, as the agent reports it
 		Model string               `json:"model"`
 		Usage floodmark.TokenUsage `json:"tokenUsage"`
 	}
@@ -91,13 +90,13 @@ type (
 	}
 	vouched struct {
 		Digest floodmark.Digest `json:"digest"`
-		back   bool             // it was withdrawn
+		back   bool             // whether it was withdrawn
 	}
 )
 
-// word is the decision in one word, as in [floodmark.Decision.Word].
+// word returns the decision in one word, as [floodmark.Decision.Word] does.
 func (d *decided) word() string {
-	reach := floodmark.Free // also where it is missing
+	reach := floodmark.Free // also if it is missing
 	if d.Decision.Reach == floodmark.Boxed.String() {
 		reach = floodmark.Boxed
 	}
@@ -122,7 +121,7 @@ func (*loop) agent() string      { return "" }
 func (*opined) agent() string    { return "" }
 func (*vouched) agent() string   { return "" }
 
-// readFact reads the part of a fact that may be shown; nil if there is none.
+// readFact reads the part of a fact that may be shown. It returns nil if the kind is not reported.
 func readFact(kind string, body []byte) (told, error) {
 	var f told
 	switch kind {
@@ -173,7 +172,7 @@ func readFact(kind string, body []byte) (told, error) {
 	return f, nil
 }
 
-// effect is the most guarded effect of an action, or else its kind.
+// effect returns the most guarded effect of a tool call, and the kind of any other action.
 func (d *decided) effect() string {
 	switch d.Action.Kind {
 	case floodmark.CallTool:
@@ -192,7 +191,7 @@ func (d *decided) effect() string {
 	return least.String()
 }
 
-// reason is the first reason's code.
+// reason returns the code of the first reason, or "".
 func (d *decided) reason() string {
 	if len(d.Decision.Reasons) == 0 {
 		return ""

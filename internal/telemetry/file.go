@@ -15,16 +15,16 @@ const (
 	keptFiles     = 4
 )
 
-// An eventFile gets one security event a line. A full one is renamed to .1, the older ones to .2
-// and so on, and the oldest is removed. It is a copy of the journal for monitoring, so it is not
-// synced line by line.
+// An eventFile contains one security event per line. When it is full, it is renamed to .1, the
+// earlier files to .2 and so on, and the oldest is removed. The events only copy facts of the
+// journal for monitoring, so the file is not synced after each line.
 type eventFile struct {
 	path  string
 	limit int64
 	file  *os.File
 	size  int64
 	torn  bool // the last line is incomplete
-	sick  bool // the last try failed
+	sick  bool // the last write failed
 }
 
 // openEvents opens the file, readable by its owner only.
@@ -63,13 +63,14 @@ func (e *eventFile) open() error {
 		if r, err := os.Open(e.path); err == nil {
 			_, err = r.ReadAt(last, e.size-1)
 			e.torn = err != nil || last[0] != '\n'
-			_ = r.Close() // it was only read
+			_ = r.Close() // the file was only read
 		}
 	}
 	return nil
 }
 
-// write adds one event. It reports whether writing began or ceased to work.
+// write adds one event. changed reports whether writing fails now and did not before, or the other
+// way round.
 func (e *eventFile) write(ev finding) (changed bool, err error) {
 	err = e.add(ev)
 	changed = e.sick != (err != nil)
@@ -102,7 +103,7 @@ func (e *eventFile) add(ev finding) error {
 	return err
 }
 
-// rotate begins a new file. Old files keep their mode.
+// rotate begins a new file. The renamed files keep their mode.
 func (e *eventFile) rotate() error {
 	if err := e.Close(); err != nil {
 		return err

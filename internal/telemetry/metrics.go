@@ -19,8 +19,8 @@ type metric struct {
 	labels           []string
 }
 
-// allMetrics are all metrics of a scrape. A name, once shipped, keeps its meaning; the values of
-// labels come from closed sets.
+// allMetrics returns all metrics of a scrape. A name that was released keeps its meaning. The
+// values of labels come from closed sets.
 func allMetrics() []metric {
 	return []metric{
 		{"floodmark_build_info", "gauge", "Always 1; which program this is.", []string{"version", "go"}},
@@ -62,7 +62,7 @@ func allMetrics() []metric {
 // maxOpenQuestions bounds the questions tracked until they end.
 const maxOpenQuestions = 4096
 
-// metrics are the counters. They have a registry of their own.
+// A metrics holds the counters. They have a registry of their own.
 type metrics struct {
 	registry *prometheus.Registry
 
@@ -75,7 +75,7 @@ type metrics struct {
 	appendTime, judgeTime, allTime, waiting prometheus.Histogram
 	openGauge                               prometheus.Gauge
 
-	open   map[floodmark.TicketID]time.Time // until when; belongs to the worker
+	open   map[floodmark.TicketID]time.Time // when each open question expires; only used by the worker
 	asking *asking
 }
 
@@ -105,8 +105,8 @@ func newMetrics(o Options) *metrics {
 	return m
 }
 
-// begin sets closed sets with few values to zero: the rate of a missing counter is unknown, not
-// zero.
+// begin creates the counters of small closed sets with the value zero, because Prometheus cannot
+// compute the rate of a counter that is missing.
 func (m *metrics) begin() {
 	for _, s := range []string{"opened", "approved", "denied", "voided", "expired"} {
 		m.questions.WithLabelValues(s)
@@ -254,7 +254,7 @@ func (f factory) gauge(name string) prometheus.Gauge {
 	return g
 }
 
-// histogram counts from 10 µs, for judging alone, to 10 s, the deadline.
+// histogram makes a histogram from 10 µs, for judging alone, to 10 s, the deadline.
 func (f factory) histogram(name string) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: name, Help: described(name).help,

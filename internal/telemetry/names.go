@@ -14,17 +14,17 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// other replaces unknown foreign names. Such a name may be content, and there may be endlessly
-// many.
+// other replaces foreign names that are not known. Such a name may be content, and there may be any
+// number of them.
 const other = "other"
 
-// A who is the subject of a fact, in names that may be shown.
+// A who identifies the tenant, session and agent of a fact, by names that may be shown.
 type who struct{ tenant, session, agent string }
 
 // names restricts names to known ones.
 type names struct {
 	catalog func() *catalog.Catalog
-	of      *catalog.Catalog // whose agents these are
+	of      *catalog.Catalog // the catalog that agents was made from
 	agents  map[string]bool
 }
 
@@ -88,8 +88,8 @@ func (n *names) bound(f told) {
 // maxID is the longest name of sessions and calls in practice.
 const maxID = 128
 
-// id returns a name that is plainly one, or a digest: a foreign name can be an address, a sentence
-// or a key.
+// id returns a name if it looks like one, and otherwise a digest, because a foreign name can be an
+// address, a sentence or a key.
 func (*names) id(name string) string { return plainName(name) }
 
 func plainName(name string) string {
@@ -104,7 +104,7 @@ func plainName(name string) string {
 	return "sha256:" + floodmark.DigestOf(name).String()[:16]
 }
 
-// looksSecret reports the prefixes of common keys and tokens.
+// looksSecret reports whether a text has the prefix of a common kind of key or token.
 func looksSecret(s string) bool {
 	for _, p := range secretBeginnings() {
 		if strings.HasPrefix(s, p) {
@@ -149,12 +149,12 @@ func knownIncident(kind string) string {
 	return other
 }
 
-// An errorClass is how a failure is counted.
+// An errorClass is a class in which errors are counted.
 type errorClass struct {
 	err  error
 	name string
-	// names says that such an error holds the name of a session, which may be private: the log
-	// shows only the sort of error.
+	// names is set if the text of such an error contains the name of a session, which may be
+	// private. Then the log shows only the text of err.
 	names bool
 }
 

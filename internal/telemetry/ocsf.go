@@ -1,7 +1,8 @@
 package telemetry
 
 // The part of OCSF 1.8 that we write: a Detection Finding with the profiles ai_operation and
-// security_control. The names are the schema's. No field holds content; texts are our own.
+// security_control. The names are the schema's. No field contains content, and all texts are our
+// own.
 
 // The identifiers of the schema.
 const (
@@ -28,7 +29,7 @@ const (
 	analyticRule      = 1
 )
 
-// A finding is one security event, one line of the file.
+// A finding is one security event, which is one line of the file.
 type finding struct {
 	ActivityID    int             `json:"activity_id"`
 	CategoryUID   int             `json:"category_uid"`
@@ -52,7 +53,7 @@ type metadata struct {
 	Version  string   `json:"version"`
 	Profiles []string `json:"profiles"`
 	Product  product  `json:"product"`
-	// UID is the position in the journal, which has the details.
+	// UID is the position of the fact in the journal, where the details are.
 	UID      string `json:"uid,omitempty"`
 	Sequence uint64 `json:"sequence,omitempty"`
 	Tenant   string `json:"tenant_uid,omitempty"`
@@ -77,7 +78,7 @@ type analytic struct {
 	TypeID int    `json:"type_id"`
 }
 
-// A messageContext names the conversation.
+// A messageContext identifies the session and the agent.
 type messageContext struct {
 	UID         string      `json:"uid"`
 	RoleID      int         `json:"ai_role_id"`
@@ -94,7 +95,7 @@ type resourceInfo struct {
 	Group string `json:"namespace,omitempty"` // the tool's server
 }
 
-// unmapped are our own fields.
+// An unmapped holds the fields that are not in the schema.
 type unmapped struct {
 	Verdict string `json:"floodmark.verdict,omitempty"`
 	Effect  string `json:"floodmark.effect,omitempty"`

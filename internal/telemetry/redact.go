@@ -17,18 +17,19 @@ import (
 // maxLogText bounds one text of the log. Errors of databases can be long.
 const maxLogText = 400
 
-// plainKeys are the attributes whose text is shown, without what looks like content or a secret.
-// The text of all others is left out: a new attribute counts as content until it is listed here.
+// plainKeys returns the attributes whose text is shown, after parts that look like content or a
+// secret were removed. The text of any other attribute is replaced by its length, so a new
+// attribute is not shown until it is listed here.
 func plainKeys() []string {
 	return []string{"address", "agent", "digest", "engine", "error", "file", "folder", "kind", "method", "mode", "name", "point", "session", "user", "verdict", "version"}
 }
 
-// Redact returns a handler that passes on only what may be in a log: no content, no secrets, no
-// codes. Numbers, times and booleans pass.
+// Redact returns a handler that removes content, secrets and codes from log records. Numbers, times
+// and booleans are unchanged.
 func Redact(next slog.Handler) slog.Handler { return &redacting{next: next} }
 
-// Unheard logs that an auditor gave no opinion, if that is what happened, with the reason in our
-// own words. With failMode allow the monitor itself does not report it.
+// Unheard logs, with the reason in our own words, if an auditor gave no opinion in an observation.
+// With failMode allow the monitor itself does not report it.
 func Unheard(log *slog.Logger, o monitor.Observation) {
 	if o.Warning != nil && o.Verdict == floodmark.Audit {
 		log.Warn("the auditor gave no opinion", "session", o.Session.String(), "agent", o.Agent, "error", audit.None(o.Warning).Reason)
@@ -97,8 +98,9 @@ func text(key, value string) string {
 	return fmt.Sprintf("[%d bytes]", len(value))
 }
 
-// errorText is the log text of an error. A refusal's cause may quote an agent, so only its reason
-// and class are shown; a problem of the policy is named by its position.
+// errorText returns the text of an error for the log. The cause of a refusal may quote an agent, so
+// only the refusal's reason and class are shown. Of problems in the policy, only the position and
+// code of the first are shown.
 func errorText(err error) string {
 	if r, ok := errors.AsType[*monitor.Refusal](err); ok {
 		return r.Reason + " (" + classOf(err) + ")"
@@ -114,7 +116,7 @@ func errorText(err error) string {
 	return scrub(err.Error())
 }
 
-// What is taken out of texts. Quoted text counts as foreign.
+// The patterns of what is removed from texts. Quoted text is removed because it may be foreign.
 var (
 	hexDigits = regexp.MustCompile(`^[0-9a-f]+$`)
 	quoted    = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"?|`[^`]*`?")
@@ -129,7 +131,7 @@ var (
 	code       = regexp.MustCompile(`\b[0-9a-fA-F]{8}\b`)
 )
 
-// scrub removes what may be content, a secret or a code, rather too much than too little.
+// scrub removes everything that may be content, a secret or a code. It prefers to remove too much.
 func scrub(s string) string {
 	s = keyBlock.ReplaceAllString(s, "[key]")
 	s = quoted.ReplaceAllString(s, `"…"`)

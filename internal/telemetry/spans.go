@@ -15,14 +15,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// The bounds on open spans. Beyond them spans are ended early.
+// The bounds on open spans. If there are more, spans are ended early.
 const (
 	maxTraced    = 4096 // sessions
 	maxOpenCalls = 64   // calls of one session
 )
 
-// Our own attributes, beside those of OpenTelemetry's GenAI conventions 1.41.0. None may ever hold
-// content.
+// Our own attributes, in addition to those of OpenTelemetry's GenAI conventions 1.41.0. None may
+// contain content.
 const (
 	keyVerdict  = attribute.Key("floodmark.verdict")
 	keyReason   = attribute.Key("floodmark.reason")
@@ -41,7 +41,7 @@ const (
 	incidentEvent = "floodmark.incident"
 )
 
-// attributeKeys are all attributes of spans and their events.
+// attributeKeys returns all attributes of spans and their events, with descriptions.
 func attributeKeys() map[attribute.Key]string {
 	return map[attribute.Key]string{
 		semconv.GenAIOperationNameKey:     "`execute_tool`, `chat` or `invoke_agent`",
@@ -64,8 +64,8 @@ func attributeKeys() map[attribute.Key]string {
 	}
 }
 
-// spans makes traces: one for each turn, with a span for each model call and each tool call. It
-// belongs to the worker.
+// A spans makes a trace for each turn, with a span for each model call and each tool call. Only the
+// worker uses it.
 type spans struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -73,7 +73,7 @@ type spans struct {
 	now      func() time.Time
 
 	sessions map[journal.Session]*traced
-	order    *list.List // of *traced, the last used first
+	order    *list.List // of *traced, the most recently used first
 }
 
 // A traced is a session that may have open spans.
@@ -84,8 +84,8 @@ type traced struct {
 	in      context.Context
 	chat    trace.Span
 	calls   map[string]trace.Span
-	results map[floodmark.NodeID]string // the call they belong to
-	parent  trace.SpanContext           // the turn that began this session
+	results map[floodmark.NodeID]string // the call that each result belongs to
+	parent  trace.SpanContext           // the turn that spawned this session
 }
 
 func newSpans(p *sdk.TracerProvider, ended func(), now func() time.Time) *spans {
@@ -136,7 +136,7 @@ func (s *spans) fact(o *seen, at time.Time, f told, w who) {
 	}
 }
 
-// of finds or adds a session.
+// of returns the entry of a session, and adds it if there is none.
 func (s *spans) of(id journal.Session) *traced {
 	if t := s.sessions[id]; t != nil {
 		s.order.MoveToFront(t.place)
@@ -165,8 +165,8 @@ func (s *spans) openTurn(t *traced, at time.Time, w who) {
 	t.in, t.turn = s.tracer.Start(context.Background(), named("invoke_agent", w.agent), options...)
 }
 
-// decided records a decision. The span of an allowed call stays open until its result; others end
-// at once.
+// decided records a decision. The span of an allowed call stays open until its result arrives. The
+// span of any other call ends at once.
 func (s *spans) decided(t *traced, point hook.Point, at time.Time, d *decided, w who) {
 	var span trace.Span
 	switch d.Action.Kind {
@@ -176,7 +176,7 @@ func (s *spans) decided(t *traced, point hook.Point, at time.Time, d *decided, w
 		}
 	case floodmark.CallModel:
 		if point != hook.BeforeLLMCall {
-			span = t.turn // the turn was ended before a model was asked
+			span = t.turn // the turn was refused before a model was called
 			break
 		}
 		if t.chat != nil {
@@ -237,7 +237,7 @@ func (s *spans) start(t *traced, at time.Time, name string, attributes []attribu
 	return span
 }
 
-// end ends a span; why is set if it ends without its result.
+// end ends a span. why is set if the span ends without its result.
 func (s *spans) end(span trace.Span, at time.Time, why string) {
 	if why != "" {
 		span.SetAttributes(keyEnded.String(why))
@@ -259,7 +259,7 @@ func (s *spans) closeTurn(t *traced, at time.Time, why string) {
 	}
 	if t.turn != nil {
 		if why == "turn" {
-			why = "" // its normal end
+			why = "" // the normal end of a turn
 		}
 		s.end(t.turn, at, why)
 		t.turn, t.in = nil, context.Background()
@@ -272,7 +272,7 @@ func (s *spans) drop(t *traced, at time.Time, why string) {
 	delete(s.sessions, t.session)
 }
 
-// named is a span's name by the conventions.
+// named returns a span's name in the form of the conventions.
 func named(operation, of string) string {
 	if of == "" {
 		return operation
@@ -299,8 +299,8 @@ func toolAttributes(d *decided) []attribute.KeyValue {
 	return list
 }
 
-// attributes are the known facts of a model call. Collectors may sum up numbers, so unknown ones
-// are omitted.
+// attributes returns what is known about a model call. Unknown numbers are omitted, because
+// collectors may sum them up.
 func (l *loop) attributes() []attribute.KeyValue {
 	var list []attribute.KeyValue
 	if l.Model != "" {

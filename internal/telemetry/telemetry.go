@@ -1,7 +1,7 @@
 // Package telemetry shows operators what the monitor does: counters, traces, security events, and a
-// log. None of them holds content, secrets or codes: facts are read into types without fields for
-// those, and a foreign name is shown only if the catalog knows it. It never delays an answer: what
-// does not fit its queue is dropped and counted.
+// log. None of them contains content, secrets or codes, because facts are read into types without
+// fields for those, and a foreign name is shown only if it is known or looks harmless. It never
+// delays an answer: an observation that does not fit into its queue is dropped and counted.
 package telemetry
 
 import (
@@ -28,35 +28,37 @@ import (
 // The bounds of the queue.
 const (
 	maxQueue      = 8192             // observations
-	maxQueueBytes = 32 << 20         // of their facts
+	maxQueueBytes = 32 << 20         // bytes of the facts in the queue
 	tick          = time.Second      // how often expired questions are looked for
 	settleTime    = time.Second      // how long a scrape waits for earlier observations
-	closeTime     = 3 * time.Second  // how long the last spans may take
+	closeTime     = 3 * time.Second  // how long sending the last spans may take
 	scrapeTime    = 10 * time.Second // how long one scrape may take
 )
 
 // Options configure telemetry. Now and Catalog are required.
 type Options struct {
 	Version string
-	// Traces is an OTLP/HTTP address, Events a file; empty: none.
+	// Traces is the OTLP/HTTP address of a collector. Events is the file for security events. If
+	// one is empty, it is off.
 	Traces, Events string
 	// Catalog returns the known tools and agents, whose names may be shown.
 	Catalog func() *catalog.Catalog
-	// Occupancy, Checkpoint and Paused are optional: how full the monitor is, when
-	// the journal's heads were last signed, and how many pauses hold.
+	// Occupancy returns how full the monitor is. Checkpoint returns when the journal's heads were
+	// last signed. Paused returns how many pauses are in effect. All three are optional.
 	Occupancy  func() monitor.Occupancy
 	Checkpoint func() time.Time
 	Paused     func() int
-	// Differ returns how many nodes of a fleet differ from most, in one of [nodes.Whats]; optional.
+	// Differ returns how many nodes of a fleet differ from most in one of [nodes.Whats]. It is
+	// optional.
 	Differ func(what string) int
 	Now    func() time.Time
-	// Log gets problems of telemetry itself; optional.
+	// Log gets the problems of telemetry itself. It is optional.
 	Log *slog.Logger
 
-	dial func(ctx context.Context, network, address string) (net.Conn, error) // how to reach the collector; a test's own
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // connects to the collector; for tests
 }
 
-// A Telemetry reports what it observes. Open makes one.
+// A Telemetry reports what it observes. Use Open to make one.
 type Telemetry struct {
 	opts    Options
 	metrics *metrics
@@ -142,7 +144,8 @@ func (t *Telemetry) Observe(o monitor.Observation) {
 	}
 }
 
-// Reloaded reports that the policy was read again. Refused says that the old one stays.
+// Reloaded reports that the policy was read again. refused is true if the old policy stays in
+// force.
 func (t *Telemetry) Reloaded(refused bool) {
 	if t == nil {
 		return // telemetry is off
@@ -160,7 +163,7 @@ func (t *Telemetry) put(i item) bool {
 	}
 }
 
-// run handles the queue until Close, then what is left of it.
+// run handles the queue until Close, and then the rest of the queue.
 func (t *Telemetry) run() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -199,13 +202,13 @@ func (t *Telemetry) tell(i item) {
 	}
 }
 
-// tellSeen reads the facts, once for all outputs.
+// tellSeen reads the facts once, and passes them to all outputs.
 func (t *Telemetry) tellSeen(s *seen) {
 	who := who{tenant: t.names.id(s.session.Tenant), session: t.names.id(string(s.session.ID)), agent: t.names.agent(s.agent)}
 	for i := range s.entries {
 		e := &s.entries[i]
 		if e.Kind == "content-seen" && s.point != hook.BeforeToolCall {
-			continue // only a result's announcement names its call
+			continue // only an entry for a coming result names its call
 		}
 		f, err := readFact(e.Kind, e.Body)
 		if err != nil {
@@ -231,7 +234,8 @@ func (t *Telemetry) tellSeen(s *seen) {
 	}
 }
 
-// write adds a security event. Errors are counted, and logged once until it works again.
+// write adds a security event. Errors are counted. The first of several in a row is logged, and
+// when writing works again.
 func (t *Telemetry) write(ev finding) {
 	if t.events == nil {
 		return
@@ -264,8 +268,8 @@ func (t *Telemetry) settle(ctx context.Context) {
 	}
 }
 
-// Scrape serves the counters; access control is up to its caller. A scrape includes all that was
-// observed before it.
+// Scrape serves the counters; access control is up to its caller. A scrape includes everything that
+// was observed before it, unless the queue takes longer than settleTime.
 func (t *Telemetry) Scrape() http.Handler {
 	show := promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: 4, Timeout: scrapeTime, ErrorHandling: promhttp.HTTPErrorOnError,
@@ -282,7 +286,7 @@ func (t *Telemetry) Metrics() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if !local(r.Host) {
-			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page reached us by a host name of its own
+			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page may have bound its own host name to our address
 			return
 		}
 		show.ServeHTTP(w, r)
@@ -301,7 +305,7 @@ func local(host string) bool {
 // Registry returns the counters, for tests and for embedding programs.
 func (t *Telemetry) Registry() prometheus.Gatherer { return t.metrics.registry }
 
-// Close handles what is left and releases all resources. Later observations are dropped.
+// Close handles the rest of the queue and releases all resources. Later observations are dropped.
 func (t *Telemetry) Close() error {
 	t.once.Do(func() {
 		close(t.stop)
