@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// beside loads rules of a fleet with the part of the owner's own that tightens. If the file is
-// broken or gone, its last good text goes on tightening, as it would go on holding without a fleet;
-// if there is none, strict rules hold.
+// beside loads a fleet's rules together with the tightening part of the owner's own policy. If the
+// owner's file is broken or gone, the tightening part of its last good text stays in force, as the
+// whole text would without a fleet. If there is no good text, strict rules are in force.
 func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error {
 	own, wrong := l.tightens()
 	got.status.Left, got.status.Refused = own.Left, wrong
@@ -39,8 +39,8 @@ func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error 
 	return nil
 }
 
-// tightens returns the part of the owner's own policy that tightens. With an error, which says what
-// is wrong with the file, it is the last good one, or nothing.
+// tightens returns the tightening part of the owner's own policy. If the file is wrong or gone, the
+// error says why, and the part is that of the last good text, or empty.
 func (l *Live) tightens() (config.Own, error) {
 	text, wrong := config.ReadPolicy(l.opts.File)
 	var own config.Own
@@ -57,10 +57,10 @@ func (l *Live) tightens() (config.Own, error) {
 	if own, err := config.OwnOf(l.opts.File, l.good); err == nil {
 		return own, wrong
 	}
-	return config.Own{}, wrong // it held alone, and cannot be held beside another
+	return config.Own{}, wrong // the text was in force alone, but cannot be used beside a fleet's rules
 }
 
-// firstLine returns the first line of an error in a file, for a line of status.
+// firstLine returns the first line of an error, for a line of status.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text

@@ -1,7 +1,7 @@
-// Package liverules holds the rules in force on this machine: the owner's policy, read again
-// whenever its file changes, or on a laptop that joined a fleet the fleet's, plus the part of the
-// owner's that tightens. It never puts rules in force that cannot be read, and expired rules do not
-// come back when the clock is set back.
+// Package liverules holds the rules in force on this machine: the owner's policy, which is read
+// again whenever its file changes. On a laptop that joined a fleet, they are the fleet's rules plus
+// the tightening part of the owner's policy. Rules that cannot be read are never put in force, and
+// expired rules do not come back when the clock is set back.
 package liverules
 
 import (
@@ -22,40 +22,42 @@ import (
 type Options struct {
 	File   string // the owner's policy
 	Reader *config.Reader
-	// Own returns the files of this installation, which are guarded under any policy.
+	// Own returns catalog entries for the files of this installation, which are guarded under any
+	// policy.
 	Own func() (*catalog.File, error)
 	Now func() time.Time
-	// Gates are those of service.yaml, which holds until the daemon ends.
+	// Gates are the gates in service.yaml, which is only read when the daemon starts.
 	Gates verify.Gates
-	// Changed is called after every later try.
+	// Changed is called after every later attempt to load the rules.
 	Changed func(Status)
-	// Fleet returns what holds in place of the file, at a time, on a laptop that joined a fleet;
-	// nil everywhere else.
+	// Fleet returns, on a laptop that joined a fleet, the rules that are in force in place of the
+	// file at a given time. It is nil on any other machine.
 	Fleet func(now time.Time) FleetRules
 }
 
-// Live are the rules in force. A file that is wrong changes nothing: the old rules stay, and the
-// errors of the new ones are kept for status.
+// Live holds the rules in force. If the file is wrong, the old rules stay in force, and the errors
+// are kept for status.
 type Live struct {
 	opts Options
 
-	// loading is held from reading rules until they are in force: an earlier reading must not
-	// replace a later one. It guards good.
+	// loading is locked from reading rules until they are in force, so that an earlier reading
+	// cannot replace a later one. It also guards good.
 	loading sync.Mutex
-	// good is the owner's own policy as it last held: beside a fleet's rules it goes on tightening
-	// when the file is broken or gone. Nil is none.
+	// good is the last good text of the owner's policy, or nil if there was none. If the file is
+	// broken or gone, its tightening part stays in force beside a fleet's rules.
 	good []byte
 
 	mu     sync.Mutex                     // guards all below
-	fleet  func(now time.Time) FleetRules // as it is by now
+	fleet  func(now time.Time) FleetRules // the current value of Options.Fleet; Join changes it
 	status Status
-	places floodmark.Digest // where this installation lies, as the rules have it
-	// strict holds once until is over; a zero until is never. Latest is the latest time that was
-	// seen: a clock that is set back revives nothing.
+	places floodmark.Digest // of the installation's files that the rules in force guard
+	// strict are the rules in force after the time until; if that is zero, they never are. latest
+	// is the latest time that was seen. It is used instead of an earlier clock, so that setting the
+	// clock back does not revive expired rules.
 	strict kernel.Rules
 	until  time.Time
 	latest time.Time
-	// expected is until when a change is taken for that of «floodmark protect».
+	// expected is until when a change is attributed to "floodmark protect".
 	expected time.Time
 }
 
@@ -63,27 +65,27 @@ type Live struct {
 type FleetRules struct {
 	Name string // for people
 	Data []byte
-	// Until is when they end, and strict ones hold; zero: never.
+	// Until is when the rules expire and strict rules replace them; zero: never.
 	Until time.Time
 }
 
-// A Status says which rules hold, and the result of the last try.
+// A Status says which rules are in force, and the result of the last attempt to load them.
 type Status struct {
 	Rules  config.Rules
 	Loaded time.Time
-	// Refused is why the file as it lies there does not hold; nil if it does.
+	// Refused is why the file on the disk is not in force, or nil if it is.
 	Refused error
-	Fresh   bool // the last try brought other rules
-	// Announced says that these are exactly the rules that [Live.Protecting] announced.
+	Fresh   bool // the last attempt put other rules in force
+	// Announced is set if these are exactly the rules that [Live.Protecting] announced.
 	Announced bool
-	// Left is the part of the owner's own file that does not hold beside a fleet's rules.
+	// Left describes the part of the owner's file that is not in force beside a fleet's rules.
 	Left string
-	// Shut is why strict rules hold in place of a fleet's that have not ended; empty
-	// if they do not.
+	// Shut is why strict rules are in force in place of a fleet's rules that have not expired. It
+	// is empty if they are not.
 	Shut string
 }
 
-// Log logs the result of the last try.
+// Log logs the result of the last attempt.
 func (s Status) Log(log *slog.Logger) {
 	if s.Refused != nil {
 		log.Error("the new policy is refused, the old one stays", "error", s.Refused)
@@ -96,8 +98,8 @@ func (s Status) Log(log *slog.Logger) {
 	}
 }
 
-// New loads the rules for the first time. If they are wrong it fails: no daemon is better than one
-// with rules that the owner did not write.
+// New loads the rules for the first time. If they are wrong it fails, because it is better to run
+// no daemon than one with rules that the owner did not write.
 func New(o Options) (*Live, error) {
 	l := &Live{opts: o, fleet: o.Fleet}
 	got, err := l.load(o.Fleet, o.Now())
@@ -116,8 +118,8 @@ type loaded struct {
 	until  time.Time
 }
 
-// load reads the rules, and finds again where this installation is: agents may have been connected
-// since. Rules of a fleet that cannot be read are replaced by strict ones.
+// load reads the rules, and looks up the files of this installation again, because agents may have
+// been connected since. If a fleet's rules cannot be read, it uses strict rules.
 func (l *Live) load(fleet func(time.Time) FleetRules, now time.Time) (got loaded, err error) {
 	got.status = Status{Loaded: l.opts.Now(), Fresh: true}
 	places, err := l.opts.Own()
@@ -136,12 +138,12 @@ func (l *Live) load(fleet func(time.Time) FleetRules, now time.Time) (got loaded
 	return got, err
 }
 
-// take puts rules in force. The caller holds the lock, or is the only one.
+// take puts rules in force. Its caller holds the lock, or is the only one that knows l.
 func (l *Live) take(got loaded) {
 	l.status, l.places, l.strict, l.until = got.status, got.places, got.strict, got.until
 }
 
-// Join puts rules of a fleet in force, or with nil the owner's own again.
+// Join puts a fleet's rules in force, or the owner's policy if fleet is nil.
 func (l *Live) Join(fleet func(time.Time) FleetRules) error {
 	l.loading.Lock()
 	got, err := l.load(fleet, l.Time())
@@ -166,7 +168,7 @@ func (l *Live) Time() time.Time {
 	return l.clock()
 }
 
-// clock is Time for a caller that holds the lock.
+// clock does what Time does, for a caller that holds the lock.
 func (l *Live) clock() time.Time {
 	if now := l.opts.Now(); now.After(l.latest) {
 		l.latest = now
@@ -174,7 +176,7 @@ func (l *Live) clock() time.Time {
 	return l.latest
 }
 
-// Saw notes a time that has certainly been reached.
+// Saw records a time that has certainly been reached.
 func (l *Live) Saw(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,11 +185,11 @@ func (l *Live) Saw(at time.Time) {
 	}
 }
 
-// over reports whether the rules of a fleet have ended. The caller holds the lock.
+// over reports whether a fleet's rules have expired. Its caller holds the lock.
 func (l *Live) over() bool { return !l.until.IsZero() && !l.clock().Before(l.until) }
 
-// Expire puts strict rules in force for good if those of a fleet have expired: until then each
-// decision checks by itself.
+// Expire loads the rules again if a fleet's rules have expired. It need not be called in time,
+// because [Live.Rules] checks the expiry by itself.
 func (l *Live) Expire() {
 	l.mu.Lock()
 	over := l.over()
@@ -209,7 +211,7 @@ func (l *Live) Rules() kernel.Rules {
 	return r
 }
 
-// Current says which rules hold, and what became of the last try.
+// Current returns which rules are in force, and the result of the last attempt to load them.
 func (l *Live) Current() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,16 +221,16 @@ func (l *Live) Current() Status {
 // protectTime bounds the time from protect's announcement to its change.
 const protectTime = time.Minute
 
-// Protecting announces a change by «floodmark protect», which the owner wants.
+// Protecting announces a change by "floodmark protect", which the owner has called.
 func (l *Live) Protecting() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expected = l.clock().Add(protectTime)
 }
 
-// announced reports whether rules differ from those in force only by what protect does: other
-// places are guarded, its policy was written where there was none, or removed again. Any further
-// change is another program's. The caller holds the lock.
+// announced reports whether a change to the rules r was announced and is one that protect makes:
+// other files are guarded, the coding policy was written where there was none, or it was removed
+// again. Any other change is made by another program. Its caller holds the lock.
 func (l *Live) announced(r config.Rules) bool {
 	if !l.clock().Before(l.expected) {
 		return false
@@ -269,7 +271,8 @@ func (l *Live) Reload() Status {
 	return after
 }
 
-// Problems returns the errors in the file on disk.
+// Problems returns the errors in the file on the disk, or the warnings of the rules if there are
+// none.
 func (s Status) Problems() floodmark.Problems {
 	if found, ok := errors.AsType[floodmark.Problems](s.Refused); ok {
 		return found

@@ -15,13 +15,13 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// settle is how long a file must be left alone before it is read: editors
-// write in several steps.
+// settle is how long a file must be unchanged before it is read, because editors write in several
+// steps.
 const settle = 200 * time.Millisecond
 
-// Watch reloads whenever the file changes, until ctx ends, and if it changed before it was watched.
-// It watches the folder, because editors replace files, and makes the folder if it is missing: the
-// first policy may be written there later.
+// Watch reloads the rules whenever the file changes, until ctx ends. It also reloads if the file
+// changed before Watch was called. It watches the folder, because editors replace files, and
+// creates the folder if it is missing, because the first policy may be written there later.
 func (l *Live) Watch(ctx context.Context, log *slog.Logger) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -38,9 +38,9 @@ func (l *Live) Watch(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// follow reloads when it hears of a change, and when it may have missed one.
+// follow reloads after an event for the file, and if it may have missed one.
 func (l *Live) follow(ctx context.Context, log *slog.Logger, events <-chan fsnotify.Event, errs <-chan error) {
-	quiet, touched := time.NewTimer(settle), false // it may have changed since it was read first
+	quiet, touched := time.NewTimer(settle), false // the file may have changed since New read it
 	defer quiet.Stop()
 	for {
 		select {
@@ -58,14 +58,15 @@ func (l *Live) follow(ctx context.Context, log *slog.Logger, events <-chan fsnot
 			touched = false
 		case err := <-errs:
 			log.Warn("watch the policy", "error", err)
-			quiet.Reset(settle) // too much happened at once: this may have been in it
+			quiet.Reset(settle) // events were lost, and one for the file may have been among them
 		}
 	}
 }
 
-// behind reports whether the file differs from what holds. It compares the bytes that were read: a
-// time or a size tells less. It does not compare rules of a fleet, nor refused ones: they are read
-// again.
+// behind reports whether the rules must be loaded again: if the text of the file or the files of
+// the installation differ from those in force. It compares the whole text, because times and sizes
+// can be equal. It always returns true if a fleet's rules are in force or the last file was
+// refused.
 func (l *Live) behind() bool {
 	l.loading.Lock()
 	defer l.loading.Unlock()

@@ -1,6 +1,6 @@
-// Package presence tells whether a person could answer a question now: only then an agent waits,
-// and for how long. It asks no questions and decides nothing. On a machine without a person at it a
-// call is refused at once, and the question stays open.
+// Package presence reports whether a person could answer a question now, and how long an agent then
+// waits for the answer. If no person is there, the agent does not wait: its call is refused at
+// once, and the question stays open. The package asks no questions and makes no decisions.
 package presence
 
 import (
@@ -16,26 +16,27 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// ErrNobody says that no person is there to answer.
+// ErrNobody means that no person is there to answer.
 var ErrNobody = errors.New("no person is there to answer")
 
-// A Presence knows where people are asked. All its fields are required.
+// A Presence knows the ways in which people can answer. All its fields are required.
 type Presence struct {
-	// There has a function for each way to answer, which reports whether a person is at it.
+	// There has a function for each way to answer. It reports whether a person can be reached that
+	// way now.
 	There []func() bool
-	// Questions waits until a question is answered; the monitor does.
+	// Questions waits until a question is answered. It is a method of the monitor.
 	Questions func(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error)
-	// Settings are those in force for an agent.
+	// Settings returns the settings in force for an agent.
 	Settings func(agent string) policy.Settings
 }
 
-// attended reports whether a person could answer now: one who sits at an agent that shows its
-// questions can read there where to answer.
+// attended reports whether a person could answer now. That is also the case if the agent shows its
+// questions to the person who uses it, because a question says where to answer it.
 func (p Presence) attended(ctx context.Context) bool {
 	return hookframe.Shows(ctx) || slices.ContainsFunc(p.There, func(there func() bool) bool { return there() })
 }
 
-// Await waits for a person, if one is there.
+// Await waits for a person's answer if a person is there. Otherwise it returns [ErrNobody].
 func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
 	if !p.attended(ctx) {
 		return floodmark.Restrict, ErrNobody
@@ -43,8 +44,8 @@ func (p Presence) Await(ctx context.Context, s journal.Session, t floodmark.Tick
 	return p.Questions(ctx, s, t)
 }
 
-// Patience is how long an event's question may wait: as long as the policy lets an agent wait, and
-// no longer than this agent can. Zero means no longer than for any answer.
+// Patience returns how long an event's question may wait for a person: as long as the policy
+// allows, and no longer than this agent can wait. Zero means that the event gets no extra time.
 func (p Presence) Patience(ctx context.Context, ev hook.Event) time.Duration {
 	if ev.Point != hook.BeforeToolCall || !p.attended(ctx) {
 		return 0
