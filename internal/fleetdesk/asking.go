@@ -21,7 +21,7 @@ func (d Desk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire.AskFle
 		return nil, errNoMachines()
 	}
 	for _, q := range r.GetQuestions() {
-		q.Code = "" // a laptop sends none; if it does, it is not shown here
+		q.Code = "" // a laptop sends no code; if it does, the code is not stored
 	}
 	data, err := proto.Marshal(r)
 	if err != nil || len(data) > machines.MaxAskedBytes || len(r.GetQuestions()) > machines.MaxQuestions {
@@ -40,8 +40,9 @@ func (d Desk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire.AskFle
 	return &wire.AskFleetResponse{Answers: fitting(kept[id], r.GetQuestions())}, err
 }
 
-// fitting returns the answers to what is asked now, as many as the laptop reads at once: a question
-// whose answer it has taken is asked no more, and then the others come.
+// fitting returns the answers to the questions that are open now, as many as the laptop reads at
+// once. The laptop then no longer asks the answered questions, and gets the other answers next
+// time.
 func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.FleetAnswer) {
 	size := 0
 	for _, q := range asked {
@@ -57,8 +58,8 @@ func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.Fle
 	return list
 }
 
-// answerTo returns the answer to a question as it is now; nil if there is none, or only one to what
-// it was before. A denial beats an approval.
+// answerTo returns the answer to a question in its current form. It returns nil if there is none,
+// or only one to an earlier form of the question. A denial takes precedence over an approval.
 func answerTo(q *wire.Question, kept []*wire.FleetAnswer) (found *wire.FleetAnswer) {
 	for _, a := range kept {
 		if machines.Fits(q, a) && (found == nil || a.GetVerb() == "deny") {
@@ -68,10 +69,10 @@ func answerTo(q *wire.Question, kept []*wire.FleetAnswer) (found *wire.FleetAnsw
 	return found
 }
 
-// answerFrame is more than what stands around one answer among others.
+// answerFrame is an upper bound of the bytes that are added to an answer in a list of answers.
 const answerFrame = 16
 
-// answers are those of the last minutes to machines' questions.
+// answers returns the recent answers to machines' questions, not older than [machines.AnswersFor].
 func (d Desk) answers(ctx context.Context, tenant string, ids ...machines.ID) (map[machines.ID][]*wire.FleetAnswer, error) {
 	kept, err := d.Book.Answers(ctx, tenant, ids, d.Now().Add(-machines.AnswersFor))
 	if err != nil {
@@ -81,7 +82,7 @@ func (d Desk) answers(ctx context.Context, tenant string, ids ...machines.ID) (m
 	for id, list := range kept {
 		for _, data := range list {
 			one := &wire.FleetAnswer{}
-			if proto.Unmarshal(data, one) == nil { // a newer program may have written it
+			if proto.Unmarshal(data, one) == nil { // an unreadable answer may be from a newer program
 				all[id] = append(all[id], one)
 			}
 		}
@@ -102,7 +103,7 @@ func (d Desk) open(ctx context.Context, who httpapi.Identity) (list []asked, err
 	if err != nil {
 		return nil, err
 	}
-	var ids []machines.ID // of those that ask something
+	var ids []machines.ID // the machines that ask something
 	for _, one := range all {
 		r := &wire.AskFleetRequest{}
 		if proto.Unmarshal(one.Open, r) != nil || len(r.GetQuestions()) == 0 {
@@ -125,7 +126,8 @@ func (d Desk) open(ctx context.Context, who httpapi.Identity) (list []asked, err
 	return slices.DeleteFunc(list, func(a asked) bool { return answerTo(a.Question, answered[a.Machine]) != nil }), nil
 }
 
-// mayAnswer reports whether the caller may answer a question, as answers in service.yaml routes it.
+// mayAnswer reports whether the caller may answer a question, by the section answers of
+// service.yaml.
 func (d Desk) mayAnswer(who httpapi.Identity, q *wire.Question) bool {
 	if d.MayAnswer == nil {
 		return true

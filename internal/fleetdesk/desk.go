@@ -1,7 +1,8 @@
-// Package fleetdesk answers laptops that joined a fleet: it enrols them, stores what they report,
-// upload and ask, and hands their rules out. It shows people of the fleet what the laptops ask, and
-// stores the answers until they are fetched. It decides nothing: a laptop verifies the signature of
-// rules, and accepts an answer, as one of several channels, only for what it asked.
+// Package fleetdesk answers laptops that joined a fleet: it enrols them, stores their reports,
+// journal entries and questions, and sends them their rules. It shows the laptops' questions to
+// people of the fleet, and stores the answers until the laptops fetch them. It makes no decisions:
+// a laptop verifies the signature of its rules, and accepts an answer only to a question that it
+// has asked.
 package fleetdesk
 
 import (
@@ -24,24 +25,24 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Desk answers laptops that joined this fleet, and its people about them. All fields are required
-// unless they say what nil means.
+// A Desk answers requests of the laptops that joined this fleet, and requests of people about these
+// laptops. A field is required unless its comment says what nil means.
 type Desk struct {
-	// Book keeps the laptops; nil: none can join, and one that tries gets an error.
+	// Book stores the laptops. If it is nil, no laptop can join.
 	Book machines.Book
-	// Bundles is where signed rules lie; nil: there are none. Keys are those of the
-	// authors whom a tenant's laptops believe; none: their owners' own policies hold.
+	// Bundles stores the signed rules; nil if there are none. Keys returns the keys of the authors
+	// of a tenant's rules. If there are none, the laptops use their owners' policies.
 	Bundles bundle.Store
 	Keys    func(tenant string) []string
 	// HasTenant reports whether there is such a tenant.
 	HasTenant func(tenant string) bool
-	// Enter admits a laptop in turn, with so many bytes; leave ends its turn. The laptop gets its
-	// error.
+	// Enter admits a request of a laptop with a number of bytes, within the limits of its tenant.
+	// The caller calls leave at the end of the request. An error is returned to the laptop.
 	Enter func(ctx context.Context, who httpapi.Identity, bytes int64) (leave func(), err error)
-	// Note writes down what people of a tenant should see.
+	// Note records an incident that people of a tenant should see.
 	Note func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
-	// MayAnswer reports whether a question is for members of groups; nil: for all who may answer at
-	// all.
+	// MayAnswer reports whether members of these groups may answer a question. If it is nil,
+	// everyone who may answer questions at all may answer each one.
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 	Now       func() time.Time
 }
@@ -51,13 +52,13 @@ var (
 	_ owner.Laptops    = Desk{}
 )
 
-// errNoMachines says that no laptop can join here.
+// errNoMachines returns the error that no laptop can join this monitor.
 func errNoMachines() error {
 	return connect.NewError(connect.CodeFailedPrecondition,
 		errors.New("no laptop can join this monitor: its journal is a file. A fleet keeps its journal in PostgreSQL (docs/guide/fleet.md)"))
 }
 
-// written records what became of a machine, where its tenant's people see it.
+// written records an event of a machine as an incident, which people of its tenant see.
 func (d Desk) written(ctx context.Context, tenant, kind, text string) error {
 	return d.Note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
 }
@@ -95,8 +96,8 @@ func (d Desk) Enrol(ctx context.Context, who httpapi.Identity, r *wire.EnrolRequ
 	return &wire.EnrolResponse{Machine: string(id), Token: token, Tenant: who.Tenant, BundleKeys: d.Keys(who.Tenant)}, nil
 }
 
-// use counts that a token enrols one laptop more. A failure after that counts all the same: a token
-// must not enrol more than it may.
+// use counts a use of the token that enrols a laptop. The use stays counted even if the enrolment
+// fails later, so that a token can never enrol more laptops than it may.
 func (d Desk) use(ctx context.Context, who httpapi.Identity, name string) error {
 	if who.Enrols == nil && who.Channel == httpapi.ByProvider {
 		return nil // a person
@@ -129,7 +130,7 @@ func (d Desk) ReportMachine(ctx context.Context, who httpapi.Identity, r *wire.R
 	return &wire.ReportMachineResponse{}, d.worded(d.Book.Report(ctx, who.Tenant, machines.ID(who.Machine), d.Now(), data))
 }
 
-// worded words a book's error.
+// worded returns an error of the book in the form for clients.
 func (Desk) worded(err error) error {
 	if errors.Is(err, machines.ErrUnknown) {
 		return fmt.Errorf("%w: %w; «floodmark fleet machines» lists them", httpapi.ErrNotFound, machines.ErrUnknown)
@@ -184,7 +185,7 @@ func (d Desk) ListMachines(ctx context.Context, who httpapi.Identity, r *wire.Li
 		if !one.Seen.IsZero() {
 			s.Seen, s.Report = timestamppb.New(one.Seen), &wire.ReportMachineRequest{}
 			if err := proto.Unmarshal(one.Report, s.Report); err != nil {
-				s.Report = nil // a newer program wrote it
+				s.Report = nil // the report may be from a newer program
 			}
 		}
 		out.Machines = append(out.Machines, s)

@@ -79,7 +79,7 @@ func (d Desk) Upload(ctx context.Context, who httpapi.Identity, r *wire.UploadRe
 	return &wire.UploadResponse{Head: headOf(head), Outcome: string(outcome)}, nil
 }
 
-// bad refuses what no laptop can have written, and writes that down.
+// bad refuses an upload that no laptop's journal can contain, and records it as an incident.
 func (d Desk) bad(ctx context.Context, who httpapi.Identity, err error) error {
 	said := d.written(ctx, who.Tenant, "machine-broken", fmt.Sprintf("machine %s sent entries that no journal can hold: %v", who.Machine, err))
 	return errors.Join(fmt.Errorf("%w: %w", httpapi.ErrInvalid, err), said)

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// FetchBundle implements [httpapi.Machines]. The node only passes on what an
-// author signed; whether to believe it is the laptop's to say.
+// FetchBundle implements [httpapi.Machines]. The node only sends what an author has signed; the
+// laptop verifies the signature.
 func (d Desk) FetchBundle(ctx context.Context, who httpapi.Identity, r *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error) {
 	if d.Bundles == nil || len(d.Keys(who.Tenant)) == 0 {
 		return &wire.FetchBundleResponse{}, nil

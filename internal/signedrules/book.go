@@ -1,7 +1,7 @@
-// Package signedrules finds the signed rules that hold for a session: those of the version that its
-// tenant's authors rolled out to it. It looks for new rollouts by itself, and it never returns
-// unsigned rules: a session without a version that holds is judged by the profile strict. It
-// publishes nothing and rolls nothing out; that is done at a [bundle.Store].
+// Package signedrules finds the signed rules for a session: the version that its tenant's authors
+// have rolled out to it. It looks for new rollouts by itself. It never returns unsigned rules: a
+// session without a valid version is judged by the profile strict. It does not publish versions or
+// roll them out; that is done at a [bundle.Store].
 package signedrules
 
 import (
@@ -18,55 +18,57 @@ import (
 )
 
 const (
-	lookEvery = 2 * time.Second  // how often it looks for another rollout
-	within    = 5 * time.Second  // bounds one answer of the store
-	staleAt   = 30 * time.Second // how long a look counts: what was revoked meanwhile must end
-	firstLook = 10 * time.Second // for the first look at all tenants, before any request is answered
+	lookEvery = 2 * time.Second  // how often each tenant's rollout is read
+	within    = 5 * time.Second  // bounds the time for one answer of the store
+	staleAt   = 30 * time.Second // how long a rollout is used without a newer answer of the store, so that revoked versions end
+	firstLook = 10 * time.Second // for the first reading of all tenants, before any request is answered
 
-	atOnce = 8 // tenants that are looked at together then
+	atOnce = 8 // tenants that are read at the same time in the first reading
 )
 
 // Options are what a [Book] is made of. All are required.
 type Options struct {
 	Store bundle.Store
-	// Tenants are those that are judged by signed rules.
+	// Tenants are the tenants whose sessions are judged by signed rules.
 	Tenants []string
-	// Settings returns whose signatures count for one of these tenants.
+	// Settings returns the settings for one of these tenants, with the keys of its authors.
 	Settings func(tenant string) *config.Bundles
 	Reader   *config.Reader
-	// Own returns the files of this installation, which are guarded under any signed policy.
+	// Own returns catalog entries for the files of this installation, which are guarded under any
+	// signed policy.
 	Own func() (*catalog.File, error)
-	// Key returns a tenant's key, which draws which session has which version.
+	// Key returns a tenant's secret key. It decides which session gets which version.
 	Key func(tenant string) (provenance.Key, error)
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// A Book returns the signed rules for sessions of tenants. Nil is the book of a monitor without
-// any: [Book.Run], [Book.Again], [Book.TellTo] and [Book.Notes] do nothing then, and no other
+// A Book returns the signed rules for sessions of tenants. It is nil for a monitor without signed
+// rules. Then [Book.Run], [Book.Again], [Book.TellTo] and [Book.Notes] do nothing, and no other
 // method may be called.
 type Book struct {
 	opts Options
-	// read compiles a policy: [config.Reader.Bundle], but for tests.
+	// read compiles a policy. It is [config.Reader.Bundle] except in tests.
 	read func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error)
 
 	mu sync.RWMutex // guards all below
-	// wrong is told, once, that something should be looked at.
+	// wrong is called with each new problem of a tenant's bundles.
 	wrong    func(tenant, text string)
-	turn     uint64 // counts recompilations of all: what began before is old
+	turn     uint64 // counts the calls of Again; what was begun in an earlier turn is out of date
 	strict   config.Rules
 	of       map[string]*held
 	compiled map[floodmark.Digest]config.Rules // by the policy's text
-	size     int                               // of what is compiled, as maxCompiled counts
-	told     map[string]string                 // what wrong was told of each tenant
+	size     int                               // of compiled, in the unit of maxCompiled
+	told     map[string]string                 // the last problem of each tenant that wrong was called with
 
-	// compiling is held while a policy of a tenant is compiled: however many its people
-	// publish or list at once, it takes one core. The map does not change.
+	// compiling has a lock for each tenant that is held while one of its policies is compiled. So a
+	// tenant never takes more than one core, however many policies its people publish or list at
+	// the same time. The map does not change.
 	compiling map[string]*sync.Mutex
 }
 
-// Open makes a book and looks for the rules of all tenants. It waits some seconds at most: a tenant
-// whose rules are not read by then is judged strictly until they are.
+// Open makes a book and reads the rules of all tenants. It waits for at most firstLook. A tenant
+// whose rules are not read by then is judged by strict rules until they are.
 func Open(ctx context.Context, o Options) (*Book, error) {
 	b, err := newBook(o)
 	if err != nil {
@@ -78,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Book, error) {
 	return b, nil
 }
 
-// newBook knows nothing yet.
+// newBook returns a book without the rules of any tenant.
 func newBook(o Options) (*Book, error) {
 	b := &Book{
 		opts: o, read: o.Reader.Bundle, wrong: func(string, string) {},
@@ -90,7 +92,7 @@ func newBook(o Options) (*Book, error) {
 	return b, b.restrict()
 }
 
-// restrict makes the rules for sessions without a version.
+// restrict loads the strict rules, for sessions without a valid version.
 func (b *Book) restrict() error {
 	places, err := b.opts.Own()
 	if err != nil {
@@ -106,8 +108,8 @@ func (b *Book) restrict() error {
 	return nil
 }
 
-// Run looks for new rollouts until ctx ends, for each tenant by itself: no tenant waits for
-// another's rules to be read, whose authors may have made that slow.
+// Run looks for new rollouts until ctx ends. It does so for each tenant separately, so that no
+// tenant waits for the rules of another, whose authors may have made them slow to read.
 func (b *Book) Run(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -115,7 +117,7 @@ func (b *Book) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for i, tenant := range b.opts.Tenants {
 		all.Go(func() {
-			// Not all at once: the store has others to answer.
+			// The first looks are spread over lookEvery, to spare the store.
 			first := lookEvery * time.Duration(i+1) / time.Duration(len(b.opts.Tenants))
 			for wait := first; sleep(ctx, wait); wait = lookEvery {
 				b.Look(ctx, tenant)
@@ -136,7 +138,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// refreshAll looks once for all tenants, as long as ctx lets it.
+// refreshAll reads the rollouts of all tenants once, or returns when ctx ends.
 func (b *Book) refreshAll(ctx context.Context) {
 	looked := make(chan struct{}, len(b.opts.Tenants))
 	turns := make(chan struct{}, atOnce)

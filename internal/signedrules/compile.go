@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// An installed is where this installation lies, as it was in some turn or later.
+// An installed holds the files of this installation. They were looked up in the turn, or later.
 type installed struct {
 	file *catalog.File
 	turn uint64
@@ -14,13 +14,14 @@ type installed struct {
 
 func (b *Book) here() (at installed, err error) {
 	b.mu.RLock()
-	at.turn = b.turn // before it is looked
+	at.turn = b.turn // read before the files are looked up
 	b.mu.RUnlock()
 	at.file, err = b.opts.Own()
 	return at, err
 }
 
-// Compile reads a tenant's policy as it would hold here, or says what is wrong and where.
+// Compile compiles a tenant's policy as it would be in force here. The error says what is wrong,
+// and where.
 func (b *Book) Compile(tenant string, text []byte) (config.Rules, error) {
 	at, err := b.here()
 	if err != nil {
@@ -29,8 +30,8 @@ func (b *Book) Compile(tenant string, text []byte) (config.Rules, error) {
 	return b.compile(tenant, text, at)
 }
 
-// compile reads a policy of a tenant. The same text is compiled once in a turn, and
-// of one tenant one at a time.
+// compile compiles a policy of a tenant. It compiles the same text only once in a turn, and only
+// one policy of a tenant at a time.
 func (b *Book) compile(tenant string, text []byte, at installed) (config.Rules, error) {
 	id, dryRun := floodmark.DigestOf(string(text)), b.opts.Settings(tenant).DryRun
 	if r, ok := b.known(id, dryRun); ok {
@@ -39,7 +40,7 @@ func (b *Book) compile(tenant string, text []byte, at installed) (config.Rules, 
 	if one := b.compiling[tenant]; one != nil {
 		one.Lock()
 		defer one.Unlock()
-		if r, ok := b.known(id, dryRun); ok { // who was before us may have done it
+		if r, ok := b.known(id, dryRun); ok { // another caller may have compiled it while we waited
 			return r, nil
 		}
 	}
@@ -50,7 +51,7 @@ func (b *Book) compile(tenant string, text []byte, at installed) (config.Rules, 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if at.turn != b.turn {
-		return r, nil // others must not get it any more
+		return r, nil // the files have changed, so the result is not cached
 	}
 	if b.size += len(text) + compiledBytes; b.size > maxCompiled {
 		clear(b.compiled)
@@ -60,7 +61,7 @@ func (b *Book) compile(tenant string, text []byte, at installed) (config.Rules, 
 	return r, nil
 }
 
-// known returns a policy that was compiled before.
+// known returns a policy from the cache.
 func (b *Book) known(id floodmark.Digest, dryRun bool) (config.Rules, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -68,8 +69,8 @@ func (b *Book) known(id floodmark.Digest, dryRun bool) (config.Rules, bool) {
 	return r, ok && (dryRun || r.Policy.Settings("").Enforce)
 }
 
-// maxCompiled bounds the policies that are kept beside those in use, by the bytes
-// of their texts and some for each: compiled they take about fifty times as much.
+// maxCompiled bounds the cached policies, by the bytes of their texts plus compiledBytes for each.
+// A compiled policy takes about fifty times as much memory.
 const (
 	maxCompiled   = 4 << 20
 	compiledBytes = 1 << 10

@@ -13,21 +13,21 @@ import (
 // held is the state of one tenant.
 type held struct {
 	rollout  bundle.Rollout
-	versions map[uint64]opened // those of the rollout
-	turn     uint64            // when they were compiled
-	read     time.Time         // when the store was last asked and answered
-	failed   string            // why it did not answer since
+	versions map[uint64]opened // the versions of the rollout
+	turn     uint64            // the turn in which the versions were compiled
+	read     time.Time         // when the last answered request to the store was made
+	failed   string            // why the store has not answered since
 }
 
-// An opened is a version that was read, or why it cannot be used.
+// An opened is a compiled version, or the reason why it cannot be used.
 type opened struct {
 	bundle bundle.Bundle
 	rules  config.Rules
 	err    error
 }
 
-// Look reads the tenant's present rollout, and the versions that are not known. What cannot be read
-// is retried at the next look.
+// Look reads the tenant's current rollout, and its versions that are not known yet. If something
+// cannot be read, the next call tries again.
 func (b *Book) Look(ctx context.Context, tenant string) {
 	at := b.opts.Now()
 	b.mu.RLock()
@@ -50,14 +50,14 @@ func (b *Book) Look(ctx context.Context, tenant string) {
 	b.complain(tenant)
 }
 
-// unread notes that the store did not answer. What is known stays.
+// unread records that the store did not answer. The last rollout is kept.
 func (b *Book) unread(tenant string, err error) {
 	b.mu.Lock()
 	var now held
 	if h := b.of[tenant]; h != nil {
 		now = *h
 	}
-	news := now.failed != err.Error() // once, if it lasts
+	news := now.failed != err.Error() // an error that lasts is logged once
 	now.failed = err.Error()
 	b.of[tenant] = &now
 	b.mu.Unlock()
@@ -66,8 +66,7 @@ func (b *Book) unread(tenant string, err error) {
 	}
 }
 
-// put stores what was read, unless a later reading came first, or all is to be compiled again
-// since.
+// put stores what was read, unless a later rollout was stored meanwhile, or a new turn has begun.
 func (b *Book) put(tenant string, fresh held) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,8 +76,8 @@ func (b *Book) put(tenant string, fresh held) {
 	}
 }
 
-// look reads a tenant's rollout with its versions. What was read before in this turn stays: bundles
-// never change. An error says that it may work next time.
+// look reads a tenant's rollout with its versions. It reuses versions that were read before in this
+// turn, because bundles never change. It returns an error only if a retry may succeed.
 func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64) (held, error) {
 	if known.turn != turn {
 		known.versions = nil
@@ -103,14 +102,14 @@ func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64)
 	return fresh, nil
 }
 
-// A found is a version as it lies in the store, or that there is none.
+// A found is a version as read from the store, or the error that there is none.
 type found struct {
 	sealed []byte
 	none   error
 }
 
-// ask reads a tenant's rollout, and those of its versions that are not known. Only
-// this counts against the time of the store: what was read may take long to compile.
+// ask reads a tenant's rollout, and its versions that are not known yet. The timeout is only for
+// this, because compiling the versions may take longer.
 func (b *Book) ask(ctx context.Context, tenant string, known held) (bundle.Rollout, map[uint64]found, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -137,7 +136,8 @@ func (b *Book) ask(ctx context.Context, tenant string, known held) (bundle.Rollo
 	return r, all, nil
 }
 
-// open reads a version. What is wrong with it for good is in what it returns.
+// open verifies and compiles a version. If the version can never be used, the reason is in the
+// result; an error is only returned if a retry may succeed.
 func (b *Book) open(tenant string, version uint64, f found) (opened, error) {
 	if f.none != nil {
 		return opened{err: f.none}, nil //nolint:nilerr // said above
@@ -157,8 +157,9 @@ func (b *Book) open(tenant string, version uint64, f found) (opened, error) {
 	return opened{bundle: got, rules: rules, err: err}, nil
 }
 
-// Again has everything compiled again: this installation may be elsewhere, or guard other agents.
-// Until then the old rules hold; what cannot be read now is retried at the next look.
+// Again compiles all versions again, because the files of this installation may have changed. Until
+// that is done the old rules stay in force. If something cannot be read now, the next look tries
+// again.
 func (b *Book) Again(ctx context.Context) error {
 	if b == nil {
 		return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// errNoBundle says that no version is rolled out.
+// errNoBundle means that no version is rolled out.
 var errNoBundle = errors.New("no version is rolled out to it («floodmark fleet bundle rollout VERSION» does)")
 
-// Rules are those of a session that descends from root. With an error they are
-// strict, or those of the stable version, and the error says why: they hold either way.
+// Rules returns the rules of a session that descends from root. They are valid even if there is an
+// error. Then they are strict, or those of the stable version, and the error says why.
 func (b *Book) Rules(tenant string, root floodmark.SessionID) (config.Rules, error) {
 	subject, err := b.subject(tenant, root)
 	b.mu.RLock()
@@ -32,20 +32,20 @@ func (b *Book) Rules(tenant string, root floodmark.SessionID) (config.Rules, err
 	return b.give(h, h.rollout.For(subject), now)
 }
 
-// subject is what a session is drawn by. It is made with the tenant's key, so that an agent which
-// chooses the name of its session does not choose its rules.
+// subject returns the text by which a session is assigned to a version. It is made with the
+// tenant's key, so that an agent cannot choose its rules by choosing the name of its session.
 func (b *Book) subject(tenant string, root floodmark.SessionID) (string, error) {
 	key, err := b.opts.Key(tenant)
 	if err != nil {
 		return "", err
 	}
 	mac := hmac.New(sha256.New, key[:])
-	_, _ = mac.Write([]byte("floodmark bundle subject 1\x00" + string(root))) // a hash takes all
+	_, _ = mac.Write([]byte("floodmark bundle subject 1\x00" + string(root))) // a hash returns no error
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// give returns the rules of one version. If the next version cannot be used at all the stable one
-// holds; if it has expired no older one does.
+// give returns the rules of one version. If the next version cannot be used, it returns the stable
+// one; but if the next version has expired, it returns strict rules and no older version.
 func (b *Book) give(h *held, version uint64, now time.Time) (config.Rules, error) {
 	if version == 0 {
 		return b.strict, errNoBundle
@@ -71,8 +71,8 @@ func (h *held) usable(version uint64, now time.Time) error {
 	return v.bundle.Usable(h.rollout.Tenant, version, h.rollout.Floor, now)
 }
 
-// stale says that it is unknown what holds: a version may have been revoked since the store was
-// last asked.
+// stale returns an error if the store has not answered for staleAt. Versions may have been revoked
+// since, so it is not known which one is valid.
 func (h *held) stale(now time.Time) error {
 	if h == nil || h.read.IsZero() {
 		return ErrUnasked
@@ -83,6 +83,6 @@ func (h *held) stale(now time.Time) error {
 	return nil
 }
 
-// ErrUnasked says that it is unknown which version holds, so strict rules do. It leaves out the
-// cause, because tenants see it; the log has that.
+// ErrUnasked means that it is not known which version is valid, so strict rules are in force. Its
+// text leaves out the cause, which is in the log, because tenants see the text.
 var ErrUnasked = errors.New("which version holds is not known, because the store of bundles does not answer (the operator finds the reason in the monitor's log)")

@@ -10,16 +10,16 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// A state is what holds for a share of a tenant's sessions.
+// A state says which rules are in force for a share of a tenant's sessions.
 type state struct {
 	bundle.Share
 	rules  config.Rules
-	strict bool  // in place of the version
-	err    error // why, or why an older version holds
+	strict bool  // strict rules are in force in place of the version
+	err    error // why strict rules, or an older version, are in force
 	ends   time.Time
 }
 
-// states say what holds for a tenant. The caller holds the lock.
+// states returns which rules are in force for a tenant. Its caller holds the lock.
 func (b *Book) states(tenant string) []state {
 	h, now := b.of[tenant], b.opts.Now()
 	if err := h.stale(now); err != nil {
@@ -42,7 +42,7 @@ func (s state) of() string {
 	return "for " + bundle.Percent(s.Share.Share) + " of the sessions"
 }
 
-// wrong says what is wrong; empty if nothing is.
+// wrong describes the problem of a state. It returns "" if there is none.
 func (s state) wrong() string {
 	switch {
 	case s.strict && errors.Is(s.err, bundle.ErrExpired):
@@ -55,10 +55,10 @@ func (s state) wrong() string {
 	return ""
 }
 
-// soon is how long before its end a version's expiry is announced.
+// soon is how long before it the expiry of a version is announced.
 const soon = 7 * 24 * time.Hour
 
-// Notes returns what people of a tenant should know of its bundles.
+// Notes returns what people of a tenant should know about its bundles.
 func (b *Book) Notes(tenant string) []string {
 	if b == nil || b.opts.Settings(tenant) == nil {
 		return nil
@@ -77,14 +77,14 @@ func (b *Book) Notes(tenant string) []string {
 	return list
 }
 
-// A Status is what holds for a tenant's sessions.
+// A Status says which rules are in force for a tenant's sessions.
 type Status struct {
-	Rules   config.Rules   // of most sessions
-	Words   string         // which version how many of them have
-	Rollout bundle.Rollout // the last that was seen here
+	Rules   config.Rules   // the rules of most sessions
+	Words   string         // which version each share of the sessions has
+	Rollout bundle.Rollout // the last rollout that was read here
 }
 
-// Status says what holds for a tenant's sessions now.
+// Status returns which rules are in force for a tenant's sessions now.
 func (b *Book) Status(tenant string) Status {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -108,7 +108,8 @@ func (b *Book) Status(tenant string) Status {
 	return out
 }
 
-// TellTo sets the function that is told what is wrong, and calls it.
+// TellTo sets the function that is called with problems. Problems that exist already are reported
+// again, at the next look.
 func (b *Book) TellTo(wrong func(tenant, text string)) {
 	if b == nil {
 		return
@@ -116,10 +117,10 @@ func (b *Book) TellTo(wrong func(tenant, text string)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.wrong = wrong
-	clear(b.told) // they were not reported
+	clear(b.told) // the new function does not know the problems yet
 }
 
-// complain tells, once, what is wrong with the bundles of a tenant.
+// complain reports the problems of a tenant's bundles, if they have changed.
 func (b *Book) complain(tenant string) {
 	b.mu.Lock()
 	var lines []string
