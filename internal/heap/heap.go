@@ -1,5 +1,5 @@
-// Package heap decides how much memory a program spends to compute less. It sees only what Go
-// says of its own memory, and knows no clock.
+// Package heap tunes Go's garbage collector: how much memory a program uses to spend less time on
+// collecting. It uses only Go's own metrics, and no clock.
 package heap
 
 import (
@@ -8,38 +8,39 @@ import (
 	"runtime/metrics"
 )
 
-// A monitor holds the states of its sessions, which change little. A node with many
-// thousands of them would spend a third of its time on going through them as often as Go
-// does by itself; on a laptop, with some long ones, that is little, and the memory is its
-// owner's: there the garbage is bounded, too. So how often depends on how much is live.
-// Near the bound, Go collects as often as it must.
+// A monitor's live memory is mostly the states of its sessions, which change little. By default, a
+// node with many thousands of sessions would spend a third of its time on scanning them. On a
+// laptop with a few long sessions the scanning takes little time, and the memory belongs to the
+// user, so there the garbage is bounded, too. So the growth before a collection depends on how much
+// memory is live. Near the bound, Go collects as often as necessary.
 const (
-	monitorUsual = 100       // per cent of what is live, before it is gone through again,
-	monitorLeast = 40        // in a long session,
-	monitorMost  = 300       // and where there is much of it
-	monitorRoom  = 24 << 20  // bytes of garbage in a long session
-	monitorFew   = 64 << 20  // live bytes from which on there are more sessions than one or two,
-	monitorMany  = 256 << 20 // and from which on it is the most
-	monitorBound = 3 << 30   // bytes
+	monitorUsual = 100       // growth in per cent of the live memory before a collection: the default,
+	monitorLeast = 40        // with a long session,
+	monitorMost  = 300       // and with many sessions
+	monitorRoom  = 24 << 20  // bytes of garbage with a long session
+	monitorFew   = 64 << 20  // up to this many live bytes, we assume one or two sessions;
+	monitorMany  = 256 << 20 // from this many on, the growth is monitorMost
+	monitorBound = 3 << 30   // memory limit in bytes
 )
 
-// A gateway holds next to nothing, so that Go would go through it after every few
-// calls: a fifth of its time. The bound is what a large result takes anyway.
+// A gateway with one client has little live memory, so that by default Go would collect after every
+// few calls, which takes a fifth of the gateway's time. The bound is the memory that one large
+// result needs.
 const (
 	gatewayGrowth = 400
 	gatewayBound  = 96 << 20
 )
 
-// A gateway that many clients share holds some 90 MB for 240 of them: with the
-// bound of one for a single client it would do nothing but collect.
+// A gateway that many clients share has some 90 MB of live memory for 240 clients. With the bound
+// for a single client it would do nothing but collect.
 const (
 	sharedGrowth = 300
 	sharedBound  = 1 << 30
 )
 
-// TuneMonitor trades memory for time, where the environment does not say how (GOGC,
-// GOMEMLIMIT), and gives memory back to the system when there is nothing to do. The
-// program calls it once.
+// TuneMonitor tunes the collector for a monitor, and returns memory to the system when the monitor
+// is idle. The environment variables GOGC and GOMEMLIMIT take precedence. The program calls it
+// once.
 func TuneMonitor(getenv func(string) string) {
 	tune(getenv, monitorUsual, monitorBound)
 	if getenv("GOGC") == "" {
@@ -47,10 +48,12 @@ func TuneMonitor(getenv func(string) string) {
 	}
 }
 
-// TuneShared trades memory for time in a gateway that clients share.
+// TuneShared tunes the collector for a gateway that clients share. GOGC and GOMEMLIMIT take
+// precedence.
 func TuneShared(getenv func(string) string) { tune(getenv, sharedGrowth, sharedBound) }
 
-// TuneGateway does the same for a gateway with one client.
+// TuneGateway tunes the collector for a gateway with one client. GOGC and GOMEMLIMIT take
+// precedence.
 func TuneGateway(getenv func(string) string) { tune(getenv, gatewayGrowth, gatewayBound) }
 
 func tune(getenv func(string) string, growth int, bound int64) {
@@ -62,19 +65,19 @@ func tune(getenv func(string) string, growth int, bound int64) {
 	}
 }
 
-// A keeper looks at the heap after each collection. Collections are one after the other,
-// and so are its looks.
+// A keeper adjusts the growth after each collection. It needs no lock, because collections are
+// never concurrent.
 type keeper struct {
 	percent int
 	last    heap
-	rested  bool // memory was given back, and nothing was done since
+	rested  bool // memory was returned to the system, and the program was idle since
 }
 
-// A heap is what Go says of one: what was live at its last collection, at which size it
-// is collected again, and what was ever taken from it.
+// A heap holds Go's metrics in bytes: the live memory at the last collection, the size at which the
+// next collection starts, and everything that was ever allocated.
 type heap struct{ live, goal, taken uint64 }
 
-// watch looks when the next collection finds what only it refers to.
+// watch runs look after the next collection, by a cleanup of an object that nothing else refers to.
 func (k *keeper) watch() {
 	runtime.AddCleanup(new([16]byte), func(k *keeper) {
 		k.watch()
@@ -89,8 +92,9 @@ func (k *keeper) watch() {
 	}, k)
 }
 
-// look returns how much a heap may grow, and whether its memory is given back: Go collects
-// also when two minutes went by in which little was taken.
+// look returns how much the heap may grow, in per cent, and whether to return memory to the system.
+// It returns memory if little was allocated since the last collection: Go also collects after two
+// minutes without a collection.
 func (k *keeper) look(now heap) (percent int, rest bool) {
 	room := k.last.goal - min(k.last.goal, k.last.live)
 	idle := k.last != heap{} && now.taken-k.last.taken < room/2
@@ -102,10 +106,12 @@ func (k *keeper) look(now heap) (percent int, rest bool) {
 	return percent, rest
 }
 
-// percentStep is what a change is worth: it stops the program for a moment.
+// percentStep is the smallest change of the growth that is made, because a change stops the program
+// for a moment.
 const percentStep = 10
 
-// growth is by how many per cent of what is live a monitor's heap may grow.
+// growth returns by how many per cent of its live memory a monitor's heap may grow before a
+// collection.
 func growth(live uint64) int {
 	if live <= monitorFew {
 		return min(max(monitorLeast, int(monitorRoom*100/max(1, live))), monitorUsual)

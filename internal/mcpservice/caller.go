@@ -27,11 +27,12 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, lineKey{}, &line{ours: c.LocalAddr(), theirs: c.RemoteAddr()})
 }
 
-// ErrStranger says that the calling process is unknown, or another user's.
+// ErrStranger means that the calling process is unknown, or belongs to another user.
 var ErrStranger = errors.New("it is not known which program calls, or it is another user's: connect from a program of your own on this machine")
 
-// LocalCaller returns the process at the other end of a request, if it is one of these users'.
-// Where the system does not tell, it returns none.
+// LocalCaller returns a function that returns the process at the other end of a request. The
+// process must belong to one of these users. On a system where the process cannot be found out, the
+// function returns the zero process.
 func LocalCaller(users ...int) func(*http.Request) (hook.Process, error) {
 	g := guesses{last: map[string]peer.Process{}}
 	return func(r *http.Request) (hook.Process, error) {
@@ -44,15 +45,15 @@ func LocalCaller(users ...int) func(*http.Request) (hook.Process, error) {
 	}
 }
 
-// guesses are the processes that last used the id of a session. Clients open a connection for
-// nearly every call, and searching all processes for its other end takes longer than all else. A
-// guess only says where to search first.
+// A guesses remembers which process last used each session id. Clients open a connection for nearly
+// every call, and searching all processes for the other end of the connection takes longer than
+// anything else. A guess only says which process to search first.
 type guesses struct {
 	mu   sync.Mutex // guards last
 	last map[string]peer.Process
 }
 
-// maxGuesses bounds what is remembered; beyond it all is dropped.
+// maxGuesses bounds the guesses. If there are more, all are dropped.
 const maxGuesses = 4096
 
 func (g *guesses) lookUp(l *line, users []int, session string) (hook.Process, error) {

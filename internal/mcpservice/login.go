@@ -8,14 +8,15 @@ import (
 	"github.com/floodmark/floodmark/internal/mcplogin"
 )
 
-// LoginAt returns the login of a server in the gateway's file; not ok for a server without one.
+// LoginAt returns the settings for the login at a server in the gateway's file. It returns false
+// for a command, and for a server that gets a key in a header.
 func LoginAt(s config.GatewayServer) (at mcplogin.Server, ok bool) {
 	if s.URL == "" {
 		return mcplogin.Server{}, false
 	}
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			return mcplogin.Server{}, false // the owner gave it a key
+			return mcplogin.Server{}, false // the owner has set a key for the server
 		}
 	}
 	at = mcplogin.Server{Name: s.Name, URL: s.URL}
@@ -38,7 +39,7 @@ func holders(o Options) map[string]*mcplogin.Holder {
 	return all
 }
 
-// credential returns a server's credential; nil without a login.
+// credential returns the credential of a server, or nil if the server has no login.
 func (s *Service) credential(server config.GatewayServer) mcphttp.Credential {
 	if h := s.logins[server.Name]; h != nil {
 		return h

@@ -1,7 +1,7 @@
-// Package mcpservice builds the MCP gateway that several clients share: the door for clients, one
-// monitor session and one set of servers for each of them, and a relay with the judge in it before
-// every server. A client sees nothing of another's servers, except those the owner lets all of them
-// share.
+// Package mcpservice builds the MCP gateway that several clients share. It consists of an HTTP
+// handler, one monitor session and one set of servers for each client, and a relay in front of
+// every server that asks the monitor about each message. A client cannot reach another client's
+// servers, except those that the owner lets all clients share.
 package mcpservice
 
 import (
@@ -28,13 +28,13 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpshare"
 )
 
-// Path is where clients find the gateway.
+// Path is the path of the gateway's address.
 const Path = "/mcp"
 
 const (
 	headTime = 10 * time.Second
 	idleTime = 2 * time.Minute
-	lastTime = 5 * time.Second // for what is said at the end
+	lastTime = 5 * time.Second // for the last messages at the end
 	maxHead  = 64 << 10
 )
 
@@ -47,19 +47,19 @@ type Options struct {
 	Admit func(token string) (client string, err error)
 	// Caller returns the process at the other end of a request; nil: no process is looked up.
 	Caller func(*http.Request) (hook.Process, error)
-	// Logins are the owner's at servers that want one; nil: none.
+	// Logins are the owner's logins at servers that need one; nil if there are none.
 	Logins *mcplogin.Book
-	// Env are the variables every command gets, besides its own. The gateway's other variables hold
-	// credentials, and are not passed on.
+	// Env are the environment variables that every command gets, in addition to its own. The
+	// gateway's other variables are not passed on, because they may contain credentials.
 	Env []string
-	// Home is the owner's folder, Version what clients are told.
+	// Home is the owner's home. Version is the version that clients and servers see.
 	Home, Version string
-	// Stderr gets the commands' standard error. Note gets lines for a person who looks for a fault.
-	// Both are called concurrently.
+	// Stderr gets the commands' standard error. Note gets lines for a person who is looking for the
+	// cause of a problem. Both are called concurrently.
 	Stderr io.Writer
 	Note   func(server, line string)
 
-	// start is mcpgateway.Start and now time.Now, unless a test sets others.
+	// start is mcpgateway.Start, and now is time.Now, unless a test sets them.
 	start func(mcpgateway.Command) (mcp.Connection, error)
 	now   func() time.Time
 }
@@ -68,7 +68,7 @@ type Options struct {
 type Service struct {
 	o    Options
 	door *mcphttp.Handler
-	// logins are the owner's logins, by the servers' names. All sessions of clients share them.
+	// logins are the holders of the owner's logins, by the servers' names. All clients share them.
 	logins map[string]*mcplogin.Holder
 	// shared are the servers that all clients use, by name.
 	shared map[string]*mcpshare.Hub
@@ -106,7 +106,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	if web.Shutdown(last) != nil {
-		_ = web.Close() // closes connections that are still open after all that
+		_ = web.Close() // closes connections that are still open
 	}
 	if err == nil {
 		err = <-served
@@ -138,18 +138,18 @@ func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error
 	return &client{Connection: mux, session: session}, nil
 }
 
-// A client is its servers and its session, which end together.
+// A client is the connection to a client's servers together with its monitor session.
 type client struct {
 	mcp.Connection
 	session *mcpgateway.Session
 }
 
-// Close ends both.
+// Close closes the connection and ends the session.
 func (c *client) Close() error {
 	err := c.Connection.Close()
 	last, cancel := context.WithTimeout(context.Background(), lastTime)
 	defer cancel()
-	_ = c.session.End(last) // the monitor may be gone; then nothing is open there
+	_ = c.session.End(last) // if the monitor is gone, nothing is open there
 	return err
 }
 
@@ -175,7 +175,8 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 	return r, nil
 }
 
-// identity returns what the owner's acceptance of the server's definitions is bound to.
+// identity returns the text that identifies a server when the owner accepts its definitions: its
+// address, or its command.
 func identity(server config.GatewayServer) string {
 	if server.URL != "" {
 		return server.URL
@@ -183,7 +184,8 @@ func identity(server config.GatewayServer) string {
 	return strings.Join(append([]string{server.Command}, server.Args...), "\x00")
 }
 
-// reach starts a command or connects to an address. No message was sent by then.
+// reach starts a command or connects to an address. It sends no message yet, so its errors contain
+// no server's words.
 func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
 	conn, err := s.begin(ctx, server)
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Service) begin(ctx context.Context, server config.GatewayServer) (mcp.C
 	})
 }
 
-// relayed is a server with its relay.
+// A relayed is the connection to a server through its relay.
 type relayed struct {
 	mcp.Connection
 	done chan struct{}
@@ -229,8 +231,8 @@ type relayed struct {
 	err  error // why the relay ended, once done is closed
 }
 
-// Read returns the error that ended the server, where a pipe would only return the end of the
-// stream.
+// Read returns the next message. If the server has ended with an error, Read returns that error in
+// place of [io.EOF].
 func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := r.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
@@ -242,8 +244,8 @@ func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// Close ends the relay and waits for it, and for the server behind. A relay that is stuck, as with
-// a server that does not read, is cancelled.
+// Close ends the relay and the server behind it, and waits for both. If the relay is stuck, because
+// the server does not read, it is cancelled after lastTime.
 func (r *relayed) Close() error {
 	err := r.Connection.Close()
 	patience := time.AfterFunc(lastTime, r.stop)

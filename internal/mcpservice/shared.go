@@ -27,7 +27,7 @@ func (s *Service) hubs() map[string]*mcpshare.Hub {
 	return hubs
 }
 
-// connect connects one client to a server: its own, or its part of a shared one.
+// connect returns a client's connection to a server: to a shared one, or to one of its own.
 func (s *Service) connect(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
 	if hub := s.shared[server.Name]; hub != nil {
 		return hub.Join(ctx)
@@ -39,7 +39,7 @@ func (s *Service) connect(ctx context.Context, server config.GatewayServer) (mcp
 func (s *Service) closeShared() {
 	var all sync.WaitGroup
 	for _, hub := range s.shared {
-		all.Go(func() { _ = hub.Close() }) // how they end is no error of ours
+		all.Go(func() { _ = hub.Close() }) // the errors are of the servers
 	}
 	all.Wait()
 }

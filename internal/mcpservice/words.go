@@ -10,17 +10,18 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 )
 
-// The error of a server that was not reached, or ended, may hold its own words: its answer to
-// initialize, or a line that is no message. No relay has taken those in, so no client is told: its
-// model would read text that no mark counts. People are told, in a line of their own.
+// The error of a server that was not reached, or that has ended, may contain the server's own
+// words: its answer to initialize, or a line that is not a message. No relay has reported these
+// words to the monitor, so a client must not see them: its model would read text that is not part
+// of the session's mark. The error is shown only to people, by Options.Note.
 
-// maxReason bounds the reason that people are told, in bytes.
+// maxReason bounds an error that is shown to people, in bytes.
 const maxReason = 500
 
-// An ours is an error that holds no server's words.
+// An ours is an error that contains no server's words.
 type ours struct{ error }
 
-// unreached notes why a server is not running and returns the client's error.
+// unreached shows people why a server is not running, and returns the error for the client.
 func (s *Service) unreached(server config.GatewayServer, err error) error {
 	s.note(server.Name, err)
 	if own, is := errors.AsType[ours](err); is {
@@ -37,7 +38,7 @@ func (s *Service) unreached(server config.GatewayServer, err error) error {
 	return errors.New("it does not begin as a server does; its owner sees why where «floodmark mcp serve» runs")
 }
 
-// ended returns the client's error for the end of a server.
+// ended returns the error for the client when a server has ended.
 func ended(err error) error {
 	if errors.Is(err, mcpgateway.ErrTooLong) {
 		return mcpgateway.ErrTooLong
@@ -45,7 +46,7 @@ func ended(err error) error {
 	return errors.New("the connection to it ended")
 }
 
-// note tells people of an error.
+// note shows an error to people.
 func (s *Service) note(server string, err error) {
 	s.o.Note(server, floodmark.OneLine(err.Error(), maxReason))
 }
