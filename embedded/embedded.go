@@ -1,9 +1,9 @@
-// Package embedded is a whole monitor inside one's own process: the rules, and
-// a journal in one SQLite file. It listens nowhere and starts no program.
+// Package embedded provides a whole monitor inside your own process: the rules, and a journal in
+// one SQLite file. It opens no network ports and starts no programs.
 //
-// It protects an agent from what it reads, not the process from itself: a tool
-// that runs foreign code in this process can do what the process can. Where
-// agents run code, let a daemon judge instead (package client).
+// It protects an agent from the content that the agent reads. It does not protect against code in
+// the same process: a tool that runs foreign code there can do everything that the process can. If
+// your agents run code, use a daemon instead (package client).
 package embedded
 
 import (
@@ -46,15 +46,15 @@ var _ guard.Waiter = (*Guard)(nil)
 // An Option changes how a guard is opened.
 type Option func(*monitor.Config)
 
-// AskBy says how a question reaches the owner. The ticket holds the code the owner answers with, so
-// it must go where only the owner reads: never into the conversation. ask runs beside the agent and
-// may itself call [Guard.Approve] or [Guard.Deny]. Without AskBy there are no questions, and a call
-// that needs approval is refused.
+// AskBy sets the function that sends questions to the owner. The ticket contains the code that the
+// owner answers with, so send it only where nobody but the owner can read it, and never into the
+// conversation. ask is called concurrently with the agent, and may itself call [Guard.Approve] or
+// [Guard.Deny]. Without AskBy there are no questions, and a call that needs approval is refused.
 func AskBy(ask func(context.Context, approval.Ticket) error) Option {
 	return func(c *monitor.Config) { c.Approvers = append(c.Approvers, approver(ask)) }
 }
 
-// AuditBy gives the guard an auditor; the policy says where one is asked.
+// AuditBy sets the guard's auditor. The policy says which calls it is asked about.
 func AuditBy(a audit.Auditor) Option {
 	return func(c *monitor.Config) { c.Auditor = a }
 }
@@ -63,9 +63,9 @@ type approver func(context.Context, approval.Ticket) error
 
 func (a approver) Ask(ctx context.Context, t approval.Ticket) error { return a(ctx, t) }
 
-// Open opens a guard that keeps everything below dir, under a policy: the text of a policy's YAML,
-// or nothing for the shipped profile «assistant». Only one process at a time may use a folder.
-// «floodmark serve --dir» reads the same folder, once the guard is closed.
+// Open opens a guard that stores everything below dir. policyText is a policy in YAML; if it is
+// empty, the shipped profile "assistant" is used. Only one process at a time can use a folder. When
+// the guard is closed, "floodmark serve --dir" can use the same folder.
 func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	if dir == "" {
 		return nil, errors.New("open a guard: it needs a folder of its own")
@@ -76,7 +76,7 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	}
 	paths := config.DirPaths(dir)
 	reader := config.NewReader()
-	own, err := reader.Guarded(paths) // no tool may write to the guard's own files unasked
+	own, err := reader.Guarded(paths) // writing to the guard's own files needs approval
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
@@ -87,7 +87,8 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	if err := os.MkdirAll(filepath.Dir(paths.Journal), 0o700); err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
-	// The store's lock comes first: two processes must not make keys at once.
+	// The journal is opened first, because its lock keeps two processes from creating keys at the
+	// same time.
 	store, err := sqlitejournal.OpenWhole(context.Background(), paths.Journal, sqlitejournal.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
@@ -135,10 +136,10 @@ func watch(store journal.Journal, paths config.Paths, rules kernel.Rules, option
 	return monitor.New(c)
 }
 
-// newCode draws what an owner types to answer.
+// newCode returns a new random code, which the owner types to answer.
 func newCode() string {
 	var b [approval.CodeLength / 2]byte
-	rand.Read(b[:]) // it never fails: the program ends instead
+	rand.Read(b[:]) // never returns an error: the program ends instead
 	return hex.EncodeToString(b[:])
 }
 
@@ -146,11 +147,10 @@ func newTicket() floodmark.TicketID {
 	return floodmark.TicketID("t-" + uuid.NewString())
 }
 
-// Warnings are what the policy's reader remarked upon.
+// Warnings returns the warnings about the policy.
 func (g *Guard) Warnings() floodmark.Problems { return g.warnings }
 
-// Close finishes what was begun and lets the folder go. A closed guard refuses
-// everything.
+// Close waits for calls in progress and releases the folder. A closed guard refuses everything.
 func (g *Guard) Close() error { return errors.Join(g.monitor.Close(), g.store.Close()) }
 
 // Start begins a conversation.
@@ -158,10 +158,10 @@ func (g *Guard) Start(ctx context.Context, o guard.Options) (*guard.Session, err
 	return guard.Start(ctx, g, o)
 }
 
-// Handle implements [guard.Judge]: everything the reply follows from is durable
-// when it returns. With an error the reply restricts, and its line says why.
+// Handle implements [guard.Judge]: it returns when all facts that led to the reply are durable. If
+// it returns an error, the reply restricts, and its line says why.
 func (g *Guard) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
-	ev.Boxes = false // nothing here makes one
+	ev.Boxes = false // there are no boxes here
 	r, err := g.monitor.Handle(ctx, "", ev)
 	if err == nil {
 		err = r.Elsewhere()

@@ -12,21 +12,21 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A caller of the methods below speaks for the owner: the program must see to it that no agent and
-// no model can call them.
+// The methods below act for the owner. The program must make sure that no agent and no model can
+// call them.
 
-// channel is how the journal names answers that came by these methods.
+// channel is the journal's name for answers by these methods.
 const channel = "embedded"
 
-// Approve approves all calls of the question with this code, and returns what to tell the owner.
-// The identical call passes until the turn ends.
+// Approve approves all calls of the question with this code, and returns a text for the owner. The
+// identical call is allowed until the turn ends.
 func (g *Guard) Approve(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code})
 }
 
-// ApproveTo is [Guard.Approve] for a question that also asks where the call goes, because only
-// others named that place (see [approval.Pick]): place is what the owner picked or typed. A wrong
-// one counts like a wrong code.
+// ApproveTo is like [Guard.Approve], for a question that also asks where the call goes, because the
+// owner did not name that place (see [approval.Pick]). place is what the owner picked or typed. A
+// wrong place counts as a wrong code.
 func (g *Guard) ApproveTo(ctx context.Context, s floodmark.SessionID, code, place string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code, Picked: place})
 }
@@ -36,8 +36,8 @@ func (g *Guard) Deny(ctx context.Context, s floodmark.SessionID, code string) (s
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Deny, Tool: approval.All, Code: code})
 }
 
-// Endorse trusts the content with this digest, or one that begins with it: from now on it counts
-// like the owner's own files. [Guard.Sources] lists digests.
+// Endorse endorses the content with this digest, or whose digest begins with it. From then on, the
+// content is trusted like the owner's own files. [Guard.Sources] lists digests.
 func (g *Guard) Endorse(ctx context.Context, s floodmark.SessionID, digest string) (string, error) {
 	return g.typed(ctx, s, approval.Endorse, digest)
 }
@@ -47,7 +47,7 @@ func (g *Guard) Withdraw(ctx context.Context, s floodmark.SessionID, digest stri
 	return g.typed(ctx, s, approval.Withdraw, digest)
 }
 
-// Answer applies any command of the owner and returns what to tell the owner.
+// Answer applies any command of the owner, and returns a text for the owner.
 func (g *Guard) Answer(ctx context.Context, s floodmark.SessionID, cmd approval.Command) (string, error) {
 	if cmd.By == "" {
 		cmd.By = "owner"
@@ -73,8 +73,8 @@ func (g *Guard) Await(ctx context.Context, s floodmark.SessionID, t floodmark.Ti
 // Pending returns the questions that wait for the owner, without their codes.
 func (g *Guard) Pending() []monitor.Pending { return g.monitor.Pending("") }
 
-// Mark returns where a conversation stands: the lowest trust and the highest
-// secrecy of all it has taken in.
+// Mark returns the mark of a conversation: the lowest trust and the highest secrecy of all content
+// that is in it.
 func (g *Guard) Mark(ctx context.Context, s floodmark.SessionID) (floodmark.Label, error) {
 	v, err := g.monitor.View(ctx, journal.Session{ID: s})
 	if err != nil {
@@ -83,8 +83,8 @@ func (g *Guard) Mark(ctx context.Context, s floodmark.SessionID) (floodmark.Labe
 	return v.State.Mark(), nil
 }
 
-// Sources returns what a conversation has taken in, oldest first. Its content
-// is not kept, only its digest.
+// Sources returns the sources of a conversation, oldest first. They contain digests of the content,
+// and not the content itself.
 func (g *Guard) Sources(ctx context.Context, s floodmark.SessionID) ([]floodmark.Source, error) {
 	v, err := g.monitor.View(ctx, journal.Session{ID: s})
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package lasting finds what a person granted to a whole project in any of its sessions.
-// A grant is in the journal of the session in which it was given, where it is listed
-// and ended like any other. The file only says where to look: what it says and the
-// journal does not, is not granted.
+// Package lasting finds the grants that a person gave to a whole project in any of its sessions. A
+// grant is in the journal of the session in which it was given, and is listed and ended there like
+// any other. The package's file only says in which sessions to look. A grant that is not in the
+// journal does not exist, whatever the file says.
 package lasting
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Door tells the monitor what was granted to the project in which a call is made. It is
-// safe for concurrent use.
+// A Door adds to each call the grants of the project in which it is made. It is safe for concurrent
+// use.
 type Door struct {
-	// Hooks judges; the monitor does.
+	// Hooks judges the events. It is the monitor.
 	Hooks agents.Hooks
 	File  string
 	View  func(ctx context.Context, s journal.Session) (monitor.View, error)
-	// Resolve follows links, and Identity stands for the checkout at a path, zero if none
-	// lies there.
+	// Resolve follows the links in a path. Identity returns a digest that identifies the checkout
+	// around a path, or zero if there is none.
 	Resolve  func(p string) string
 	Identity func(p string) floodmark.Digest
 	Now      func() time.Time
@@ -37,14 +37,14 @@ type Door struct {
 	mu sync.Mutex // guards the file
 }
 
-// A note is what the file says. Latest is the latest time at which it was looked at: a
-// clock that is set back brings no grant back.
+// A note is the content of the file. Latest is the latest time at which the file was used. It is
+// used instead of an earlier clock, so that setting the clock back does not revive expired grants.
 type note struct {
 	Latest time.Time `json:"latest,omitzero"`
 	Leads  []lead    `json:"leads"`
 }
 
-// A lead says in which session something was granted to a project.
+// A lead names a session in which something was granted to a project.
 type lead struct {
 	Tenant  string              `json:"tenant,omitempty"`
 	Session floodmark.SessionID `json:"session"`
@@ -56,14 +56,13 @@ type lead struct {
 const (
 	maxLeads    = 256
 	maxLeadFile = 1 << 18
-	maxGranted  = 64 // grants that one call is told of
+	maxGranted  = 64 // grants that are added to one call
 	leadFor     = approval.HereFor
-	// lag is how far the time in the file may be behind.
+	// lag is how far the times in the file may be behind, so that it is not written at each call.
 	lag = 10 * time.Minute
 )
 
-// Handle passes an event on. What it says of grants and of the repository is the door's
-// alone.
+// Handle passes an event to Hooks. It replaces the event's grants and repository by its own.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	ev.Granted, ev.Repository = nil, floodmark.Digest{}
 	switch ev.Point {
@@ -89,8 +88,8 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return d.Hooks.Handle(ctx, tenant, ev)
 }
 
-// granted are the grants of a project, those of the session itself among them. Where anything
-// cannot be read there are none.
+// granted returns the grants of a project, including those of the session itself. It leaves out
+// grants of sessions that cannot be read.
 func (d *Door) granted(ctx context.Context, s journal.Session, own monitor.View, project string) (list []hook.Lasting) {
 	d.mu.Lock()
 	n := d.read()
@@ -117,8 +116,8 @@ func (d *Door) granted(ctx context.Context, s journal.Session, own monitor.View,
 	return list
 }
 
-// gave notes a session in which something was granted for good. A note that cannot be
-// written costs one more question.
+// gave records a session in which something was granted to its project. If the file cannot be
+// written, the person is asked again in other sessions.
 func (d *Door) gave(s journal.Session, project string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +132,7 @@ func (d *Door) gave(s journal.Session, project string) {
 	d.write(n)
 }
 
-// forget takes a lead out that leads to nothing any more.
+// forget removes a lead whose session has no grants any more.
 func (d *Door) forget(l lead) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +141,7 @@ func (d *Door) forget(l lead) {
 	d.write(n)
 }
 
-// now is the time, or the latest at which the file was looked at if the clock was set back.
+// now returns the current time, or n.Latest if that is later.
 func (d *Door) now(n note) time.Time {
 	if at := d.Now().UTC(); at.After(n.Latest) {
 		return at
@@ -150,19 +149,19 @@ func (d *Door) now(n note) time.Time {
 	return n.Latest
 }
 
-// read returns what the file says. The caller holds the lock.
+// read returns the content of the file without expired leads. Its caller holds the lock.
 func (d *Door) read() (n note) {
 	data, err := wholefile.ReadOwn(d.File, maxLeadFile)
 	if err != nil || json.Unmarshal(data, &n) != nil || len(n.Leads) > maxLeads {
 		return note{}
 	}
-	// One that a grant can no longer come from is only in the way.
+	// All grants of a lead that is older than leadFor have expired.
 	old := d.now(n).Add(-leadFor)
 	n.Leads = slices.DeleteFunc(n.Leads, func(l lead) bool { return l.At.Before(old) })
 	return n
 }
 
-// write replaces what the file says. The caller holds the lock.
+// write replaces the content of the file. Its caller holds the lock.
 func (d *Door) write(n note) {
 	data, err := json.Marshal(n)
 	if err == nil && len(data) <= maxLeadFile {
@@ -170,8 +169,8 @@ func (d *Door) write(n note) {
 	}
 }
 
-// Sessions are those in which something was granted to a whole project, as the file of a
-// machine says.
+// Sessions returns a function that lists a tenant's sessions in which something was granted to a
+// whole project, as the file of this machine says.
 func Sessions(paths config.Paths, now func() time.Time) func(tenant string) []floodmark.SessionID {
 	return func(tenant string) (list []floodmark.SessionID) {
 		d := &Door{File: fileOf(paths), Now: now}

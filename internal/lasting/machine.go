@@ -12,13 +12,13 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// fileOf is where a machine keeps the file.
+// fileOf returns the path of the file.
 func fileOf(paths config.Paths) string {
 	return filepath.Join(filepath.Dir(paths.Proofs), "lasting.json")
 }
 
-// Open returns the door of the machine that agents work on. A monitor without a disk
-// finds nothing that was granted elsewhere.
+// Open returns a Door in front of hooks, or hooks itself for a monitor without a disk, which then
+// finds no grants of other sessions.
 func Open(
 	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk *workspace.Disk, paths config.Paths, now func() time.Time,
 ) agents.Hooks {

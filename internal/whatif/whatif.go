@@ -1,5 +1,5 @@
-// Package whatif judges one call in a session that is made up for it: would it be allowed,
-// and why.
+// Package whatif judges one call in a made-up session, to explain whether the call would be
+// allowed, and why.
 package whatif
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Hypothesis is a session that is made up to judge one call in: one source with a
-// label, perhaps the owner's words, then the call.
+// A Hypothesis is a made-up session for judging one call. It consists of one source with a label,
+// perhaps the owner's words, and then the call.
 type Hypothesis struct {
 	Agent string
 	Call  hook.Call
-	// Label is that of the source, and Content its text.
+	// Label is the label of the source. Content is its text.
 	Label   floodmark.Label
 	Content string
-	// Owner is what the owner says before the call; empty: nothing.
+	// Owner is what the owner says before the call, or empty.
 	Owner         string
 	Project, Home string
 
-	boxes bool // the agent runs it in a box if told to
+	boxes bool // the agent would run the call in a box if the monitor says so
 }
 
-// hypothetical names the made-up session.
+// hypothetical is the name of the made-up session.
 const hypothetical floodmark.SessionID = "explain"
 
-// decide plays the session through the kernel and returns what was written
-// down about the call.
+// decide runs the session through the kernel, and returns the fact with the decision about the
+// call.
 func (h Hypothesis) decide(rules kernel.Rules) (floodmark.ActionDecided, error) {
 	var none floodmark.ActionDecided
 	src := floodmark.Source{
@@ -74,7 +74,7 @@ func (h Hypothesis) decide(rules kernel.Rules) (floodmark.ActionDecided, error) 
 	return none, errors.New("the call was not decided")
 }
 
-// A play is the made-up session while it is played.
+// A play is the made-up session while it runs.
 type play struct {
 	state *kernel.State
 	rules kernel.Rules
@@ -101,26 +101,27 @@ func (p *play) step(ev hook.Event) ([]floodmark.Fact, error) {
 	return out.Facts, nil
 }
 
-// An Explanation is the answer to «would this call be allowed, and why». Its
-// JSON is read by other programs: fields are only added, never renamed.
+// An Explanation says whether a call would be allowed, and why. Other programs read its JSON, so
+// fields are only added, and never renamed.
 type Explanation struct {
 	Tool ToolFacts `json:"tool"`
-	// Context is the label of the made-up content; Mark what the session's mark
-	// is with the owner's words; Trust what the call was judged at.
+	// Context is the label of the made-up content. Mark is the session's mark after the owner's
+	// words. Trust is the trust that the call was judged at.
 	Context   floodmark.Label      `json:"context"`
 	Owner     string               `json:"owner,omitempty"`
 	Mark      floodmark.Label      `json:"mark"`
 	Trust     floodmark.Trust      `json:"trust"`
 	Arguments []floodmark.Argument `json:"arguments"`
 	Verdict   floodmark.Verdict    `json:"verdict"`
-	// InBox says that it runs in a box instead, if the agent was seen to do so.
+	// InBox is set if the call would run in a box instead, provided that the agent can do so.
 	InBox bool `json:"inBox,omitempty"`
-	// Would is the verdict of a policy that only watches.
+	// Would is what the verdict would be, if the policy is not enforced.
 	Would   string             `json:"would,omitempty"`
 	Reasons []floodmark.Reason `json:"reasons"`
-	// Spared says why it is no question, though the mark alone would make it one.
+	// Spared says why the call is not a question, if it would be one by the mark alone.
 	Spared string `json:"spared,omitempty"`
-	// Verifiers must all agree before it runs; Unverified: there are some, for other calls.
+	// Verifiers are the gates that must all agree before the call runs. Unverified is set if there
+	// are gates, but none for this call.
 	Verifiers  []verify.Told    `json:"verifiers,omitempty"`
 	Unverified bool             `json:"unverified,omitempty"`
 	Remedy     floodmark.Remedy `json:"remedy"`
@@ -128,7 +129,7 @@ type Explanation struct {
 	Policy     floodmark.Digest `json:"policyHash"`
 	Catalog    floodmark.Digest `json:"catalogHash"`
 
-	// Leaves are the values of Arguments.
+	// Leaves are the values that Arguments describes.
 	Leaves []hook.Leaf `json:"-"`
 }
 
@@ -139,15 +140,16 @@ type ToolFacts struct {
 	About   string             `json:"about,omitempty"`
 	Effects []floodmark.Effect `json:"effects"`
 	Returns floodmark.Label    `json:"returns"`
-	// SelfProtected says that the call touches the monitor or an agent's hooks.
+	// SelfProtected is set if the call touches the monitor or an agent's hooks.
 	SelfProtected bool `json:"selfProtected,omitempty"`
 }
 
-// A LevelRow is what the call would be with content of one trust, by secrecy.
+// A LevelRow has the verdicts on the call with content of one trust, by secrecy.
 type LevelRow struct {
 	Trust    floodmark.Trust   `json:"trust"`
 	Verdicts map[string]string `json:"verdicts"`
-	// InBox are the levels of secrecy at which it runs in a box instead, if the agent can.
+	// InBox are the levels of secrecy at which the call would run in a box instead, if the agent
+	// can do so.
 	InBox []string `json:"inBox,omitempty"`
 }
 
@@ -162,12 +164,12 @@ func (h Hypothesis) Explain(rules kernel.Rules) (*Explanation, error) {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 	tool := newToolFacts(h, rules, d.Action, leaves)
-	for _, a := range d.Action.Arguments[len(leaves):] { // addresses in a command line
+	for _, a := range d.Action.Arguments[len(leaves):] { // the remaining arguments are addresses in a command line
 		leaves = append(leaves, hook.Leaf{Path: a.Path, Top: a.Path, Value: a.Shown})
 	}
 	e := &Explanation{
 		Tool: tool, Context: h.Label, Owner: h.Owner,
-		Mark: d.Mark, Trust: d.Trust, Arguments: append([]floodmark.Argument{}, d.Action.Arguments...), // programs want a list
+		Mark: d.Mark, Trust: d.Trust, Arguments: append([]floodmark.Argument{}, d.Action.Arguments...), // a list even if it is empty
 		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: append([]floodmark.Reason{}, d.Decision.Reasons...), Remedy: d.Decision.Remedy, Spared: report.Spared(d),
 		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), Leaves: leaves,
 	}
@@ -182,8 +184,8 @@ func (h Hypothesis) Explain(rules kernel.Rules) (*Explanation, error) {
 	return e, err
 }
 
-// newToolFacts looks the tool up as the kernel does. What the result would
-// bring is only told here: the kernel writes it down when a call may run.
+// newToolFacts looks the tool up as the kernel does. It adds the label that the result would have,
+// which is not in the decision.
 func newToolFacts(h Hypothesis, rules kernel.Rules, a floodmark.Action, leaves []hook.Leaf) ToolFacts {
 	at := catalog.Places{Project: h.Project, Home: h.Home}
 	use := rules.Catalog.Classify(a.Tool, leaves, nil, at)
@@ -196,7 +198,7 @@ func newToolFacts(h Hypothesis, rules kernel.Rules, a floodmark.Action, leaves [
 	return t
 }
 
-// levels asks the kernel the same question at every level.
+// levels judges the call with content of every trust and secrecy.
 func (h Hypothesis) levels(rules kernel.Rules) ([]LevelRow, error) {
 	var rows []LevelRow
 	for t := int(floodmark.System); t >= 0; t-- {
@@ -219,7 +221,7 @@ func (h Hypothesis) levels(rules kernel.Rules) ([]LevelRow, error) {
 	return rows, nil
 }
 
-// verdictWord is the verdict that counts: in a dry run, what it would be.
+// verdictWord returns the verdict, or what it would be if the policy is not enforced.
 func verdictWord(d floodmark.Decision) string {
 	if d.Would != "" {
 		return d.Would
@@ -227,7 +229,8 @@ func verdictWord(d floodmark.Decision) string {
 	return d.Verdict.String()
 }
 
-// inBox reports whether the call would run in a box, if its agent runs what it is given.
+// inBox reports whether the call would run in a box, provided that its agent runs the replaced
+// command.
 func (h Hypothesis) inBox(rules kernel.Rules) (bool, error) {
 	h.boxes = agents.CanRewrite(h.Agent, h.Call)
 	d, err := h.decide(rules)
