@@ -38,7 +38,8 @@ func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.Pendin
 	return out, nil
 }
 
-// answers reports whether the caller may answer a question: others neither see nor answer it.
+// answers reports whether the caller may answer a question. Callers who may not answer it do not
+// see it either.
 func (d *Desk) answers(who httpapi.Identity, t *tale, o approval.Open) bool {
 	return d.MayAnswer == nil || d.MayAnswer(who.Groups, t.session, t.state.Agent, o.Tools())
 }
@@ -111,8 +112,8 @@ func codes(list []floodmark.Code) []string {
 	return words
 }
 
-// Answer implements [httpapi.Owner]. On a laptop a person proves to be one by
-// typing the code that was shown at the terminal; a name alone does nothing.
+// Answer implements [httpapi.Owner]. On a laptop, an approval needs the code that was shown at the
+// terminal, which proves that a person typed it. A ticket or session is not enough.
 func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, error) {
 	cmd := approval.Command{
 		Code: strings.ToLower(strings.TrimSpace(r.GetCode())), Ticket: floodmark.TicketID(r.GetTicket()), Calls: int(r.GetCalls()),
@@ -159,7 +160,8 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	return &wire.AnswerResponse{Answered: answered, Notice: did.Notice}, nil
 }
 
-// asked returns the session of the question that is answered.
+// asked returns the session of the question that is answered. If the request has a code, the code
+// decides.
 func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, cmd *approval.Command) (journal.Session, error) {
 	if cmd.Code != "" {
 		cmd.Ticket = ""
@@ -178,12 +180,12 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, 
 	return d.named(ctx, who.Tenant, session)
 }
 
-// maxGuessed bounds the sessions a guess is counted in.
+// maxGuessed bounds the sessions in which a wrong code is counted.
 const maxGuessed = 64
 
-// guessed counts an unknown code in every session that waits for an answer: a guess does not say
-// which question it is for. The sessions void codes after too many guesses, and then check no more
-// codes for a while, so few facts are written.
+// guessed counts an unknown code as a wrong one in every session that waits for an answer, because
+// a code does not say which question it is for. A session voids its codes after too many wrong
+// ones, and then checks no codes for a while, so few facts are written.
 func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.Command) {
 	if len(cmd.Code) != approval.CodeLength {
 		return
@@ -194,7 +196,7 @@ func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.C
 			continue
 		}
 		counted[p.Session] = true
-		_, _ = d.Monitor.Answer(ctx, p.Session, cmd) // a guess that is not counted there is refused here
+		_, _ = d.Monitor.Answer(ctx, p.Session, cmd) // on an error it is not counted there, but asked refuses it anyway
 	}
 }
 
@@ -251,8 +253,8 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest 
 	return did, wire.FromLabel(v.State.Mark()), nil
 }
 
-// grantNamed returns the approval that a request names: by its session and its ticket, or by the
-// end of the ticket, if only one that holds ends so.
+// grantNamed returns the session and ticket of the approval that a request names. Without a
+// session, the end of the ticket is enough, if exactly one approval in effect ends with it.
 func (d *Desk) grantNamed(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (s journal.Session, ticket string, err error) {
 	session, ticket := r.GetSession(), r.GetTicket()
 	if session == "" {

@@ -15,20 +15,21 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// askedCalls are the calls of open questions as people saw them when they were asked. They are made
-// while the session is read, from the journal alone, so it does not matter which node asked, nor
-// whether it still runs. The zero askedCalls, used for a laptop's copy, makes none.
+// askedCalls holds the calls of open questions, in the words in which people saw them. It is filled
+// from the journal alone while a session is read, so it does not matter which node asked, nor
+// whether that node still runs. The zero askedCalls, which is used for a laptop's copy, stays
+// empty.
 type askedCalls struct {
 	words wording
 	now   time.Time
 	calls []askedCall
 }
 
-// wording is [monitor.Monitor.Words].
+// A wording puts a call into words, as [monitor.Monitor.Words] does.
 type wording func(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error)
 
-// An askedCall is one call of a question. A ticket and what was shown identify it: its place in the
-// list changes when others are answered or added.
+// An askedCall is one call of a question. It is identified by its ticket and what was shown. Its
+// index in the question cannot be used, because it changes when other calls are answered or added.
 type askedCall struct {
 	ticket   floodmark.TicketID
 	shown    floodmark.Shown
@@ -37,15 +38,15 @@ type askedCall struct {
 
 func (d *Desk) newAsked() askedCalls { return askedCalls{words: d.Monitor.Words, now: d.Now()} }
 
-// ask records that a question shows a call; the state is the one just before. A call that cannot be
-// worded is listed without words.
+// ask puts a call of a question into words, from the state before the question. A call for which
+// that fails is listed without words.
 func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest, shown floodmark.Shown) {
 	if t.asked.words == nil || !t.asked.now.Before(until) {
 		return
 	}
 	i := t.asked.find(id, shown)
 	if i >= 0 && reflect.DeepEqual(t.asked.calls[i].shown, shown) {
-		return // asked again: the words stay
+		return // the call was asked again, and has its words already
 	}
 	if i >= 0 {
 		t.asked.calls = slices.Delete(t.asked.calls, i, i+1)
@@ -61,14 +62,14 @@ func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest
 	}
 }
 
-// find returns the place of a call; below zero if it has no words.
+// find returns the index of a call, or a negative number if it has no words.
 func (a *askedCalls) find(id floodmark.TicketID, shown floodmark.Shown) int {
 	return slices.IndexFunc(a.calls, func(c askedCall) bool {
 		return c.ticket == id && approval.SameCall(c.shown, shown)
 	})
 }
 
-// question returns a call of an open question in words.
+// question returns the words of a call. It returns false if there are none.
 func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (approval.Question, bool) {
 	i := a.find(id, shown)
 	if i < 0 {
@@ -78,7 +79,7 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 }
 
 // push returns what a person is shown of a push. It is not in the journal, so only the monitor that
-// asked has it; an approval of it counts at no other, nor after a restart.
+// asked the question has it, until its restart. The push can only be approved at that monitor.
 func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (*hook.Push, hook.Remote) {
 	for _, p := range d.Monitor.Pending(s.Tenant) {
 		if p.Session != s || p.Ticket != o.ID || p.Seen != o.Seen() {
@@ -93,9 +94,9 @@ func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (
 	return nil, hook.Remote{}
 }
 
-// asks returns the session whose question is answered by its ticket alone, whichever node asked it;
-// it is empty if there is none. If a session cannot be read, it may have the question: then an
-// approval has to name the session.
+// asks finds the session of a question by its ticket alone, whichever node asked the question. The
+// session is empty if there is none. If some sessions cannot be read, an approval must name the
+// session, because one of them may have the question.
 func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Command) (journal.Session, error) {
 	if cmd.Ticket == "" {
 		return journal.Session{}, nil
@@ -115,7 +116,7 @@ func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Comm
 	return s, err
 }
 
-// tickets returns the names of the questions that have not ended.
+// tickets returns the tickets of the questions that have not expired.
 func (t *tale) tickets(now time.Time) (list []floodmark.TicketID) {
 	for _, o := range t.state.Book.Tickets {
 		if now.Before(o.Expires) {

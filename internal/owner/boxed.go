@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// inBox reports a decision that let a command run in a box.
+// inBox reports whether a decision allowed a command in a box.
 func inBox(f floodmark.ActionDecided) bool { return f.Decision.Word() == floodmark.Contain }
 
 // count adds a decision to the figures of a session.
@@ -30,8 +30,8 @@ func (t *tale) count(f floodmark.ActionDecided) {
 	}
 }
 
-// boxEnded notes how the command of a decision ended. The ledger has the call until its result is
-// applied.
+// boxEnded records the result of a command in a box with its decision. It must be called before the
+// result is applied, because the ledger knows the call of the result only until then.
 func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	src, ok := t.state.Ledger.Source(f.Node)
 	if !ok || f.BoxTicket == "" {
@@ -47,7 +47,8 @@ func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	}
 }
 
-// boxRun describes a command that ran in a box, and how it ended.
+// boxRun describes a command that was allowed in a box, and how it ended. It returns nil for any
+// other decision.
 func boxRun(t told) *wire.BoxRun {
 	if !inBox(t.fact) {
 		return nil
@@ -59,7 +60,7 @@ func boxRun(t told) *wire.BoxRun {
 	return b
 }
 
-// commandOf returns the command line of a call, as the journal may show it.
+// commandOf returns the command line of a call as it is in the journal.
 func commandOf(a floodmark.Action) string {
 	for _, arg := range a.Arguments {
 		if arg.Path == "command" {
@@ -69,9 +70,9 @@ func commandOf(a floodmark.Action) string {
 	return ""
 }
 
-// boxLine says how a command ended in its box.
+// boxLine returns a line on how a command ended in its box.
 func boxLine(f *floodmark.ContentArrived) string {
-	const signalled = 128 // what a shell adds to the number of a signal
+	const signalled = 128 // a shell's exit code for a signal is this plus its number
 	switch {
 	case f == nil:
 		return "no result yet"
@@ -97,7 +98,8 @@ func boxLine(f *floodmark.ContentArrived) string {
 	return line
 }
 
-// boxOver reports a result that came from a box.
+// boxOver fills in the event for a result that came from a box. It returns false if the result did
+// not.
 func (d *Desk) boxOver(ctx context.Context, o monitor.Observation, f floodmark.ContentArrived, out *wire.WatchResponse) bool {
 	if f.BoxTicket == "" {
 		return false
@@ -142,7 +144,7 @@ func (d *Desk) boxedToday(ctx context.Context, tenant string) (n int64, err erro
 	return n, nil
 }
 
-// boxedSince reports a decision of that time that let a command run in a box.
+// boxedSince reports whether an entry is a decision since a time that allowed a command in a box.
 func boxedSince(e journal.Entry, since time.Time) bool {
 	if e.Time().Before(since) || !bytes.Contains(e.Body, []byte(floodmark.Boxed.String())) {
 		return false

@@ -20,18 +20,19 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Bundles are rules that their authors signed, of all tenants that have some.
+// Bundles gives access to the signed rules of all tenants.
 type Bundles struct {
 	Store bundle.Store
-	// Settings returns whose signatures count for a tenant; nil: it has no bundles.
+	// Settings returns a tenant's settings, with the keys of its authors; nil if the tenant has no
+	// bundles.
 	Settings func(tenant string) *config.Bundles
-	// Compile reads a tenant's policy, or says what is wrong and where.
+	// Compile compiles a tenant's policy. The error says what is wrong, and where.
 	Compile func(tenant string, text []byte) (config.Rules, error)
 	// Look makes this node see a rollout at once.
 	Look func(ctx context.Context, tenant string)
 }
 
-// How many versions are listed at once.
+// The default and the maximum of the versions in one list.
 const (
 	usualBundles = 20
 	maxBundles   = 100
@@ -110,7 +111,7 @@ func (d *Desk) version(ctx context.Context, who httpapi.Identity, set *config.Bu
 	return out, b, nil
 }
 
-// described words a bundle; wrong says why it cannot be used.
+// described describes a bundle. wrong is why it cannot be used, or nil.
 func (d *Desk) described(who httpapi.Identity, b bundle.Bundle, sealed []byte, wrong error) *wire.Bundle {
 	out := &wire.Bundle{Version: b.Version, Floor: b.Floor, Note: b.Note, Signer: bundle.FormatKey(bundle.Signer(sealed))}
 	if b.Version > 0 {
@@ -179,8 +180,8 @@ func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.
 	return out, d.act(ctx, who, "bundle-published", text, func() error { return d.Signed.Store.Publish(ctx, r.GetSealed()) })
 }
 
-// act records what the caller is about to do, does it, and records if it failed: nothing is done
-// without a record in the journal.
+// act records in the journal what the caller is about to do, and then does it, so that nothing is
+// done without a record. If it fails, that is recorded, too.
 func (d *Desk) act(ctx context.Context, who httpapi.Identity, kind, text string, do func() error) error {
 	at := journal.Session{Tenant: who.Tenant, ID: monitor.Incidents}
 	if err := d.Monitor.Note(ctx, at, floodmark.IncidentSeen{Kind: kind, Text: text + ", by " + byOf(who)}); err != nil {
@@ -198,7 +199,7 @@ func (d *Desk) act(ctx context.Context, who httpapi.Identity, kind, text string,
 	return errors.Join(err, noted)
 }
 
-// byOf names the caller, on one line that shows every character.
+// byOf returns the caller's name and channel on one line of printable characters.
 func byOf(who httpapi.Identity) string {
 	const most = 200
 	name := strings.Map(func(r rune) rune {
@@ -221,5 +222,5 @@ func rolloutOf(r bundle.Rollout) *wire.Rollout {
 	return out
 }
 
-// seconds returns a time as bundles have it.
+// seconds returns a time in the precision of bundles.
 func seconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

@@ -22,8 +22,8 @@ func (d *Desk) Cleaning(here bool) *Desk {
 	return d
 }
 
-// cleanerFor returns the cleaner, for a person at a terminal of this machine: other callers would
-// be shown files, and a script would approve anything.
+// cleanerFor returns the cleaner if the caller is a person at a terminal of this machine. Other
+// callers must not see the files, and a script would approve anything.
 func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cleaner, error) {
 	switch {
 	case who.Channel != httpapi.OwnerSocket || !atTerminal(ctx):
@@ -34,7 +34,7 @@ func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cle
 	return d.cleaner, nil
 }
 
-// cleaned words an error.
+// cleaned returns an error of the cleaner in the form for callers.
 func cleaned(err error) error {
 	if errors.Is(err, clean.ErrFolder) || errors.Is(err, clean.ErrList) {
 		return fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
@@ -98,7 +98,7 @@ func (d *Desk) Clean(ctx context.Context, who httpapi.Identity, r *wire.CleanReq
 	return &wire.CleanResponse{Removed: int64(p.Removed), Left: int64(p.Left), Stays: staying(p.Stays), More: int64(p.More)}, nil
 }
 
-// endorseFiles trusts files that were shown.
+// endorseFiles endorses files that were shown.
 func (d *Desk) endorseFiles(ctx context.Context, who httpapi.Identity, list string) (*wire.EndorseResponse, error) {
 	c, err := d.cleanerFor(ctx, who)
 	if err != nil {
@@ -115,7 +115,7 @@ func (d *Desk) endorseFiles(ctx context.Context, who httpapi.Identity, list stri
 	return out, nil
 }
 
-// withdrawFile withdraws the owner's trust in a file.
+// withdrawFile withdraws the endorsement of a file.
 func (d *Desk) withdrawFile(ctx context.Context, who httpapi.Identity, digest string) (*wire.WithdrawResponse, error) {
 	c, err := d.cleanerFor(ctx, who)
 	if err != nil {

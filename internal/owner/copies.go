@@ -19,8 +19,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// maxCopied bounds the bytes of laptops' facts that one request reads: a laptop may send more than
-// an agent here could write.
+// maxCopied bounds the bytes of laptops' facts that one request reads. A laptop may have sent more
+// facts than an agent could have caused.
 const maxCopied = 64 << 20
 
 // explains selects decisions to explain, and sees is called with each entry; both may be nil.
@@ -35,8 +35,8 @@ type found struct {
 	tell func(explains, sees) (*tale, error)
 }
 
-// find finds the session an owner names: the copy of a laptop's session, if there is one, or one of
-// this monitor's own. No session here has a name like a copy's.
+// find finds the session that an owner names: the copy of a laptop's session if there is one, or
+// else a session of this monitor. The two kinds of names cannot be confused.
 func (d *Desk) find(ctx context.Context, who httpapi.Identity, name string) (found, error) {
 	c, err := d.copyNamed(ctx, who, name)
 	switch {
@@ -61,8 +61,8 @@ func (c copied) name() journal.Session {
 	return journal.Session{Tenant: c.of.Tenant, ID: floodmark.SessionID(LaptopSession(string(c.of.ID), string(c.Session)))}
 }
 
-// copyNamed finds a copy by the whole name of its session, or by the beginning of it if only one
-// begins so. It does not see other tenants' laptops.
+// copyNamed finds a copy by the name of its session, or by a beginning of the name that only one
+// copy has. It does not find copies of other tenants.
 func (d *Desk) copyNamed(ctx context.Context, who httpapi.Identity, name string) (copied, error) {
 	missing := fmt.Errorf("%w: there is no copy %q", httpapi.ErrNotFound, name)
 	rest, is := strings.CutPrefix(name, laptopPrefix)
@@ -129,7 +129,7 @@ func (d *Desk) machineNamed(ctx context.Context, who httpapi.Identity, word stri
 	return machines.Machine{}, fmt.Errorf("%w: %d laptops are called %q; say the id of one; «floodmark fleet machines --all» lists them", httpapi.ErrInvalid, n, word)
 }
 
-// copies lists the copies of one laptop's sessions. One that cannot be read is in the list, with
+// copies lists the copies of one laptop's sessions. A copy that cannot be read is in the list with
 // the reason.
 func (d *Desk) copies(ctx context.Context, who httpapi.Identity, r *wire.SessionsRequest, limit int) (*wire.SessionsResponse, error) {
 	if d.Mirror == nil {
@@ -166,7 +166,7 @@ func (d *Desk) copySummary(ctx context.Context, c copied, left *int) (*wire.Sess
 	switch {
 	case err == nil:
 		return t.summary(d.Now()), nil
-	case errors.Is(err, httpapi.ErrInvalid): // it is too large
+	case errors.Is(err, httpapi.ErrInvalid): // the copy is too large
 		return &wire.Session{
 			Id: printedID(c.name()), Facts: c.Head.Seq, Written: timestamppb.New(c.At), Opened: timestamppb.New(c.At),
 			Mark: wire.FromLabel(floodmark.Label{}), Problem: "not read: these copies are too large to be looked at together",
@@ -175,16 +175,16 @@ func (d *Desk) copySummary(ctx context.Context, c copied, left *int) (*wire.Sess
 	return nil, err
 }
 
-// printedID returns a session's name as valid UTF-8: a laptop may have sent any bytes.
+// printedID returns a session's name as valid UTF-8, because a laptop may have sent any bytes.
 func printedID(s journal.Session) string { return strings.ToValidUTF8(string(s.ID), "\uFFFD") }
 
-// tellCopy reads a copy from its beginning and checks that its chain leads to its head. If a copy
-// was changed, or holds facts this program does not know, it is read up to there, with what is
-// wrong.
+// tellCopy reads a copy from its beginning and checks that its chain leads to its head. If the copy
+// was changed, or contains facts that this program does not know, the tale ends there and says what
+// is wrong.
 func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explains, see sees) (*tale, error) {
 	keys, err := machines.KeyOf(c.of.JournalKey)
 	if err != nil {
-		keys = note.VerifierList() // then no tombstone is accepted
+		keys = note.VerifierList() // without a key, no tombstone is accepted
 	}
 	tooLarge := fmt.Errorf("%w: the copy of session %q is too large to be shown", httpapi.ErrInvalid, printedID(c.name()))
 	if *left < 0 { // earlier copies used up the limit
@@ -223,22 +223,22 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 // A copyReader builds a tale from a copy.
 type copyReader struct {
 	copied
-	keys    note.Verifiers // the laptop's
-	nodes   note.Verifiers // the fleet's
+	keys    note.Verifiers // the laptop's keys
+	nodes   note.Verifiers // the keys of the fleet's nodes
 	t       *tale
-	hides   uint64 // entries before the last tombstone are checked and not shown
-	dumb    bool   // nor are those after an unreadable one
-	reached bool   // its head was met
+	hides   uint64 // the last tombstone; entries before it are checked, but not shown
+	dumb    bool   // an entry was not understood; later ones are checked, but not shown
+	reached bool   // the last entry that the laptop sent was found
 }
 
-// wrong notes the first error.
+// wrong records what is wrong, if nothing was recorded before.
 func (r *copyReader) wrong(format string, args ...any) {
 	if r.t.problem == "" {
 		r.t.problem = fmt.Sprintf(format, args...)
 	}
 }
 
-// take takes one entry; it returns false where the chain breaks.
+// take adds one entry to the tale. It returns false if the chain is broken there.
 func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 	stone, is := r.stone(e)
 	switch {
@@ -264,7 +264,7 @@ func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 	return true
 }
 
-// safeKind returns the word for a kind of fact, if it is a known one.
+// safeKind returns a kind of fact if it looks like one, or "unknown".
 func safeKind(kind string) string {
 	const most = 40
 	if kind == "" || len(kind) > most || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz-") != "" {
@@ -273,8 +273,8 @@ func safeKind(kind string) string {
 	return kind
 }
 
-// stone returns the tombstone in an entry, if it was signed by the laptop for what it erased
-// itself, or by a node for what was erased here.
+// stone returns the tombstone in an entry. It must be signed by the laptop if the laptop erased the
+// session, or by a node if the copy was erased here.
 func (r *copyReader) stone(e journal.Entry) (journal.Tombstone, bool) {
 	keys, of := r.keys, journal.Session{ID: r.Session}
 	switch e.Kind {
@@ -288,7 +288,7 @@ func (r *copyReader) stone(e journal.Entry) (journal.Tombstone, bool) {
 	return stone, err == nil && stone.Session == of && stone.Link == e.Link()
 }
 
-// end checks whether the copy reached its head.
+// end records an error if the copy does not reach its head.
 func (r *copyReader) end() {
 	if !r.reached {
 		r.wrong("it was changed: it does not lead to the entry %d that the laptop sent last", r.Head.Seq)

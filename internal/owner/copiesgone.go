@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// maxOld is how many copies are erased in one step.
+// maxOld is how many copies are listed and erased at a time.
 const maxOld = 256
 
 // copyStone returns the name of a copy in its tombstone. A name that is too long for that is
@@ -31,8 +31,8 @@ func copyStone(tenant string, id machines.ID, s floodmark.SessionID) journal.Ses
 	return journal.Session{Tenant: tenant, ID: floodmark.SessionID(name)}
 }
 
-// buryCopy erases a copy that ends at head, and puts a signed tombstone there. The mark is the
-// strictest, and judges no session.
+// buryCopy erases a copy up to its head, and puts a signed tombstone there. The tombstone's mark is
+// the strictest, but no session is judged by it.
 func buryCopy(ctx context.Context, book machines.Book, signer note.Signer, c machines.OldCopy, at time.Time, why string) (journal.Tombstone, bool, error) {
 	t, err := journal.SignTombstone(signer, journal.Tombstone{Session: copyStone(c.Tenant, c.Machine, c.Session), Link: c.Head, At: at.UnixNano(), Why: why})
 	if err != nil {
@@ -42,8 +42,8 @@ func buryCopy(ctx context.Context, book machines.Book, signer note.Signer, c mac
 	return t, done, err
 }
 
-// LetCopiesGo erases copies of laptops' sessions that have not grown since then. It does nothing if
-// the database's role may not erase.
+// LetCopiesGo erases the copies of laptops' sessions that have not grown since a time. It does
+// nothing if the database's role may not erase.
 func LetCopiesGo(ctx context.Context, book machines.Book, signer note.Signer, since, now time.Time) (gone int, err error) {
 	for {
 		list, err := book.Old(ctx, since, maxOld)
@@ -69,8 +69,7 @@ func LetCopiesGo(ctx context.Context, book machines.Book, signer note.Signer, si
 	}
 }
 
-// forgetCopy erases the copy of a laptop's session that was named in full. The session on the
-// laptop stays.
+// forgetCopy erases the copy of a laptop's session. The session on the laptop is not changed.
 func (d *Desk) forgetCopy(ctx context.Context, who httpapi.Identity, c copied, why string) (*wire.ForgetResponse, error) {
 	said := floodmark.IncidentSeen{Kind: "copy-forgotten", Text: fmt.Sprintf("%s (%s) erases the copy of session %q of machine %s, %d entries", who.Name, who.Channel, printedID(c.name()), c.of.ID, c.Head.Seq)}
 	if err := d.Incident(ctx, journal.Session{Tenant: who.Tenant, ID: monitor.Incidents}, said); err != nil {

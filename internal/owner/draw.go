@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// draw writes a graph in the given format.
+// draw returns a graph in the given format.
 func draw(g *graph.Graph, format string) (*wire.GraphResponse, error) {
 	switch format {
 	case "turngraph", "":

@@ -11,14 +11,15 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A trail follows the questions of a session: which decision led to which, who answered, and which
-// calls an approval allowed. A person needs it after a wrong approval.
+// A trail records what became of the questions of a session: which decision led to a question, who
+// answered it, and which calls an approval allowed. A person needs it after a wrong approval.
 type trail struct {
 	session journal.Session
-	// of are the questions by the decision that led to them, or that they allowed.
+	// of maps a decision to the question that it led to, or to the question whose approval allowed
+	// it.
 	of    map[uint64]floodmark.TicketID
 	lines map[floodmark.TicketID][]string
-	ran   map[floodmark.CallID]floodmark.TicketID // the last right by which a call ran
+	ran   map[floodmark.CallID]floodmark.TicketID // the approval by which each call ran last
 	last  uint64                                  // the newest decision
 	extra map[floodmark.TicketID]int
 }
@@ -33,7 +34,7 @@ func newTrail(s journal.Session) *trail {
 	}
 }
 
-// see adds one entry.
+// see adds an entry of the session.
 func (t *trail) see(e journal.Entry, f floodmark.Fact) {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
@@ -65,7 +66,7 @@ func (t *trail) see(e journal.Entry, f floodmark.Fact) {
 	}
 }
 
-// decided notes a call that an approval allowed.
+// decided records a call if an approval allowed it.
 func (t *trail) decided(e journal.Entry, f floodmark.ActionDecided) {
 	if f.Action.Kind != floodmark.CallTool {
 		return
@@ -87,7 +88,7 @@ func (t *trail) decided(e journal.Entry, f floodmark.ActionDecided) {
 	t.add(id, text)
 }
 
-// goneTo says where a call went.
+// goneTo describes where a call went, by its arguments.
 func goneTo(f floodmark.ActionDecided) string {
 	var list []string
 	for i, a := range f.Action.Arguments {
@@ -125,7 +126,7 @@ func (t *trail) add(id floodmark.TicketID, line string) {
 	t.lines[id] = append(t.lines[id], line)
 }
 
-// followed returns what followed from the approval that a decision led to, or ran by.
+// followed returns what followed from the approval that a decision led to, or that allowed it.
 func (t *trail) followed(seq uint64) []string {
 	id, ok := t.of[seq]
 	lines := t.lines[id]

@@ -10,28 +10,28 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Hub passes events to all watchers. A slow watcher delays nothing: events that do not fit its
-// channel are dropped, and counted.
+// A Hub passes events to all watchers. A slow watcher delays nothing, because events that do not
+// fit into its channel are dropped and counted.
 type Hub struct {
 	closed chan struct{}
 
 	mu       sync.Mutex // guards what is below
 	ended    bool
 	watchers map[*Watcher]string // by tenant
-	// asked is a ring of the last entries about questions that were written here, and next is the
-	// place of the next one.
+	// asked is a ring of the last entries about questions that this node has written. next is the
+	// index of the next one.
 	asked [maxAsked]entryAt
 	known map[entryAt]bool
 	next  int
 }
 
 // maxAsked is how many entries about questions are remembered: more than a node writes in the time
-// for which a [lookout] looks back. One that is forgotten is reported twice.
+// for which a [lookout] looks back. An entry that was forgotten too early is reported twice.
 const maxAsked = 4096
 
 // A Watcher receives the events of a tenant.
 type Watcher struct {
-	// C has the events. It is never closed.
+	// C gets the events. It is never closed.
 	C      chan monitor.Observation
 	missed atomic.Int64
 }
@@ -44,7 +44,7 @@ func NewHub() *Hub {
 	return &Hub{closed: make(chan struct{}), watchers: map[*Watcher]string{}, known: map[entryAt]bool{}}
 }
 
-// Close tells all watchers to stop.
+// Close makes all watchers stop.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,16 +54,16 @@ func (h *Hub) Close() {
 	}
 }
 
-// Closed is closed when no more events will come.
+// Closed returns a channel that is closed when no more events will come.
 func (h *Hub) Closed() <-chan struct{} { return h.closed }
 
-// Tell passes on what happened here. It never blocks.
+// Tell passes an observation of this node to the watchers. It never blocks.
 func (h *Hub) Tell(o monitor.Observation) {
 	h.note(o)
 	h.hand(o)
 }
 
-// note remembers what was written here about questions.
+// note remembers the entries about questions that this node has written.
 func (h *Hub) note(o monitor.Observation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,14 +78,14 @@ func (h *Hub) note(o monitor.Observation) {
 	}
 }
 
-// told reports whether an entry about a question was written here.
+// told reports whether this node has written an entry about a question.
 func (h *Hub) told(at entryAt) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.known[at]
 }
 
-// hand sends an observation to the watchers of its tenant.
+// hand sends an observation to all watchers. A watcher checks the tenant itself.
 func (h *Hub) hand(o monitor.Observation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

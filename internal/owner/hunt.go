@@ -8,44 +8,46 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// hunts look for the sessions of tickets. Looking through all sessions of a tenant is expensive,
-// and every caller who may answer can name a ticket that does not exist. So one hunt of a tenant
-// runs at a time, for all requests that came before it began; later requests share the next one.
-// Made-up tickets delay no request for longer than two hunts. The zero hunts are ready.
+// A hunts looks for the sessions of tickets. Searching all sessions of a tenant is expensive, and
+// every caller who may answer can name a ticket that does not exist. So only one search (a hunt) of
+// a tenant runs at a time, for all requests that came before it began. Later requests share the
+// next hunt. So tickets that do not exist delay a request by at most two hunts. The zero hunts is
+// ready for use.
 type hunts struct {
 	mu sync.Mutex // guards all below
 	of map[string]*hunting
 }
 
-// hunting is the running hunt of a tenant, and the next one.
+// A hunting holds the running hunt of a tenant, and the next one.
 type hunting struct{ now, next *hunt }
 
-// A hunt looks for several tickets in one pass. The request that takes its turn looks for all.
+// A hunt looks for several tickets in one pass. The request that receives from turn does the search
+// for all.
 type hunt struct {
 	turn    chan struct{}
 	over    chan struct{}
-	wanted  map[floodmark.TicketID]*prey // fixed when the hunt begins
-	waiting int                          // requests that have not gone before it began
+	wanted  map[floodmark.TicketID]*prey // no more are added once the hunt has begun
+	waiting int                          // requests that wait for the hunt to begin
 
-	// The result, once it is over: whether all sessions were searched, or the error, and how many
-	// could not be read.
+	// The result, valid once over is closed. whole is set if all sessions were searched. passed is
+	// how many sessions could not be read.
 	whole  bool
 	err    error
 	passed int
 }
 
-// A prey is one ticket with the session it was found in.
+// A prey is a ticket that is looked for. at is its session, valid once found is closed.
 type prey struct {
 	found chan struct{}
 	at    journal.Session
 }
 
-// A search goes through sessions, each with its open tickets, until see returns false. It returns
-// how many it had to skip.
+// A search calls see with each session and its open tickets, until see returns false. It returns
+// how many sessions it could not read.
 type search func(ctx context.Context, see func(s journal.Session, open []floodmark.TicketID) (more bool)) (passed int, err error)
 
-// find returns the session that has an open ticket, or an empty one with how many sessions could
-// not be read.
+// find returns the session that has an open ticket. If there is none, it returns an empty session,
+// and how many sessions could not be read.
 func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, look search) (s journal.Session, passed int, err error) {
 	for ctx.Err() == nil {
 		r, p := h.join(tenant, id)
@@ -66,7 +68,7 @@ func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, 
 		}
 		if r.whole || r.err != nil {
 			return s, r.passed, r.err
-		} // otherwise the leading request was done, or cancelled
+		} // otherwise the request that searched has stopped early, so join the next hunt
 	}
 	return s, 0, ctx.Err()
 }
@@ -102,7 +104,7 @@ func (h *hunts) leave(tenant string, r *hunt) {
 	defer h.mu.Unlock()
 	t := h.of[tenant]
 	if t == nil || t.next != r {
-		return // it has begun
+		return // the hunt has begun
 	}
 	if r.waiting--; r.waiting == 0 {
 		t.next = nil
@@ -110,14 +112,14 @@ func (h *hunts) leave(tenant string, r *hunt) {
 	}
 }
 
-// tidy drops a tenant without hunts. The caller holds the lock.
+// tidy removes a tenant without hunts. Its caller holds the lock.
 func (h *hunts) tidy(tenant string, t *hunting) {
 	if t.now == nil && t.next == nil {
 		delete(h.of, tenant)
 	}
 }
 
-// lead looks for all tickets of the hunt, until its own is found.
+// lead does the search for all tickets of a hunt, until the ticket of its own request is found.
 func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, look search) {
 	h.mu.Lock()
 	h.of[tenant].now, h.of[tenant].next = r, nil
@@ -127,7 +129,7 @@ func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, loo
 	passed, err := look(ctx, func(s journal.Session, open []floodmark.TicketID) bool {
 		for _, id := range open {
 			if p := r.wanted[id]; p != nil {
-				delete(r.wanted, id) // the newest session counts
+				delete(r.wanted, id) // only the newest session with the ticket is used
 				p.at = s
 				close(p.found)
 				got = got || p == own
@@ -141,7 +143,7 @@ func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, loo
 	}
 }
 
-// end lets the next hunt begin.
+// end ends a hunt, and lets the next one begin.
 func (h *hunts) end(tenant string, r *hunt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Laptops are the machines of a fleet that ask its people.
+// Laptops gives access to the questions that the laptops of a fleet ask its people.
 type Laptops interface {
-	// Asked returns the open questions that the caller may answer, in sessions that [LaptopSession]
-	// names.
+	// Asked returns the open questions that the caller may answer. Their sessions have names made
+	// by [LaptopSession].
 	Asked(ctx context.Context, who httpapi.Identity) ([]*wire.Question, error)
-	// Answer stores an answer until the laptop fetches it; false if the caller has no such
-	// question. Without a session the ticket must be that of one laptop only.
+	// Answer stores an answer until the laptop fetches it. It returns false if there is no such
+	// question that the caller may answer. Without a session, only one laptop may have the ticket.
 	Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error)
 }
 
@@ -25,7 +25,7 @@ const laptopPrefix = monitor.CopyPrefix
 // LaptopSession returns the name that a fleet's people use for a session on a laptop.
 func LaptopSession(machine, session string) string { return laptopPrefix + machine + "/" + session }
 
-// askedByLaptops returns their questions, in one session or in all.
+// askedByLaptops returns the laptops' questions, in one session or in all.
 func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session string) ([]*wire.Question, error) {
 	if d.Laptops == nil || session != "" && !strings.HasPrefix(session, laptopPrefix) {
 		return nil, nil
@@ -43,9 +43,10 @@ func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session
 	return of, nil
 }
 
-// answerLaptop answers a question of a laptop; false if it is none. A ticket alone is enough,
-// unless a session of the fleet's own agents has a question of that name, which then is meant: a
-// laptop chooses its tickets, and must not take answers meant for others.
+// answerLaptop answers a question of a laptop. It returns false if the request is not for one. A
+// ticket alone is enough, unless a session of this monitor has a question with the same ticket,
+// which takes precedence: a laptop chooses its own tickets, and must not get answers that are meant
+// for another question.
 func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest, named string) (*wire.AnswerResponse, bool, error) {
 	if d.Laptops == nil || r.GetCode() != "" || named != "" && !strings.HasPrefix(named, laptopPrefix) {
 		return nil, false, nil

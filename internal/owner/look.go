@@ -200,7 +200,7 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	return out, nil
 }
 
-// elder returns the grants for whole projects of sessions without recent events.
+// elder returns the grants for whole projects that were given in sessions without recent events.
 func (d *Desk) elder(ctx context.Context, tenant string, have []*wire.Grant) (list []*wire.Grant) {
 	if d.Lasting == nil {
 		return nil
@@ -216,12 +216,13 @@ func (d *Desk) elder(ctx context.Context, tenant string, have []*wire.Grant) (li
 	return list
 }
 
-// recentTime is how far back open questions and grants can be: approvals end after a day at the
-// latest, questions of quiet hours after two.
+// recentTime is the age that open questions and grants can have at most. Approvals end after at
+// most a day, and questions that are held in quiet hours after at most two.
 const recentTime = 51 * time.Hour
 
-// each reads a session, or all that were written to lately. A named one must be readable; of the
-// others the unreadable ones are returned.
+// each calls see with the session of a name, or with all recent sessions if the name is empty. If a
+// named session cannot be read, it returns an error. Of all sessions, it skips those that cannot be
+// read, and returns them.
 func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) (unread, error) {
 	if name == "" {
 		return d.recent(ctx, tenant, func(t *tale) bool { see(t); return true })
@@ -255,7 +256,7 @@ func grants(t *tale) []*wire.Grant {
 	return list
 }
 
-// inAdvance returns the policy's standing approvals that have not ended.
+// inAdvance returns the policy's standing approvals that have not expired.
 func (d *Desk) inAdvance(tenant string) []*wire.Grant {
 	var list []*wire.Grant
 	for _, s := range d.Rules(tenant).Policy.Standing() {
@@ -312,16 +313,16 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	case err == nil:
 	case ctx.Err() != nil, errors.Is(err, journal.ErrBroken), errors.Is(err, monitor.ErrNoTenant):
 		return nil, err
-	default: // a caller sent here by this error must not be sent here again
+	default: // errors of the journal refer the caller to status, so status itself must not fail
 		out.Warnings = slices.Insert(out.Warnings, 0, silent)
 	}
 	return out, nil
 }
 
-// silent is what status says while the journal cannot be read.
+// silent is the warning in status while the journal cannot be read.
 const silent = "the journal does not answer, so agents are refused and sessions are not counted: see that its database runs, or that its disk has room; the monitor's log says what failed"
 
-// fromJournal adds to a status what only the journal has.
+// fromJournal adds to a status what must be read from the journal.
 func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusResponse) (err error) {
 	if out.Pauses, err = d.pauses(ctx, tenant); err != nil {
 		return err
@@ -338,7 +339,7 @@ func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusR
 	return err
 }
 
-// standing returns the limits of this installation that its owner should know.
+// standing returns the limits of this installation's protection that its owner should know.
 func (d *Desk) standing() []string {
 	var list []string
 	if d.Mode != "system" {

@@ -10,31 +10,33 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Elsewhere returns the entries in which questions of a tenant were recently asked, changed or
-// answered by any node, since so long ago, in the order of writing. The last moment's entries are
-// left out: this node's own are reported before they are listed.
+// Elsewhere returns the entries of the time from before now in which any node asked, changed or
+// answered questions of a tenant, in the order of writing. The newest entries are left out, so that
+// this node has reported its own entries before they are listed.
 type Elsewhere func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error)
 
-// How other nodes' questions are looked for.
+// The limits of looking for questions of other nodes.
 const (
-	// lookBack is how far a look goes back behind the one before: an entry becomes visible only
-	// when its transaction ends.
+	// lookBack is by how much a look overlaps with the previous one, because an entry becomes
+	// visible only when its transaction ends.
 	lookBack = 20 * time.Second
-	// lookFarthest bounds it after looks that failed. Most questions end before.
+	// lookFarthest bounds how far a look goes back after looks that failed. Most questions end
+	// earlier.
 	lookFarthest = 5 * time.Minute
-	lookTime     = 5 * time.Second // for one tenant, so that no slow one delays others for long
-	// maxRelayed bounds the sessions that one look reads; the others wait for the next.
+	lookTime     = 5 * time.Second // for one tenant, so that a slow one does not delay the others for long
+	// maxRelayed bounds the sessions that one look reads. Further sessions are read by the next
+	// one.
 	maxRelayed = 64
 )
 
-// A lookout tells watchers at this node of questions and answers at others. It queries each watched
-// tenant at intervals, however many watchers there are.
+// A lookout passes questions and answers of other nodes to the watchers at this node. It queries
+// the journal for each watched tenant at intervals, however many watchers there are.
 type lookout struct {
 	desk *Desk
 	of   map[string]*outlook // by tenant
 }
 
-// An outlook is what was seen of a tenant.
+// An outlook holds what was seen of a tenant.
 type outlook struct {
 	at   time.Time // the last look
 	seen map[entryAt]bool
@@ -46,7 +48,8 @@ type entryAt struct {
 	seq     uint64
 }
 
-// LookOut tells watchers here what is asked and answered at other nodes, until ctx ends.
+// LookOut passes what is asked and answered at other nodes to the watchers at this node, until ctx
+// ends.
 func (d *Desk) LookOut(ctx context.Context, every time.Duration) {
 	if d.Elsewhere == nil {
 		return
@@ -80,8 +83,9 @@ func (l *lookout) look(ctx context.Context) {
 	}
 }
 
-// tenant looks once. A session that cannot be read now is retried while it is recent; meanwhile
-// pending shows that other nodes' questions are missing.
+// tenant looks once for one tenant. A session that cannot be read now is tried again in the next
+// looks, while its entries are recent. Until then, the request Pending says that the session is
+// missing.
 func (l *lookout) tenant(ctx context.Context, tenant string, o *outlook) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -112,11 +116,12 @@ func (l *lookout) tenant(ctx context.Context, tenant string, o *outlook) {
 			}
 		}
 	}
-	o.seen = seen // entries not in the list are too old to come again
+	o.seen = seen // entries that are not in the list are too old to be listed again
 }
 
-// relay reads a session, and passes on what is new in it as if it had happened here. It reports
-// whether that is finished; it is for a session that cannot be read.
+// relay reads a session, and passes the new entries to the watchers as if they were written here.
+// It reports whether the entries are done with. They are, too, if the session is damaged, so that a
+// retry would not help.
 func (l *lookout) relay(ctx context.Context, s journal.Session, fresh []uint64) bool {
 	var entries []journal.Entry
 	t, err := l.desk.tell(ctx, s, nil, func(e journal.Entry, _ floodmark.Fact) {

@@ -1,5 +1,6 @@
-// Package owner answers the owner of agents: what happened, why, what waits for an answer, and the
-// answers themselves. It decides nothing: the door authenticates the caller, the monitor decides.
+// Package owner answers the requests of the owner of agents: what happened and why, which questions
+// are open, and the answers to them. It makes no decisions: package httpapi authenticates the
+// caller, and the monitor decides.
 package owner
 
 import (
@@ -16,66 +17,69 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A Desk holds all that answers an owner's requests.
+// A Desk answers the requests of owners.
 type Desk struct {
 	Monitor *monitor.Monitor
 	Journal journal.Journal
 	Hub     *Hub
 	// Codes has the codes of open questions, for people at a terminal.
 	Codes Codes
-	// Key and Evidence sign and check what is erased and kept.
+	// Key signs tombstones. Evidence is what the journal is verified with.
 	Key      journal.Key
 	Evidence journal.Evidence
-	// Facts about the service, for status.
+	// The next fields are shown by status.
 	Version, Engine, Place, Mode string
 	Started                      time.Time
-	// Rules returns the rules that hold for a tenant; Reload reads them again.
+	// Rules returns the rules in force for a tenant. Reload loads them again.
 	Rules  func(tenant string) Rules
 	Reload func(ctx context.Context, tenant string) Rules
-	// Protecting announces that the owner's own «floodmark protect» is about to change them.
+	// Protecting announces that the owner's own "floodmark protect" is about to change the rules.
 	Protecting func()
-	// Signed are the rules that their authors signed; nil if there are none.
+	// Signed are the signed rules of tenants; nil if there are none.
 	Signed *Bundles
-	// Notes are the warnings for people of a tenant, with the number of incidents.
+	// Notes returns the warnings for people of a tenant, and the number of incidents.
 	Notes func(tenant string) (lines []string, incidents int64)
-	// Nodes tells the operator about a normal passing state of several nodes; nil, or empty:
-	// nothing.
+	// Nodes returns a line for the operator about a temporary state of several nodes that is
+	// normal, or "". It is nil on a single node.
 	Nodes func() string
-	// Incident counts an incident and records it.
+	// Incident counts and records an incident.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
-	// Lasting names the sessions in which something was granted to a whole project; nil: none.
+	// Lasting returns the sessions in which something was granted to a whole project; nil if there
+	// are none.
 	Lasting func(tenant string) []floodmark.SessionID
-	// Kept is what undo can restore of what calls replaced; nil if nothing is kept.
+	// Kept stores what calls have replaced, for undo; nil if nothing is stored.
 	Kept *undo.Store
-	// Fleet joins and leaves a fleet; nil if that cannot be.
+	// Fleet joins and leaves a fleet; nil if this machine cannot join one.
 	Fleet Fleet
 	// Teams are the repositories of teams; nil without a disk.
 	Teams *Teams
 	// Elsewhere lists questions opened by other nodes; nil on a single node.
 	Elsewhere Elsewhere
-	// Laptops ask the people of a fleet; nil if none can.
+	// Laptops has the questions of a fleet's laptops; nil if no laptop can join.
 	Laptops Laptops
-	// Mirror has copies of laptops' sessions; nil if none can join.
+	// Mirror has the copies of laptops' sessions; nil if no laptop can join.
 	Mirror machines.Book
-	// MayAnswer says which groups may answer a question; nil: all callers. See [monitor.Config].
+	// MayAnswer reports whether members of these groups may answer a question; nil if all callers
+	// may. See [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 
 	hunts   hunts
-	cleaner *clean.Cleaner // nil unless it cleans
+	cleaner *clean.Cleaner // nil if no agents run on this machine
 }
 
 // A Fleet joins and leaves a fleet for a laptop.
 type Fleet interface {
 	Join(ctx context.Context, by string, r *wire.JoinRequest) (*wire.JoinResponse, error)
 	Leave(ctx context.Context, by string) (*wire.LeaveResponse, error)
-	// Line names the fleet that was joined and its state; empty for none.
+	// Line returns a line about the fleet that was joined and its state, or "" if none was.
 	Line() string
-	// Needs reports whether a session holds the record of joining, so that it must not be erased.
+	// Needs reports whether a session contains the record of joining, so that it must not be
+	// erased.
 	Needs(s journal.Session) bool
 }
 
-// Codes are the codes of open questions.
+// Codes knows the codes of open questions.
 type Codes interface {
 	// Code returns the code of a question that is open.
 	Code(s journal.Session, t floodmark.TicketID) (string, bool)
@@ -83,22 +87,23 @@ type Codes interface {
 	Named(code string) (journal.Session, floodmark.TicketID, bool)
 }
 
-// Rules are the rules in force and the result of the last try to change them.
+// Rules are the rules in force, and the result of the last attempt to change them.
 type Rules struct {
 	config.Rules
 	Loaded time.Time
-	// Fresh says that the last try brought other rules.
+	// Fresh is set if the last attempt put other rules in force.
 	Fresh bool
-	// Problems are the errors in the file on disk; Refused says that it does not hold because of
-	// them.
+	// Problems are the errors in the file on the disk. Refused is set if the file is not in force
+	// because of them.
 	Problems floodmark.Problems
 	Refused  bool
-	// Bundle says which versions of signed rules hold; empty where a file does.
+	// Bundle says which versions of signed rules are in force. It is empty if the rules are from a
+	// file.
 	Bundle string
 }
 
-// terminalKey marks a request from a terminal: only there a code is shown. A pipe, a script or a
-// model has none.
+// terminalKey marks a request from a terminal. Codes are shown only there, because a pipe, a script
+// or a model has no terminal.
 type terminalKey struct{}
 
 // AtTerminal marks a request as one from a person's terminal.

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Pause implements [httpapi.Owner]. Only a person at a terminal pauses, and only at the owner's own
-// socket: no script and no caller on the network may.
+// Pause implements [httpapi.Owner]. Only a person at a terminal can pause, and only over the
+// owner's own socket. Scripts and callers on the network cannot.
 func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
 	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nothing else can pause", httpapi.ErrInvalid)
@@ -60,8 +60,8 @@ func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseReq
 	return out, nil
 }
 
-// mayObserve reports whether the rules are the owner's alone, so that no tenant and no fleet relies
-// on their being enforced here.
+// mayObserve reports whether the rules are only the owner's. Only then may enforcement be switched
+// off, because a tenant or a fleet may rely on its rules being enforced here.
 func (d *Desk) mayObserve(tenant string) bool {
 	return tenant == "" && (d.Fleet == nil || d.Fleet.Line() == "") && d.Rules(tenant).Bundle == ""
 }
@@ -83,9 +83,9 @@ func (d *Desk) Resume(ctx context.Context, who httpapi.Identity, r *wire.ResumeR
 	return &wire.ResumeResponse{Ended: ended}, nil
 }
 
-// EndPauses ends the pauses whose time is over and returns what they let through. The daemon calls
-// it every second: a pause expires without it, but its account is written here. It also finds a
-// pause that began before a restart.
+// EndPauses ends the pauses whose time is over, and returns what they let through. The daemon calls
+// it every second. A pause expires without this call, but the summary of what it let through is
+// written here. It also finds pauses that began before a restart.
 func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseSummary, error) {
 	var all []*wire.PauseSummary
 	for _, tenant := range slices.Compact(slices.Sorted(slices.Values(append(d.Monitor.PausedTenants(), tenants...)))) {
@@ -99,8 +99,8 @@ func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseS
 	return all, nil
 }
 
-// end ends some pauses of a tenant, each with its account. One that still holds is ended first: an
-// error while counting does not prolong it.
+// end ends some pauses of a tenant, and returns a summary of each. A pause that is still in effect
+// is ended before its calls are counted, so that an error during the counting does not prolong it.
 func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Pause) bool, why, by string) ([]*wire.PauseSummary, error) {
 	list, err := d.Monitor.Paused(ctx, tenant)
 	if err != nil {
@@ -138,10 +138,10 @@ func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Paus
 	return all, nil
 }
 
-// maxPausedLines bounds the calls that an account names.
+// maxPausedLines bounds the calls that a summary lists.
 const maxPausedLines = 20
 
-// account counts what a pause let through.
+// account returns the summary of what a pause let through.
 func (d *Desk) account(ctx context.Context, tenant string, p floodmark.Pause) (*wire.PauseSummary, error) {
 	sum := &pausedSum{calls: map[string]int{}, out: &wire.PauseSummary{Pause: paused(p)}}
 	if p.Session != "" {
@@ -162,7 +162,7 @@ func (d *Desk) account(ctx context.Context, tenant string, p floodmark.Pause) (*
 	return sum.done(), nil
 }
 
-// tell counts one session. One that cannot be read is named instead.
+// tell counts the calls of one session. If the session cannot be read, the summary says so.
 func (s *pausedSum) tell(ctx context.Context, d *Desk, of journal.Session, p floodmark.Pause) error {
 	t, err := d.tell(ctx, of, nil, nil)
 	switch {
@@ -176,14 +176,14 @@ func (s *pausedSum) tell(ctx context.Context, d *Desk, of journal.Session, p flo
 	return nil
 }
 
-// A pausedSum is an account in the making.
+// A pausedSum is a summary that is being made.
 type pausedSum struct {
 	calls map[string]int
 	out   *wire.PauseSummary
 }
 
-// add counts what was decided in a session under a pause. The same call would have been asked about
-// once.
+// add counts the decisions of a session that a pause changed. Equal calls count as one question,
+// because they would have been asked about once.
 func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	type call struct {
 		tool floodmark.ToolRef
@@ -193,7 +193,7 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	for _, one := range t.decisions {
 		f := one.fact
 		if one.at.Before(p.From) || !letThrough(f.Decision, p) || f.Action.Kind == floodmark.CallModel ||
-			len(f.Decision.Verifiers) > 0 { // it only waited for verifiers
+			len(f.Decision.Verifiers) > 0 { // the call would only have waited for verifiers
 			continue
 		}
 		word := "asked"
@@ -214,7 +214,7 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	}
 }
 
-// letThrough reports a decision that only this kind of pause allowed.
+// letThrough reports whether a decision was allowed only because of this kind of pause.
 func letThrough(d floodmark.Decision, p floodmark.Pause) bool {
 	if len(d.Reasons) == 0 {
 		return false
@@ -222,7 +222,7 @@ func letThrough(d floodmark.Decision, p floodmark.Pause) bool {
 	return p.Observe && d.Reasons[0].Code == floodmark.DryRun || !p.Observe && d.Reasons[0].Code == floodmark.Paused
 }
 
-// done lists the calls, the most frequent first.
+// done returns the summary, with the most frequent calls first.
 func (s *pausedSum) done() *wire.PauseSummary {
 	names := make([]string, 0, len(s.calls))
 	for name := range s.calls {
@@ -242,7 +242,7 @@ func (s *pausedSum) done() *wire.PauseSummary {
 	return s.out
 }
 
-// pauses returns a tenant's pauses that hold.
+// pauses returns a tenant's pauses that are in effect.
 func (d *Desk) pauses(ctx context.Context, tenant string) ([]*wire.Pause, error) {
 	list, err := d.Monitor.Paused(ctx, tenant)
 	if err != nil {
@@ -261,7 +261,8 @@ func paused(p floodmark.Pause) *wire.Pause {
 	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By, Observe: p.Observe}
 }
 
-// pausing tells watchers of pauses. Sessions only repeat what the monitor's own facts say.
+// pausing fills in the event for the begin or end of a pause. It uses only the facts in the session
+// of pauses, because other sessions repeat them.
 func pausing(o monitor.Observation, f floodmark.Fact, out *wire.WatchResponse) bool {
 	if o.Session.ID != monitor.Pauses {
 		return false

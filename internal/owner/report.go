@@ -16,8 +16,8 @@ import (
 // maxReported bounds the incidents of one report.
 const maxReported = 1000
 
-// reportable lists the kinds of incidents that are found outside. What only the monitor can know is
-// accepted from no caller.
+// reportable reports whether a caller may report incidents of a kind. These kinds are found outside
+// the monitor; all others only the monitor itself records.
 func reportable(kind string) bool {
 	switch kind {
 	case "unmediated-call", "refused-call-ran", "unseen-session":
@@ -26,8 +26,8 @@ func reportable(kind string) bool {
 	return false
 }
 
-// said lists the kinds of the owner's decisions about what agents are shown, which are made outside
-// the monitor. Each time counts.
+// said reports whether a kind is a decision of the owner about tool definitions, which is made
+// outside the monitor. Each one is recorded, even if it is repeated.
 func said(kind string) bool {
 	switch kind {
 	case "definition-accepted", "definition-rejected", "definition-forgotten":
@@ -36,8 +36,8 @@ func said(kind string) bool {
 	return false
 }
 
-// Report implements [httpapi.Owner]. It leaves out what the session, or the list of incidents
-// without a session, holds already, so that a second look does not count twice.
+// Report implements [httpapi.Owner]. It leaves out incidents that are recorded already, in the
+// session or in the list of incidents, so that reporting again does not count them twice.
 func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportRequest) (*wire.ReportResponse, error) {
 	if r.GetSession() == "" || len(r.GetIncidents()) > maxReported {
 		return nil, fmt.Errorf("%w: report one session and at most %d incidents at once", httpapi.ErrInvalid, maxReported)
@@ -72,7 +72,7 @@ func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportR
 	return out, nil
 }
 
-// say records the owner's decisions that belong to no session.
+// say records decisions of the owner that do not belong to a session.
 func (d *Desk) say(ctx context.Context, who httpapi.Identity, list []*wire.Incident) (*wire.ReportResponse, error) {
 	out := &wire.ReportResponse{}
 	for _, i := range list {

@@ -44,8 +44,9 @@ func (d *Desk) RollBundle(ctx context.Context, who httpapi.Identity, r *wire.Rol
 	return &wire.RollBundleResponse{Rollout: rolloutOf(next), Notice: rolloutText(next)}, nil
 }
 
-// rolled returns the rollout that gives a version to a share. Sessions outside the share keep the
-// version that all had before. A full rollout raises the floor to that of the version.
+// rolled returns the rollout that gives a version to a share of the sessions. The other sessions
+// keep the version that all had before. A rollout to all sessions raises the floor to that of the
+// version.
 func rolled(now bundle.Rollout, b bundle.Bundle, share int) (bundle.Rollout, error) {
 	next := bundle.Rollout{Stable: now.Stable, Next: b.Version, Share: share, Floor: now.Floor, Revoked: now.Revoked}
 	switch {
@@ -66,11 +67,11 @@ func rolled(now bundle.Rollout, b bundle.Bundle, share int) (bundle.Rollout, err
 	return next, nil
 }
 
-// rollBackTries is how often another rollout may come first.
+// rollBackTries is how often a rollback is tried if another rollout comes first.
 const rollBackTries = 3
 
-// RollBackBundle implements [httpapi.Owner]: all sessions have the stable version again, and the
-// newer one is revoked.
+// RollBackBundle implements [httpapi.Owner]: it gives all sessions the stable version again, and
+// revokes the newer one.
 func (d *Desk) RollBackBundle(ctx context.Context, who httpapi.Identity, _ *wire.RollBackBundleRequest) (*wire.RollBackBundleResponse, error) {
 	if _, err := d.bundlesOf(who); err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (d *Desk) RollBackBundle(ctx context.Context, who httpapi.Identity, _ *wire
 	}
 }
 
-// roll makes next the rollout after now, in the caller's name.
+// roll stores next as the rollout that follows now, in the caller's name.
 func (d *Desk) roll(ctx context.Context, who httpapi.Identity, now bundle.Rollout, next *bundle.Rollout, kind string) error {
 	next.Tenant, next.Serial, next.By, next.At = who.Tenant, now.Serial+1, byOf(who), seconds(d.Now())
 	if err := next.Check(); err != nil {
@@ -106,7 +107,7 @@ func (d *Desk) roll(ctx context.Context, who httpapi.Identity, now bundle.Rollou
 	return d.act(ctx, who, kind, rolloutText(*next), func() error { return d.Signed.Store.Roll(ctx, *next) })
 }
 
-// rolloutText says who has which version.
+// rolloutText describes which share of the sessions has which version.
 func rolloutText(r bundle.Rollout) string {
 	text := fmt.Sprintf("rollout %d:", r.Serial)
 	for i, s := range r.Shares() {

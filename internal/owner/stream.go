@@ -55,7 +55,7 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 	}
 }
 
-// sendAll sends what one observation brought that concerns a person.
+// sendAll sends the events of one observation that people should see.
 func (d *Desk) sendAll(ctx context.Context, who httpapi.Identity, o monitor.Observation, missed int64, send func(*wire.WatchResponse) error) error {
 	for _, e := range o.Entries {
 		f, err := e.Fact()
@@ -96,14 +96,15 @@ func (d *Desk) happened(ctx context.Context, who httpapi.Identity, o monitor.Obs
 	return true
 }
 
-// A code reaches the desk apart from the facts, perhaps a moment after them: how long to wait for
-// it, and how often to look.
+// The code of a question may reach the desk a moment after the question's facts. codeWithin is how
+// long to wait for it, and codeLook how often to check.
 const (
 	codeWithin = time.Second
 	codeLook   = 10 * time.Millisecond
 )
 
-// ask sends a question as it is now.
+// ask fills in a question in its current form. It returns false if the caller may not answer it, or
+// it is not open any more.
 func (d *Desk) ask(ctx context.Context, who httpapi.Identity, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
 	if atTerminal(ctx) && d.Codes != nil {
 		d.awaitCode(ctx, o.Session, t)
@@ -138,11 +139,11 @@ func (d *Desk) awaitCode(ctx context.Context, s journal.Session, t floodmark.Tic
 	}
 }
 
-// logProblem is what a tenant is told of damage outside its own sessions.
+// logProblem is what a tenant sees of damage outside its own sessions.
 const logProblem = "the log of signed heads, or the store, is damaged: the operator of this monitor must look"
 
-// evidence returns what to check: all sessions for the operator, a tenant's own for its people, or
-// one session.
+// evidence returns what to verify: one session if it is named, or else all sessions for the
+// operator, and the tenant's sessions for its people.
 func (d *Desk) evidence(ctx context.Context, who httpapi.Identity, session string) (journal.Evidence, error) {
 	e := d.Evidence
 	switch {
@@ -181,11 +182,11 @@ func (d *Desk) Verify(ctx context.Context, who httpapi.Identity, req *wire.Verif
 	}
 	for _, f := range r.Findings {
 		if who.Tenant != "" && f.Session.Tenant != who.Tenant {
-			f.Text = logProblem // its text may be about other tenants
+			f.Text = logProblem // the text may be about other tenants
 		}
 		report.Problems = append(report.Problems, f.Text)
 	}
-	if err != nil { // a store that cannot be read to its end is a finding too
+	if err != nil { // if the store cannot be read to its end, that is a finding, too
 		report.Ok = false
 		if who.Tenant != "" {
 			err = errors.New(logProblem)

@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A tale is a whole session as its journal tells it.
+// A tale is a whole session, read from its journal.
 type tale struct {
 	session   journal.Session
 	link      journal.Link
@@ -33,24 +33,26 @@ type tale struct {
 	lost      int // the number of sources whose time of arrival is unknown
 	decisions []told
 	incidents []*wire.Incident
-	// stopped are the decisions that refused or asked, questions those that asked; boxed let a
-	// command run in a box, and boxFailed are those that failed there.
+	// stopped counts the decisions that did not allow a call, and questions those of them that
+	// asked a person. boxed counts the commands that were allowed in a box, and boxFailed those
+	// that failed there.
 	stopped, questions, boxed, boxFailed int64
 	asked                                askedCalls
-	// copy describes the laptop's copy, problem what is wrong with it; both are empty for a session
-	// of this monitor's own.
+	// copy describes the laptop's copy, and problem says what is wrong with it. Both are empty for
+	// a session of this monitor.
 	copy    *wire.MachineCopy
 	problem string
 }
 
-// An arrival says when sources of a session came in: all before node that did not come earlier.
+// An arrival says when some sources of a session arrived: all sources before the node before that
+// no earlier arrival includes.
 type arrival struct {
 	before floodmark.NodeID
 	seq    uint64
 	turn   int
 }
 
-// arrived words when a source came in; empty if that is unknown.
+// arrived describes when a source arrived. It returns "" if that is unknown.
 func (t *tale) arrived(n floodmark.NodeID) string {
 	i, _ := slices.BinarySearchFunc(t.came, n+1, func(a arrival, n floodmark.NodeID) int { return cmp.Compare(a.before, n) })
 	switch {
@@ -62,23 +64,23 @@ func (t *tale) arrived(n floodmark.NodeID) string {
 	return fmt.Sprintf(", since turn %d, entry %d", t.came[i].turn, t.came[i].seq)
 }
 
-// told is one decision in its place, with its explanation if requested.
+// A told is a decision of a session, with its explanation if that was requested.
 type told struct {
 	seq  uint64
 	at   time.Time
 	fact floodmark.ActionDecided
 	why  *report.Explanation
-	box  *floodmark.ContentArrived // the result that came from its box
+	box  *floodmark.ContentArrived // the result, if the call ran in a box
 }
 
 func (t told) id(s journal.Session) string { return string(s.ID) + "#" + strconv.FormatUint(t.seq, 10) }
 
-// maxTold bounds the entries that one request reads: a session is a conversation.
+// maxTold bounds the entries of a session that one request reads.
 const maxTold = 1 << 20
 
 // tell reads a session from its beginning and checks its chain on the way. Explanations take time,
-// so they are made only where explain returns true. Each entry is also passed to see, which may be
-// nil.
+// so they are only made for decisions for which explain returns true. Each entry is also passed to
+// see. Both may be nil.
 func (d *Desk) tell(ctx context.Context, s journal.Session, explain explains, see sees) (*tale, error) {
 	start, err := d.Journal.Begin(ctx, s)
 	if err != nil {
@@ -153,7 +155,7 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	}
 	had := t.state.Ledger.Len()
 	if t.came == nil {
-		t.lost = had // the sources an erased session begins with
+		t.lost = had // the sources that a session has after it was erased
 	}
 	if err := t.state.Apply(f); err != nil {
 		return err
@@ -167,8 +169,8 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 // forgotten reports whether the session was erased and had no event since.
 func (t *tale) forgotten() bool { return t.erased != nil && t.opened.IsZero() }
 
-// summary returns the session in a few numbers. One that was erased is closed, and the time of its
-// opening is unknown.
+// summary returns the session in a few numbers. A session that was erased counts as closed, and has
+// no time of opening.
 func (t *tale) summary(now time.Time) *wire.Session {
 	s := &wire.Session{
 		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
@@ -204,16 +206,16 @@ func (d *Desk) named(ctx context.Context, tenant, name string) (journal.Session,
 	return journal.Session{Tenant: tenant, ID: floodmark.SessionID(found)}, err
 }
 
-// meant finds which of many names a person means by a word: that name itself, or the only one that
-// begins with it, whole or after its first colon. So codex:0199aabb can be written codex:01 or
-// 0199.
+// A meant finds which of many names a person means by a word. It is the name that equals the word,
+// or the only name that begins with the word, or has it after its first colon. So codex:0199aabb
+// can be written as codex:01 or 0199.
 type meant struct {
 	word, what string
 	whole      bool
 	found      []string
 }
 
-// hear adds one of the names. The same name may come again.
+// hear adds one of the names. A name may be added more than once.
 func (m *meant) hear(name string) {
 	_, behind, _ := strings.Cut(name, ":")
 	switch {
@@ -225,7 +227,8 @@ func (m *meant) hear(name string) {
 	}
 }
 
-// one returns the name, or says why there is none; todo says where the names are listed.
+// one returns the name, or an error that says why there is not exactly one. todo is the hint at the
+// end of the error, on how to list the names.
 func (m *meant) one(todo string) (string, error) {
 	word := floodmark.Visible(floodmark.Shorten(m.word, maxWord))
 	switch len(m.found) {
@@ -238,8 +241,8 @@ func (m *meant) one(todo string) (string, error) {
 		len(m.found), m.what, word, floodmark.Visible(m.found[0]), floodmark.Visible(m.found[1]))
 }
 
-// source returns the digest of the source that a person names by its number in a session, or else
-// the word itself.
+// source returns the digest of a source that a person names by its number in a session. It returns
+// any other word unchanged.
 func (d *Desk) source(ctx context.Context, s journal.Session, word string) (string, error) {
 	n, err := strconv.ParseUint(word, 10, 31)
 	if err != nil || len(word) >= approval.MinDigestDigits {

@@ -17,23 +17,24 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Teams are the repositories of the owner's teams on this machine, with the disk they
-// are on.
+// Teams holds the repositories of the owner's teams on this machine, and the disk they are on.
 type Teams struct {
 	Disk  *workspace.Disk
 	Store *teams.Store
 }
 
-// NewTeams reads the list of them. A repository that cannot be read is a stranger's.
+// NewTeams reads the list of the repositories. A repository that cannot be read is treated as a
+// stranger's.
 func NewTeams(dir, home string, now func() time.Time) *Teams {
 	store, _ := teams.Open(dir, home, now)
 	return &Teams{Store: store, Disk: workspace.New(workspace.Options{Home: home, Teams: store})}
 }
 
-// Look is the disk as the monitor sees it.
+// Look returns the disk for the monitor.
 func (t *Teams) Look() monitor.Disk { return tape.Watched(t.Disk) }
 
-// Door finds where a project came from before what happens there is judged.
+// Door returns hooks that fetch a team's repository, if necessary, before an event in its checkout
+// is judged. See [teams.Door].
 func (t *Teams) Door(next teams.Hooks, view func(context.Context, journal.Session) (monitor.View, error)) teams.Hooks {
 	if t == nil {
 		return next

@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Undo implements [httpapi.Owner]. It changes the owner's files, whose new content they may want to
-// keep: only the owner may ask for it.
+// Undo implements [httpapi.Owner]. Only the owner may use it, because it changes the owner's files,
+// and they may want to keep the new content.
 func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
 	gives := r.GetSession() != "" && !r.GetDryRun()
 	if gives && !atTerminal(ctx) {
@@ -45,14 +45,15 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 			return nil, err
 		}
 		if out.Done = u.GetDone() || r.GetDryRun() && (len(u.GetRefused()) == 0 || r.GetOnly() || r.GetBeside()); !out.GetDone() {
-			break // earlier content rests on it
+			break // the older content can only be restored after this
 		}
 	}
 	out.Lines = undoLines(out, r, gone)
 	return out, nil
 }
 
-// named returns the calls of a session, or one of them. Both may be shortened, as for [meant].
+// named returns the calls of a session, or one of them. Both names may be shortened, as for
+// [meant].
 func named(all []undo.About, session, call string) ([]undo.About, error) {
 	for _, by := range []struct {
 		word, what string
@@ -82,8 +83,8 @@ const maxWord = 80 // letters of a name that is shown
 // maxListed bounds the paths listed for one call.
 const maxListed = 10_000
 
-// giveBack restores what one call replaced, and returns the paths that it removes. The intent is
-// recorded first: if the monitor is killed meanwhile, the next start finishes it.
+// giveBack restores what one call replaced, and returns the paths that it removes. It records the
+// intent first. If the monitor is killed meanwhile, the next start finishes the work.
 func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About, u *wire.Undone, r *wire.UndoRequest) ([]string, error) {
 	how := undo.How{Dry: true, Only: r.GetOnly(), Beside: r.GetBeside()}
 	did, err := d.Kept.Back(a.ID, how)
@@ -103,7 +104,7 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 		}
 		how.Dry = false
 		did, err = d.Kept.Back(a.ID, how)
-		if err == nil && did.Done && !slices.Equal(planned, did.Returns) { // another request was faster
+		if err == nil && did.Done && !slices.Equal(planned, did.Returns) { // another request has changed what comes back
 			err = d.resay(ctx, a, byOf(who), did.Returns)
 		}
 		if err == nil && did.Done {
@@ -131,8 +132,8 @@ func (d *Desk) giveBack(ctx context.Context, who httpapi.Identity, a undo.About,
 	return did.Gone, nil
 }
 
-// unsay withdraws the words about files that are as they were. Until then they count as the call
-// left them.
+// unsay removes the labels that the call gave to files that are now as they were before. Until then
+// the files keep these labels.
 func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did undo.Result) error {
 	gone, err := d.unsaid(ctx, s, a, did)
 	if err != nil || len(gone) == 0 {
@@ -143,12 +144,12 @@ func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did u
 	return d.Monitor.Note(context.WithoutCancel(ctx), s, seen, gone...)
 }
 
-// Undo is the kind of the note that the owner had a call undone.
+// Undo is the kind of incident that records that the owner had a call undone.
 const Undo = "undo"
 
 const maxUndoWhy = 500 // bytes of an error that is shown
 
-// some names the first few paths.
+// some lists the first few paths.
 func some(paths []string) string {
 	const few = 5
 	text := fmt.Sprintf("%q", paths[:min(len(paths), few)])
@@ -158,8 +159,8 @@ func some(paths []string) string {
 	return text
 }
 
-// backText names the paths whose old content is restored, and those that are removed because they
-// did not exist before the call.
+// backText lists the paths whose old content is restored, and the paths that are removed because
+// they did not exist before the call.
 func backText(given, gone []string, restored, removed string) string {
 	without := map[string]bool{}
 	for _, path := range gone {

@@ -16,9 +16,9 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// resay says again what was said of things when a call replaced them, before they lie there
-// again: words that ended since, because others wrote the file anew or it was cleaned up,
-// belong to what comes back. What is said now stays beside it.
+// resay gives files back the labels that they had when a call replaced them, before the files
+// themselves are restored. A label may have ended since, because the file was written anew or
+// cleaned up, but the restored content needs it. The current labels stay in force, too.
 func (d *Desk) resay(ctx context.Context, a undo.About, who string, returns []undo.Return) error {
 	var things []leftover.Return
 	for _, r := range returns {
@@ -35,22 +35,22 @@ func (d *Desk) resay(ctx context.Context, a undo.About, who string, returns []un
 	})
 }
 
-// unsaid returns a session's words on files that are restored to before a call, if there were no
-// words on them then: they hold no longer. By the journal, only the call wrote such a file in this
-// session, and took over no word of another. On all other files the words stay, as they are never
-// more than before.
+// unsaid returns the labels of a session that can end, because the files are as they were before
+// the call and had no label of this session then. It uses only the journal: such a file was written
+// in this session by this call alone, and the call did not take over a label of another session.
+// All other labels stay, which is never less strict.
 func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did undo.Result) ([]kernel.Gone, error) {
 	if _, known := a.Said.Kept(); !known {
 		return nil, nil
 	}
-	own := map[floodmark.ArtifactRef]bool{} // and whether the call wrote it
+	own := map[floodmark.ArtifactRef]bool{} // the restored files, and whether the call wrote them
 	for _, p := range did.Given {
 		own[fileOf(a, p)] = false
 	}
-	for _, f := range did.Refused { // on some disks two names are one file
+	for _, f := range did.Refused { // on some disks, two names can be one file
 		delete(own, fileOf(a, f.Path))
 	}
-	var last []floodmark.ArtifactRef // written since it was noted which words are kept
+	var last []floodmark.ArtifactRef // written since the last fact that labels were taken over
 	for e, err := range d.Journal.Read(ctx, s, 0) {
 		if err != nil {
 			return nil, err

@@ -11,19 +11,20 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// errStrange says that an entry is intact, and that this version does not understand it.
+// errStrange means that an entry is intact, but that this version does not understand it.
 var errStrange = errors.New("what is written there is not understood by this version")
 
-// maxUnreadLines bounds how many unreadable sessions are named.
+// maxUnreadLines bounds how many unreadable sessions are listed.
 const maxUnreadLines = 20
 
-// unread are sessions that were skipped, because one that cannot be read must not hide all others.
+// An unread lists sessions that were skipped because they cannot be read. They are skipped so that
+// they do not hide all others.
 type unread struct {
 	lines []string
 	count int
 }
 
-// words names them, a line for each with what to do.
+// words returns a line for each session, with what to do.
 func (u unread) words() []string {
 	if more := u.count - len(u.lines); more > 0 {
 		return append(slices.Clip(u.lines), fmt.Sprintf("and %d more sessions; «floodmark journal verify» looks at all of them", more))
@@ -31,8 +32,8 @@ func (u unread) words() []string {
 	return u.lines
 }
 
-// pass records that a session was skipped, and reports whether others can be read: an error of the
-// store, or a cancelled request, concerns all of them.
+// pass records a session that is skipped because of an error. It returns false if the error
+// concerns all sessions, such as an error of the store or a cancelled request.
 func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
 	var why string
 	switch {
