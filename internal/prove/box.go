@@ -11,8 +11,9 @@ import (
 	"github.com/floodmark/floodmark/internal/boxspec"
 )
 
-// Box tries to escape from a box that a program makes on this machine, and adds to the proofs in a
-// file whether every attempt failed. made is called after each attempt with the number made.
+// Box tries to escape from a box that the program makes on this machine, and records in the file of
+// proofs whether every attempt failed. made is called after each attempt with the number of
+// attempts so far.
 func Box(ctx context.Context, proofs, program string, at time.Time, made func(done, total int)) (escape.Report, error) {
 	known, err := catalog.Shipped()
 	if err != nil {
@@ -39,8 +40,8 @@ func Box(ctx context.Context, proofs, program string, at time.Time, made func(do
 	return r, nil
 }
 
-// keepBox writes down whether a box held. One that did not takes the place of one that
-// did.
+// keepBox records that a box of the program held. If it did not hold, keepBox removes an earlier
+// record.
 func keepBox(path, program string, held bool, at time.Time) error {
 	var seen *boxProof
 	if held {

@@ -14,21 +14,22 @@ import (
 // canaryTime is how long one canary may take. A hook's own limit is 15 seconds.
 const canaryTime = 25 * time.Second
 
-// maxAnswer bounds what is read of an answer.
+// maxAnswer bounds an answer, in bytes.
 const maxAnswer = 64 << 10
 
-// understood is the monitor's own reason for refusing a canary: a refusal by the hook program or
-// the shell around it has another one.
+// understood is the monitor's own reason for refusing a canary: a refusal by the hook program or by
+// the shell that runs it has another reason.
 const understood = "the hook's message was not understood"
 
-// A canary is one agent's question before a tool, about no tool.
+// A canary is an agent's message before a tool call, but with no tool, so that the monitor refuses
+// it.
 type canary struct {
 	event, message string
-	// refused finds the no in an answer, and its reason.
+	// refused reports whether an answer is a refusal, and returns its reason.
 	refused func(answer) (reason string, no bool)
 }
 
-// An answer has what the agents we know look for.
+// An answer has the fields that the known agents read in a hook's answer.
 type answer struct {
 	Specific struct {
 		Event    string `json:"hookEventName"`
@@ -66,8 +67,8 @@ func canaryOf(agent string) (canary, bool) {
 	return canary{}, false
 }
 
-// runCommand runs the command in an agent's settings for a call, as the agent would, and checks
-// that the monitor's refusal comes back in its words.
+// runCommand runs the hook in an agent's settings with a canary, as the agent would, and checks
+// that the answer is the monitor's refusal in the form that the agent reads.
 func runCommand(ctx context.Context, agent string, commands, env []string) error {
 	c, ok := canaryOf(agent)
 	if !ok {

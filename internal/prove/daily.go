@@ -10,42 +10,42 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// Daily checks once a day whether what was proved still holds. It starts no agent: it tries our own
-// side, and compares the agent's program and settings with the last proof.
+// Daily checks once a day whether the last proofs are still valid. It starts no agent: it sends a
+// canary through the agent's hooks, and compares the agent's program and settings with the last
+// proof.
 type Daily struct {
-	// Proofs is the last result of prove, Checked the last of this check; Records is the folder of
-	// the originals.
+	// Proofs is the file with the last results of prove. Checked is the file with the last results
+	// of this check. Records is the folder with the agents' original settings.
 	Proofs, Checked, Records string
-	// Hook is the hook program beside this one: no other is started.
+	// Hook is the hook program in this program's folder. The agents' settings may start no other.
 	Hook string
 }
 
-// Every is how long a check counts.
+// Every is the time between two checks.
 const Every = 24 * time.Hour
 
-// What a check finds.
+// The kinds of findings.
 const (
-	// Updated means that the agent is another one than was proved.
+	// Updated means that the agent's program is not the one that was proved.
 	Updated = "agent-updated"
-	// Broken means that it is no longer connected, or not answered.
+	// Broken means that the agent is no longer connected, or gets no answer.
 	Broken = "self-check-failed"
 )
 
-// A Finding is why a proof does not count any more. The zero value means that it
-// does.
+// A Finding says why a proof is not valid any more. The zero value means that it is valid.
 type Finding struct {
 	Kind string `json:"kind,omitempty"`
 	Why  string `json:"why,omitempty"`
 }
 
-// Checks are what the last check found. Fields are only added.
+// Checks are the results of the last check. Fields are only added.
 type Checks struct {
 	V      int                `json:"v"`
 	At     time.Time          `json:"at"`
 	Agents map[string]Finding `json:"agents"`
 }
 
-// Checked reads what the last check found; nothing if there was none.
+// Checked reads the results of the last check. They are zero if there was none.
 func Checked(path string) (Checks, error) {
 	var c Checks
 	there, err := readJSON(path, &c)
@@ -58,11 +58,11 @@ func Checked(path string) (Checks, error) {
 	return c, nil
 }
 
-// Step checks if that is due, and returns the new findings, in words that name the agent.
+// Step checks if a check is due, and returns the new findings. Their texts name the agent.
 func (d Daily) Step(ctx context.Context, now time.Time) ([]Finding, error) {
 	last, err := Checked(d.Checked)
 	if err != nil {
-		last = Checks{} // then all is found anew
+		last = Checks{} // all findings are new then
 	}
 	if age := now.Sub(last.At); age >= 0 && age < Every {
 		return nil, nil
@@ -85,12 +85,12 @@ func (d Daily) Step(ctx context.Context, now time.Time) ([]Finding, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // we are being stopped, which says nothing
+		return nil, ctx.Err() // the program is being stopped, so the results mean nothing
 	}
 	return fresh, writeJSON(d.Checked, checks)
 }
 
-// hint says what a person can do.
+// hint returns what a person can do about a finding.
 func (f Finding) hint(agent string) string {
 	if f.Kind == Updated {
 		return "(«floodmark prove " + agent + "» tries it again)"
@@ -105,7 +105,7 @@ func (d Daily) check(ctx context.Context, agent string, look Look, last Proof) F
 	case err != nil:
 		return Finding{Broken, err.Error()}
 	case !there:
-		return Finding{} // it is no longer on this machine
+		return Finding{} // the agent is no longer on this machine
 	case f.State == protect.Open:
 		return Finding{Broken, "nothing of ours is in its settings any more"}
 	case f.State != protect.Protected:
@@ -120,7 +120,7 @@ func (d Daily) check(ctx context.Context, agent string, look Look, last Proof) F
 	return updated(f, last)
 }
 
-// ours checks that the settings start the program beside this one.
+// ours checks that the settings start no other hook program than d.Hook.
 func (d Daily) ours(hooks []string) error {
 	own, err := filepath.EvalSymlinks(d.Hook)
 	if err != nil && len(hooks) > 0 {
@@ -135,8 +135,8 @@ func (d Daily) ours(hooks []string) error {
 	return nil
 }
 
-// updated compares an agent with its last proof. It says nothing of one that was never proved:
-// «floodmark status» does.
+// updated compares an agent with its last proof. It finds nothing for an agent that was never
+// proved; "floodmark status" shows that.
 func updated(f protect.Found, last Proof) Finding {
 	if last.Grade == "" {
 		return Finding{}

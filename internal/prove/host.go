@@ -22,15 +22,14 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// hostTime is how long an agent may take. It takes seconds, on a busy machine
-// a minute.
+// hostTime is how long an agent may take. It takes seconds, or on a busy machine a minute.
 const hostTime = 3 * time.Minute
 
-// refused is what the agent is told about the canary; it must reach the model.
+// refused is the reason for refusing the canary. It must reach the model.
 const refused = "this is a canary of «floodmark prove», which must not run."
 
-// A judge allows everything but the one call that names its word. It lets a second one run as
-// another command.
+// A judge takes the monitor's place. It refuses the call that contains word, replaces the command
+// of the call that contains other, and allows everything else.
 type judge struct {
 	word           string
 	other, instead string
@@ -63,8 +62,8 @@ func (j *judge) wasAsked() bool {
 // workFolder is the agent's project, below home.
 const workFolder = "work"
 
-// The files that the commands would make. Where the model asks for the original command the judge
-// substitutes another one.
+// The files that the model's commands make. The judge replaces the command for originalFile by one
+// for rewrittenFile.
 const (
 	allowedFile   = "allowed-canary"
 	refusedFile   = "refused-canary"
@@ -73,10 +72,10 @@ const (
 )
 
 // try runs the agent in a home of its own, with our settings as protect writes them, a judge in
-// place of the monitor, and a model that makes three calls. It returns why the agent does not run a
-// command that it is given in place of its own; empty if it does.
+// place of the monitor, and a model that makes three calls. unfit says why the agent does not run
+// the command that it gets in place of its own. It is empty if it does.
 func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (unfit string, err error) {
-	home, err := os.MkdirTemp("", "fm-prove-") // short: a socket lies in it
+	home, err := os.MkdirTemp("", "fm-prove-") // short, because the path of a socket in it is limited
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +125,7 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (unfi
 	return ranOwn(home), h.verdict(home, j, model, said, err)
 }
 
-// script wants the three commands, one after the other.
+// script returns a script that makes the three calls, one after the other.
 func (h host) script(home string) func(testmodel.Turn) testmodel.Step {
 	touch := func(name string) testmodel.Step {
 		return testmodel.Step{Calls: []testmodel.Call{h.shell("touch " + filepath.Join(home, name))}}
@@ -145,7 +144,7 @@ func (h host) run(ctx context.Context, m protect.Machine, program string, env []
 	}, env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	// A wrapper hands this on to what it started; it would not hand on a kill.
+	// An interrupt, and not a kill, because a wrapper script passes it on to the agent.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	err = cmd.Run()
@@ -161,8 +160,8 @@ func isThere(home, name string) bool {
 	return err == nil
 }
 
-// ranOwn says why the agent does not run what it is given in place of its own
-// command; empty if it does.
+// ranOwn returns why the agent does not run the command that it gets in place of its own, or "" if
+// it does.
 func ranOwn(home string) string {
 	switch {
 	case isThere(home, originalFile):
@@ -173,7 +172,8 @@ func ranOwn(home string) string {
 	return ""
 }
 
-// verdict looks at what is there, not at what the agent says.
+// verdict returns what went wrong, by the files that exist, what the judge was asked and what the
+// model got. It does not rely on what the agent says.
 func (host) verdict(home string, j *judge, model *testmodel.Model, said string, ended error) error {
 	there := func(name string) bool { return isThere(home, name) }
 	told := ""
@@ -197,11 +197,10 @@ func (host) verdict(home string, j *judge, model *testmodel.Model, said string, 
 	return nil
 }
 
-// maxTail bounds how much of a program's words is shown.
+// maxTail bounds how much of a program's output is shown, in bytes.
 const maxTail = 300
 
-// tail is the end of what a program said, in one line without anything a
-// terminal would obey.
+// tail returns the end of a program's output on one line, without control characters.
 func tail(said string) string {
 	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
 	return strings.ToValidUTF8(said[max(0, len(said)-maxTail):], "")
@@ -223,7 +222,7 @@ func serveModel(ctx context.Context, model *testmodel.Model) (url string, stop f
 	}
 	s := &http.Server{Handler: model.Handler(), ReadHeaderTimeout: canaryTime}
 	var wait sync.WaitGroup
-	wait.Go(func() { _ = s.Serve(l) }) // it ends when it is closed
+	wait.Go(func() { _ = s.Serve(l) }) // its error says that it was closed
 	return "http://" + l.Addr().String(), func() { _ = s.Close(); wait.Wait() }, nil
 }
 
@@ -237,7 +236,7 @@ func serveJudge(ctx context.Context, at string, j *judge) (stop func(), err erro
 	door := agents.Door{Hooks: j, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(), Rewrites: agents.NewRewrites()}
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		_ = hookframe.ServeAll(ctx, l, func(net.Conn) hookframe.Handler { return door.Answer }, func(error) {}) // a hook without an answer refuses
+		_ = hookframe.ServeAll(ctx, l, func(net.Conn) hookframe.Handler { return door.Answer }, func(error) {}) // a hook that gets no answer refuses
 	})
 	return func() { cancel(); _ = l.Close(); wait.Wait() }, nil
 }

@@ -2,18 +2,18 @@ package prove
 
 import "github.com/floodmark/floodmark/internal/testmodel"
 
-// A host is how an agent is run once, without a person, with a scripted model.
+// A host says how to run an agent once, without a person and with a scripted model.
 type host struct {
 	args, env []string
-	// tool is the agent's own one for command lines, line its argument for them.
+	// tool is the agent's tool for command lines. line is the tool's argument for the command line.
 	tool, line string
-	// describes says that the tool wants a description with each command.
+	// describes is set if the tool needs a description with each command.
 	describes bool
 }
 
 const prompt = "Run the three commands."
 
-// shell calls the agent's own tool for command lines.
+// shell returns a call of the agent's tool for command lines.
 func (h host) shell(command string) testmodel.Call {
 	args := map[string]string{h.line: command}
 	if h.describes {
@@ -22,7 +22,8 @@ func (h host) shell(command string) testmodel.Call {
 	return testmodel.Call{Name: h.tool, Args: args}
 }
 
-// hostOf knows the agents that can be run here. Each way was measured.
+// hostOf returns how to run an agent, and false for an agent that cannot be run. Each way was tried
+// with the real program.
 func hostOf(agent string) (host, bool) {
 	switch agent {
 	case "codex":
@@ -37,7 +38,7 @@ func hostOf(agent string) (host, bool) {
 		return host{args: []string{"agent", "--local", "--session-id", "canary", "--message", prompt, "--json"}, tool: "exec", line: "command"}, true
 	case "opencode":
 		return host{
-			env:  []string{"npm_config_fetch_retries=0"}, // it looks for packages and would try for a minute
+			env:  []string{"npm_config_fetch_retries=0"}, // otherwise it retries to fetch packages for a minute
 			args: []string{"run", "--format", "json", "--auto", prompt}, tool: "bash", line: "command", describes: true,
 		}, true
 	case "pi":

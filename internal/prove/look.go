@@ -14,9 +14,9 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// A Look records how a person's agent was found: the variables for its program and its settings,
-// and which hooks of ours are in them. A monitor has other variables than the person. Fields are
-// only added.
+// A Look records how a person's agent was found: the environment variables that lead to its program
+// and settings, and which hook and socket we use. The monitor needs the record because its own
+// variables are not the person's. Fields are only added.
 type Look struct {
 	Env    map[string]string `json:"env"`
 	Hook   string            `json:"hook"`
@@ -36,7 +36,8 @@ func Remember(ctx context.Context, path string, m protect.Machine, agents []stri
 	return change(path, func(p *proofs) { maps.Copy(p.Looks, looks) })
 }
 
-// KeepAll records the results of agents, and how they were found, for the daily check.
+// KeepAll records the results of agents, and how the protected ones were found, for the daily
+// check.
 func KeepAll(ctx context.Context, path string, m protect.Machine, list []Result) error {
 	var names []string
 	for _, r := range list {
@@ -47,7 +48,7 @@ func KeepAll(ctx context.Context, path string, m protect.Machine, list []Result)
 	return errors.Join(Keep(path, list), Remember(ctx, path, m, names))
 }
 
-// Forget drops agents that are no longer protected: they are not checked.
+// Forget removes agents that are no longer protected from the daily check.
 func Forget(path string, agents []string) error {
 	return change(path, func(p *proofs) {
 		for _, name := range agents {
@@ -56,7 +57,7 @@ func Forget(path string, agents []string) error {
 	})
 }
 
-// lookOf notes the variables that are looked at on the way.
+// lookOf finds an agent, and records the variables that are read for that.
 func lookOf(ctx context.Context, m protect.Machine, agent string) (Look, error) {
 	look := Look{Env: map[string]string{}, Hook: m.Hook, Socket: m.Socket}
 	getenv := m.Getenv
@@ -69,11 +70,11 @@ func lookOf(ctx context.Context, m protect.Machine, agent string) (Look, error) 
 		return v
 	}
 	_, _, err := m.Find(ctx, agent)
-	_ = variables(m) // those of its hooks
+	_ = variables(m) // the variables that its hooks read
 	return look, err
 }
 
-// machine is what the person had before them, with nothing started.
+// machine returns the person's machine as it was recorded. Finding agents on it starts no program.
 func (l Look) machine(records string) protect.Machine {
 	return protect.Machine{
 		Getenv: func(name string) string { return l.Env[name] },
@@ -81,10 +82,10 @@ func (l Look) machine(records string) protect.Machine {
 	}
 }
 
-// maxProgram bounds how much of a program is read. The largest has 180 MB.
+// maxProgram bounds the programs that are read. The largest known has 180 MB.
 const maxProgram = 1 << 30
 
-// programDigest tells one program from another of the same name; empty for none.
+// programDigest returns the digest of a program, or "" if path is empty.
 func programDigest(path string) (string, error) {
 	if path == "" {
 		return "", nil

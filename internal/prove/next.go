@@ -9,13 +9,14 @@ import (
 // A Boxable is a protected agent whose commands may run in boxes.
 type Boxable struct {
 	Name, Title, Version string
-	Proof                *Proof // nil: it was never tried
-	// Off says why no command of it can run in a box here, after any proof; see [Unboxable].
+	Proof                *Proof // nil if the agent was never tried
+	// Off says why no command of the agent can run in a box here, whatever is proved; see
+	// [Unboxable].
 	Off string
 }
 
-// Unboxable says why commands of an agent cannot run in boxes for this user; empty if they
-// can. As root a box needs a control group, and Codex's sandbox lets nothing write to one.
+// Unboxable returns why commands of an agent cannot run in boxes for this user, or "" if they can.
+// As root a box needs a control group, and Codex's sandbox lets nothing write to one.
 func Unboxable(agent string, user int) string {
 	if agent == "codex" && user == 0 {
 		return "as root no box can be made in its sandbox"
@@ -23,14 +24,15 @@ func Unboxable(agent string, user int) string {
 	return ""
 }
 
-// proved reports an agent that was seen to run the command it is given, in this version.
-// The monitor compares the program itself, too: see [Rewrites].
+// proved reports whether prove has seen this version of the agent run the command that it gets in
+// place of its own. The monitor also compares the program itself; see [Rewrites].
 func (a Boxable) proved() bool {
 	return a.Off == "" && a.Proof != nil && a.Proof.Grade == HostVerified && a.Proof.Rewrites && (a.Version == "" || a.Version == a.Proof.Version)
 }
 
-// BoxesLine says in one line how many commands ran in boxes today, and where none do, and
-// why. off is why no box can be made here at all, and todo what to do about that.
+// BoxesLine returns a line on how many commands ran in boxes today, and for which agents none do,
+// and why. off is why no box can be made here at all, if not empty, and todo is what to do about
+// that.
 func BoxesLine(today int64, off, todo string, agents []Boxable) string {
 	ran := fmt.Sprintf("%d commands ran in boxes today", today)
 	if today == 1 {
@@ -61,7 +63,7 @@ func BoxesLine(today int64, off, todo string, agents []Boxable) string {
 	return ran
 }
 
-// Next says in one line what comes after a proof. held says that a box holds here.
+// Next returns a line on what to do after a proof. held is set if a box was seen to hold here.
 func Next(held bool, agents []Boxable) string {
 	var names []string
 	asked := ""
@@ -85,7 +87,7 @@ func Next(held bool, agents []Boxable) string {
 	return "All is set: commands of " + strings.Join(names, ", ") + " run in boxes where you would have been asked. «floodmark status --all» counts them." + asked
 }
 
-// Boxables are the agents of results.
+// Boxables returns the agents of some results.
 func Boxables(results []Result) (list []Boxable) {
 	for _, r := range results {
 		p := Proof{Version: r.Version, Grade: r.Grade, Rewrites: r.Rewrites}

@@ -1,7 +1,7 @@
-// Package prove sends canaries down the path an agent's call takes, to see that a refusal arrives
-// at its end in the form that agent obeys. The canary for the running monitor is a message that no
-// dialect takes for a call: it is refused before a person is asked, so the journal stays unchanged.
-// The agent itself is only ever started in a home of its own, which is removed afterwards.
+// Package prove sends canaries through the path of an agent's calls, to check that a refusal comes
+// back in the form that the agent obeys. The canary for the running monitor is a message that is
+// not a valid call, so it is refused before a person is asked, and nothing is written to the
+// journal. The agent itself is only started in a home of its own, which is removed afterwards.
 package prove
 
 import (
@@ -14,49 +14,49 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// A Grade says how far something was seen to hold.
+// A Grade says how much was proved.
 type Grade string
 
-// The grades. The zero value is none of them: nothing was shown.
+// The grades. The zero value means that nothing was tried.
 const (
-	// HostVerified means that the agent itself asked and obeyed.
+	// HostVerified means that the agent itself was run, and asked and obeyed.
 	HostVerified Grade = "host-verified"
-	// AdapterVerified means that our side answers in that agent's exact words.
+	// AdapterVerified means that our side gives the answer in the form that the agent obeys.
 	AdapterVerified Grade = "adapter-verified"
-	// Failed means that it was tried and did not hold.
+	// Failed means that something was tried and did not work.
 	Failed Grade = "failed"
 	// NotProtected means that there was nothing to try.
 	NotProtected Grade = "not-protected"
 )
 
-// Title is «HOST VERIFIED» for host-verified.
+// Title returns the grade for people, such as "HOST VERIFIED".
 func (g Grade) Title() string { return strings.ToUpper(strings.ReplaceAll(string(g), "-", " ")) }
 
-// A Result is what was seen of one agent. Fields are only added.
+// A Result is the proof of one agent. Fields are only added.
 type Result struct {
 	Agent   string `json:"agent"`
 	Title   string `json:"title"`
 	Version string `json:"version,omitempty"`
 	Grade   Grade  `json:"grade"`
-	// Seen is what held, Untried what was not tried and why, in words.
+	// Seen describes what worked. Untried describes what was not tried, and why.
 	Seen    []string `json:"seen"`
 	Untried []string `json:"untried"`
-	// Why says what did not hold.
+	// Why says what did not work.
 	Why string `json:"why,omitempty"`
-	// Holes are known gaps in the coverage, whether the proof held or not.
+	// Holes are the known gaps in the coverage of the agent's hooks, whatever the grade is.
 	Holes []integrations.Hole `json:"holes"`
 	At    time.Time           `json:"at"`
-	// Rewrites says that the agent ran the command it was given in place of its own.
+	// Rewrites is set if the agent ran the command that it got in place of its own.
 	Rewrites bool `json:"rewrites"`
 
 	program string // the digest of the agent's program
 }
 
-// Verified reports whether a part held, and none failed.
+// Verified reports whether something was proved and nothing failed.
 func (r Result) Verified() bool { return r.Grade == HostVerified || r.Grade == AdapterVerified }
 
-// Agent tries all that can be tried with an agent as it was found on a machine.
-// A monitor must listen at the machine's socket.
+// Agent tries everything that can be tried with an agent that was found on a machine. A monitor
+// must listen at the machine's socket.
 func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Time) Result {
 	r := Result{Agent: f.Name, Title: f.Title, Version: f.Version, Grade: Failed, Seen: []string{}, Untried: []string{}, Holes: []integrations.Hole{}, At: now}
 	covers, err := integrations.Covers()
@@ -74,7 +74,7 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 		r.Why = f.Why
 		return r
 	}
-	r.program, _ = programDigest(f.Program) // without one only its version is compared
+	r.program, _ = programDigest(f.Program) // without a digest, only the version is compared
 	r.adapter(ctx, m)
 	if r.Grade == AdapterVerified {
 		r.host(ctx, m, f)
@@ -82,8 +82,7 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 	return r
 }
 
-// Planned tries the agents of a plan as they are now, after it was applied. It calls say before
-// each.
+// Planned tries the agents of a plan that was applied. It calls say before each agent.
 func Planned(ctx context.Context, m protect.Machine, plan *protect.Plan, now time.Time, say func(string)) (list []Result) {
 	for _, a := range plan.Agents {
 		say("Trying " + a.Title + ": what is forbidden must not run")
@@ -111,8 +110,8 @@ func (r *Result) adapter(ctx context.Context, m protect.Machine) {
 	}
 }
 
-// ask sends a canary to the running monitor: by the hook in the agent's
-// settings, if it starts one, else as its plugin would.
+// ask sends a canary to the running monitor. If the agent's hooks are programs (starts), it runs
+// the hook in the agent's settings. Otherwise it asks as the agent's plugin would.
 func ask(ctx context.Context, m protect.Machine, agent string) (starts bool, err error) {
 	if _, starts = canaryOf(agent); !starts {
 		return false, askItself(ctx, m, agent)
@@ -139,7 +138,7 @@ func (r *Result) host(ctx context.Context, m protect.Machine, f protect.Found) {
 			r.Grade, r.Why = Failed, "started in an empty home with our settings: "+err.Error()
 			return
 		}
-		r.Grade, r.Untried = HostVerified, []string{} // the agent itself tried all of it
+		r.Grade, r.Untried = HostVerified, []string{} // the agent itself has run all parts
 		r.Seen = append(r.Seen, "started in an empty home with our settings and a scripted model, it ran the command that was allowed and did not run the one that was refused")
 		if r.Rewrites = own == ""; r.Rewrites {
 			r.Seen = append(r.Seen, "given another command in place of its own, it ran that one and not its own")
@@ -149,7 +148,7 @@ func (r *Result) host(ctx context.Context, m protect.Machine, f protect.Found) {
 	}
 }
 
-// variables are those of the person that hooks look at.
+// variables returns the person's environment variables that hooks read.
 func variables(m protect.Machine) []string {
 	list := []string{"LANG=C.UTF-8"}
 	for _, name := range []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", hookframe.SocketVariable} {
@@ -160,7 +159,7 @@ func variables(m protect.Machine) []string {
 	return list
 }
 
-// socket is where the hooks of a machine find the monitor.
+// socket returns the path of the socket at which the hooks of a machine ask the monitor.
 func socket(m protect.Machine) (string, error) {
 	if m.Socket != "" {
 		return m.Socket, nil

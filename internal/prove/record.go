@@ -13,20 +13,19 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Proof is what is kept of a result. Fields are only added.
+// A Proof is the stored part of a result. Fields are only added.
 type Proof struct {
 	Version string    `json:"version,omitempty"` // of the agent
 	Grade   Grade     `json:"grade"`
 	Why     string    `json:"why,omitempty"`
 	At      time.Time `json:"at"`
-	// Program is the digest of the agent's program; empty if it was not read.
+	// Program is the digest of the agent's program, or empty if it was not read.
 	Program string `json:"program,omitempty"`
-	// Rewrites says that this version ran the command it was given in place of its
-	// own.
+	// Rewrites is set if this version ran the command that it got in place of its own.
 	Rewrites bool `json:"rewrites,omitempty"`
 }
 
-// maxProofs bounds the file of proofs: eight agents in some lines each.
+// maxProofs bounds the file of proofs: there are eight agents with a few lines each.
 const maxProofs = 1 << 20
 
 // proofsVersion changes when old proofs can no longer be read.
@@ -35,14 +34,14 @@ const proofsVersion = 1
 type proofs struct {
 	V      int              `json:"v"`
 	Agents map[string]Proof `json:"agents"`
-	// Looks say how the agents that are protected were looked at last.
+	// Looks record how the protected agents were found last.
 	Looks map[string]Look `json:"looks,omitempty"`
-	// Box is the box that was seen to hold; nil if none was.
+	// Box is the box that was seen to hold, or nil.
 	Box *boxProof `json:"box,omitempty"`
 }
 
-// A boxProof says which box held, and where. Another program or another kernel may
-// not.
+// A boxProof says which program made a box that held, and on which kernel. With another program or
+// kernel, it may not hold.
 type boxProof struct {
 	Program string    `json:"program"` // its digest
 	Kernel  string    `json:"kernel"`
@@ -58,7 +57,7 @@ func kernelRelease() string {
 	return strings.TrimSpace(string(data))
 }
 
-// Proofs reads the last proof of each agent; none if there is no file.
+// Proofs reads the last proof of each agent. There are none if there is no file.
 func Proofs(path string) (map[string]Proof, error) {
 	p, err := readProofs(path)
 	return p.Agents, err
@@ -85,8 +84,7 @@ func noProofs() proofs {
 	return proofs{V: proofsVersion, Agents: map[string]Proof{}, Looks: map[string]Look{}}
 }
 
-// change writes the proofs anew. A file that cannot be read is begun anew: only
-// what was just seen counts.
+// change changes the file of proofs. If the file cannot be read, it starts with no proofs.
 func change(path string, how func(*proofs)) error {
 	p, err := readProofs(path)
 	if err != nil {
@@ -96,7 +94,7 @@ func change(path string, how func(*proofs)) error {
 	return writeJSON(path, p)
 }
 
-// Keep adds results to the proofs in a file, whole or not at all.
+// Keep adds results to the proofs in a file. The file is replaced atomically.
 func Keep(path string, list []Result) error {
 	return change(path, func(p *proofs) {
 		for _, r := range list {
@@ -109,7 +107,7 @@ func Keep(path string, list []Result) error {
 	})
 }
 
-// readJSON reads a small file, if it is there.
+// readJSON reads a small file. It returns false if there is no file.
 func readJSON(path string, v any) (there bool, err error) {
 	data, err := wholefile.Read(path, maxProofs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +122,7 @@ func readJSON(path string, v any) (there bool, err error) {
 	return true, nil
 }
 
-// writeJSON writes a file whole or not at all. Only its owner may read it.
+// writeJSON replaces a file atomically. Only its owner may read it.
 func writeJSON(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

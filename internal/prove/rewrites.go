@@ -12,17 +12,18 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// Rewrites tells a monitor which agents run the command they are given in place of their own,
-// because «floodmark prove» saw the installed program do so. It starts nothing. It is safe for
-// concurrent use; a nil Rewrites has no such agent.
+// Rewrites tells a monitor which agents run the command that they get in place of their own,
+// because "floodmark prove" has seen the installed program do so. It starts no program. It is safe
+// for concurrent use. A nil Rewrites knows no such agent.
 type Rewrites struct {
-	// Proofs is what was seen last, Records the folder of the originals.
+	// Proofs is the file of proofs. Records is the folder with the agents' original settings.
 	Proofs, Records string
-	// Box is floodmark-box; empty: there is none.
+	// Box is the path of floodmark-box, or empty if there is none.
 	Box string
 
 	mu sync.Mutex // guards what is below
-	// seen are the digests of programs, as long as their files stay as they were.
+	// seen caches the digests of programs. An entry is used as long as the file's size and time
+	// have not changed.
 	seen map[string]seenProgram
 }
 
@@ -31,9 +32,9 @@ type seenProgram struct {
 	digest string
 }
 
-// Proved reports whether this was seen of an agent. Anything that cannot be read or told means
-// false: another version, another program of the same version, an agent that is no longer
-// protected.
+// Proved reports whether an agent was seen to run the command that it gets. It returns false if
+// anything has changed or cannot be read: for another version, another program of the same version,
+// or an agent that is no longer protected.
 func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 	if r == nil {
 		return false
@@ -59,15 +60,14 @@ func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
 	return err == nil && now == last.Program
 }
 
-// Boxes reports whether commands of an agent can be run in a box: it runs the command
-// it is given, and «floodmark prove --box» saw on this machine that this very
-// floodmark-box holds, under the kernel that runs now.
+// Boxes reports whether commands of an agent can be run in a box. The agent must run the command
+// that it gets, and a box must hold here (see [Rewrites.BoxHolds]).
 func (r *Rewrites) Boxes(ctx context.Context, agent string) bool {
 	return Unboxable(floodmark.Program(agent), os.Getuid()) == "" && r.BoxHolds() && r.Proved(ctx, agent)
 }
 
-// BoxHolds reports whether every attempt to escape from a box of this very program, on this kernel,
-// failed when they were last made.
+// BoxHolds reports whether "floodmark prove --box" has last seen, with this floodmark-box and on
+// this kernel, that every attempt to escape from a box failed.
 func (r *Rewrites) BoxHolds() bool {
 	if r == nil || r.Box == "" {
 		return false
@@ -80,8 +80,8 @@ func (r *Rewrites) BoxHolds() bool {
 	return err == nil && now == known.Box.Program && kernelRelease() == known.Box.Kernel
 }
 
-// isScript reports whether a program is a text for another one, or cannot be read:
-// it may load anything, so its digest does not say what it is.
+// isScript reports whether a program is a script, or cannot be read. A script may load any other
+// file, so its digest does not identify the program.
 func isScript(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -93,7 +93,8 @@ func isScript(path string) bool {
 	return err != nil || bytes.Equal(first[:], []byte("#!"))
 }
 
-// digest is programDigest, which reads some 100 MB, only for a file that changed.
+// digest returns the digest of a program. It reads the file, which can have 100 MB, only if the
+// file has changed.
 func (r *Rewrites) digest(path string) (string, error) {
 	there, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -119,5 +120,5 @@ func (r *Rewrites) digest(path string) (string, error) {
 	return digest, nil
 }
 
-// maxSeen bounds the programs that are remembered: there are eight agents.
+// maxSeen bounds the cached digests. There are eight agents.
 const maxSeen = 64

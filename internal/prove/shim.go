@@ -16,14 +16,14 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// askShim has node load a shim and call what the agent would call.
+// askShim is a script for node that loads a shim and calls the function that the agent would call.
 //
 //go:embed shim.mjs
 var askShim string
 
-// A shimAnswer is what a shim is told, and what askShim prints.
+// A shimAnswer is the monitor's answer to a shim, and the output of askShim.
 type shimAnswer struct {
-	// Skip means that this node cannot read the file.
+	// Skip is set if this node cannot load the shim.
 	Skip   bool   `json:"skip"`
 	Block  bool   `json:"block"`
 	Reason string `json:"reason"`
@@ -39,7 +39,8 @@ func (a shimAnswer) check() error {
 	return nil
 }
 
-// shimCanary is the question of an agent's shim before a tool, about no tool.
+// shimCanary returns the message of an agent's shim before a tool call, but with no tool, so that
+// the monitor refuses it.
 func shimCanary(agent string) (event, message string, known bool) {
 	switch agent {
 	case "openclaw":
@@ -52,9 +53,8 @@ func shimCanary(agent string) (event, message string, known bool) {
 	return "", "", false
 }
 
-// shim lets the installed file itself ask where there is a node that can read
-// it, after the monitor was asked as it would. That the file is ours was seen
-// before.
+// shim runs the installed shim with node, if there is a node that can load it. The caller has
+// already sent a canary as the shim would, and has checked that the shim is ours.
 func (r *Result) shim(ctx context.Context, m protect.Machine) error {
 	r.Seen = append(r.Seen, "the plugin it loads is ours byte for byte, and the monitor refused a question like the plugin's in the words the plugin obeys")
 	node := m.Lookup("node")
@@ -81,7 +81,7 @@ func (r *Result) shim(ctx context.Context, m protect.Machine) error {
 	return nil
 }
 
-// askItself speaks to the monitor as a shim does.
+// askItself sends a canary to the monitor as a shim does.
 func askItself(ctx context.Context, m protect.Machine, agent string) error {
 	event, message, known := shimCanary(agent)
 	if !known {
