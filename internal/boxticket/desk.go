@@ -20,22 +20,23 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A Desk is the monitor's side: it writes tickets and reads their outcomes. An earlier desk's
-// tickets are [Lost] to this one, because each has a secret of its own, which is nowhere on disk.
+// A Desk is the monitor's side: it writes tickets and reads their outcomes. Each desk has a secret
+// of its own that is never on the disk, so it cannot read the outcomes of an earlier desk's
+// tickets: they are [Lost].
 type Desk struct {
 	path   string
 	uid    int
 	random io.Reader
 	secret []byte
-	// mark begins the names of this monitor's tickets: a user may have several.
+	// mark begins the names of this monitor's tickets. A user may have several monitors.
 	mark []byte
 
-	mint sync.Mutex // one at a time counts and writes
+	mint sync.Mutex // held while tickets are counted and one is written
 }
 
-// NewDesk returns a desk for the tickets of a user in a folder. Nothing is
-// written before the first ticket. The monitor's name tells its tickets from those
-// of others, and is the same when it starts again.
+// NewDesk returns a desk for the tickets of a user in a folder. Nothing is written before the first
+// ticket. monitor is a name that distinguishes its tickets from those of the user's other monitors.
+// It must be the same after a restart.
 func NewDesk(path string, uid int, monitor string, random io.Reader) (*Desk, error) {
 	mark := sha256.Sum256([]byte(monitor))
 	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size), mark: mark[:markBytes]}
@@ -45,8 +46,8 @@ func NewDesk(path string, uid int, monitor string, random io.Reader) (*Desk, err
 	return d, nil
 }
 
-// Mint writes a ticket and returns its name. A spec without a folder gets one
-// beside the ticket, which is writable wherever the ticket can be taken.
+// Mint writes a ticket and returns its name. If the spec has no folder, it gets one beside the
+// ticket, which the box can write to wherever it can take the ticket.
 func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	raw := make([]byte, nameBytes)
 	if _, err := io.ReadFull(d.random, raw); err != nil {
@@ -75,7 +76,7 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// It must be one that the box will take.
+	// Check that the box will accept the ticket.
 	if len(data) > maxTicket {
 		return "", errors.New("the rules of the box are too long for a ticket")
 	}
@@ -89,7 +90,8 @@ func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
 	return name, d.write(name, data, o.Shared, now)
 }
 
-// write puts a ticket into the folder, and keeps what its box shares with others.
+// write puts a ticket into the folder, and creates the folder that its box shares with others, if
+// any.
 func (d *Desk) write(name string, data []byte, shared string, now time.Time) error {
 	d.mint.Lock()
 	defer d.mint.Unlock()
@@ -113,15 +115,14 @@ func (d *Desk) write(name string, data []byte, shared string, now time.Time) err
 	return f.put(name+waiting, data)
 }
 
-// sharedName returns the name of the folder that the boxes of a session share among the tickets.
+// sharedName returns the name of the folder, among the tickets, that the boxes of a session share.
 func (d *Desk) sharedName(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return hex.EncodeToString(append(slices.Clip(d.mark), sum[:nameBytes]...)) + sharedSpace
 }
 
-// apart refuses a box that could reach tickets: they lie neither in what it shows
-// nor in what it writes. Links on the way to either are resolved by the box, which
-// refuses them.
+// apart refuses a spec whose box could reach the tickets, because a folder that it shows or writes
+// contains them. Links in the paths need no check here, because the box refuses them.
 func (d *Desk) apart(s *box.Spec) error {
 	for _, p := range []string{s.Project, s.Temp, s.Cache} {
 		if p != "" && (p == "/" || d.path == p || strings.HasPrefix(d.path, p+"/")) {
@@ -143,16 +144,16 @@ type State int
 
 // The states of a ticket, as [Desk.Read] finds them.
 const (
-	// Lost says that the command may have run, and its effects are unknown, except that it changed
-	// nothing but the outcome's Changes if there is an outcome: the box was killed, or its outcome
-	// is not to be believed.
+	// Lost means that the command may have run, and that its effects are not known: the box was
+	// killed, or its outcome is not authentic. If there is an outcome, the command has changed
+	// nothing in the project but the outcome's Changes.
 	Lost State = iota
-	// Unredeemed says that no box took the ticket, or that nothing is left of it. If the call has a
-	// result all the same, the command ran without a box.
+	// Unredeemed means that no box took the ticket, or that nothing is left of the ticket. If the
+	// call has a result nevertheless, the command ran without a box.
 	Unredeemed
-	Running // in its box
+	Running // the command is running in its box
 	Refused // nothing ran; the outcome says why
-	Ran     // to its end, as the outcome says
+	Ran     // the command ran to its end; see the outcome
 )
 
 // Read returns the state of a ticket, with the outcome if there is one.
@@ -165,10 +166,10 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 		return Lost, nil, err
 	}
 	defer f.close()
-	if !f.exists(name + taken) { // it stays longer than all else
+	if !f.exists(name + taken) { // this file is removed last
 		return Unredeemed, nil, nil
 	}
-	running := f.locked(name + taken) // before the outcome, which is written first
+	running := f.locked(name + taken) // tested before reading the outcome, because the box writes the outcome before it unlocks
 	data, err := f.get(name+outcome, maxOutcome)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && running:
@@ -192,9 +193,9 @@ func (d *Desk) Read(name string) (State, *Outcome, error) {
 	return Lost, o, nil
 }
 
-// End says that the call of a ticket is over. A box that has not taken the ticket by then never
-// does, and one that has not begun to move its writes into the project does not begin; End waits
-// for one that has.
+// End marks the call of a ticket as over. A box that has not taken the ticket by then cannot take
+// it any more. A box that has not begun to move its writes into the project cannot begin. If a box
+// has begun, End waits until it has ended.
 func (d *Desk) End(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -209,17 +210,18 @@ func (d *Desk) End(name string) error {
 	case err != nil:
 		return err
 	case first:
-		return f.remove(name + waiting) // a process that has not taken it never will
+		return f.remove(name + waiting) // it cannot be taken any more
 	}
 	return f.wait(name + taken)
 }
 
-// A Left is a ticket that the monitor wrote before it restarted. It still waits, or its box runs:
-// which call it belongs to is then unknown.
+// A Left is a ticket that the monitor wrote before it restarted. If it still waits, Session and
+// Call are set. If its box runs, they are unknown.
 type Left struct{ Name, Session, Call string }
 
-// TakeOver says that calls are over whose boxes ran when the monitor restarted: their writes are
-// not kept. It returns the tickets of those that still run, and those that wait.
+// TakeOver is called after a restart of the monitor. It marks the calls of all boxes that were
+// started before as over, so that their writes are not kept. It returns the tickets of boxes that
+// still run, and the tickets that still wait.
 func (d *Desk) TakeOver() (list []Left, err error) {
 	f, err := openFolder(d.path, d.uid)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -256,8 +258,8 @@ func (d *Desk) TakeOver() (list []Left, err error) {
 	return list, nil
 }
 
-// Forget removes the rest of a ticket that the monitor has read. It leaves a box that still runs
-// alone.
+// Forget removes the files of a ticket that the monitor has read. It removes nothing if the box
+// still runs.
 func (d *Desk) Forget(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -284,12 +286,13 @@ func forget(f *folder, name string) error {
 	return nil
 }
 
-// errRuns says that the box of a ticket still runs.
+// errRuns means that the box of a ticket still runs.
 var errRuns = errors.New("its box runs")
 
-// A forgetting is the removal of a ticket that a box may be about to take. First the ticket becomes
-// untakable. A taken one is locked, so that its box, which locks it too, either runs and is left
-// alone or never does. The note that its call is over is removed last.
+// A forgetting is the removal of a ticket that a box may be about to take. First it removes the
+// waiting ticket, so that it cannot be taken any more. Then it locks the taken one. A box locks it,
+// too, so the box either runs already, and nothing is removed, or it can never start. The mark that
+// the call is over is removed last.
 type forgetting struct {
 	f    *folder
 	name string
@@ -333,8 +336,8 @@ func (g *forgetting) release() {
 	}
 }
 
-// sweep removes tickets that are old, then the oldest of too many, and returns how many still wait.
-// It leaves other files alone.
+// sweep removes old tickets, and the oldest ended ones if there are too many, and returns how many
+// tickets still wait. It does not touch other files.
 func sweep(f *folder, now time.Time) (open int, err error) {
 	list, err := f.list()
 	if err != nil {
@@ -366,8 +369,8 @@ func sweep(f *folder, now time.Time) (open int, err error) {
 	})
 	for i, name := range names {
 		if now.Sub(newest[name]) > keepEnded || !waits[name] && len(names)-i > maxEnded {
-			// A ticket that cannot be removed, or only in part, stays taken, and is retried. It
-			// blocks no other ticket.
+			// If a ticket cannot be removed completely, it cannot be taken any more, and the next
+			// sweep tries again. It does not block other tickets.
 			_ = forget(f, name)
 		} else if waits[name] && now.Sub(newest[name]) <= MaxLife {
 			open++

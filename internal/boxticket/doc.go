@@ -1,16 +1,17 @@
-// Package boxticket carries the rules of a box from the monitor to the program that makes it, and
-// the outcome back to the monitor.
+// Package boxticket passes the rules of a box from the monitor to the program that makes the box,
+// and the outcome back to the monitor.
 //
-// A ticket is a file. It lets one command of one call run in one box, once and soon. (It is not a
-// ticket of package approval, which waits for a person.) The monitor writes it when it has decided;
-// floodmark-box takes it by renaming it, which only one process can do, and writes an outcome
-// beside it. Neither needs a socket, because some agents' sandboxes deny every connect.
+// A ticket is a file. It allows one command of one call to run in one box, once and within a short
+// time. (It has nothing to do with the tickets of package approval, which wait for a person.) The
+// monitor writes it when it has decided; floodmark-box takes it by renaming it, which only one
+// process can do, and writes an outcome beside it. Neither needs a socket, because some agents'
+// sandboxes deny every connect.
 //
-// The folder of tickets belongs to one user, and no other user may read it. A file in it is refused
-// unless it, its folder and all folders above are such that no other user can have put it there.
-// Another process of the same user can write there; a ticket gives it no right that it does not
-// have already, and it cannot make an outcome: those are sealed with a key that only the monitor
-// and the process that took the ticket have had.
+// The folder of tickets belongs to one user, and no other user may read it. A file in it is only
+// accepted if the permissions of the file, the folder and all folders above show that no other user
+// can have put it there. Another process of the same user can write there. But a ticket gives it no
+// rights that it does not have already, and it cannot forge an outcome: outcomes are sealed with a
+// key that only the monitor and the process that took the ticket have.
 package boxticket
 
 import (
@@ -23,7 +24,7 @@ import (
 const (
 	MaxLife    = 10 * time.Minute // how long a ticket may be valid
 	maxID      = 512              // bytes of the name of a session or a call
-	maxTicket  = 1<<20 + 1<<14    // bytes: a spec and the rest
+	maxTicket  = 1<<20 + 1<<14    // bytes of a ticket: a spec and the other fields
 	maxOutcome = 8 << 20          // bytes
 	maxChanges = 20_000           // changed paths that an outcome lists
 	maxHosts   = 64               // hosts that an outcome lists
@@ -32,11 +33,11 @@ const (
 	maxEnded   = 1024             // outcomes that are kept
 	maxEntries = 8192             // names in the folder before it is refused
 	keepEnded  = time.Hour        // how long outcomes and unused tickets are kept
-	keepShared = 24 * time.Hour   // how long what boxes share is kept after the last of them began
+	keepShared = 24 * time.Hour   // how long a shared folder is kept after the last box that uses it was ordered
 )
 
-// Folder is where the tickets of a user lie. It is in /tmp because the sandboxes
-// of agents leave that and the project writable, and nothing else.
+// Folder returns the folder for the tickets of a user. It is in /tmp, because in the sandboxes of
+// agents only /tmp and the project are writable.
 func Folder(uid int) string {
 	return filepath.Join("/tmp", "floodmark-"+strconv.Itoa(uid))
 }

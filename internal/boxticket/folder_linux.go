@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/internal/box"
 )
 
-// A folder is an open folder of tickets that was found safe. All files are named relative to it, so
-// that later changes above it do not matter.
+// A folder is an open folder of tickets that was checked. All files are opened relative to it, so
+// that later changes to the folders above do not matter.
 type folder struct {
 	dir *os.File
 	uid int
@@ -66,8 +66,8 @@ func openFolder(path string, uid int) (*folder, error) {
 	return &folder{dir: os.NewFile(uintptr(at), path), uid: uid}, nil
 }
 
-// checkParent refuses a folder in which others could exchange what is ours. In a
-// sticky folder, such as /tmp, only the owner of a file can.
+// checkParent refuses a folder in which other users could replace our files. In a sticky folder,
+// such as /tmp, only the owner of a file can replace it.
 func checkParent(fd, uid int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -82,10 +82,9 @@ func checkParent(fd, uid int) error {
 	return nil
 }
 
-// ofRoot reports whether a file belongs to the administrator. In a user namespace
-// that does not know the administrator, as in an agent's sandbox, those files
-// show the kernel's number for unknown users; so would files of third users, which
-// cannot be told apart there.
+// ofRoot reports whether a file belongs to root. In a user namespace without root, as in an agent's
+// sandbox, the kernel shows its number for unknown users as the owner of root's files. It shows the
+// same number for files of third users, which cannot be distinguished there.
 func ofRoot(owner uint32) bool {
 	if owner == 0 {
 		return true
@@ -110,7 +109,7 @@ func (f *folder) close() { _ = f.dir.Close() }
 
 func (f *folder) fd() int { return int(f.dir.Fd()) }
 
-// put writes a new file that only the owner can read. It appears as a whole.
+// put writes a new file that only the owner can read. The file appears atomically.
 func (f *folder) put(name string, data []byte) error {
 	half := name + ".half"
 	fd, err := unix.Openat(f.fd(), half, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
@@ -163,7 +162,7 @@ func (f *folder) checkFile(st *unix.Stat_t, limit int64) error {
 		return errors.New("it belongs to another user")
 	case st.Mode&0o7777 != 0o600:
 		return fmt.Errorf("others may use it (mode %04o)", st.Mode&0o7777)
-	case st.Nlink > 1: // none is left of a file that was replaced since
+	case st.Nlink > 1: // there is no link if the file was replaced meanwhile
 		return errors.New("it has a second name")
 	case st.Size > limit:
 		return errors.New("it is too long")
@@ -179,12 +178,12 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// errTaken says that the ticket never existed, or was taken.
+// errTaken means that the ticket never existed, or was taken.
 var errTaken = errors.New("there is no such ticket, or it was used before: make the call again")
 
-// take gives a file a new name, which only one process can do, and returns its
-// content. The file stays, empty and locked until lock is closed: while it has
-// the new name, nothing can be taken under it again.
+// take renames a file, which only one process can do, and returns its content. The file remains
+// under the new name, empty, and locked until lock is closed. While it exists, nothing can be taken
+// under that name again.
 func (f *folder) take(name, taken string, limit int64) (data []byte, lock io.Closer, err error) {
 	t := &taking{f: f, name: name, taken: taken, limit: limit}
 	for _, step := range t.steps() {
@@ -198,8 +197,8 @@ func (f *folder) take(name, taken string, limit int64) (data []byte, lock io.Clo
 	return t.data, t.file, nil
 }
 
-// A taking is a ticket on its way to the process that takes it. Another one may forget
-// the ticket between any two steps.
+// A taking is the taking of a ticket, in steps. Another process may remove the ticket between any
+// two steps.
 type taking struct {
 	f           *folder
 	name, taken string
@@ -229,8 +228,9 @@ func (t *taking) open() (err error) {
 	return err
 }
 
-// lock waits for processes that test the lock, which takes them no time. A process that removed the
-// ticket held the lock while it did.
+// lock locks the file. It may have to wait for a process that tests the lock, which takes hardly
+// any time, or for one that removes the ticket. In the latter case the file has no name any more,
+// and the ticket is gone.
 func (t *taking) lock() error {
 	if err := flock(t.file, unix.LOCK_EX); err != nil {
 		return err
@@ -247,11 +247,11 @@ func (t *taking) lock() error {
 
 func (t *taking) read() (err error) {
 	t.data, err = readAll(t.file, t.limit)
-	// The key in it must not be found by those who come later.
+	// The content has the key, which no later reader may find.
 	return errors.Join(err, t.file.Truncate(0))
 }
 
-// flock locks a file, also if signals arrive meanwhile.
+// flock locks a file. It tries again if a signal interrupts it.
 func flock(file *os.File, how int) error {
 	for {
 		if err := unix.Flock(int(file.Fd()), how); !errors.Is(err, unix.EINTR) {
@@ -270,8 +270,8 @@ func (f *folder) locked(name string) bool {
 	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// hold locks a file that was taken, and reports whether it is in use instead. One that
-// is not there, or that no box would open either, is neither.
+// hold locks a file that was taken, or reports that it is in use. If the file does not exist, or is
+// one that no box would open either, it returns no lock and false.
 func (f *folder) hold(name string) (lock io.Closer, used bool) {
 	file, err := f.open(name, unix.O_RDONLY, maxTicket)
 	if err != nil {
@@ -279,12 +279,12 @@ func (f *folder) hold(name string) (lock io.Closer, used bool) {
 	}
 	if err := flock(file, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = file.Close()
-		return nil, true // also where the disk knows no locks
+		return nil, true // also if the file system has no locks
 	}
 	return file, false
 }
 
-// wait returns when a file that was taken is in use no longer.
+// wait waits until a file that was taken is no longer in use.
 func (f *folder) wait(name string) error {
 	file, err := f.open(name, unix.O_RDONLY, maxTicket)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -297,7 +297,7 @@ func (f *folder) wait(name string) error {
 	return flock(file, unix.LOCK_SH)
 }
 
-// claim makes an empty file, which only the first who tries can do.
+// claim creates an empty file. It returns true only for the first process that does so.
 func (f *folder) claim(name string) (first bool, err error) {
 	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, unix.EEXIST) {
@@ -309,7 +309,7 @@ func (f *folder) claim(name string) (first bool, err error) {
 	return true, unix.Close(fd)
 }
 
-// lock makes a file and waits until no other process has it.
+// lock creates a file if necessary, and locks it, waiting for other processes.
 func (f *folder) lock(name string) (io.Closer, error) {
 	fd, err := unix.Openat(f.fd(), name, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -342,14 +342,14 @@ func (f *folder) remove(name string) error {
 	return nil
 }
 
-// maxRemoved is how much of a folder is removed at once. A command can leave so much
-// that the next call would wait for it.
+// maxRemoved is how many files of a folder are removed at once, because a command can leave so many
+// that the next call would have to wait.
 const maxRemoved = 100_000
 
-// removeTree removes a folder with what a command left in it, or a part of that.
+// removeTree removes a folder with what a command left in it, or at most maxRemoved files of it.
 func (f *folder) removeTree(name string) error { return box.Remove(f.dir, name, maxRemoved) }
 
-// keep makes a folder, and takes note that it is used.
+// keep creates a folder if necessary, and sets its time to now, because it is used.
 func (f *folder) keep(name string, now time.Time) error {
 	if err := unix.Mkdirat(f.fd(), name, 0o700); err != nil && !errors.Is(err, unix.EEXIST) {
 		return err
@@ -364,7 +364,7 @@ func (f *folder) list() ([]fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := os.Open(f.dir.Name()) // reading moves a descriptor's place
+	again, err := os.Open(f.dir.Name()) // reading would move the position of f.dir
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// errSystem says that there are no boxes here, so there are no tickets for them.
+// errSystem means that there are no boxes on this system, and so no tickets.
 var errSystem = errors.New("boxes are made of what only Linux has")
 
-// errTaken says that there is nothing to take.
+// errTaken means that there is nothing to take.
 var errTaken = errors.New("there is no such ticket, or it was used before: make the call again")
 
 type folder struct{}

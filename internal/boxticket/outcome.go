@@ -13,9 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// An Outcome is a box's report. It lists exactly what was changed and refused. Of what a command
-// failed to reach it lists only the hosts that it asked the box's proxy or its resolver for: a
-// numeric address, a path that is not shown or a missing socket leave no trace.
+// An Outcome is a box's report. It lists exactly what was changed and refused. It does not list
+// everything that a command failed to reach: only the hosts that the command requested from the
+// box's proxy or resolver. An attempt to reach a numeric address, a path that is not shown, or a
+// missing socket leaves no trace.
 type Outcome struct {
 	Name     string    `json:"name"`
 	Session  string    `json:"session"`
@@ -24,22 +25,22 @@ type Outcome struct {
 	Stage    Stage     `json:"stage"`
 	// Why says why nothing ran, in the stage [StageRefused].
 	Why string `json:"why,omitempty"`
-	// Exit is the exit code; Signal is what ended the command instead.
+	// Exit is the exit code. Signal is the signal that ended the command, if one did.
 	Exit   int `json:"exit"`
 	Signal int `json:"signal,omitempty"`
-	// Changes are what the command did to the project; Cut says that there are
-	// more than are listed, so that any file of the project may be changed.
+	// Changes are what the command did to the project. Cut is set if not all changes are listed, so
+	// that any file of the project may have been changed.
 	Changes []Change `json:"changes,omitempty"`
 	Cut     bool     `json:"cut,omitempty"`
-	// Unmoved says why not all that was to be kept was moved into the project.
+	// Unmoved says why not all files that should be kept were moved into the project.
 	Unmoved string `json:"unmoved,omitempty"`
-	// Hosts are names that were wanted, and not reached, in the box; with a port where the
-	// command named one. They are the command's own words: plain letters, and no more.
+	// Hosts are the names that the command requested and could not reach, with a port if the
+	// command named one. They are chosen by the command, so they contain only plain characters.
 	Hosts []string `json:"hosts,omitempty"`
-	// Left says that processes were still running when the command ended. They
-	// ended with the box.
+	// Left is set if processes were still running when the command ended. They were ended with the
+	// box.
 	Left bool `json:"left,omitempty"`
-	// Kept is the hash of what the box says that it replaced, where that lies beside the
+	// Kept is the hash of the box's record of what it replaced, if that record is beside the
 	// ticket.
 	Kept string `json:"kept,omitempty"`
 }
@@ -48,13 +49,13 @@ type Outcome struct {
 type Change struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"` // as in package box
-	// SHA256 is the hash of a file's content; empty: not known.
+	// SHA256 is the hash of a file's content, or empty if it is not known.
 	SHA256 string `json:"sha256,omitempty"`
-	// Refused says why the change was not moved into the project; empty: it was.
+	// Refused says why the change was not moved into the project. It is empty if it was.
 	Refused string `json:"refused,omitempty"`
 }
 
-// A Stage is how far a box came.
+// A Stage says how far a box has got.
 type Stage string
 
 // The stages of a box.
@@ -64,7 +65,7 @@ const (
 	StageEnded   Stage = "ended"
 )
 
-// seal writes an outcome so that only one who has the key can have written it.
+// seal encodes an outcome, with a MAC that proves that the writer has the key.
 func (o *Outcome) seal(key []byte) ([]byte, error) {
 	o.trim()
 	body, err := json.Marshal(o)
@@ -74,8 +75,8 @@ func (o *Outcome) seal(key []byte) ([]byte, error) {
 	return append(append([]byte(code(key, body)), '\n'), body...), nil
 }
 
-// trim keeps an outcome within its limits. A path that JSON cannot hold is left
-// out, as one too many is.
+// trim cuts an outcome to its limits. It leaves out changes beyond the limits, and paths that JSON
+// cannot represent.
 func (o *Outcome) trim() {
 	o.Why, o.Unmoved = cut(o.Why), cut(o.Unmoved)
 	o.Hosts = o.Hosts[:min(len(o.Hosts), maxHosts)]
@@ -83,7 +84,7 @@ func (o *Outcome) trim() {
 	room := maxOutcome - 1<<20
 	listed := make([]Change, 0, min(len(o.Changes), maxChanges))
 	for _, c := range o.Changes {
-		path, _ := json.Marshal(c.Path) // a string always can
+		path, _ := json.Marshal(c.Path) // a string always encodes
 		room -= len(path) + len(c.Refused) + rest
 		if len(listed) == maxChanges || room < 0 {
 			o.Cut = true

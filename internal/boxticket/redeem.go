@@ -17,10 +17,10 @@ const (
 	waiting  = ".ticket"
 	taken    = ".taken"
 	outcome  = ".outcome"
-	over     = ".over" // made once: by a box that keeps what it wrote, or when the call is over
+	over     = ".over" // created once: by a box before it moves its writes, or by the monitor when the call is over
 	ownSpace = ".box"
 
-	sharedSpace = ".shared" // of no ticket, but of all boxes of a session
+	sharedSpace = ".shared" // not of a ticket, but of all boxes of a session
 )
 
 // A Redeemed is a ticket that this process took.
@@ -33,8 +33,8 @@ type Redeemed struct {
 	begun  Outcome
 }
 
-// Redeem takes a ticket for a command. It can be taken once, also if it is
-// refused then. Call Close when the last outcome is reported.
+// Redeem takes a ticket for a command. A ticket can be taken only once, even if it is then refused.
+// Call Close after the last outcome was reported.
 func Redeem(path string, uid int, name string, command []string, now time.Time) (*Redeemed, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Redeem(path string, uid int, name string, command []string, now time.Time) 
 		return nil, err
 	}
 	r.Spec = spec
-	r.key, _ = hex.DecodeString(t.Key) // readTicket has tried it
+	r.key, _ = hex.DecodeString(t.Key) // readTicket has checked it
 	r.begun = Outcome{Name: name, Session: t.Session, Call: t.Call, Redeemed: now}
 	if err := t.check(command, now); err != nil {
 		err = errors.Join(err, r.Report(Outcome{Stage: StageRefused, Why: err.Error()}))
@@ -68,8 +68,8 @@ func Redeem(path string, uid int, name string, command []string, now time.Time) 
 	return r, nil
 }
 
-// Keep asks whether the command's writes may be moved into the project. Once its call is over they
-// may not: the changes would go unseen.
+// Keep returns nil if the command's writes may be moved into the project. Once the call is over
+// they may not, because the monitor would not see the changes.
 func (r *Redeemed) Keep() error {
 	first, err := r.folder.claim(r.begun.Name + over)
 	if err == nil && !first {
@@ -78,7 +78,7 @@ func (r *Redeemed) Keep() error {
 	return err
 }
 
-// Report writes the box's outcome, replacing the one before.
+// Report writes the box's outcome, replacing an earlier one.
 func (r *Redeemed) Report(o Outcome) error {
 	o.Name, o.Session, o.Call, o.Redeemed = r.begun.Name, r.begun.Session, r.begun.Call, r.begun.Redeemed
 	data, err := o.seal(r.key)
@@ -91,20 +91,21 @@ func (r *Redeemed) Report(o Outcome) error {
 	return nil
 }
 
-// Beside reports whether the box works beside its ticket, where others can write, too.
+// Beside reports whether the box's folder is beside its ticket, where other processes of the user
+// can write, too.
 func (r *Redeemed) Beside() bool { return filepath.Base(r.Spec.Folder) == r.begun.Name+ownSpace }
 
-// lockFiles bounds how many files there are to lock.
+// lockFiles is the number of lock files for projects.
 const lockFiles = 64
 
-// Lock waits until no other box moves files into a project, and locks others out until it is
-// closed. The lock files are among the tickets, which no box can reach.
+// Lock waits until no other box moves files into a project, and keeps others from doing so until
+// the result is closed. The lock files are in the folder of tickets, which no box can reach.
 func (r *Redeemed) Lock(project string) (io.Closer, error) { return r.folder.lockProject(project) }
 
-// Space is the folder of a box that works beside its ticket.
+// Space returns the folder of a box that has its folder beside its ticket.
 func (d *Desk) Space(name string) string { return filepath.Join(d.path, name+ownSpace) }
 
-// Lock is the same for the monitor, when it undoes a box's changes.
+// Lock is like [Redeemed.Lock], for the monitor when it undoes a box's changes.
 func (d *Desk) Lock(project string) (io.Closer, error) {
 	f, err := makeFolder(d.path, d.uid)
 	if err != nil {
@@ -123,7 +124,7 @@ func (f *folder) lockProject(project string) (io.Closer, error) {
 	return lock, nil
 }
 
-// Close says that no other outcome follows.
+// Close unlocks the ticket. No outcome may be reported after it.
 func (r *Redeemed) Close() {
 	_ = r.lock.Close()
 	r.folder.close()

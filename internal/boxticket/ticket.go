@@ -20,15 +20,16 @@ type Order struct {
 	Spec    box.Spec
 	Session string
 	Call    string
-	Command []string // the exact words that floodmark-box is started with
+	Command []string // the exact words of the command in the box
 	Expires time.Time
-	// Shared, unless empty, names those boxes that share one /tmp and one cache, which
-	// lie beside the tickets: a box in an agent's sandbox can write nowhere else.
+	// Shared, unless empty, is a name. The boxes of all orders with the same name share one /tmp
+	// and one cache. These folders are beside the tickets, because a box in an agent's sandbox can
+	// write nowhere else.
 	Shared string
 }
 
-// A ticket is the content of a ticket's file. A field may be added when every
-// floodmark-box in use knows it: they refuse fields that they do not know.
+// A ticket is the content of a ticket's file. A field may only be added when every floodmark-box in
+// use knows it, because they refuse unknown fields.
 type ticket struct {
 	Name    string          `json:"name"`
 	Session string          `json:"session"`
@@ -39,8 +40,8 @@ type ticket struct {
 	Spec    json.RawMessage `json:"spec"`
 }
 
-// digest is the hash of a command. Each word counts with its length, so that no
-// two commands are the same text.
+// digest returns the hash of a command. Each word is hashed with its length, so that different
+// commands never give the same text.
 func digest(command []string) string {
 	h := sha256.New()
 	for _, word := range command {
@@ -55,7 +56,7 @@ const (
 	nameBytes = 16
 )
 
-// checkName refuses what is not the name of a ticket, such as a path.
+// checkName refuses anything but the name of a ticket, such as a path.
 func checkName(name string) error {
 	if raw, err := hex.DecodeString(name); err != nil || len(raw) != markBytes+nameBytes || name != strings.ToLower(name) {
 		return errors.New("this is not the name of a ticket")
@@ -82,7 +83,7 @@ func readTicket(data []byte, name string) (*ticket, *box.Spec, error) {
 	return &t, spec, nil
 }
 
-// check refuses a ticket for another command or another time.
+// check refuses a ticket that is for another command, has expired, or is valid for too long.
 func (t *ticket) check(command []string, now time.Time) error {
 	switch {
 	case t.Session == "" || t.Call == "" || len(t.Session) > maxID || len(t.Call) > maxID:
@@ -97,7 +98,7 @@ func (t *ticket) check(command []string, now time.Time) error {
 	return nil
 }
 
-// decode reads one JSON value, with no field that is not known and nothing behind it.
+// decode reads one JSON value. It refuses unknown fields, and data after the value.
 func decode(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
