@@ -1,6 +1,6 @@
-// Package boxspec says what a box shows and keeps of one project, from what the
-// monitor knows: the project's folder, the owner's home and the catalog. Nothing of
-// it comes from a command line or from the project's own settings.
+// Package boxspec makes the rules of a box for a project: which files the box shows, and which
+// changes are kept. They depend only on the project's folder, the owner's home and the catalog, and
+// never on a command line or the project's own settings.
 package boxspec
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxHidden is how many files of a project are hidden at most. Each is a mount.
+// maxHidden bounds the hidden files of a project, because each needs a mount.
 const maxHidden = 1000
 
-// ErrUnseen says that a project could not be looked through for its secrets, so
-// they would not be hidden.
+// ErrUnseen means that a project could not be searched completely for secrets, so a box might not
+// hide all of them.
 var ErrUnseen = errors.New("the project is too large to hide its secrets in a box, or a folder of it cannot be read")
 
-// A Disk looks for files that keep secrets; see [kernel.Disk].
+// A Disk searches for files with secrets; see [kernel.Disk].
 type Disk interface {
 	Secrets(s kernel.Search) kernel.Hoard
 }
 
-// For returns the box for a command that works on a project. The box's own folder is outside of the
-// project; see [box.Spec].
+// For returns the spec of a box for a command in a project. folder is the box's own folder, outside
+// of the project; see [box.Spec].
 func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.Spec, error) {
 	hidden, err := secrets(c, at, disk)
 	if err != nil {
@@ -41,9 +41,9 @@ func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.
 	return &s, nil
 }
 
-// Rules returns the part that holds for every project.
+// Rules returns the part of the spec that is the same for every project.
 func Rules(c *catalog.Catalog) box.Spec {
-	// A pattern with more stars is left to the search by the monitor.
+	// Patterns with further stars are left out. The monitor finds their files by its own search.
 	secret := slices.DeleteFunc(anywhere(c.Listed("secret")), func(p string) bool {
 		name := strings.TrimPrefix(p, "**/")
 		return name == "" || strings.Contains(name, "**")
@@ -58,10 +58,11 @@ var (
 	builtList string
 )
 
-// Keep returns what may be moved into a project: no file that instructs an agent, runs by itself,
-// is told to agents later, puts agents on the monitor's path, keeps secrets or leaves them out of
-// releases, and no name with a dot but those that no program obeys or that builds make. A file that
-// runs when a person types a command is source.
+// Keep returns the rules for what may be moved into a project. These files may not: - files that
+// instruct agents, or that agents remember; - files that run by themselves; - the files of the
+// monitor and of agents' hooks; - files with secrets, and files that keep secrets out of releases;
+// - files whose names begin with a dot, except names that no program obeys or that builds make. A
+// file that only runs when a person types a command counts as source, and may be moved.
 func Keep(c *catalog.Catalog) box.Keep {
 	return box.Keep{
 		Guarded: anywhere(slices.Concat(lines(loadedList), c.Listed("instructs", "memory", "selfProtected", "secret", "leavesOut"))),
@@ -69,7 +70,7 @@ func Keep(c *catalog.Catalog) box.Keep {
 	}
 }
 
-// lines are those of a list without its comments.
+// lines returns the lines of a list without comments and empty lines.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -79,8 +80,8 @@ func lines(text string) (list []string) {
 	return list
 }
 
-// anywhere returns the patterns that may match within a project. A box reads brackets as a choice
-// of letters, and the catalog as themselves.
+// anywhere returns the patterns that can match in any folder of a project. It escapes brackets,
+// because a box reads them as a choice of letters, and the catalog as themselves.
 func anywhere(patterns []string) (list []string) {
 	for _, p := range patterns {
 		if strings.HasPrefix(p, "**/") && !strings.HasPrefix(p, "**/.git/") && p != "**/.git" { // a box has rules of its own for git
@@ -91,7 +92,7 @@ func anywhere(patterns []string) (list []string) {
 	return slices.Compact(list)
 }
 
-// secrets returns the files of a project that keep secrets by their names.
+// secrets returns the files of a project that, by their names, contain secrets.
 func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error) {
 	found := disk.Secrets(kernel.Search{
 		Folder: at.Project,
@@ -113,10 +114,10 @@ func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error)
 	for _, f := range found.Files {
 		name := filepath.FromSlash(f.Path)
 		if there, err := filepath.EvalSymlinks(name); err == nil {
-			name = there // a link shows what it leads to
+			name = there // hide the file that a link leads to
 		}
 		if rel, err := filepath.Rel(at.Project, name); err == nil && filepath.IsLocal(rel) {
-			list = append(list, rel) // elsewhere it is not shown anyway
+			list = append(list, rel) // files outside the project are not shown anyway
 		}
 	}
 	slices.Sort(list)

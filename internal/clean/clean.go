@@ -1,8 +1,8 @@
-// Package clean is for owners who want a project back as it was before a stranger's text influenced
-// it: it lists the files that sessions of little trust left there, removes those that the owner
-// confirms, and shows what changed in others so that the owner can trust them. It removes and
-// trusts only what was listed before, and as it was listed. The owner is authenticated elsewhere; a
-// link is never followed.
+// Package clean lets owners bring a project back to the state before a stranger's text influenced
+// it. It lists the files that sessions of little trust left in the project, removes those that the
+// owner confirms, and shows the changes in others so that the owner can endorse them. It only
+// removes or endorses files that were listed before and have not changed since. It never follows a
+// link. The caller authenticates the owner.
 package clean
 
 import (
@@ -29,21 +29,21 @@ import (
 
 // The limits of one list.
 const (
-	MaxFiles = 200_000          // that are listed
-	MaxSmall = 1 << 20          // bytes of a file that is read; a larger one is known by its times
-	MaxStays = 100              // files that stay which are named
-	maxFor   = 10 * time.Minute // that a list is remembered
-	atOnce   = 500              // files of one entry of the journal
+	MaxFiles = 200_000          // files in one list
+	MaxSmall = 1 << 20          // bytes of a file that is read; a larger file is identified by its times
+	MaxStays = 100              // files that stay and are listed
+	maxFor   = 10 * time.Minute // how long a list is remembered
+	atOnce   = 500              // files in one entry of the journal
 )
 
 var (
-	// ErrFolder says that a folder cannot be cleaned.
+	// ErrFolder means that a folder cannot be cleaned.
 	ErrFolder = errors.New("cannot be looked at")
-	// ErrList says that a list has expired.
+	// ErrList means that a list is unknown or has expired.
 	ErrList = errors.New("that list is not known any more: look again")
 )
 
-// A Cleaner lists and removes. It is safe for concurrent use.
+// A Cleaner lists, removes and endorses files. It is safe for concurrent use.
 type Cleaner struct {
 	Monitor *monitor.Monitor
 	Journal journal.Journal
@@ -55,11 +55,12 @@ type Cleaner struct {
 
 // A List is what sessions left below a folder.
 type List struct {
-	// Token names it.
+	// Token identifies the list.
 	Token string
 	Root  string
 	Items []Item
-	// Stays are files that are not removed, with the reason; More is how many are not named.
+	// Stays are files that are not removed, with the reason. More is how many further ones are not
+	// listed.
 	Stays []Stay
 	More  int
 
@@ -69,7 +70,7 @@ type List struct {
 	shown  []Shown
 }
 
-// An Item is one labelled file, or folder with all that is in it, that can be removed.
+// An Item is a labelled file, or a labelled folder with everything in it, that can be removed.
 type Item struct {
 	// Path is relative to the list's root.
 	Path    string
@@ -78,19 +79,19 @@ type Item struct {
 	Files   []File
 	Session floodmark.SessionID
 	Source  string
-	// Linked is how many of the files have another name elsewhere, which stays.
+	// Linked is how many of the files have another hard link, which stays.
 	Linked int
 
 	thing   leftover.Thing
 	folders []string // the innermost first
-	done    int      // files that were looked at for removal
+	done    int      // files for which the removal was tried
 	kept    int      // files that stayed
 }
 
 // A File is one file by its path from the list's root.
 type File struct {
 	Path   string
-	digest floodmark.Digest // zero for what is not read
+	digest floodmark.Digest // zero for a file that is not read
 	is     identity
 }
 
@@ -153,7 +154,8 @@ func (c *Cleaner) below(ctx context.Context, tenant, root string) (things []left
 	return things, err
 }
 
-// remember keeps a list so that exactly what is on it can be removed. There is one at a time.
+// remember stores a list, so that exactly the files in it can be removed. Only the newest list is
+// stored.
 func (c *Cleaner) remember(tenant string, l *List) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +163,7 @@ func (c *Cleaner) remember(tenant string, l *List) {
 	c.lists = map[string]*List{l.Token: l}
 }
 
-// known returns a list that was shown; the caller holds the lock.
+// known returns a stored list. Its caller holds the lock.
 func (c *Cleaner) known(tenant, token string) (*List, error) {
 	l := c.lists[token]
 	if l == nil || l.tenant != tenant || c.Now().Sub(l.at) > maxFor {
@@ -181,7 +183,7 @@ type looker struct {
 	files   int
 }
 
-// stay notes a file that is not removed.
+// stay records a file that is not removed.
 func (l *List) stay(path, why string) {
 	path = cmp.Or(path, ".")
 	if len(l.Stays) >= MaxStays {
@@ -191,13 +193,13 @@ func (l *List) stay(path, why string) {
 	l.Stays = append(l.Stays, Stay{Path: path, Why: why})
 }
 
-// thing looks for what sessions left under one name.
+// thing adds the items for one thing that sessions left, under each of its spellings on the disk.
 func (l *looker) thing(t leftover.Thing) error {
 	rest, below := strings.CutPrefix(t.Path, strings.TrimSuffix(catalog.FoldPath(filepath.ToSlash(l.list.Root)), "/"))
 	rest = strings.TrimPrefix(rest, "/")
 	switch {
 	case !below || strings.Contains("/"+rest+"/", "/.git/") || strings.Contains(rest, "\x00"):
-		return nil // git's own, and what was committed
+		return nil // outside the folder, or one of git's own files
 	case t.Unnamed:
 		l.list.stay(rest, "more was left in it than is kept by name: trust what it was made of ("+leftover.Words(t.Source)+")")
 		return nil
@@ -210,7 +212,7 @@ func (l *looker) thing(t leftover.Thing) error {
 		l.list.stay(rest, reason(err))
 		return nil
 	}
-	if len(names) == 0 && t.Tree { // it was deleted by hand: a later thing there is another one
+	if len(names) == 0 && t.Tree { // it was deleted already; listed, so that its label ends
 		l.list.Items = append(l.list.Items, Item{Path: rest, Folder: true, Session: t.Session, Source: leftover.Words(t.Source), thing: t})
 	}
 	for _, name := range names {
@@ -221,11 +223,11 @@ func (l *looker) thing(t leftover.Thing) error {
 	return nil
 }
 
-// item lists one name of a thing.
+// item adds the item for one spelling of a thing.
 func (l *looker) item(t leftover.Thing, name string, several bool) error {
 	it := Item{Path: name, Folder: t.Tree, Session: t.Session, Source: leftover.Words(t.Source), thing: t}
 	if several {
-		it.thing.Versions = nil // the word is on the other names, too
+		it.thing.Versions = nil // the label is on the other spellings, too
 	}
 	labelled, err := l.labelled(t)
 	if err != nil {
@@ -255,7 +257,7 @@ func (l *looker) item(t leftover.Thing, name string, several bool) error {
 	return nil
 }
 
-// keeps says why a file is not to be removed; empty if it is.
+// keeps returns why a file must not be removed, or "" if it may be.
 func (l *looker) keeps(f File, t leftover.Thing, labelled time.Time) string {
 	if l.history != nil {
 		rel, err := filepath.Rel(l.history.Root, filepath.Join(l.list.Root, f.Path))
@@ -281,7 +283,7 @@ func (l *looker) keeps(f File, t leftover.Thing, labelled time.Time) string {
 	return ""
 }
 
-// labelled returns when the newest word on a thing was written; zero if unknown.
+// labelled returns when the newest label of a thing was written, or zero if that is unknown.
 func (l *looker) labelled(t leftover.Thing) (at time.Time, err error) {
 	for _, v := range t.Versions {
 		if v.Seq == 0 {
@@ -304,16 +306,16 @@ func (l *looker) labelled(t leftover.Thing) (at time.Time, err error) {
 	return at, nil
 }
 
-// A Progress is how far a removal has come.
+// A Progress says how far a removal has got.
 type Progress struct {
 	Removed, Left int
 	Stays         []Stay
 	More          int
 }
 
-// Remove removes some more files of a list: those of the items that are named when it is first
-// called. It is called until nothing is left. Each removal is recorded before it is made; the words
-// on the file end after.
+// Remove removes the next files of a list. The first call names the items to remove. It is called
+// again until nothing is left. Each removal is recorded before it is made, and the label of the
+// file ends after it.
 func (c *Cleaner) Remove(ctx context.Context, tenant, token string, items []int, by string) (Progress, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -407,7 +409,7 @@ func cleaned(root string, files []File) []floodmark.CleanedFile {
 	return list
 }
 
-// reason returns an error without the path that it names, which stands beside it.
+// reason returns the text of an error without its path, which is shown anyway.
 func reason(err error) string {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		err = at.Err

@@ -17,12 +17,12 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// A ground is a folder that is cleaned. It is opened once; every step begins there, and the kernel
-// follows no link on the way.
+// A ground is the folder that is cleaned. It is opened once, all paths are opened relative to it,
+// and the kernel follows no link on the way.
 type ground struct{ fd int }
 
-// An identity tells whether a file is still the same. Only the kernel sets the time of the last
-// change of a file's status.
+// An identity shows whether a file is still the same. Programs cannot set the time of the last
+// change of a file's status; only the kernel does.
 type identity struct {
 	dev, ino         uint64
 	size             int64
@@ -47,10 +47,10 @@ func openGround(root string) (*ground, error) {
 
 func (g *ground) close() { _ = unix.Close(g.fd) }
 
-// open opens what lies at a path, without following a link.
+// open opens a file or folder by its path, without following a link.
 func (g *ground) open(p string, flags uint64) (int, error) {
 	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
-	const often = 100 // a rename elsewhere on the disk makes the kernel retry
+	const often = 100 // the kernel returns EAGAIN if something was renamed meanwhile
 	err := error(unix.EAGAIN)
 	for i := 0; i < often && errors.Is(err, unix.EAGAIN); i++ {
 		var fd int
@@ -64,7 +64,7 @@ func (g *ground) open(p string, flags uint64) (int, error) {
 	return -1, err
 }
 
-// spellings returns the names on the disk of a path that catalog.FoldPath made.
+// spellings returns the paths on the disk that catalog.FoldPath maps to p.
 func (g *ground) spellings(p string) ([]string, error) {
 	at := []string{"."}
 	for segment := range strings.SplitSeq(p, "/") {
@@ -90,7 +90,7 @@ func (g *ground) spellings(p string) ([]string, error) {
 
 var errNoFolder = errors.New("it is no folder")
 
-// names are the names in a folder.
+// names returns the names in a folder.
 func (g *ground) names(dir string) ([]string, error) {
 	var st unix.Stat_t
 	fd, err := g.open(dir, unix.O_PATH|unix.O_NOFOLLOW)
@@ -120,7 +120,8 @@ func (g *ground) names(dir string) ([]string, error) {
 	return names, err
 }
 
-// files finds the files at and below a path. It returns the folders, the innermost first.
+// files calls add with each file at and below a path, and stay with each path that cannot be
+// removed. It returns the folders, the innermost first.
 func (g *ground) files(ctx context.Context, p string, add func(f File, links uint64, size int64) error, stay func(path, why string)) (folders []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (g *ground) files(ctx context.Context, p string, add func(f File, links uin
 	return append(folders, p), nil
 }
 
-// look fills in a file's present state.
+// look sets a file's digest and identity to its present state.
 func (g *ground) look(f *File) error {
 	fd, err := g.open(f.Path, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -202,7 +203,7 @@ func (g *ground) look(f *File) error {
 
 var errChanged = errors.New("it was changed while it was looked at")
 
-// read reads a small file, with what it is.
+// read reads a small file, and returns its content and identity.
 func (g *ground) read(p string) ([]byte, identity, error) {
 	fd, err := g.open(p, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
@@ -230,8 +231,9 @@ func (g *ground) read(p string) ([]byte, identity, error) {
 	return data, identityOf(&after), err
 }
 
-// remove removes a file that is still as it was listed. It first renames it to a random name: what
-// is removed under that name is what was checked, also if another file appears under the old one.
+// remove removes a file if it is still as it was listed. It first renames the file to a random name
+// and checks it again. So the file that it removes is the one that it checked, even if another file
+// appears under the old name.
 func (g *ground) remove(f File) error {
 	now := File{Path: f.Path}
 	if err := g.look(&now); errors.Is(err, unix.ENOENT) {
@@ -253,7 +255,7 @@ func (g *ground) remove(f File) error {
 	}
 	now = File{Path: path.Join(path.Dir(f.Path), aside)}
 	err = g.look(&now)
-	now.Path, now.is.status = f.Path, f.is.status // the new name changed it
+	now.Path, now.is.status = f.Path, f.is.status // renaming changes the status time
 	if err == nil && now == f {
 		return unix.Unlinkat(dir, aside, 0)
 	}
@@ -273,5 +275,5 @@ func (g *ground) removeFolder(p string) {
 		return
 	}
 	defer func() { _ = unix.Close(dir) }()
-	_ = unix.Unlinkat(dir, path.Base(p), unix.AT_REMOVEDIR) // what is not empty stays
+	_ = unix.Unlinkat(dir, path.Base(p), unix.AT_REMOVEDIR) // fails if the folder is not empty
 }

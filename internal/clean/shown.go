@@ -21,26 +21,27 @@ import (
 const (
 	MaxShown      = 64      // files
 	maxShownBytes = 8 << 20 // of all files
-	maxSessions   = 20_000  // that are looked at for the commit to compare with
+	maxSessions   = 20_000  // sessions that are searched for the commit to compare with
 )
 
 // A Shown is a file as it is shown to the owner.
 type Shown struct {
 	// Path is relative to the list's root.
 	Path string
-	// Old is the file before any session of little trust worked in the project, as git has it in a
-	// Commit; without a commit all of the file has to be read.
+	// Old is the file in Commit, which was checked out before any session of little trust worked in
+	// the project. Commit is empty if the file is not in such a commit; then the owner has to read
+	// the whole file.
 	Old    []byte
 	Commit string
 	New    []byte
-	// Digest names exactly this file with exactly this content.
+	// Digest identifies this file with exactly this content.
 	Digest  floodmark.Digest
 	Session floodmark.SessionID
 	Source  string
 }
 
-// Show shows files below a folder which the owner may trust: those of some paths from it, or all.
-// Files that cannot be shown are among those that stay.
+// Show returns the files below a folder that the owner can endorse: those at or below some paths,
+// or all. Files that cannot be shown are in the list's Stays.
 func (c *Cleaner) Show(ctx context.Context, tenant, folder string, paths []string) (*List, []Shown, error) {
 	l, g, err := c.begin(folder)
 	if err != nil {
@@ -83,7 +84,8 @@ func (c *Cleaner) Show(ctx context.Context, tenant, folder string, paths []strin
 	return l, l.shown, nil
 }
 
-// wanted reports whether a path is one of some, or lies below one.
+// wanted reports whether a path is at or below one of paths. It is true for every path if there are
+// none.
 func wanted(p string, paths []string) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(w string) bool {
 		w = catalog.FoldPath(filepath.ToSlash(filepath.Clean(w)))
@@ -91,7 +93,7 @@ func wanted(p string, paths []string) bool {
 	})
 }
 
-// show reads one file, or says why it cannot be shown.
+// show reads one file, or returns why it cannot be shown.
 func show(g *ground, root, rest string, t leftover.Thing, history *workspace.History, commit string) (s Shown, why string) {
 	if t.Tree {
 		return s, "it is a folder with all that is in it: «floodmark undo clean» removes what tools made, else trust what it was made of (" + leftover.Words(t.Source) + ")"
@@ -124,7 +126,7 @@ func show(g *ground, root, rest string, t leftover.Thing, history *workspace.His
 	return s, ""
 }
 
-// unvouched leaves out the files that the owner vouches for as they are.
+// unvouched leaves out the files that the owner has endorsed with their present content.
 func (c *Cleaner) unvouched(ctx context.Context, tenant string, list []Shown) ([]Shown, error) {
 	err := c.Monitor.OnFiles(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
 		var digests []floodmark.Digest
@@ -138,10 +140,10 @@ func (c *Cleaner) unvouched(ctx context.Context, tenant string, list []Shown) ([
 	return list, err
 }
 
-// before returns the commit at which the first session began that had text of little trust in it
-// and worked in a project, or in one around or inside it. A later commit may have been made in a
-// box, so nothing newer is compared with. It is empty if one of the sessions cannot be read, or its
-// beginning was not seen.
+// before returns the commit that was checked out when the first session of little trust began in
+// the project, or in one around or inside it. A newer commit is not used for the comparison,
+// because it may have been made in a box. The result is empty if a session cannot be read, or was
+// erased.
 func (c *Cleaner) before(ctx context.Context, tenant, root string) (commit string, err error) {
 	first, sessions := int64(0), 0
 	for h, err := range c.Journal.Recent(ctx, tenant) {
@@ -185,7 +187,7 @@ func low(s *kernel.State) bool {
 	return false
 }
 
-// near reports whether a project may share files with a folder.
+// near reports whether a project and a folder may have files in common.
 func near(project, root string) bool {
 	p, r := catalog.FoldPath(filepath.ToSlash(filepath.Clean(project)))+"/", catalog.FoldPath(filepath.ToSlash(root))+"/"
 	if to, err := filepath.EvalSymlinks(project); err == nil {
@@ -202,8 +204,8 @@ func (c *Cleaner) began(ctx context.Context, s journal.Session) (int64, error) {
 	return 0, errors.New("a session without entries")
 }
 
-// Endorse trusts all files of a list that are still as they were shown. If one was changed since,
-// none is trusted, and the error names it.
+// Endorse endorses all files that were shown with a list. If one was changed since, none is
+// endorsed, and the error names it.
 func (c *Cleaner) Endorse(ctx context.Context, tenant, token, by string) ([]Shown, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,7 +236,7 @@ func (c *Cleaner) Endorse(ctx context.Context, tenant, token, by string) ([]Show
 	})
 }
 
-// Withdraw withdraws the owner's trust in a file, by the first digits of its digest.
+// Withdraw withdraws the endorsement of a file, by the first digits of its digest.
 func (c *Cleaner) Withdraw(ctx context.Context, tenant, digits, by string) error {
 	return c.Monitor.OnFiles(ctx, tenant, func(st *kernel.State, in kernel.Input) (kernel.Output, error) {
 		return leftover.Withdraw(st, in, digits, by)
