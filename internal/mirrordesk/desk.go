@@ -1,5 +1,5 @@
-// Package mirrordesk prepares the packages that a project has pinned before a box begins that
-// installs them. It does not decide whether a box may have them.
+// Package mirrordesk fetches the packages that a project has pinned before a box starts in which
+// they are installed. It does not decide whether a box may have them.
 package mirrordesk
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Desk fetches for boxes. It is safe for concurrent use.
+// A Desk fetches packages for boxes. It is safe for concurrent use.
 type Desk struct {
 	Fetcher *mirrorfetch.Fetcher
-	// Home has the module cache that boxes see.
+	// Home is the owner's home, with the module cache that boxes see.
 	Home string
 	Host lockfile.Host
 	Now  func() time.Time
@@ -37,7 +37,7 @@ type Desk struct {
 	runs map[[sha256.Size]byte]*run
 }
 
-// A run fetches what one lock file pins.
+// A run is the fetching of the packages of one lock file.
 type run struct {
 	done chan struct{}
 	set  string
@@ -47,33 +47,34 @@ type run struct {
 
 // The limits of a desk.
 const (
-	// Wait is shorter than agents let a hook take.
+	// Wait is the usual Desk.Wait. It is shorter than the time that agents give a hook.
 	Wait      = 8 * time.Second
 	fetchTime = 10 * time.Minute
-	// failedFor is how long a lock file is not retried.
+	// failedFor is how long a lock file is not tried again after a failure.
 	failedFor = 10 * time.Minute
 	maxRuns   = 256
-	maxUnder  = 2 // at once
+	maxUnder  = 2 // fetches at the same time
 )
 
-// A Want is what a command line would take from a mirror.
+// A Want is what a command line needs from a mirror.
 type Want struct {
-	// Lock is the lock file.
+	// Lock is the path of the lock file.
 	Lock string
-	// Fetches says that the command does nothing without its packages.
+	// Fetches is set if the command can do nothing without the packages.
 	Fetches bool
 
 	key  [sha256.Size]byte
 	list []lockfile.Package
-	// there says that all of it is in the cache that boxes see.
+	// there is set if all packages are in the cache that boxes see.
 	there bool
 }
 
-// ErrLater says that packages are still being fetched.
+// ErrLater means that packages are still being fetched.
 var ErrLater = errors.New("the mirror still fetches what the lock file pins")
 
-// Wants reports what a command line in a project would take, if that is known exactly, is not there
-// yet and did not fail just now.
+// Wants returns what a command line in a project needs. It returns false if that is not known
+// exactly, if fetching it has failed recently, or if everything is in the cache and the command
+// does not fetch.
 func (d *Desk) Wants(project, line string) (Want, bool) {
 	i, ok := lockfile.Installs(line)
 	if d == nil || !ok {
@@ -99,7 +100,7 @@ func (d *Desk) Wants(project, line string) (Want, bool) {
 	return Want{}, false
 }
 
-// read reads a file that is one, as far as a lock file goes.
+// read reads a regular file, up to one byte more than a lock file may have.
 func read(at string) ([]byte, error) {
 	f, err := wholefile.OpenSelf(at)
 	if err != nil {
@@ -112,8 +113,8 @@ func read(at string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, lockfile.MaxBytes+1))
 }
 
-// cached reports whether all modules that go.mod names and go.sum pins are in the owner's
-// module cache.
+// cached reports whether all modules that are in both go.mod and go.sum are in the owner's module
+// cache.
 func (d *Desk) cached(folder string, list []lockfile.Package) bool {
 	data, err := read(filepath.Join(folder, "go.mod"))
 	if err != nil {
@@ -143,7 +144,7 @@ func (d *Desk) cached(folder string, list []lockfile.Package) bool {
 	return true
 }
 
-// failed reports a lock file that could not be fetched just now.
+// failed reports whether fetching a lock file has failed recently.
 func (d *Desk) failed(key [sha256.Size]byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +152,7 @@ func (d *Desk) failed(key [sha256.Size]byte) bool {
 	return r != nil && r.ended() && r.err != nil && d.Now().Sub(r.at).Abs() < failedFor
 }
 
-// ended reports whether all of a run is known.
+// ended reports whether a run has ended.
 func (r *run) ended() bool {
 	select {
 	case <-r.done:
@@ -161,7 +162,8 @@ func (r *run) ended() bool {
 	}
 }
 
-// Ready returns the mirror for a box. A fetch that takes longer goes on, and is ready later.
+// Ready returns the mirror for a box. If the fetching takes longer than Desk.Wait, it returns
+// ErrLater, and the fetching goes on.
 func (d *Desk) Ready(ctx context.Context, w Want) (box.Mirror, error) {
 	if w.there || len(w.list) == 0 {
 		return box.Mirror{}, nil
@@ -182,7 +184,8 @@ func (d *Desk) Ready(ctx context.Context, w Want) (box.Mirror, error) {
 	return box.Mirror{Folder: d.Fetcher.Store.Folder, Set: r.set}, r.err
 }
 
-// start begins to fetch, unless that is under way. Nil: too many others are.
+// start begins to fetch, unless that is under way already. It returns nil if there are too many
+// other fetches.
 func (d *Desk) start(ctx context.Context, w Want) *run {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -216,10 +219,10 @@ func (d *Desk) start(ctx context.Context, w Want) *run {
 	return r
 }
 
-// Private returns the prefixes of modules that the go command asks no proxy for, by the owner's
-// settings file.
+// Private returns the patterns of modules that the go command asks no proxy for, from the owner's
+// settings file and the environment.
 func Private(home string, getenv func(string) string) (list []string) {
-	data, _ := read(filepath.Join(home, ".config/go/env")) // most have none
+	data, _ := read(filepath.Join(home, ".config/go/env")) // most owners have no such file
 	lines := strings.Split(string(data), "\n")
 	for _, name := range []string{"GOPRIVATE", "GONOPROXY"} {
 		lines = append(lines, name+"="+getenv(name))

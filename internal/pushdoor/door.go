@@ -1,12 +1,12 @@
-// Package pushdoor lets a person review a push before it happens. It stands between the agents'
-// door and the monitor: it tells the monitor what the push of a call would send, and once a person
-// has approved that, pushes it itself and refuses the agent's own push. It never decides whether a
-// person is asked.
+// Package pushdoor lets a person review a push before it happens. It is placed in front of the
+// monitor. It adds to a call what the call's push would send. Once a person has approved that, it
+// does the push itself and refuses the agent's own push. It never decides whether a person is
+// asked.
 //
-// The agent's own push is refused with "pushed for you" and not replaced by another command: a
-// refusal works with every agent. A line in which another part could change the push is not
-// reviewed, and is refused where it would be asked about. The review is in memory only: after a
-// restart an approval of it counts for nothing and the push is shown again.
+// The agent's own push is refused with "pushed for you". It is not replaced by another command,
+// because a refusal works with every agent. A command line in which another part could change the
+// push is not reviewed; if a person would be asked about it, it is refused. A review is only in
+// memory. After a restart its approval has no effect, and the push is shown again.
 package pushdoor
 
 import (
@@ -31,41 +31,41 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A Config is what a [Door] needs. Without a git nothing is reviewed.
+// A Config holds the settings of a [Door]. If Git.Git is empty, nothing is reviewed.
 type Config struct {
-	// Hooks judges; the monitor implements it.
+	// Hooks judges the events. It is the monitor.
 	Hooks agents.Hooks
 	Git   gitpush.Config
 	// View reads a session.
 	View func(ctx context.Context, s journal.Session) (monitor.View, error)
-	// Look says where a push from a project would go.
+	// Look returns where a push from a project would go.
 	Look func(project string) (workspace.Push, bool)
 	Now  func() time.Time
 }
 
-// A Door passes events on to the monitor. It is safe for concurrent use.
+// A Door passes events to the monitor, and adds reviews of pushes. It is safe for concurrent use.
 type Door struct {
 	cfg Config
-	// run names this run of the monitor. Its reviews are in memory only, so an approval that comes
-	// after a restart has no review.
+	// run is a random name of this run of the monitor. It is part of the digest of a review, so
+	// that an approval from before a restart does not match.
 	run string
 
 	mu sync.Mutex // guards what is below
-	// closed holds addresses that refused the monitor, until when. The agent's own push may have
-	// another login there.
+	// closed holds the addresses that have refused the monitor, and until when they are not tried.
+	// The agent's own push may have another login there.
 	closed map[string]time.Time
-	// done are calls that were answered here, until the next one of the same name is
-	// judged. Agents report their end as an error.
+	// done are the calls that were answered here. An entry stays until the agent reports the call's
+	// result, which is our refusal, or until the next call with the same id.
 	done map[call]answer
 }
 
-// A call is one call of a session.
+// A call identifies a call of a session.
 type call struct {
 	session journal.Session
 	id      floodmark.CallID
 }
 
-// An answer is an agent's reply for a call.
+// An answer is the text that an agent got for a call.
 type answer struct {
 	text string
 	at   time.Time
@@ -76,18 +76,18 @@ const (
 	maxDone   = 1024
 	forgotten = time.Hour
 	closedFor = 10 * time.Minute
-	maxWhy    = 300 // bytes of an error that is told
+	maxWhy    = 300 // bytes of an error that an agent gets
 )
 
-// New returns a door.
+// New returns a Door.
 func New(cfg Config) *Door {
 	return &Door{cfg: cfg, run: rand.Text(), done: map[call]answer{}, closed: map[string]time.Time{}}
 }
 
-// apart tells an agent how to push so that a person can look at it.
+// apart is the text that tells an agent how to push so that a person can review it.
 const apart = "a push is looked at by a person before it happens: run the other commands of this line, then ask for the push in a call of its own («git push» or «git push -u origin BRANCH», nothing else in the line)"
 
-// Handle passes an event on.
+// Handle passes an event to Hooks, with a review if it is a call that pushes.
 func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	ev.Push, ev.Remote = nil, hook.Remote{}
 	s := journal.Session{Tenant: tenant, ID: ev.Session}
@@ -96,34 +96,35 @@ func (d *Door) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	case ev.Point == hook.BeforeToolCall:
 		return d.before(ctx, s, ev)
 	case ev.Point == hook.AfterToolCall && d.ofAnswer(call{s, ev.Call.ID}, ev.Result):
-		// The agent reports our own refusal: what happened is written down already.
+		// The agent reports our own refusal as the result. The push is recorded already.
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 	}
 	return d.cfg.Hooks.Handle(ctx, tenant, ev)
 }
 
-// before has a call judged, with what its push would send.
+// before passes a call to Hooks, with what its push would send, and does the push if it was
+// approved.
 func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (hook.Reply, error) {
-	d.answered(call{s, ev.Call.ID}) // a call of this name is judged now, and its result is its own
+	d.answered(call{s, ev.Call.ID}) // an earlier call with this id must not explain this one's result
 	line, is := agents.CommandLine(ev.Agent, ev.Call)
 	if !is || !mayPush(line) {
 		return d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	}
 	copied, push, remote := d.look(ctx, s, line)
 	if copied != nil {
-		defer func() { _ = copied.Close() }() // what is left is swept
-		ev.Retry = false                      // the call allowed before was another push
+		defer func() { _ = copied.Close() }() // Open removes what is left
+		ev.Retry = false                      // an earlier allowed call was another push
 	}
 	ev.Push, ev.Remote = push, remote
 	reply, err := d.cfg.Hooks.Handle(ctx, s.Tenant, ev)
 	if copied != nil && reply.Decision.Verdict == floodmark.Confirm {
-		reply.Shown = push.With(floodmark.Digest{}) // an approval in the agent's own window would let it push itself
+		reply.Shown = push.With(floodmark.Digest{}) // keeps agents from asking in a window of their own, where a yes would run their own push
 	}
 	if err != nil || copied == nil || reply.Decision.Verdict != floodmark.Allow || reply.Shown.IsZero() && !approved(reply.Decision) {
 		return reply, err
 	}
 	if reply.BlockTurn || len(reply.Decision.Verifiers) > 0 {
-		return reply, nil // it does not happen in any case
+		return reply, nil // the call is not allowed to run yet
 	}
 	if !reply.Shown.IsZero() && reply.Shown != push.With(floodmark.Digest{}) {
 		return hook.Reply{Line: "nothing was pushed: what was approved is not what is there now. Ask for the push again."}, nil
@@ -131,25 +132,25 @@ func (d *Door) before(ctx context.Context, s journal.Session, ev hook.Event) (ho
 	return d.push(ctx, s, ev, copied)
 }
 
-// mayPush reports a line in which a shell could read «push». The monitor decides whether it is a
-// push.
+// mayPush reports whether a shell could read "push" in a line. The monitor decides whether it is
+// one.
 func mayPush(line string) bool {
 	read := strings.NewReplacer("'", "", `"`, "", "\\", "", "\n", "").Replace(line)
 	return strings.Contains(read, "push") || strings.Contains(line, "git") && strings.ContainsAny(line, "$`")
 }
 
-// approved reports a decision that follows from a person's approval of a question. The call was
-// judged with what its push would send, so the approval covers that. If a gate had to agree too,
-// the reply shows no more of it than this.
+// approved reports whether a decision follows from a person's approval of a question. The call was
+// judged with what its push would send, so the approval covers that. It is needed because, if a
+// gate had to agree, too, the reply shows the approval only by this reason.
 func approved(d floodmark.Decision) bool {
 	return slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool {
 		return r.Code == floodmark.Granted && !strings.HasPrefix(r.Rule, kernel.StandingRule)
 	})
 }
 
-// push pushes what was approved and answers the agent's own call with what happened.
+// push does the approved push, and answers the agent's own call with what happened.
 func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gitpush.Copy) (hook.Reply, error) {
-	// An agent that stops waiting does not stop a push half way.
+	// The push must not be stopped half way if the agent stops waiting.
 	ctx = context.WithoutCancel(ctx)
 	said, err := c.Push(ctx)
 	p := c.Review.Plan
@@ -170,8 +171,8 @@ func (d *Door) push(ctx context.Context, s journal.Session, ev hook.Event, c *gi
 	return hook.Reply{Line: text}, nil
 }
 
-// look reviews the push of a command line. It says nothing of a session whose remote was not known
-// when it began.
+// look reviews the push of a command line. It returns nothing for a session whose remote was not
+// known when the session began.
 func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpush.Copy, *hook.Push, hook.Remote) {
 	v, err := d.cfg.View(ctx, s)
 	switch {
@@ -207,9 +208,9 @@ func (d *Door) look(ctx context.Context, s journal.Session, line string) (*gitpu
 	return c, p, remote
 }
 
-// without says why there is no review, in our words: it does not repeat what git and the remote
-// said. A push that removes commits, or whose objects git itself would not write, is not asked
-// about.
+// without returns why there is no review, in our own words, because git and the remote may have
+// said anything. A push that would remove commits, or whose objects are damaged, is refused, and a
+// person is not asked.
 func without(err error) *hook.Push {
 	switch {
 	case errors.Is(err, gitpush.ErrNothing):
@@ -227,7 +228,7 @@ func without(err error) *hook.Push {
 	return &hook.Push{Unseen: "git could not compare it with what the remote has"}
 }
 
-// bar notes that an address refused the monitor.
+// bar records that an address has refused the monitor.
 func (d *Door) bar(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -243,7 +244,7 @@ func (d *Door) barred(address string) bool {
 	return d.cfg.Now().Before(d.closed[address])
 }
 
-// answer notes what an agent was told of a call.
+// answer records the text that an agent got for a call.
 func (d *Door) answer(c call, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -257,7 +258,7 @@ func (d *Door) answer(c call, text string) {
 	d.done[c] = answer{text, d.cfg.Now()}
 }
 
-// answered returns what an agent was told of a call, once.
+// answered returns the text that an agent got for a call, and forgets it.
 func (d *Door) answered(c call) (text string, was bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -266,7 +267,7 @@ func (d *Door) answered(c call) (text string, was bool) {
 	return a.text, was
 }
 
-// ofAnswer reports what an agent gives back of a call that was answered here.
+// ofAnswer reports whether a result is our own answer to a call, which the agent reports back.
 func (d *Door) ofAnswer(c call, r hook.Result) bool {
 	text, was := d.answered(c)
 	return was && agents.GaveBack(r, text)

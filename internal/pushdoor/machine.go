@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Open returns the door of the machine that agents work on. A monitor without a
-// disk, or has no owner's home in which logins are, reviews nothing.
+// Open returns the Door of the machine that agents work on. It reviews nothing if the monitor has
+// no disk, or no owner's home with the logins for remotes.
 func Open(
 	hooks agents.Hooks, view func(ctx context.Context, s journal.Session) (monitor.View, error), disk *workspace.Disk, paths config.Paths, now func() time.Time,
 ) *Door {
@@ -25,9 +25,9 @@ func Open(
 	if disk == nil || paths.Home == "" || !filepath.IsAbs(folder) || os.MkdirAll(folder, 0o700) != nil {
 		return New(cfg)
 	}
-	left, _ := filepath.Glob(filepath.Join(folder, "push-*")) // of a monitor that was killed
+	left, _ := filepath.Glob(filepath.Join(folder, "push-*")) // left by a monitor that was killed
 	for _, copied := range left {
-		_ = os.RemoveAll(copied) // it does no harm
+		_ = os.RemoveAll(copied) // a copy that cannot be removed does no harm
 	}
 	cfg.Look = disk.Push
 	cfg.Git = gitpush.Config{Git: boxgit.Find(), Folder: folder, Home: paths.Home}

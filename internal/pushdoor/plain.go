@@ -7,10 +7,10 @@ import (
 	"github.com/floodmark/floodmark/internal/gitwords"
 )
 
-// Plain reports a command line that is one plain push and nothing else: of the branch that is
-// checked out, or of one that it names, to the default remote. Nothing in it is special to a shell,
-// except the pipe at the end by which models shorten git's output: the monitor pushes itself and
-// returns one line.
+// Plain reports whether a command line is one plain push and nothing else, to the default remote.
+// branch is the branch that the line names, or empty for the checked-out one. Nothing in the line
+// may be special to a shell, except a pipe at the end by which models shorten git's output. That
+// pipe can be ignored, because the monitor does the push itself and returns one line.
 func Plain(line string) (branch string, ok bool) {
 	line = strings.TrimSuffix(withoutPipe(strings.TrimRight(strings.Trim(line, " \t\n"), "; ")), " 2>&1")
 	words := strings.Fields(line)
@@ -28,7 +28,8 @@ func Plain(line string) (branch string, ok bool) {
 	return gitwords.PlainPush(words[2:])
 }
 
-// withoutPipe is a line without a last command that only shows some of what another prints.
+// withoutPipe returns a line without a last command that only shows a part of the output, such as
+// tail.
 func withoutPipe(line string) string {
 	at := strings.LastIndex(line, " | ")
 	if at < 0 {
