@@ -28,8 +28,8 @@ type askedCalls struct {
 // A wording puts a call into words, as [monitor.Monitor.Words] does.
 type wording func(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error)
 
-// An askedCall is one call of a question. It is identified by its ticket and what was shown. Its
-// index in the question cannot be used, because it changes when other calls are answered or added.
+// An askedCall is one call of a question. Its ticket and what was shown identify it, because its
+// index changes when other calls are answered or added.
 type askedCall struct {
 	ticket   floodmark.TicketID
 	shown    floodmark.Shown

@@ -31,7 +31,7 @@ func (t *tale) count(f floodmark.ActionDecided) {
 }
 
 // boxEnded records the result of a command in a box with its decision. It must be called before the
-// result is applied, because the ledger knows the call of the result only until then.
+// result is applied, because the ledger forgets the call then.
 func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	src, ok := t.state.Ledger.Source(f.Node)
 	if !ok || f.BoxTicket == "" {
@@ -47,8 +47,7 @@ func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	}
 }
 
-// boxRun describes a command that was allowed in a box, and how it ended. It returns nil for any
-// other decision.
+// boxRun describes a command in a box, and how it ended. It returns nil for any other decision.
 func boxRun(t told) *wire.BoxRun {
 	if !inBox(t.fact) {
 		return nil
@@ -98,8 +97,7 @@ func boxLine(f *floodmark.ContentArrived) string {
 	return line
 }
 
-// boxOver fills in the event for a result that came from a box. It returns false if the result did
-// not.
+// boxOver fills in the event for a result from a box. It returns false for any other result.
 func (d *Desk) boxOver(ctx context.Context, o monitor.Observation, f floodmark.ContentArrived, out *wire.WatchResponse) bool {
 	if f.BoxTicket == "" {
 		return false

@@ -23,8 +23,7 @@ import (
 // Bundles gives access to the signed rules of all tenants.
 type Bundles struct {
 	Store bundle.Store
-	// Settings returns a tenant's settings, with the keys of its authors; nil if the tenant has no
-	// bundles.
+	// Settings returns a tenant's settings; nil if the tenant has no bundles.
 	Settings func(tenant string) *config.Bundles
 	// Compile compiles a tenant's policy. The error says what is wrong, and where.
 	Compile func(tenant string, text []byte) (config.Rules, error)

@@ -31,8 +31,8 @@ func copyStone(tenant string, id machines.ID, s floodmark.SessionID) journal.Ses
 	return journal.Session{Tenant: tenant, ID: floodmark.SessionID(name)}
 }
 
-// buryCopy erases a copy up to its head, and puts a signed tombstone there. The tombstone's mark is
-// the strictest, but no session is judged by it.
+// buryCopy erases a copy up to its head, and puts a signed tombstone there. No session is judged by
+// the tombstone's mark.
 func buryCopy(ctx context.Context, book machines.Book, signer note.Signer, c machines.OldCopy, at time.Time, why string) (journal.Tombstone, bool, error) {
 	t, err := journal.SignTombstone(signer, journal.Tombstone{Session: copyStone(c.Tenant, c.Machine, c.Session), Link: c.Head, At: at.UnixNano(), Why: why})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// atHome refuses calls that did not come over the owner's own socket, so that a laptop cannot be
-// made to join or leave a fleet with a token, or by an agent.
+// atHome refuses calls that did not come over the owner's own socket, so that no token and no agent
+// can make a laptop join or leave a fleet.
 func (d *Desk) atHome(who httpapi.Identity) error {
 	if who.Channel != httpapi.OwnerSocket || d.Fleet == nil {
 		return connect.NewError(connect.CodeFailedPrecondition,

@@ -11,8 +11,7 @@ import (
 
 // Laptops gives access to the questions that the laptops of a fleet ask its people.
 type Laptops interface {
-	// Asked returns the open questions that the caller may answer. Their sessions have names made
-	// by [LaptopSession].
+	// Asked returns the open questions that the caller may answer, named by [LaptopSession].
 	Asked(ctx context.Context, who httpapi.Identity) ([]*wire.Question, error)
 	// Answer stores an answer until the laptop fetches it. It returns false if there is no such
 	// question that the caller may answer. Without a session, only one laptop may have the ticket.

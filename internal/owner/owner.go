@@ -39,8 +39,8 @@ type Desk struct {
 	Signed *Bundles
 	// Notes returns the warnings for people of a tenant, and the number of incidents.
 	Notes func(tenant string) (lines []string, incidents int64)
-	// Nodes returns a line for the operator about a temporary state of several nodes that is
-	// normal, or "". It is nil on a single node.
+	// Nodes returns a line on a normal temporary state of several nodes, or ""; nil on a single
+	// node.
 	Nodes func() string
 	// Incident counts and records an incident.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
@@ -60,8 +60,7 @@ type Desk struct {
 	Laptops Laptops
 	// Mirror has the copies of laptops' sessions; nil if no laptop can join.
 	Mirror machines.Book
-	// MayAnswer reports whether members of these groups may answer a question; nil if all callers
-	// may. See [monitor.Config].
+	// MayAnswer reports whether groups may answer a question; nil if all may. See [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 
 	hunts   hunts
@@ -93,8 +92,8 @@ type Rules struct {
 	Loaded time.Time
 	// Fresh is set if the last attempt put other rules in force.
 	Fresh bool
-	// Problems are the errors in the file on the disk. Refused is set if the file is not in force
-	// because of them.
+	// Problems are the errors in the file. Refused is set if the file is not in force because of
+	// them.
 	Problems floodmark.Problems
 	Refused  bool
 	// Bundle says which versions of signed rules are in force. It is empty if the rules are from a
@@ -102,8 +101,8 @@ type Rules struct {
 	Bundle string
 }
 
-// terminalKey marks a request from a terminal. Codes are shown only there, because a pipe, a script
-// or a model has no terminal.
+// terminalKey marks a request from a terminal, which scripts and models do not have. Codes are only
+// shown there.
 type terminalKey struct{}
 
 // AtTerminal marks a request as one from a person's terminal.

@@ -84,8 +84,8 @@ func (d *Desk) Resume(ctx context.Context, who httpapi.Identity, r *wire.ResumeR
 }
 
 // EndPauses ends the pauses whose time is over, and returns what they let through. The daemon calls
-// it every second. A pause expires without this call, but the summary of what it let through is
-// written here. It also finds pauses that began before a restart.
+// it every second. A pause expires without it, but its summary is written here. It also finds
+// pauses that began before a restart.
 func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseSummary, error) {
 	var all []*wire.PauseSummary
 	for _, tenant := range slices.Compact(slices.Sorted(slices.Values(append(d.Monitor.PausedTenants(), tenants...)))) {
@@ -261,8 +261,8 @@ func paused(p floodmark.Pause) *wire.Pause {
 	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By, Observe: p.Observe}
 }
 
-// pausing fills in the event for the begin or end of a pause. It uses only the facts in the session
-// of pauses, because other sessions repeat them.
+// pausing fills in the event for the begin or end of a pause. Only the session of pauses is used,
+// because other sessions repeat its facts.
 func pausing(o monitor.Observation, f floodmark.Fact, out *wire.WatchResponse) bool {
 	if o.Session.ID != monitor.Pauses {
 		return false

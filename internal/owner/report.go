@@ -16,8 +16,8 @@ import (
 // maxReported bounds the incidents of one report.
 const maxReported = 1000
 
-// reportable reports whether a caller may report incidents of a kind. These kinds are found outside
-// the monitor; all others only the monitor itself records.
+// reportable reports whether callers may report a kind of incident. All others only the monitor
+// records.
 func reportable(kind string) bool {
 	switch kind {
 	case "unmediated-call", "refused-call-ran", "unseen-session":

@@ -96,15 +96,13 @@ func (d *Desk) happened(ctx context.Context, who httpapi.Identity, o monitor.Obs
 	return true
 }
 
-// The code of a question may reach the desk a moment after the question's facts. codeWithin is how
-// long to wait for it, and codeLook how often to check.
+// How long to wait for a question's code, which may come after its facts, and how often to check.
 const (
 	codeWithin = time.Second
 	codeLook   = 10 * time.Millisecond
 )
 
-// ask fills in a question in its current form. It returns false if the caller may not answer it, or
-// it is not open any more.
+// ask fills in a question in its current form. It returns false if the caller may not answer it.
 func (d *Desk) ask(ctx context.Context, who httpapi.Identity, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
 	if atTerminal(ctx) && d.Codes != nil {
 		d.awaitCode(ctx, o.Session, t)

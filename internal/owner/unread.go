@@ -32,8 +32,8 @@ func (u unread) words() []string {
 	return u.lines
 }
 
-// pass records a session that is skipped because of an error. It returns false if the error
-// concerns all sessions, such as an error of the store or a cancelled request.
+// pass records a session that is skipped because of an error. It returns false if the error, such
+// as one of the store or a cancelled request, concerns all sessions.
 func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
 	var why string
 	switch {
