@@ -24,9 +24,9 @@ func (g *Guard) Approve(ctx context.Context, s floodmark.SessionID, code string)
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code})
 }
 
-// ApproveTo is like [Guard.Approve], for a question that also asks where the call goes, because the
-// owner did not name that place (see [approval.Pick]). place is what the owner picked or typed. A
-// wrong place counts as a wrong code.
+// ApproveTo is like [Guard.Approve], for a question that also asks where the call goes, because
+// only others, and not the owner, named that place (see [approval.Pick]). place is what the owner
+// picked or typed. A wrong place counts as a wrong code.
 func (g *Guard) ApproveTo(ctx context.Context, s floodmark.SessionID, code, place string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code, Picked: place})
 }

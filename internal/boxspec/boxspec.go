@@ -58,11 +58,15 @@ var (
 	builtList string
 )
 
-// Keep returns the rules for what may be moved into a project. These files may not: - files that
-// instruct agents, or that agents remember; - files that run by themselves; - the files of the
-// monitor and of agents' hooks; - files with secrets, and files that keep secrets out of releases;
-// - files whose names begin with a dot, except names that no program obeys or that builds make. A
-// file that only runs when a person types a command counts as source, and may be moved.
+// Keep returns the rules for what may be moved into a project. These files may not:
+//
+//   - files that instruct agents, or that agents remember;
+//   - files that run by themselves;
+//   - the files of the monitor and of agents' hooks;
+//   - files with secrets, and files that keep secrets out of releases;
+//   - files whose names begin with a dot, except names that no program obeys or that builds make.
+//
+// A file that only runs when a person types a command counts as source, and may be moved.
 func Keep(c *catalog.Catalog) box.Keep {
 	return box.Keep{
 		Guarded: anywhere(slices.Concat(lines(loadedList), c.Listed("instructs", "memory", "selfProtected", "secret", "leavesOut"))),

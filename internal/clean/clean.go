@@ -199,7 +199,7 @@ func (l *looker) thing(t leftover.Thing) error {
 	rest = strings.TrimPrefix(rest, "/")
 	switch {
 	case !below || strings.Contains("/"+rest+"/", "/.git/") || strings.Contains(rest, "\x00"):
-		return nil // outside the folder, or one of git's own files
+		return nil // outside the folder, one of git's own files, or a commit
 	case t.Unnamed:
 		l.list.stay(rest, "more was left in it than is kept by name: trust what it was made of ("+leftover.Words(t.Source)+")")
 		return nil

@@ -271,9 +271,12 @@ func (s *session) answered(msg *jsonrpc.Response) {
 }
 
 // tell writes a notification or request of the server to the stream on which the client expects it:
-// - progress to the stream of the call it is about; - changes of lists and resources to the stream
-// for notifications; - anything else to the stream of the newest call. If that fails, it tries the
-// other kind of stream.
+//
+//   - progress to the stream of the call it is about;
+//   - changes of lists and resources to the stream for notifications;
+//   - anything else to the stream of the newest call.
+//
+// If that fails, it tries the other kind of stream.
 func (s *session) tell(ctx context.Context, req *jsonrpc.Request) error {
 	id := s.about(req)
 	news := strings.HasSuffix(req.Method, "list_changed") || req.Method == "notifications/resources/updated"

@@ -160,11 +160,15 @@ func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, 
 	return s, mcpjson.Encode(said), nil
 }
 
-// holder returns the server of a resource, with the address as that server has it: - the server
-// that the client named, as in SERVER__ADDRESS; - else the only server that listed the address or
-// has a template for it; - else the only server that has resources. An address that two servers
-// claim is refused, because a server must not take over another's resource. As long as the list of
-// one of several servers is unread, it returns codeUnlisted, unless looked says that all were read.
+// holder returns the server of a resource, with the address as that server has it:
+//
+//   - the server that the client named, as in SERVER__ADDRESS;
+//   - else the only server that listed the address or has a template for it;
+//   - else the only server that has resources.
+//
+// An address that two servers claim is refused, because a server must not take over another's
+// resource. As long as the list of one of several servers is unread, it returns codeUnlisted,
+// unless looked says that all were read.
 func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrpc.Error) {
 	uri, ok := mcpjson.Text(raw)
 	if !ok {

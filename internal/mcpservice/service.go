@@ -1,6 +1,6 @@
 // Package mcpservice builds the MCP gateway that several clients share. It consists of an HTTP
 // handler, one monitor session and one set of servers for each client, and a relay in front of
-// every server that asks the monitor about each message. A client cannot reach another client's
+// every server, in which the monitor judges what passes. A client cannot reach another client's
 // servers, except those that the owner lets all clients share.
 package mcpservice
 

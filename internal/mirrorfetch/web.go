@@ -142,7 +142,7 @@ func reason(err error) error {
 	return errors.New("the registry cannot be reached")
 }
 
-// text requests an address and returns an answer of at most most bytes.
+// text requests an address and returns the answer, which may have at most that many bytes.
 func (w *web) text(ctx context.Context, at, accept string, most int64) (data []byte, err error) {
 	err = w.get(ctx, at, accept, func(body io.Reader) error {
 		if data, err = io.ReadAll(io.LimitReader(body, most+1)); err != nil {
