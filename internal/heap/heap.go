@@ -93,8 +93,8 @@ func (k *keeper) watch() {
 }
 
 // look returns how much the heap may grow, in per cent, and whether to return memory to the system.
-// It returns memory if little was allocated since the last collection: Go also collects after two
-// minutes without a collection.
+// It returns memory if little was allocated since the last collection. That is noticed even in an
+// idle program, because Go also collects when the last collection is two minutes ago.
 func (k *keeper) look(now heap) (percent int, rest bool) {
 	room := k.last.goal - min(k.last.goal, k.last.live)
 	idle := k.last != heap{} && now.taken-k.last.taken < room/2

@@ -18,8 +18,8 @@ type Hub struct {
 	mu       sync.Mutex // guards what is below
 	ended    bool
 	watchers map[*Watcher]string // by tenant
-	// asked is a ring of the last entries about questions that this node wrote, next the next
-	// index.
+	// asked is a ring of the last entries about questions that this node wrote, and next is the
+	// next one's index.
 	asked [maxAsked]entryAt
 	known map[entryAt]bool
 	next  int

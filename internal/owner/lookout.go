@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Elsewhere returns the entries of the time from before now in which any node asked, changed or
-// answered questions of a tenant, in the order of writing. The newest entries are left out, so that
-// this node has reported its own entries before they are listed.
+// Elsewhere returns a tenant's entries, not older than from, in which any node asked, changed or
+// answered questions, in the order of writing. The newest entries are left out, so that this node
+// has reported its own entries before they are listed.
 type Elsewhere func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error)
 
 // The limits of looking for questions of other nodes.

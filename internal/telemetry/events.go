@@ -61,7 +61,7 @@ func policyRefused(version string, at time.Time) finding {
 	return newFinding(typePolicy, version, at, "policy:"+strconv.FormatInt(at.UnixNano(), 10))
 }
 
-// eventOf returns the security event of a fact. It returns false if the fact is none.
+// eventOf returns the security event of a fact. It returns false if the fact is not one.
 func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding, bool) {
 	place := w.session + ":" + strconv.FormatUint(e.Seq, 10)
 	begin := func(kind, uid string) finding {

@@ -54,8 +54,8 @@ func openclawKeys(list, id string) (keys []string) {
 	return keys
 }
 
-// openclawOutcome reads what became of a call. A call that was blocked by a hook may not be marked
-// as failed.
+// openclawOutcome reads what became of a call. OpenClaw does not always mark a call that was
+// blocked by a hook as failed.
 func openclawOutcome(tool, text string, failed bool) Outcome {
 	if o := piOutcome(tool, text, failed); o != Ran {
 		return o
