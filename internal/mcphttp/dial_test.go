@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// given is a transport that is there already.
+// A given is a transport over an existing connection.
 type given struct{ mcp.Connection }
 
 func (g given) Connect(context.Context) (mcp.Connection, error) { return g.Connection, nil }
@@ -76,7 +76,8 @@ func TestAServerOverHTTP(t *testing.T) {
 				if got, err := call(t.Context(), c, "echo", "x", nil); got != "x" {
 					t.Errorf("%q, %v", got, err)
 				}
-				// Without events in answers the server asks over the standing stream.
+				// If answers are not streams, the server sends its requests on the stream for
+				// notifications.
 				settled(t, "the stream for news", func() bool { u.mu.Lock(); defer u.mu.Unlock(); return u.gets == 1 })
 				if got, err := call(t.Context(), c, "ask", "x", nil); got != "decline" {
 					t.Errorf("%q, %v", got, err)

@@ -38,7 +38,7 @@ type oddResult struct {
 	Text string `json:"text"`
 }
 
-// example is a real server with a tool of every sort.
+// example returns a real server with one tool of each kind.
 func example() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "example", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, w words) (*mcp.CallToolResult, any, error) {
@@ -62,7 +62,7 @@ func example() *mcp.Server {
 	return s
 }
 
-// A gate is a Handler before real servers. It works in a bubble.
+// A gate is a Handler in front of real servers, in a bubble.
 type gate struct {
 	*Handler
 	url    string
@@ -142,8 +142,7 @@ func call(ctx context.Context, c *mcp.ClientSession, name, text string, token an
 	return res.Content[0].(*mcp.TextContent).Text, nil
 }
 
-// settled checks that something is so once nothing is going on any more. It works in
-// a bubble.
+// settled waits in a bubble until all goroutines are idle, and then checks a condition.
 func settled(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	synctest.Wait()
@@ -281,7 +280,7 @@ func (g *gate) begin(t *testing.T, client string) string {
 	return id
 }
 
-// Who may not come in stays outside, and is told why.
+// A client that may not connect is refused, with the reason.
 func TestTheDoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{MaxBody: 4096, Hosts: []string{"gate.example"}})
@@ -355,7 +354,7 @@ func TestIdleSessionsEnd(t *testing.T) {
 	})
 }
 
-// A client that listened and hung up is waited for less long than one that never
+// The session of a client that listened and hung up ends earlier than that of a client that never
 // listened.
 func TestPatience(t *testing.T) {
 	s := &session{h: NewHandler(Options{})}
@@ -392,7 +391,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// What no client may break.
+// No body of a client may break open.
 func FuzzOpen(f *testing.F) {
 	for _, seed := range []string{hello, "[" + hello + "]", `{"jsonrpc":"2.0","id":1,"method":"odd","params":[1]}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, "[]", " [ ] ", `{"jsonrpc":"2.0","method":"ping","params":{"dev.floodmark/carried":{"method":"x"}}}`} {
 		f.Add([]byte(seed))
@@ -420,7 +419,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// A server may ask before the client listens: it waits, and is not left waiting.
+// A question of the server that comes before the client listens waits for a while, and is answered
+// in any case.
 func TestQuestionsBeforeTheClientListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{})

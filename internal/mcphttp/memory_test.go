@@ -44,10 +44,10 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// transport reaches what is served there.
+// transport returns a transport to the server in memory.
 func (m *memory) transport() *http.Transport { return &http.Transport{DialContext: m.dial} }
 
-// serve serves a handler in memory until the test ends, and returns where.
+// serve serves a handler in memory until the test ends, and returns its address.
 func serve(t *testing.T, h http.Handler) (string, *memory) {
 	t.Helper()
 	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}

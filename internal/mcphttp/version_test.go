@@ -15,8 +15,7 @@ import (
 // newest is the first version without sessions.
 const newest = "2026-07-28"
 
-// The SDK's client of that version is told what there is, says initialize, and
-// works.
+// The SDK's client of that version gets the supported versions, sends initialize, and works.
 func TestAClientWithoutSessionsFindsItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{})
@@ -38,11 +37,11 @@ func TestAClientWithoutSessionsFindsItsWay(t *testing.T) {
 	})
 }
 
-// A foreign message asks in a version that is not spoken here.
+// A foreign is a message in a version that is not supported.
 type foreign struct{ header, body, requested string }
 
-// A request in a version that is not spoken here gets the specification's own error, before a
-// session begins.
+// A request in a version that is not supported gets the error of the specification, and no session
+// begins.
 func TestOtherVersionsAreRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, Options{})
@@ -66,7 +65,7 @@ func TestOtherVersionsAreRefusedByName(t *testing.T) {
 	})
 }
 
-// refuses checks that a message is refused by the name of its version.
+// refuses checks that a message is refused, with the name of its version in the error.
 func (g *gate) refuses(t *testing.T, name string, c foreign) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(c.body))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// No word of an issuer's answer is in an error, and the stored token fits into a header.
+// Errors contain no text of an issuer's answer, and a stored token fits into a header.
 func FuzzReadGiven(f *testing.F) {
 	f.Add(200, []byte(`{"access_token":"a","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"a b"}`))
 	f.Add(200, []byte(`{"access_token":"a","token_type":"Bearer","expires_in":1e400}`))

@@ -34,13 +34,13 @@ func inside(t *testing.T) (address string, reached *atomic.Int32) {
 	return s.URL, reached
 }
 
-// A harm is how a world is bent, and what the owner then reads: one of these.
+// A harm changes a world, and lists the texts of which the owner must read one.
 type harm struct {
 	bend func(w *world, inside string)
 	want string
 }
 
-// hostileServers are servers that mean harm.
+// hostileServers returns attacks by servers.
 func hostileServers() map[string]harm {
 	return map[string]harm{
 		"its description is elsewhere": {func(w *world, inside string) {
@@ -73,7 +73,7 @@ func hostileServers() map[string]harm {
 	}
 }
 
-// hostileIssuers are issuers that do.
+// hostileIssuers returns attacks by issuers.
 func hostileIssuers() map[string]harm {
 	return map[string]harm{
 		"the issuer is another": {func(w *world, _ string) {
@@ -103,7 +103,7 @@ func hostileIssuers() map[string]harm {
 	}
 }
 
-// hostileAnswers are what comes back from the owner's browser then.
+// hostileAnswers returns attacks by the address that the owner's browser comes back with.
 func hostileAnswers() map[string]harm {
 	return map[string]harm{
 		"an answer of another issuer": {func(w *world, _ string) { w.issuer.Back = func(v url.Values) { v.Set("iss", "https://bank.example") } }, "nothing was accepted"},
@@ -118,8 +118,8 @@ func hostileAnswers() map[string]harm {
 	}
 }
 
-// A server or an issuer that means harm does not get the owner's browser, a code,
-// a token, or a request to somewhere inside.
+// A hostile server or issuer gets no visit of the owner's browser, no code and no token, and cannot
+// cause a request to a closed network.
 func TestHostileDocuments(t *testing.T) {
 	all := hostileServers()
 	maps.Copy(all, hostileIssuers())
@@ -177,8 +177,8 @@ func TestStateIsChecked(t *testing.T) {
 	}
 }
 
-// A token goes to no other host, also if the token endpoint or the server says so
-// later: what was chosen at the login stays.
+// A token is never sent to another host, even if the token endpoint or the server redirects later:
+// the endpoints of the login are used.
 func TestNoTokenElsewhere(t *testing.T) {
 	w := newWorld(t)
 	if err := w.login(t); err != nil {
@@ -196,7 +196,7 @@ func TestNoTokenElsewhere(t *testing.T) {
 	if reached.Load() > 0 {
 		t.Error("somebody else was reached")
 	}
-	// A token endpoint that sends one on is not followed.
+	// A redirect of a token endpoint is not followed.
 	w = newWorld(t)
 	w.issuer.Moved = address
 	if err := w.login(t); err == nil || reached.Load() > 0 {

@@ -50,7 +50,7 @@ func (w *world) later(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// browse opens an address as a browser does, and follows where it is sent.
+// browse opens an address as a browser does, and follows redirects.
 func browse(ctx context.Context, address string) (int, string, error) {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -66,7 +66,7 @@ func browse(ctx context.Context, address string) (int, string, error) {
 	return res.StatusCode, string(page), err
 }
 
-// login logs in, with a browser that goes where the owner is told to go.
+// login logs in with a browser that opens the address that the owner is shown.
 func (w *world) login(t *testing.T) error {
 	t.Helper()
 	return w.loginBy(t, func(address string) { _, _, _ = browse(t.Context(), address) })
@@ -79,7 +79,7 @@ func (w *world) loginBy(t *testing.T, browser func(address string)) error {
 	return w.book.Login(t.Context(), w.at, mcplogin.Desk{Show: func(_, address string) { opened.Go(func() { browser(address) }) }})
 }
 
-// knock asks the server for something with what the holder shows.
+// knock sends the server a request with the holder's token.
 func (w *world) knock(t *testing.T, h *mcplogin.Holder) (int, error) {
 	t.Helper()
 	token, err := h.Show(t.Context())
@@ -104,7 +104,7 @@ func (w *world) knock(t *testing.T, h *mcplogin.Holder) (int, error) {
 	}
 }
 
-// A browser that is logged in already is back before the wait begins.
+// A browser that is logged in already comes back before the wait begins.
 func TestABrowserIsBackAtOnce(t *testing.T) {
 	w := newWorld(t)
 	if err := w.book.Login(t.Context(), w.at, mcplogin.Desk{Show: func(_, address string) { _, _, _ = browse(t.Context(), address) }}); err != nil {
@@ -137,7 +137,7 @@ func TestLogin(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
-	// Two uses of one thing that is good for one use are a theft to an issuer.
+	// An issuer takes a second use of a refresh token for a theft.
 	w.issuer.End(false)
 	var all sync.WaitGroup
 	for range 8 {
@@ -163,8 +163,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A token that ends soon is renewed before; one that cannot be renewed any more
-// says what to do, and nothing of what the issuer wrote.
+// A token is renewed before it expires. If it cannot be renewed any more, the error says what to
+// do, without any text of the issuer.
 func TestRenewAndEnd(t *testing.T) {
 	w := newWorld(t)
 	if err := w.login(t); err != nil {
@@ -196,7 +196,7 @@ func TestRenewAndEnd(t *testing.T) {
 	}
 }
 
-// A login holds for one server at one address and one issuer.
+// A login is valid for one server, at one address and with one issuer.
 func TestHoldsForOne(t *testing.T) {
 	w := newWorld(t)
 	if err := w.login(t); err != nil {
@@ -222,7 +222,7 @@ func TestHoldsForOne(t *testing.T) {
 	}
 }
 
-// A client that was registered by hand, and one that needs no person.
+// Logins with a client that was registered by hand, and without a person.
 func TestClientsByHand(t *testing.T) {
 	w := newWorld(t)
 	port := freePort(t)

@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// given is a transport that is there already.
+// A given is a transport over an existing connection.
 type given struct{ mcp.Connection }
 
 func (g given) Connect(context.Context) (mcp.Connection, error) { return g.Connection, nil }
 
-// A life is a server that can be ended from outside, as by kill -9.
+// A life is a server that a test can end at any time, as with kill -9.
 type life struct {
 	server *mcp.Server
 	mu     sync.Mutex
@@ -106,7 +106,7 @@ func said(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// A seen is what a client was told besides answers.
+// A seen collects the notifications that a client got.
 type seen struct {
 	mu      sync.Mutex
 	changes int
@@ -120,7 +120,7 @@ func (s *seen) list(f func(*seen) []string) []string {
 	return slices.Clone(f(s))
 }
 
-// connect puts a real client before real servers.
+// connect connects a real client to real servers through a Mux.
 func connect(t *testing.T, opts Options) (*mcp.ClientSession, *seen, *Mux) {
 	t.Helper()
 	m, err := New(opts)
@@ -173,8 +173,7 @@ func callTool(t *testing.T, c *mcp.ClientSession, name, text string) (string, er
 	return res.Content[0].(*mcp.TextContent).Text, nil
 }
 
-// settled checks that something is so once nothing is going on any more. It works in
-// a bubble.
+// settled waits in a bubble until all goroutines are idle, and then checks a condition.
 func settled(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	synctest.Wait()
@@ -268,8 +267,9 @@ func TestResourcesGoToWhoListedThem(t *testing.T) {
 	})
 }
 
-// A server that lists another's address, or has a template for it, does not get that one's
-// requests, in either order of listing: both are named, and the client says which it means.
+// A server that lists another server's address, or has a template for it, does not get the requests
+// for it, in whatever order the two list. The error names both servers, and the client can then
+// name one.
 func TestNobodyTakesOverAnAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, steal := range map[string]func(*life){

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// held is a Mux with one server whose messages are not sent: they stay in a queue that has room for
-// one.
+// held returns a Mux with one server to which nothing is sent: messages stay in a queue for one
+// message.
 func held(t *testing.T) (*Mux, *line) {
 	t.Helper()
 	m, err := New(Options{Upstreams: []Upstream{{Name: "a"}}})
@@ -26,7 +26,7 @@ func held(t *testing.T) (*Mux, *line) {
 	return m, l
 }
 
-// next is what the server would be told next.
+// next returns the next message in the server's queue.
 func (l *line) next(t *testing.T) *jsonrpc.Request {
 	t.Helper()
 	var msg jsonrpc.Message
@@ -38,8 +38,8 @@ func (l *line) next(t *testing.T) *jsonrpc.Request {
 	return req
 }
 
-// A server that restarts is told that the client is initialized before it gets a call: some refuse
-// earlier ones.
+// A server that restarts gets notifications/initialized before any call, because some servers
+// refuse earlier calls.
 func TestNoCallBeforeInitialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, l := held(t)
@@ -72,7 +72,7 @@ func TestNoCallBeforeInitialized(t *testing.T) {
 	})
 }
 
-// A call that the client took back while its server was starting is not made.
+// A call that the client cancelled while its server was starting is not sent.
 func TestTakenBackBeforeItIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, l := held(t)

@@ -28,7 +28,7 @@ func scripted(t testing.TB, names ...string) *script {
 	return scriptedWithin(t, 0, names...)
 }
 
-// scriptedWithin is scripted where a list waits so long for a server.
+// scriptedWithin is like scripted, with a limit on how long a list waits for a server.
 func scriptedWithin(t testing.TB, listWait time.Duration, names ...string) *script {
 	t.Helper()
 	s := &script{t: t, ends: map[string]mcp.Connection{}}
@@ -94,7 +94,7 @@ func (s *script) reads(name string) jsonrpc.Message {
 	return msg
 }
 
-// hears takes the client's next message, which has to hold all of these.
+// hears takes the client's next message, and checks that it contains all of parts.
 func (s *script) hears(parts ...string) string {
 	s.t.Helper()
 	msg, err := s.m.Read(s.t.Context())
@@ -123,7 +123,7 @@ func TestUnknownFieldsPass(t *testing.T) {
 		}
 		s.writes("b", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":[{"type":"resource_link","uri":"made://up"}],"odd":true,"task":{"taskId":"T"}}}`, req.ID.Raw()))
 		s.hears(`"id":7`, `"odd":true`)
-		// What the result named is found again.
+		// The addresses that a result named are known now.
 		s.say(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"made://up"}}`)
 		// The other server may list it, so all are asked first.
 		for range []string{"resources/list", "resources/templates/list"} {
@@ -152,8 +152,7 @@ func TestUnknownFieldsPass(t *testing.T) {
 	})
 }
 
-// One server cannot speak in the place of another: neither about its calls nor
-// about its questions.
+// A server cannot send messages about another server's calls or questions.
 func TestServersCannotSpeakForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scripted(t, "a", "b")
@@ -178,7 +177,7 @@ func TestServersCannotSpeakForOthers(t *testing.T) {
 		if answer := s.reads("a").(*jsonrpc.Response); answer.ID.Raw() != int64(77) {
 			t.Errorf("%v", answer.ID.Raw())
 		}
-		// The same answer twice is dropped, and the call still ends with its own.
+		// A second equal answer is dropped, and the call still gets its own result.
 		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"role":"assistant"}}`, head.ID))
 		s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"real"}}`, call.ID.Raw()))
 		s.hears(`"id":1`, `real`)
@@ -228,9 +227,9 @@ func TestLevelsGoToAll(t *testing.T) {
 	})
 }
 
-// A list has all that servers answer, and leaves out those that fail.
+// A list contains the answers of all servers that do not fail.
 func TestListsLeaveOutWhoFails(t *testing.T) {
-	synctest.Test(t, listsLeaveOut) // so that the wait for one is not that of the others
+	synctest.Test(t, listsLeaveOut) // waiting for one server must not use up the time of the others
 }
 
 func listsLeaveOut(t *testing.T) {
@@ -273,11 +272,12 @@ func listsLeaveOut(t *testing.T) {
 func TestAServerThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scripted(t, "stuck", "fine")
-		for i := range maxQueue + 1 { // one more is in the writer's hand
+		for i := range maxQueue + 1 { // the writer holds one more message
 			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"stuck__x"}}`, i))
 		}
 		s.say(`{"jsonrpc":"2.0","id":"over","method":"tools/call","params":{"name":"stuck__x"}}`)
-		// The writer may have taken one or not: then the first beyond is this.
+		// The writer may or may not have taken a message; if it has, this call is the first beyond
+		// the limit.
 		s.say(`{"jsonrpc":"2.0","id":"over2","method":"tools/call","params":{"name":"stuck__x"}}`)
 		s.hears(`does not read`)
 		s.say(`{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"fine__x"}}`)
@@ -299,8 +299,7 @@ func TestOpenCallsAreBounded(t *testing.T) {
 	})
 }
 
-// Nothing a server or a client says may bring the Mux down or make it wait for
-// ever.
+// No message of a server or client may crash the Mux or block it for ever.
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x"}}`,

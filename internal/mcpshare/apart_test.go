@@ -50,8 +50,8 @@ func TestTwoClientsWithTheSameIds(t *testing.T) {
 	})
 }
 
-// A client cannot take back another's call: by its id, by the server's, nor with
-// the token in the place of the id.
+// A client cannot cancel another client's call, neither by the client's id nor by ours nor by the
+// progress token.
 func TestAClientCannotCancelAnothersCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
@@ -79,7 +79,7 @@ func TestAClientCannotCancelAnothersCall(t *testing.T) {
 }
 
 // Only a client that subscribed to an address gets its updates. The server is told when the last
-// one unsubscribes, also by leaving.
+// one unsubscribes, or leaves.
 func TestSubscriptionsAreAClientsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
@@ -124,7 +124,7 @@ func (f *fake) ask(id string) {
 	f.say(`{"jsonrpc":"2.0","id":"` + id + `","method":"sampling/createMessage","params":{"text":"` + id + `","_meta":{"progressToken":1}}}`)
 }
 
-// refused is the next answer to the server, which must be a refusal.
+// refused takes the next answer to the server, and checks that it is a refusal.
 func (f *fake) refused(t *testing.T, why string) {
 	t.Helper()
 	if got := f.answer(); got.Error == nil || !strings.Contains(got.Error.Error(), why) {
@@ -132,7 +132,7 @@ func (f *fake) refused(t *testing.T, why string) {
 	}
 }
 
-// Only the client that was asked can answer, or say how far it is.
+// Only the client that was asked can answer a question or report its progress.
 func TestNobodyElseAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
@@ -165,8 +165,8 @@ func TestNobodyElseAnswers(t *testing.T) {
 	})
 }
 
-// A question of the server reaches the only client it works for; it is refused
-// where there are two, none, or one that may still be worked for.
+// A question of the server reaches the only client it works for; it is refused if the server works
+// for two clients, for none, or may still be working for another one.
 func TestQuestionsReachWhomTheyAreFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1, 0)
@@ -176,7 +176,7 @@ func TestQuestionsReachWhomTheyAreFor(t *testing.T) {
 		f.ask("nobody")
 		f.refused(t, "not certain")
 		ofA := a.call(t, f, "1", "x")
-		b.say(t, `{"jsonrpc":"2.0","id":5,"method":"tools/list"}`) // a list is no work
+		b.say(t, `{"jsonrpc":"2.0","id":5,"method":"tools/list"}`) // a list does not count as work for a client
 		f.hears("tools/list")
 		f.ask("of a")
 		a.hears(t, "of a")
@@ -206,7 +206,7 @@ func TestQuestionsReachWhomTheyAreFor(t *testing.T) {
 			t.Error(got.Error)
 		}
 		_ = a.Close()
-		for range 3 { // what it was asked is answered for it
+		for range 3 { // the hub answers the questions of a client that has left
 			f.refused(t, "left")
 		}
 		if b.got("of a")+b.got("ghost") != "" {
@@ -215,8 +215,8 @@ func TestQuestionsReachWhomTheyAreFor(t *testing.T) {
 	})
 }
 
-// The log goes to the only client the server works for, in the level it asked for;
-// news of lists to all; what is a task's to who began it.
+// Log messages go to the only client that the server works for, in the level that the client asked
+// for. Changes of lists go to all clients. Messages about a task go to the client that started it.
 func TestWhatBelongsToWhom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
@@ -276,7 +276,7 @@ func TestWhatBelongsToWhom(t *testing.T) {
 	})
 }
 
-// Parameters that a lenient server reads otherwise than we do are not passed on.
+// Parameters that a lenient server could read differently from us are not forwarded.
 func TestWhatCouldBeReadInTwoWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})

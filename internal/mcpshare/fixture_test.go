@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A fake is a server whose every word a test says.
+// A fake is a server whose messages a test writes itself.
 type fake struct {
 	out  chan jsonrpc.Message // to the hub
 	in   chan jsonrpc.Message // from it
@@ -56,7 +56,7 @@ func (f *fake) Close() error {
 	return nil
 }
 
-// say lets the server say something.
+// say sends a message of the server.
 func (f *fake) say(text string) {
 	m, err := jsonrpc.DecodeMessage([]byte(text))
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *fake) say(text string) {
 	}
 }
 
-// hears is the next call or note of this method that reaches the server.
+// hears returns the next call or notification of this method that the server gets.
 func (f *fake) hears(method string) *jsonrpc.Request {
 	for {
 		if r, ok := (<-f.in).(*jsonrpc.Request); ok && r.Method == method {
@@ -77,7 +77,7 @@ func (f *fake) hears(method string) *jsonrpc.Request {
 	}
 }
 
-// answer is the next answer that reaches the server.
+// answer returns the next answer that the server gets.
 func (f *fake) answer() *jsonrpc.Response {
 	for {
 		if r, ok := (<-f.in).(*jsonrpc.Response); ok {
@@ -92,7 +92,7 @@ type person struct {
 	done chan struct{}
 
 	mu    sync.Mutex // guards what is below
-	more  sync.Cond  // it has heard something, or its end
+	more  sync.Cond  // signals a message, or the end of the connection
 	heard []string
 	end   error
 }
@@ -131,7 +131,7 @@ func (p *person) say(t testing.TB, text string) {
 	}
 }
 
-// note keeps what a client heard, or how its connection ended.
+// note records a message to a client, or how its connection ended.
 func (p *person) note(m jsonrpc.Message, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *person) note(m jsonrpc.Message, err error) {
 	}
 }
 
-// hears waits for something with this text.
+// hears waits for a message with this text.
 func (p *person) hears(t testing.TB, part string) string {
 	t.Helper()
 	p.mu.Lock()
@@ -157,8 +157,7 @@ func (p *person) hears(t testing.TB, part string) string {
 	return got
 }
 
-// got is what was heard with this text when nothing is going on any more. It works in
-// a bubble.
+// got waits in a bubble until all goroutines are idle, and returns a message with this text.
 func (p *person) got(part string) string {
 	synctest.Wait()
 	p.mu.Lock()
@@ -174,7 +173,7 @@ func (p *person) find(part string) string {
 	return ""
 }
 
-// call lets a client call a tool and returns what the server hears.
+// call makes a client call a tool, and returns the request that the server gets.
 func (p *person) call(t testing.TB, f *fake, id, text string) *jsonrpc.Request {
 	t.Helper()
 	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"x","arguments":{"q":%q},"_meta":{"progressToken":1,"own":"kept"}}}`, id, text))
@@ -208,7 +207,7 @@ func result(r *jsonrpc.Request, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":%s}`, r.ID.Raw(), text)
 }
 
-// token is the progress token the server was given.
+// token returns the progress token in a request.
 func token(t testing.TB, r *jsonrpc.Request) string {
 	t.Helper()
 	var said struct {

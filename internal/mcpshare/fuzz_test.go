@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
-// For any messages of two clients and a server, nothing panics, and no client gets an answer that
-// it has not asked for, or another's words in a message of one.
+// For any messages of two clients and a server, nothing panics, and no client gets an answer to a
+// call that it has not made, or a message with another client's text.
 func FuzzShared(f *testing.F) {
 	f.Add([]byte("a" + `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1}}}` + "\nb" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\ns" + `{"jsonrpc":"2.0","id":2,"result":{"task":{"taskId":"t"}}}`))
 	f.Add([]byte("a" + `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}` + "\ns" + `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x"}}` + "\ns" + `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"elicitationId":"e"}}`))

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// When the server ends, every client gets an error; clients that join then share one new start, and
-// ends in a row delay it.
+// When the server ends, every client gets an error. Clients that join then share one new start,
+// which is delayed after several ends in a row.
 func TestAServerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -92,7 +92,7 @@ func TestADeafClient(t *testing.T) {
 		f := server()
 		for range maxQueue + 1 {
 			f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			a.hears(t, "list_changed") // it keeps up, however busy the machine is
+			a.hears(t, "list_changed") // this client reads every message
 			a.mu.Lock()
 			a.heard = nil
 			a.mu.Unlock()

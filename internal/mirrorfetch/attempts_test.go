@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/lockfile"
 )
 
-// How a request ends that needs nothing more, and how answers begin.
+// The end of a complete request, and the beginnings of answers.
 const (
 	end     = " HTTP/1.1\r\nHost: registry.npmjs.org\r\n\r\n"
 	ok      = "HTTP/1.1 200"
@@ -22,8 +22,8 @@ const (
 	bad     = "HTTP/1.1 400"
 )
 
-// fromTheBox are requests of a box, with the beginning of the answer. Each carries what a box would
-// like to leak.
+// fromTheBox returns requests of a box, with the beginning of the expected answer. Each contains
+// data that the box tries to leak.
 func fromTheBox() map[string]string {
 	return map[string]string{
 		"GET /@s/a/-/a-1.0.0.tgz" + end:                      ok,
@@ -69,7 +69,7 @@ func fromTheBox() map[string]string {
 	}
 }
 
-// fromTheBoxElse are requests that are no plain question for a package.
+// fromTheBoxElse returns requests that are not plain requests for a package.
 func fromTheBoxElse() map[string]string {
 	return map[string]string{
 		"POST /-/npm/v1/security/audits/quick HTTP/1.1\r\nContent-Length: 6\r\n\r\nsecret": refused,
@@ -94,7 +94,7 @@ func fromTheBoxElse() map[string]string {
 	}
 }
 
-// lockTricks are lock files that try to have something else asked for; none is.
+// lockTricks returns lock files that try to cause other requests, in vain.
 func lockTricks(locks map[lockfile.Ecosystem]string) map[string]struct {
 	e    lockfile.Ecosystem
 	lock string
@@ -146,7 +146,7 @@ func lockTricks(locks map[lockfile.Ecosystem]string) map[string]struct {
 	}
 }
 
-// strangers are registries that answer in another way than they should.
+// strangers returns registries that give wrong answers.
 func strangers() map[string]func(w http.ResponseWriter, r *http.Request) bool {
 	to := func(at string) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -212,7 +212,7 @@ func box(t *testing.T, seen map[string]int) {
 	all := fromTheBox()
 	maps.Copy(all, fromTheBoxElse())
 	seen["from the box"] = len(all)
-	for range 2 { // also when it is asked again
+	for range 2 { // also at the second request
 		for request, want := range all {
 			if said := ask(request); !strings.HasPrefix(said, want) || strings.Contains(said, "secret") {
 				t.Errorf("%.90q: %.200q, want %s", request, said, want)
@@ -223,7 +223,7 @@ func box(t *testing.T, seen map[string]int) {
 		seen["requests that a box chose"] += len(after) - len(before)
 		t.Errorf("a box caused %q", after[len(before):])
 	}
-	for _, name := range hole.Wanted() { // hosts, as without a mirror, and no package
+	for _, name := range hole.Wanted() { // only hosts, as without a mirror
 		if strings.Contains(name, "leak") || strings.Contains(name, "secret") {
 			t.Errorf("%q is noted", name)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/lockfile"
 )
 
-// What is asked for, and in which order, follows from the lock file.
+// The requests and their order depend only on the lock file.
 func TestRequests(t *testing.T) {
 	w := newWorld(t)
 	for e, lock := range w.stock() {
@@ -25,7 +25,7 @@ func TestRequests(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	for e, lock := range w.stock() { // all of it is there
+	for e, lock := range w.stock() { // everything is in the mirror already
 		if _, err := w.fetch(e, lock); err != nil {
 			t.Fatalf("%s: %v", e, err)
 		}
@@ -35,7 +35,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A registry may send to another host that is configured.
+// A registry may redirect to another configured host.
 func TestConfiguredRedirect(t *testing.T) {
 	w := newWorld(t)
 	lock := w.stock()[lockfile.Go]
@@ -52,7 +52,7 @@ func TestConfiguredRedirect(t *testing.T) {
 	}
 }
 
-// What an index of npm says of a package is what is pinned, and what its archive says.
+// An index of npm contains what is pinned, and what the archive says.
 func TestPackument(t *testing.T) {
 	w := newWorld(t)
 	_, ask := w.box()

@@ -10,8 +10,7 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// A store of the first form knows no artifacts. It is brought on, with all it
-// holds.
+// A store of schema version 1 has no artifacts. Opening it migrates it and keeps all its entries.
 func TestAStoreOfTheFirstFormTakesArtifacts(t *testing.T) {
 	path := newPath(t)
 	c, err := connect(t.Context(), path)

@@ -69,8 +69,8 @@ func appendInFlight(b *testing.B, inflight int, batches []journal.Batch, add fun
 	}
 }
 
-// cpu is how many nanoseconds the process has computed. On a busy machine it
-// says more than the time that went by.
+// cpu returns the CPU time of the process in nanoseconds. On a busy machine it says more than
+// elapsed time.
 func cpu(b *testing.B) int64 {
 	b.Helper()
 	var u unix.Rusage
@@ -107,8 +107,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideRaw measures the journal and a raw file in turns, and reports
-// the median of their ratios: what else the machine does meets both.
+// BenchmarkBesideRaw measures the journal and a raw file in turns, and reports the median of their
+// ratios, because other work on the machine slows down both.
 func BenchmarkBesideRaw(b *testing.B) {
 	const rounds, slice = 9, 2 * benchSessions
 	for _, inflight := range []int{64, 256} {

@@ -38,8 +38,8 @@ func filled(t *testing.T, path string) []*journaltest.Chain {
 	return chains
 }
 
-// inspect opens a store that may be damaged. It returns the damage that is reported, and what is
-// missing without a report.
+// inspect opens a store that may be damaged. reported is the error that says so, and silent is what
+// is missing without an error.
 func inspect(t *testing.T, path string, chains []*journaltest.Chain) (reported, silent error) {
 	j, err := Open(t.Context(), path, Options{Volatile: true})
 	if err != nil {
@@ -65,8 +65,8 @@ func inspect(t *testing.T, path string, chains []*journaltest.Chain) (reported, 
 	return errors.Join(reported, j.Check(t.Context())), silent
 }
 
-// TestFlippedBits damages one bit at a time. A session is never shorter or
-// different without a word.
+// TestFlippedBits damages one bit at a time. A session must never be shorter or different without
+// an error.
 func TestFlippedBits(t *testing.T) {
 	path := newPath(t)
 	chains := filled(t, path)
@@ -122,8 +122,8 @@ func TestDamagedBody(t *testing.T) {
 	}
 }
 
-// TestTruncatedLog cuts the log that a killed process left. What was flushed
-// before the cut is there, in order, and the journal goes on.
+// TestTruncatedLog cuts the log that a killed process left. Everything that was flushed before the
+// cut is there, in order, and the journal can be written to.
 func TestTruncatedLog(t *testing.T) {
 	path := newPath(t)
 	said := startChild(t, "kill", path, InCommit, "30")
@@ -164,7 +164,7 @@ func TestTruncatedLog(t *testing.T) {
 	}
 }
 
-// TestMissingRow takes an entry out of the middle and out of nowhere.
+// TestMissingRow removes an entry in the middle, and one that does not exist.
 func TestMissingRow(t *testing.T) {
 	for name, sql := range map[string]string{
 		"first":  "DELETE FROM facts WHERE sid = 1 AND seq = 1",

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // open opens a journal in a new directory, or the one at path.
 func open(t testing.TB, path string, opts Options) *Journal {
 	t.Helper()
-	opts.Volatile = true // where tests run is not our choice
+	opts.Volatile = true // the temporary folder may be in memory
 	j, err := Open(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// Every key that something lies under passes the filter, also across the pages in
-// which it is filled and while it is filled; most others do not.
+// The filter never says that a key with artifacts is absent, even across the pages in which it is
+// filled and while it is being filled. For most other keys it says so.
 func TestTheFilterLacksNoKeyThatIsThere(t *testing.T) {
 	path := newPath(t)
 	j := open(t, path, Options{})
@@ -65,7 +65,7 @@ func TestTheFilterLacksNoKeyThatIsThere(t *testing.T) {
 	}
 }
 
-// What could not be filled says of no key that it is not there.
+// A filter that could not be filled never says that a key is absent.
 func TestAFilterThatWasNotFilledSaysNothing(t *testing.T) {
 	j := open(t, newPath(t), Options{})
 	ended, cancel := context.WithCancel(t.Context())

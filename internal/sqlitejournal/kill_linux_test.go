@@ -21,10 +21,10 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// child is how a test tells its own program, started again, what to be.
+// child is the variable that tells the test program, when it starts itself again, what to do.
 const child = "FLOODMARK_SQLITEJOURNAL_CHILD"
 
-// startChild runs TestChild in a process of its own and returns what it said.
+// startChild runs TestChild in a process of its own and returns the lines that it printed.
 func startChild(t *testing.T, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$")
@@ -41,11 +41,11 @@ func startChild(t *testing.T, args ...string) []string {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		said = append(said, lines.Text())
 	}
-	_ = cmd.Wait() // it kills itself
+	_ = cmd.Wait() // the child kills itself
 	return said
 }
 
-// TestChild is no test, but what the tests below start.
+// TestChild is not a test. The tests below start it as a process.
 func TestChild(t *testing.T) {
 	args := strings.Split(os.Getenv(child), "|")
 	switch args[0] {
@@ -59,8 +59,8 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// childAppends writes with 8 sessions at once, says what was acknowledged, and
-// ends itself when a point is reached for the n-th time.
+// childAppends writes with 8 sessions at once, prints what was acknowledged, and kills itself when
+// a point is reached for the n-th time.
 func childAppends(t *testing.T, path, point string, after int) {
 	var mu sync.Mutex
 	fault := func(at string) {
@@ -98,7 +98,7 @@ func childAppends(t *testing.T, path, point string, after int) {
 	t.Error("the point was not reached")
 }
 
-// resume goes on where a session ends.
+// resume returns a chain that continues a session.
 func resume(t *testing.T, j *Journal, id string) *journaltest.Chain {
 	c := journaltest.NewChain("", id)
 	for e, err := range j.Read(t.Context(), c.Session, 0) {
@@ -121,7 +121,7 @@ func TestKilled(t *testing.T) {
 		InSnapshot:   {0, 1, 7, 40},
 		InCommit:     {0, 1, 7, 40},
 		AfterCommit:  {0, 1, 7, 40},
-		InMigration:  {0}, // there is only one
+		InMigration:  {0}, // a migration happens only once
 	} {
 		t.Run(point, func(t *testing.T) {
 			path := newPath(t)
@@ -156,8 +156,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// childLimited appends until the store may not grow any more, and tells what
-// it then gets.
+// childLimited appends until the store may not grow any more, and prints the error.
 func childLimited(t *testing.T, path string) {
 	j, err := Open(t.Context(), path, Options{Volatile: true})
 	if err != nil {
@@ -209,8 +208,8 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// TestDiskFull fills a small file system. Nothing is acknowledged that is not
-// there, and when there is room again the journal goes on.
+// TestDiskFull fills a small file system. Every acknowledged append is there, and when there is
+// room again the journal can be written to.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// lastOf is the number of a session's last entry, read from its beginning.
+// lastOf returns the number of a session's last entry, which it finds by reading the session.
 func lastOf(t testing.TB, j *Journal, s journal.Session) (last uint64) {
 	t.Helper()
 	if _, err := j.Begin(t.Context(), s); err != nil {
@@ -23,8 +23,8 @@ func lastOf(t testing.TB, j *Journal, s journal.Session) (last uint64) {
 	return last
 }
 
-// A session that was not there is asked for while its first entry is being
-// committed: what is remembered of it must not outlast the commit.
+// An absent session is requested while its first entry is being committed. It must not be cached as
+// absent after the commit.
 func TestAMissingSessionIsFoundOnceItIsWritten(t *testing.T) {
 	s := journal.Session{ID: "s"}
 	for _, point := range []string{BeforeAppend, InCommit, AfterCommit} {
@@ -59,7 +59,7 @@ func TestAMissingSessionIsFoundOnceItIsWritten(t *testing.T) {
 	}
 }
 
-// What was read before a write and told after it is not remembered.
+// The result of a read is not cached if there was a write between the read and the call of learn.
 func TestAMissingSessionThatWasOvertakenIsNotRemembered(t *testing.T) {
 	m, s := newMissing(), journal.Session{ID: "s"}
 	_, before := m.has(s)
@@ -78,7 +78,7 @@ func TestAMissingSessionThatWasOvertakenIsNotRemembered(t *testing.T) {
 	}
 }
 
-// No more are remembered than the bound says.
+// The number of cached sessions is bounded.
 func TestMissingSessionsAreBounded(t *testing.T) {
 	m := newMissing()
 	for i := range missingSessions + 1 {

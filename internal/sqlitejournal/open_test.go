@@ -18,7 +18,7 @@ func newPath(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "journal.db")
 }
 
-// refused opens what must not open, and returns what was said.
+// refused opens a store that must not open, and returns the error.
 func refused(t *testing.T, path string, opts Options) error {
 	t.Helper()
 	j, err := Open(t.Context(), path, opts)
@@ -138,8 +138,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestDurable asks SQLite itself, and sees that a setting that does not take
-// is refused.
+// TestDurable reads the settings from SQLite, and checks that Open fails if a setting cannot be
+// made.
 func TestDurable(t *testing.T) {
 	c, err := connect(t.Context(), newPath(t))
 	if err != nil {

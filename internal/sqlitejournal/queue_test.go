@@ -40,8 +40,7 @@ func one(t testing.TB, c *journaltest.Chain, text string) journal.Batch {
 	return journal.Batch{Records: []journal.Record{c.Next(t, text)}}
 }
 
-// later appends on another goroutine, in a bubble, and waits until it stands in the
-// queue.
+// later appends on another goroutine, in a bubble, and waits until the append is in the queue.
 func later(t *testing.T, ctx context.Context, j *Journal, b journal.Batch) <-chan error {
 	t.Helper()
 	before := len(j.queue)
@@ -54,7 +53,7 @@ func later(t *testing.T, ctx context.Context, j *Journal, b journal.Batch) <-cha
 	return result
 }
 
-// TestOneConflictInAGroup has one bad append among good ones of one commit.
+// TestOneConflictInAGroup commits a group in which one append conflicts.
 func TestOneConflictInAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(BeforeAppend)
@@ -87,7 +86,7 @@ func TestOneConflictInAGroup(t *testing.T) {
 	})
 }
 
-// TestGivenUpInTheQueue ends contexts of appends that wait.
+// TestGivenUpInTheQueue cancels the contexts of waiting appends.
 func TestGivenUpInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(BeforeAppend)
@@ -113,8 +112,8 @@ func TestGivenUpInTheQueue(t *testing.T) {
 	})
 }
 
-// TestTrueResult ends a context while its append is being committed: the caller gets the outcome,
-// not doubt.
+// TestTrueResult cancels a context while its append is being committed. The caller still gets the
+// outcome.
 func TestTrueResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(InCommit)
@@ -139,8 +138,7 @@ func TestTrueResult(t *testing.T) {
 	})
 }
 
-// TestBackPressure fills the queue to its limit; one beyond waits until its
-// context ends.
+// TestBackPressure fills the queue to its limit. One more append waits until its context ends.
 func TestBackPressure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(BeforeAppend)
@@ -176,8 +174,8 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
-// A log of appends that come one by one is no longer than it may be, though each of
-// them is little: a commit writes whole pages.
+// If small appends come one by one, the log still stays within its limit, because commits are
+// counted by the whole pages that they write.
 func TestTheLogOfLoneAppends(t *testing.T) {
 	const most = 1 << 20
 	j := open(t, newPath(t), Options{LogBytes: most})
@@ -193,8 +191,8 @@ func TestTheLogOfLoneAppends(t *testing.T) {
 	c.Verify(t, j)
 }
 
-// TestCheckpoints writes more than the log may hold: it is moved, and does not
-// grow without end.
+// TestCheckpoints writes more than the limit of the log. The log is checkpointed, and does not grow
+// for ever.
 func TestCheckpoints(t *testing.T) {
 	j := open(t, newPath(t), Options{})
 	c := journaltest.NewChain("", "s1")
@@ -216,7 +214,7 @@ func TestCheckpoints(t *testing.T) {
 	c.Verify(t, j)
 }
 
-// TestAnyBytes uses names that are no text.
+// TestAnyBytes uses names that are not valid UTF-8.
 func TestAnyBytes(t *testing.T) {
 	path := newPath(t)
 	j := open(t, path, Options{})

@@ -13,12 +13,12 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// A read waits for a connection until its context ends, and a connection that met an error is not
+// A read waits for a connection until its context ends. A connection that returned an error is not
 // used again.
 func TestReadersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})
-		synctest.Wait() // the filter of keys has its reader for a moment
+		synctest.Wait() // the filling of the key filter uses a reader for a moment
 		chain := journaltest.NewChain("", "s")
 		if err := j.Append(t.Context(), journal.Batch{Records: []journal.Record{chain.Next(t, "x")}}); err != nil {
 			t.Fatal(err)
@@ -52,8 +52,7 @@ func TestReadersAreBounded(t *testing.T) {
 	})
 }
 
-// Heads behind a mark come in parts, each once and in order, across the end of
-// a part.
+// Heads after a mark are read in parts. Each head is listed once and in order, even across parts.
 func TestHeadsInParts(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})
 	for _, beyond := range []int{0, 1} {

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
 
-// left returns the newest numbers of the words under a key.
+// left returns the sequence numbers of the artifacts under a key.
 func left(t testing.TB, j *Journal, key floodmark.Digest) []uint64 {
 	t.Helper()
 	found, err := j.Artifacts(t.Context(), "", []floodmark.Digest{key})
@@ -24,7 +24,7 @@ func left(t testing.TB, j *Journal, key floodmark.Digest) []uint64 {
 	return seqs
 }
 
-// leaving is a batch that leaves a word under a key, or takes it back.
+// leaving returns a batch that writes an artifact under a key, or removes it.
 func leaving(t testing.TB, c *journaltest.Chain, key floodmark.Digest, body string) journal.Batch {
 	t.Helper()
 	b := one(t, c, body)
@@ -33,8 +33,8 @@ func leaving(t testing.TB, c *journaltest.Chain, key floodmark.Digest, body stri
 	return b
 }
 
-// A key that was found empty is asked for while its first word is being
-// committed: what is remembered of it must not outlast the commit.
+// A key without artifacts is requested while its first artifact is being committed. It must not be
+// cached as empty after the commit.
 func TestWhatIsRememberedHidesNoWrite(t *testing.T) {
 	key := floodmark.DigestOf("file")
 	for _, point := range []string{BeforeAppend, InCommit, AfterCommit} {
@@ -70,7 +70,7 @@ func TestWhatIsRememberedHidesNoWrite(t *testing.T) {
 	}
 }
 
-// What was read before a write and told after it is not remembered.
+// The result of a read is not cached if there was a write between the read and the call of learn.
 func TestAReadThatWasOvertakenIsNotRemembered(t *testing.T) {
 	m, key := newRemembered(), floodmark.DigestOf("file")
 	keys := []floodmark.Digest{key}
@@ -93,7 +93,7 @@ func TestAReadThatWasOvertakenIsNotRemembered(t *testing.T) {
 	}
 }
 
-// It holds what was asked for last, and no more than its bytes.
+// The cache contains the keys that were requested last, and no more bytes than its limit.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	m := newRemembered()
 	name := func(i int) []floodmark.Digest { return []floodmark.Digest{floodmark.DigestOf(fmt.Sprint(i))} }

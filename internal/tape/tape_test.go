@@ -21,7 +21,7 @@ func (deaf) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
 	return hook.Reply{}, nil
 }
 
-// What is released keeps nothing, whatever an agent's variables say.
+// A released program records nothing, even if the variable is set.
 func TestNothingIsKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tape")
 	t.Setenv(tape.Variable, file)
@@ -40,7 +40,7 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// What the daemon alone says is not in an event's JSON, and must not be lost.
+// The fields that only the daemon sets are not in an event's JSON, and must not be lost.
 func TestToldIsWhole(t *testing.T) {
 	digest := floodmark.DigestOf("x")
 	ev := hook.Event{
@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 	}{
 		{"", "", 0},
 		{good + good, "", 2},
-		{good + `{"at":1,"to`, "", 1}, // its writer was ended
+		{good + `{"at":1,"to`, "", 1}, // the writer was killed
 		{good + "{\n" + good, "line 2: unexpected end", 0},
 		{strings.Repeat("x", tape.MaxLine+1), "line 1: more than", 0},
 	} {
@@ -82,7 +82,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Two questions are never the same words.
+// Different questions never have the same text.
 func TestQuestion(t *testing.T) {
 	if a, b := tape.Question("links", "a b", "c"), tape.Question("links", "a", "b c"); a == b {
 		t.Error(a)

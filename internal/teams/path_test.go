@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A program that lies first in PATH is not taken for git.
+// A program named git in the first folder of PATH is not run.
 func TestPathHasNoSay(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\necho theirs\n"), 0o700); err != nil {

@@ -47,7 +47,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// An entry that another program wrote into the folder is no team's.
+// An entry that another program wrote into the folder is not accepted.
 func TestEntriesThatAreNot(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("a", 40)
@@ -72,7 +72,7 @@ func TestEntriesThatAreNot(t *testing.T) {
 	}
 }
 
-// A program of a project that has the name of one of the machine's is not run.
+// A project's program with the name of a program of the machine is not run.
 func TestProgramsOfTheMachineComeFirst(t *testing.T) {
 	env := git{home: "/home/ada"}.environment([]string{"PATH=/p/.venv/bin:.:bin:/nix/bin", "GIT_DIR=/p", "X=1"})
 	want := "PATH=" + strings.Join(boxgit.Folders(), ":") + ":/p/.venv/bin:/nix/bin"

@@ -42,7 +42,7 @@ func TestGemini(t *testing.T) {
 	}
 }
 
-// What offers no tools is beside the conversation, by every interface.
+// A request that offers no tools is answered with Aside, on every interface.
 func TestAside(t *testing.T) {
 	m := &testmodel.Model{Say: testmodel.Script(testmodel.Step{Text: "Said."}), Aside: "A title"}
 	for path, tools := range map[string]string{

@@ -119,7 +119,7 @@ func TestRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// A model whose context is full says so by both interfaces.
+// A step with Full reports a nearly full context on both interfaces.
 func TestFull(t *testing.T) {
 	m := &testmodel.Model{Say: testmodel.Script(testmodel.Step{Text: "a"}, testmodel.Step{Text: "b", Full: true})}
 	for _, want := range []string{`"prompt_tokens":1,`, `"prompt_tokens":126000,`} {

@@ -78,7 +78,7 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that only what any reader takes for a yes is one.
+// FuzzRead checks that read accepts an allow only if every JSON reader reads it so.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{`{"decision":"allow"}`, `{"decision":"deny","reason":"x"}`, `{"decision":"allow","decision":"deny"}`, `{"requestId":"r1"}`, `[`} {
 		f.Add([]byte(s))

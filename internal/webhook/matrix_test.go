@@ -28,7 +28,7 @@ import (
 // A cell is one way in which a receiver fails.
 type cell struct {
 	name  string
-	serve func(testing.TB, town) string // returns where it is
+	serve func(testing.TB, town) string // returns the receiver's address
 	kind  verify.FailureKind
 	text  string // what a person reads
 	tries int
@@ -38,14 +38,14 @@ func inClear(h http.HandlerFunc) func(testing.TB, town) string {
 	return func(tb testing.TB, n town) string { return n.inClear(tb, h) }
 }
 
-// secure serves over TLS, with a certificate and a configuration changed so.
+// secure serves over TLS, with changes to the certificate and the configuration.
 func secure(cert func(*x509.Certificate), config func(*tls.Config)) func(testing.TB, town) string {
 	return func(tb testing.TB, n town) string {
 		return n.secure(tb, says(`{"decision":"allow"}`), n.sign(tb, cert), config)
 	}
 }
 
-// cells are all ways in which a receiver fails.
+// cells returns all ways in which a receiver can fail.
 func cells() []cell {
 	list := []cell{
 		{"timeout", inClear(silent), verify.TimedOut, "it did not answer within 400 ms", 1},
@@ -95,10 +95,11 @@ func moved(code int) func(testing.TB, town) string {
 	}
 }
 
-// within is how long an answer is waited for.
+// within is the timeout of the webhooks.
 const within = 400 * time.Millisecond
 
-// limit is that, unless it is tried again: the pauses alone take longer.
+// limit returns the timeout for a cell. It is longer if the request is tried again, because the
+// pauses alone take longer than within.
 func (c cell) limit() time.Duration {
 	if c.tries == 1 {
 		return within
@@ -106,7 +107,7 @@ func (c cell) limit() time.Duration {
 	return 30 * time.Second
 }
 
-// takes is how long it takes to find out.
+// takes returns how long it takes until the failure is known.
 func (c cell) takes() time.Duration {
 	switch {
 	case c.kind == verify.TimedOut:
@@ -126,8 +127,8 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// Each way to fail, with failMode deny and with allow: the call is refused or
-// let through, the journal says why, and the agent reads a sentence.
+// For each way to fail, with failMode deny and allow, the call is refused or allowed, the journal
+// says why, and the agent gets a sentence.
 func TestFailureMatrix(t *testing.T) {
 	for _, c := range cells() {
 		for _, mode := range []verify.FailMode{verify.FailDeny, verify.FailAllow} {
@@ -159,7 +160,7 @@ func TestFailureMatrix(t *testing.T) {
 	}
 }
 
-// How often each is tried, and how long that takes.
+// How often a request is tried for each failure, and how long that takes.
 func TestTries(t *testing.T) {
 	for _, c := range cells() {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,7 +181,7 @@ func request() verify.Request {
 	return verify.Request{ID: "r1", Reach: floodmark.Free, At: time.Unix(1000, 0), Session: "s", Agent: "openclaw", Tool: "ls", Params: []byte(`{"path":"/work"}`)}
 }
 
-// ungated are read once: that takes long, above all with the race detector.
+// ungated reads its rules only once, because that takes long, above all with the race detector.
 var ungated = sync.OnceValues(func() (kernel.Rules, error) {
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n")})
 	if problems.Failed() {
@@ -193,7 +194,7 @@ var ungated = sync.OnceValues(func() (kernel.Rules, error) {
 	return kernel.NewRules(p, catalog.New([]*catalog.File{tools}, nil)), nil
 })
 
-// judge lets a monitor decide about one call that has to pass a webhook.
+// judge lets a monitor decide one call that needs the answer of a webhook.
 func judge(t *testing.T, h verify.Verifier, mode verify.FailMode) (hook.Reply, floodmark.VerifierAnswered) {
 	t.Helper()
 	rules, err := ungated()

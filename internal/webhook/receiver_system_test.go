@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// The receiver of the guide is built and run as it stands there.
+// The receiver in the guide is built and run without changes.
 func TestReceiverOfTheGuide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is compiled first")
@@ -55,8 +55,7 @@ func TestReceiverOfTheGuide(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// receiver builds the guide's program, runs it until the test ends, and returns
-// where it listens.
+// receiver builds the guide's program, runs it until the test ends, and returns its address.
 func receiver(t *testing.T, secret string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/guide/webhook.md")

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// The request is seed 3's, to the letter.
+// The request has exactly the form of seed 3.
 func TestRequestOfSeedThree(t *testing.T) {
 	got, err := encode(verify.Request{
 		ID: "5b1c", At: time.Date(2026, 2, 12, 16, 30, 0, 5, time.FixedZone("x", 3600)), Session: "agent:main:main", Agent: "main", Provider: "telegram",
@@ -37,7 +37,7 @@ func TestRequestOfSeedThree(t *testing.T) {
 	}
 }
 
-// The vector of the Standard Webhooks specification.
+// The test vector of the Standard Webhooks specification.
 func TestStandardWebhooksVector(t *testing.T) {
 	s, err := newSigner("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // midnight is when a bubble of testing/synctest begins.
 var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A maker signs certificates for these tests, which are good in a bubble only.
+// A maker signs certificates for these tests. They are valid only at the time of a bubble.
 type maker struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -78,7 +78,7 @@ func (m maker) sign(tb testing.TB, change func(*x509.Certificate)) tls.Certifica
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// A town is a network with servers, and who signs their certificates.
+// A town is a network with servers, and the maker that signs their certificates.
 type town struct {
 	*nettest.Net
 	maker
@@ -134,11 +134,11 @@ func says(text string) http.HandlerFunc {
 func fails(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(code)
-		fmt.Fprint(w, `{"decision":"allow"}`) // which must not count
+		fmt.Fprint(w, `{"decision":"allow"}`) // this answer must not be accepted
 	}
 }
 
-// silent never answers, until its client has gone.
+// silent does not answer until its client has gone.
 func silent(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()

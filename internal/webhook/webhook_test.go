@@ -62,7 +62,8 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// A try that may pass is made again: the same id, the same bytes, another time.
+// After a transient failure, the request is sent again with the same id and bytes, and another
+// time.
 func TestTriesAreOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ids, times, bodies, signs []string
@@ -94,7 +95,7 @@ func TestTriesAreOneRequest(t *testing.T) {
 	})
 }
 
-// It is not tried for ever.
+// A request is sent at most three times.
 func TestThreeTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, asked := newTown(t), 0
@@ -106,7 +107,7 @@ func TestThreeTries(t *testing.T) {
 	})
 }
 
-// A webhook's answer, to the end: through a monitor, over TLS.
+// A webhook's answers over TLS, and what a monitor makes of them.
 func TestAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTown(t)
@@ -117,7 +118,7 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%s: %+v", text, reply.Decision)
 				}
 			}
-			// Every status of 2xx counts that comes with an answer, and none beyond.
+			// An answer with any 2xx status is accepted, and with no other.
 			for status, counts := range map[int]bool{200: true, 201: true, 202: true, 299: true, 300: false} {
 				h := n.hook(t, webhook.Options{URL: n.secure(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					w.WriteHeader(status)
