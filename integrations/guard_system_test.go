@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// try runs a command of the settings with a hook program that does as body says.
+// try runs a command of the settings with a hook program whose script is body.
 func try(t *testing.T, command, body string) (out string, exit int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -19,7 +19,7 @@ func try(t *testing.T, command, body string) (out string, exit int) {
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", command)
 	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin"}
 	text, err := cmd.Output()
-	if ended, is := err.(*exec.ExitError); is { //nolint:errorlint // it is not wrapped
+	if ended, is := err.(*exec.ExitError); is { //nolint:errorlint // the error is not wrapped
 		return string(text), ended.ExitCode()
 	}
 	if err != nil {
@@ -28,11 +28,11 @@ func try(t *testing.T, command, body string) (out string, exit int) {
 	return string(text), 0
 }
 
-// Where an agent goes on after a hook that failed, a shell says no in its place,
-// in the way that agent obeys; and it hands on what a hook that ran says.
+// For agents that go on after a failed hook, a shell around the hook refuses in its place, in the
+// form that the agent obeys. The shell passes the answer of a hook that ran unchanged.
 func TestGuards(t *testing.T) {
 	t.Parallel()
-	const exits = "" // a no by status 2
+	const exits = "" // a refusal by exit status 2
 	for file, guarded := range map[string]map[string]string{
 		"codex/hooks.json":         {"codex PreToolUse": exits, "codex PostToolUse": exits, "codex UserPromptSubmit": exits},
 		"gemini-cli/settings.json": {"gemini-cli BeforeTool": exits, "gemini-cli AfterTool": exits, "gemini-cli BeforeAgent": exits},

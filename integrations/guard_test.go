@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// commands are the hooks of a settings file, by agent and event.
+// commands returns the hooks of a settings file, by agent and event.
 func commands(t *testing.T, file string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -45,8 +45,8 @@ func commands(t *testing.T, file string) map[string]string {
 	return found
 }
 
-// Nothing in the guards is found by PATH but, in the fragment, the hook itself: an agent's
-// variables could choose it.
+// The guards find no program by PATH, because an agent's variables could change PATH. The only
+// exception is the hook itself in the fragment.
 func TestGuardsFindNothingByPath(t *testing.T) {
 	files, err := filepath.Glob("*/*.json")
 	if err != nil || len(files) < 5 {

@@ -39,7 +39,7 @@ tools:
 `
 )
 
-// scripted is a model that says what it was told to say, and keeps what it saw.
+// A scripted is a model with fixed answers that records what it gets.
 type scripted struct {
 	says [][]schema.ToolCall
 	mu   sync.Mutex // guards saw
@@ -67,7 +67,7 @@ func (m *scripted) Stream(ctx context.Context, in []*schema.Message, o ...model.
 
 func (m *scripted) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return m, nil }
 
-// last is what the model read as the result of a call.
+// last returns what the model got as the result of a call.
 func (m *scripted) last(id string) string {
 	for _, msg := range m.saw[len(m.saw)-1] {
 		if msg.ToolCallID == id {
@@ -106,8 +106,7 @@ func part(text string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
 }
 
-// tools are one pair of each of the four sorts that Eino knows: one that reads,
-// one that sends.
+// tools returns a tool that reads and one that sends, for each of Eino's four kinds of tools.
 func tools(t *testing.T, r *ran) []tool.BaseTool {
 	t.Helper()
 	var all []tool.BaseTool
@@ -210,8 +209,8 @@ func TestEverySortOfToolIsGuarded(t *testing.T) {
 	}
 }
 
-// everythingIsKnown checks that no content at a model call was a stranger: a
-// refusal of ours, a result we took in, the program's instruction.
+// everythingIsKnown checks that all content of model calls was known: our refusals, results that
+// were reported, and the program's instructions.
 func everythingIsKnown(t *testing.T, g *embedded.Guard) {
 	t.Helper()
 	sources, err := g.Sources(t.Context(), "s1")

@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/internal/auditor"
 )
 
-// Both languages, word for word: what is asked first, and why a «block».
+// The exact requests in both APIs: the question, and the question for the reason of a block.
 func TestWhatIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for k, want := range map[auditor.Kind]struct {
@@ -54,7 +54,7 @@ func TestWhatIsSent(t *testing.T) {
 					}
 				}
 			}
-			// What cases share stands before what they do not.
+			// The parts that cases have in common come first.
 			body := got[0][strings.Index(got[0], "{"):]
 			if system, owner, call := strings.Index(body, "You are a security auditor"), strings.Index(body, "Please send Anna"), strings.Index(body, "anna@firm.example"); system > owner || owner > call || system < 0 {
 				t.Errorf("%s: the order is %d %d %d", k, system, owner, call)
@@ -63,7 +63,7 @@ func TestWhatIsSent(t *testing.T) {
 	})
 }
 
-// A reason is asked for only after «block», and failing to get one changes nothing.
+// A reason is only requested after a block, and if there is no answer, the opinion stays the same.
 func TestTwoStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for say, want := range map[string]struct {
@@ -96,7 +96,7 @@ func TestTwoStages(t *testing.T) {
 	})
 }
 
-// A yes that was cut off, or came with anything else, is none.
+// An allow that was cut off, or has any further content, is not accepted.
 func TestOnlyAWholeYesCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for data, want := range map[string]audit.Answer{
@@ -127,8 +127,7 @@ func TestOnlyAWholeYesCounts(t *testing.T) {
 	})
 }
 
-// The very same case is asked about once, by its every byte, and only clear
-// answers are kept.
+// A case that is equal in every byte is asked about only once, and only clear answers are cached.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -160,7 +159,7 @@ func TestCache(t *testing.T) {
 			{tools, audit.Asker{Session: "s"}, true},
 			{foreign, audit.Asker{Session: "s"}, true},
 			{file("one"), audit.Asker{Session: "s"}, true},
-			{file("two"), audit.Asker{Session: "s"}, true}, // looks the same to the auditor, and is another case
+			{file("two"), audit.Asker{Session: "s"}, true}, // looks the same to the auditor, but is another case
 			{file("two"), audit.Asker{Session: "s"}, false},
 		} {
 			if step.fresh {
@@ -187,8 +186,8 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// A session has a budget of cases and of time; then a person is asked, in any fail mode: it is no
-// failure. Other sessions go on.
+// A session has a budget of cases and of time; then a person is asked in any fail mode, because
+// this is no failure. Other sessions are not affected.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock atomic.Int64
@@ -218,7 +217,7 @@ func TestBudget(t *testing.T) {
 			}
 		}
 		a := with(auditor.Budget{Cases: 2})
-		for i, want := range []audit.Answer{audit.Allow, audit.Allow, audit.Unsure} { // what is remembered counts too
+		for i, want := range []audit.Answer{audit.Allow, audit.Allow, audit.Unsure} { // cached answers use up the budget, too
 			if o, err := a.Audit(t.Context(), audit.Asker{Session: "s"}, aCase("same")); err != nil || o.Says != want {
 				t.Errorf("%d: %+v, %v", i, o, err)
 			}
@@ -226,7 +225,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// After five failures in a row no case waits any more; after a rest one is tried.
+// After five failures in a row no case is sent. After a pause, one case is sent as a trial.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -277,7 +276,7 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// A caller that goes away, or finds all slots taken, says nothing about the service.
+// A caller that cancels, or gets no request slot, does not count as a failure of the service.
 func TestWhoGoesAwayDoesNotBreakIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, auditor.OpenAI, word("allow"))
@@ -295,7 +294,7 @@ func TestWhoGoesAwayDoesNotBreakIt(t *testing.T) {
 	})
 }
 
-// What files are to hold stays here unless the owner lets it go.
+// The content for files is not sent unless the owner allows it.
 func TestContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := aCase("x")
@@ -313,7 +312,7 @@ func TestContent(t *testing.T) {
 	})
 }
 
-// What does not fit is not sent.
+// A case that is too large is not sent.
 func TestTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, auditor.OpenAI, word("allow"))
@@ -384,7 +383,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A key that is not there is said so, without a request.
+// If there is no key, the error says so, and no request is sent.
 func TestNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, auditor.OpenAI, word("allow"))
@@ -398,8 +397,8 @@ func TestNoKey(t *testing.T) {
 	})
 }
 
-// FuzzAnswer reads what a service could send: only an answer whose whole text is
-// the one word agrees.
+// FuzzAnswer reads what a service could send: only an answer whose whole text is that one word
+// allows.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{"allow", "block", "allow it", ""} {
 		f.Add(string(answer(auditor.OpenAI, text, "stop")), true)
@@ -434,7 +433,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// unescaped is JSON with its letters written as letters.
+// unescaped returns JSON without escapes.
 func unescaped(data string) string {
 	for r := 'A'; r <= 'z'; r++ {
 		for _, form := range []string{`\u%04x`, `\u%04X`} {
@@ -446,7 +445,7 @@ func unescaped(data string) string {
 
 var _ audit.Auditor = (*auditor.Auditor)(nil)
 
-// A model gets the time that was set, and five seconds if none was.
+// A model has the configured timeout, or five seconds by default.
 func TestHowLongItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		url := serve(t, func(_ http.ResponseWriter, r *http.Request) {

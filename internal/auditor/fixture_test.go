@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // started it.
 var machine = nettest.New()
 
-// serve serves until the test ends, and returns where.
+// serve serves until the test ends, and returns the address.
 func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := machine.Server(h)
@@ -41,7 +41,7 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// A service is a model on this machine that keeps what it was sent.
+// A service is a model that records its requests.
 type service struct {
 	URL  string
 	kind auditor.Kind
@@ -58,7 +58,7 @@ func newService(t testing.TB, k auditor.Kind, say func(n int) string) *service {
 	return s
 }
 
-// word is a service that always says the same.
+// word returns a say that always answers the same.
 func word(text string) func(int) string { return func(int) string { return text } }
 
 func (s *service) serve(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func (s *service) seen() []string {
 	return append([]string(nil), s.requests...)
 }
 
-// answer is what a service of some kind sends; stop is why it ended.
+// answer returns the answer of a service of some kind. stop is why the model stopped.
 func answer(k auditor.Kind, text, stop string) []byte {
 	var v any = map[string]any{"choices": []any{map[string]any{"finish_reason": stop, "message": map[string]any{"role": "assistant", "content": text}}}}
 	if k == auditor.Anthropic {
@@ -97,7 +97,7 @@ func answer(k auditor.Kind, text, stop string) []byte {
 	return data
 }
 
-// newAuditor asks a service.
+// newAuditor returns an auditor that asks a service.
 func newAuditor(t testing.TB, endpoint string, k auditor.Kind, change ...func(*auditor.Config)) *auditor.Auditor {
 	t.Helper()
 	c := auditor.Config{Endpoint: endpoint, Kind: k, Model: "small", Timeout: 10 * time.Second, Dial: machine.Dial}
@@ -112,7 +112,7 @@ func newAuditor(t testing.TB, endpoint string, k auditor.Kind, change ...func(*a
 	return a
 }
 
-// aCase is a small one; the word makes it another.
+// aCase returns a small case. A different word makes it a different case.
 func aCase(word string) audit.Case {
 	return audit.Case{
 		OwnerMessages: []string{"Please send Anna the notes."}, SourceTools: []string{"web_fetch"},
@@ -134,8 +134,7 @@ tools:
   - {tool: book, about: changes a calendar, effect: change, returns: {trust: local, secrecy: internal}, licence: [book], args: {day: {role: critical, is: when}, title: {role: content, is: text}}}
 `
 
-// loaded keeps what rulesOf made: rules never change, and loading is slow, above
-// all with the race detector.
+// loaded caches the rules of rulesOf, because loading is slow, above all with the race detector.
 var loaded sync.Map
 
 func rulesOf(t testing.TB, user string) kernel.Rules {
@@ -156,7 +155,7 @@ func rulesOf(t testing.TB, user string) kernel.Rules {
 	return r
 }
 
-// newMonitor asks an auditor where a policy says so.
+// newMonitor returns a monitor with an auditor and a policy.
 func newMonitor(t testing.TB, user string, a audit.Auditor, observe func(monitor.Observation)) (*monitor.Monitor, journal.Journal) {
 	t.Helper()
 	rules := rulesOf(t, user)

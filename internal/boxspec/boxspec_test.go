@@ -86,7 +86,7 @@ type disk kernel.Hoard
 
 func (d disk) Secrets(kernel.Search) kernel.Hoard { return kernel.Hoard(d) }
 
-// What could not be looked through gets no box.
+// A project that could not be searched completely gets no box.
 func TestUnseen(t *testing.T) {
 	at := catalog.Places{Project: "/p", Home: "/h"}
 	if _, err := boxspec.For(shipped(t), at, disk{}, "/b"); !errors.Is(err, boxspec.ErrUnseen) {

@@ -53,7 +53,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// A box that is killed leaves what it wrote down, and is not taken for one that ended.
+// The last outcome of a box that was killed can be read, and the box is not taken for one that
+// ended.
 func TestOutcomeOfABoxThatWasKilled(t *testing.T) {
 	c := newCounter(t)
 	name, r := c.taken()
@@ -106,8 +107,8 @@ func TestOutcomesThatAreNotBelieved(t *testing.T) {
 	}
 }
 
-// A monitor that starts again lets no box of its own keep anything any more, and leaves
-// those of other monitors alone.
+// After a restart of the monitor, none of its earlier boxes can keep its writes. Boxes of other
+// monitors are not affected.
 func TestCallsOfAnEarlierStart(t *testing.T) {
 	c := newCounter(t)
 	if list, err := c.TakeOver(); err != nil || len(list) > 0 {
@@ -220,8 +221,8 @@ func FuzzReadOutcome(f *testing.F) {
 	})
 }
 
-// Once its call is over, nothing that a box wrote reaches the project; what is on the
-// way there by then is waited for.
+// Once its call is over, a box cannot begin to move its writes into the project. If it has begun,
+// End waits for it.
 func TestTheEndOfACall(t *testing.T) {
 	c := newCounter(t)
 	name, r := c.taken()

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A box that takes its ticket while the monitor ends the call and forgets the ticket
-// runs only if the monitor knows that it may, and keeps nothing unless the monitor
-// waited for it. Every order of their steps is played.
+// A box that takes its ticket while the monitor ends the call and forgets the ticket runs only if
+// the monitor knows that it may, and keeps nothing unless the monitor waited for it. The test plays
+// every order of their steps.
 func TestATicketIsTakenWhileItIsForgotten(t *testing.T) {
 	c := newCounter(t)
 	played, ran, kept := 0, 0, 0
@@ -41,8 +41,8 @@ func TestATicketIsTakenWhileItIsForgotten(t *testing.T) {
 	}
 }
 
-// orders are all in which so many steps of a box and of a desk can be made. True is a
-// step of the box.
+// orders returns all orders in which these numbers of steps of a box and of a desk can be made.
+// True is a step of the box.
 func orders(box, desk int) (list [][]bool) {
 	if box == 0 && desk == 0 {
 		return [][]bool{nil}
@@ -101,7 +101,8 @@ func newRace(c counter) *race {
 	return r
 }
 
-// play makes the steps in an order, as far as the one whose turn it is need not wait.
+// play makes the steps in an order. If the box would have to wait for the desk's lock, the desk
+// first makes its remaining steps.
 func (r *race) play(order []bool) {
 	defer r.take.f.close()
 	for _, box := range order {
@@ -118,7 +119,7 @@ func (r *race) play(order []bool) {
 	r.finish(&r.box)
 }
 
-// next makes a step. Who is refused one makes no other.
+// next makes one step. After an error, that side makes no more steps.
 func (r *race) next(steps *[]func() error) {
 	if len(*steps) == 0 {
 		return

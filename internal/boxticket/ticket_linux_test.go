@@ -114,7 +114,7 @@ func TestTicketIsTakenOnce(t *testing.T) {
 	}
 }
 
-// tampered are tickets that are refused, by what was done to them.
+// tampered returns changes to a ticket after which it is refused.
 func tampered() map[string]struct {
 	do   func(c counter, name string)
 	want string

@@ -23,9 +23,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A rig is a monitor in memory over a project on a real disk. Its clock is far ahead, so
-// that every file was changed before its label; a test sets it back to have one changed
-// after.
+// A rig is a monitor in memory over a project on a real disk. Its clock is far ahead, so that every
+// file was changed before it got its label. A test sets the clock back to get a file that was
+// changed later.
 type rig struct {
 	*testing.T
 	*Cleaner
@@ -36,7 +36,7 @@ type rig struct {
 	calls   int
 }
 
-// A disk says of what a run changed what a test says.
+// A disk reports the changes of a run that a test sets.
 type disk struct {
 	*workspace.Disk
 	r *rig
@@ -46,7 +46,7 @@ func (d disk) Steers(string) (string, floodmark.Digest) { return "", floodmark.D
 
 func (d disk) Changed(context.Context, string, time.Time) kernel.Altered { return d.r.altered }
 
-// A failing journal can be full.
+// A failing is a journal that can be full.
 type failing struct {
 	*journal.Memory
 	full bool
@@ -143,7 +143,7 @@ func (r *rig) call(s floodmark.SessionID, tool, args string) floodmark.Decision 
 	return d
 }
 
-// low is a session that read a page and then ran something which changed files.
+// low plays a session that reads a page and then runs something that changes files.
 func (r *rig) low(s floodmark.SessionID, changed ...string) {
 	r.Helper()
 	r.start(s)
@@ -158,9 +158,9 @@ func (r *rig) low(s floodmark.SessionID, changed ...string) {
 	r.altered = kernel.Altered{Whole: true}
 }
 
-// free reports whether a fresh session is judged as before the project was touched. The place alone
-// decides: a file in a folder for scratch, as a test's is, is external. A file that a page
-// influenced would be untrusted.
+// free reports whether a fresh session is judged as before the project was touched. Without a
+// label, only the place of a file decides: a file in a temporary folder, as in a test, is external.
+// A file that a page influenced would be untrusted.
 func (r *rig) free(s floodmark.SessionID) bool {
 	r.Helper()
 	r.start(s)
@@ -204,7 +204,7 @@ func (r *rig) clean(l *List) (removed int, stays []Stay) {
 	}
 }
 
-// facts are the facts of one kind about files, as words.
+// facts returns the facts about cleaned files, as texts.
 func (r *rig) facts() (list []string) {
 	r.Helper()
 	for e, err := range r.journal.Read(r.Context(), journal.Session{ID: monitor.Files}, 0) {
@@ -246,7 +246,7 @@ func TestAProjectIsFreeAgainAfterCleaning(t *testing.T) {
 	if !r.free("c") {
 		t.Error("it is not as before")
 	}
-	// A folder of the same name that comes later is another.
+	// A folder of the same name that is made later is another one.
 	r.write("lib/__pycache__/mine.pyc", "mine")
 	if !r.free("d") {
 		t.Error("the label outlived what it was on")
@@ -366,7 +366,7 @@ func TestNoLinkLeadsOut(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(outside, "a.o")); err != nil || !r.lies("target.away/a.o") {
 		t.Error("a link was followed:", err)
 	}
-	// A link that was listed is removed itself, and what it leads to stays.
+	// If a listed file is a link, the link itself is removed, and its target stays.
 	if err := errors.Join(os.Remove(target), os.Rename(target+".away", target), os.Symlink(outside, filepath.Join(target, "link"))); err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +425,7 @@ func TestWhatIsNeverListed(t *testing.T) {
 			t.Errorf("%q is not in %s", want, why)
 		}
 	}
-	// A list of git's that cannot be read keeps everything.
+	// If git's index cannot be read, nothing is removed.
 	if err := os.WriteFile(filepath.Join(r.root, ".git", "index"), []byte("DIRC\x00\x00\x00\x09"), 0o600); err != nil {
 		t.Fatal(err)
 	}

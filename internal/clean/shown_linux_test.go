@@ -57,7 +57,7 @@ func TestAFileIsVouchedForAsItWasShown(t *testing.T) {
 	first := r.commit("Conftest.py", "import os\n")
 	r.write("Conftest.py", "import os\nevil\n")
 	r.low("a", "Conftest.py")
-	// What a box commits is not what it is compared with.
+	// A commit that a box made is not used for the comparison.
 	if next := r.commit("Conftest.py", "import os\nevil\n"); next == first {
 		t.Fatal("the same commit")
 	}
@@ -123,8 +123,8 @@ func TestWhatCannotBeShownIsNotVouchedFor(t *testing.T) {
 	}
 }
 
-// An object that does not match its name, and a session whose beginning was not seen, are not
-// compared with: the whole file is shown.
+// If an object does not match its name, or the beginning of a session was not seen, there is no
+// comparison, and the whole file is shown.
 func TestAForgedObjectIsNotComparedWith(t *testing.T) {
 	r := emptyRig(t)
 	r.write("a.py", "mine\n")

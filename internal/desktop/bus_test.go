@@ -13,7 +13,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// A busFake speaks the protocol of a session bus, and of the desktop at it.
+// A busFake acts as a session bus and as the desktop on it.
 type busFake struct {
 	t      *testing.T
 	socket string
@@ -135,7 +135,7 @@ func (b *busFake) fail(m *dbus.Message) {
 	}})
 }
 
-// signal says something as a sender, which the bus itself writes on each message.
+// signal sends a signal with the given sender. On a real bus, the bus itself sets the sender.
 func (b *busFake) signal(sender, path, name string, body ...any) {
 	at := strings.LastIndex(name, ".")
 	b.write(&dbus.Message{Type: dbus.TypeSignal, Headers: map[dbus.HeaderField]dbus.Variant{
@@ -160,7 +160,7 @@ func (b *busFake) write(m *dbus.Message) {
 	_, _ = b.conn.Write(frame.Bytes())                       // it may have gone
 }
 
-// run is a desktop at the bus, until the test ends.
+// run connects a Desktop to the bus until the test ends.
 func (b *busFake) run(to Answer, o Options) *Desktop {
 	b.t.Helper()
 	o.Bus = b.socket

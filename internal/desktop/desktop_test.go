@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// an answer is what the desktop told the monitor.
+// An answer is a command that the desktop passed to the monitor.
 type answer struct {
 	session journal.Session
 	cmd     approval.Command
@@ -24,7 +24,7 @@ type answer struct {
 
 func options(trusted func(int) bool) Options { return Options{UID: 1000, Trusted: trusted} }
 
-// into takes in what a desktop tells.
+// into returns an Answer that sends the commands to a channel.
 func into(answers chan answer) Answer {
 	return func(_ context.Context, s journal.Session, c approval.Command) (monitor.Answered, error) {
 		answers <- answer{s, c}
@@ -68,7 +68,7 @@ func TestAQuestionIsShown(t *testing.T) {
 	}
 }
 
-// Nothing that comes from the bus is a yes, and only who showed a notification says no.
+// No signal from the bus approves, and only the service that shows a notification can deny.
 func TestWhatAnswersNothing(t *testing.T) {
 	b, answers := newBus(t), make(chan answer, 8)
 	d := b.run(into(answers), options(anybody))
@@ -92,7 +92,7 @@ func TestWhatAnswersNothing(t *testing.T) {
 	b.signal(theDesktop, object, service+"."+invoked, uint32(2), no)
 	b.signal(theDesktop, object, service+"."+invoked, "1", no)
 	b.signal(":1.66", busPath, bus+"."+newOwner, service, theDesktop, ":1.66") // only the bus says that
-	b.signal(theDesktop, object, service+"."+invoked, uint32(1), no)           // the first that counts
+	b.signal(theDesktop, object, service+"."+invoked, uint32(1), no)           // the first valid signal
 	if a := <-answers; a.cmd.Verb != approval.Deny {
 		t.Errorf("%+v", a)
 	}
@@ -101,7 +101,8 @@ func TestWhatAnswersNothing(t *testing.T) {
 	}
 }
 
-// Who takes the desktop's place is asked anew, and answers nothing that was shown before.
+// If another service replaces the desktop, it is checked again, and it cannot answer questions that
+// were shown before.
 func TestAnotherDesktop(t *testing.T) {
 	b, answers := newBus(t), make(chan answer, 8)
 	d := b.run(into(answers), options(anybody))
@@ -130,7 +131,7 @@ func TestAnotherDesktop(t *testing.T) {
 	}
 }
 
-// What an agent runs is not told.
+// A service that an agent has started is not shown any question.
 func TestTheAgentIsNotTheDesktop(t *testing.T) {
 	b := newBus(t)
 	d := b.run(nil, options(func(pid int) bool { return pid != 4711 }))
@@ -140,7 +141,7 @@ func TestTheAgentIsNotTheDesktop(t *testing.T) {
 	}
 }
 
-// What was answered elsewhere is put away; what was put away answers nothing.
+// A question that was answered elsewhere is dismissed, and a dismissed notification cannot answer.
 func TestAQuestionIsOver(t *testing.T) {
 	b, answers := newBus(t), make(chan answer, 8)
 	d := b.run(into(answers), options(anybody))
@@ -170,7 +171,7 @@ func TestAQuestionIsOver(t *testing.T) {
 	}
 }
 
-// Without a notification service, and for others' questions, nothing is done.
+// Without a notification service, and for another tenant's questions, nothing is shown.
 func TestNobodyShowsIt(t *testing.T) {
 	b := newBus(t)
 	b.owner = ""

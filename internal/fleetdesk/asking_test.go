@@ -27,8 +27,8 @@ func (b *countedBook) Answers(ctx context.Context, tenant string, ids []machines
 	return b.Book.Answers(ctx, tenant, ids, since)
 }
 
-// However many laptops ask, the book is asked once for what was answered; and what
-// was is not shown again.
+// However many laptops ask, the book is queried only once for answers, and answered questions are
+// not shown again.
 func TestManyLaptopsAreOneQuestion(t *testing.T) {
 	desk := deskOf()
 	book := &countedBook{Book: desk.Book}
@@ -58,7 +58,7 @@ func TestManyLaptopsAreOneQuestion(t *testing.T) {
 	seen(4)
 }
 
-// A laptop hears answers to what it asks, and no more than it reads at once.
+// A laptop gets the answers to its open questions, and no more than it reads at once.
 func TestALaptopHearsWhatItAsks(t *testing.T) {
 	desk := deskOf()
 	id := machinestest.Enrolled(t, desk.Book, "acme", "l").ID

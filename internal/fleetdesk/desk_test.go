@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// now is when all of this happens.
+// now is the time in these tests.
 func now() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }
 
 // deskOf is a desk that admits every caller, and records nothing.

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// What a person was shown goes with the answer to the laptop: the question may change
-// there after the fleet took the answer.
+// An answer contains what the person was shown, because the question may change on the laptop after
+// the fleet accepted the answer.
 func TestAnApprovalSaysWhatWasSeen(t *testing.T) {
 	desk := deskOf()
 	id := machinestest.Enrolled(t, desk.Book, "acme", "l").ID
@@ -36,8 +36,8 @@ func TestAnApprovalSaysWhatWasSeen(t *testing.T) {
 	}
 }
 
-// A laptop's question that changed after it was approved is shown again, and can be
-// approved as it is now; a no is a no to all that comes of it.
+// A laptop's question that changed after it was approved is shown again, and can be approved in its
+// new form. A denial is valid for every form of the question.
 func TestAQuestionThatChangedIsShownAgain(t *testing.T) {
 	desk := deskOf()
 	id := machinestest.Enrolled(t, desk.Book, "acme", "l").ID
@@ -99,7 +99,7 @@ func TestAQuestionThatChangedIsShownAgain(t *testing.T) {
 	answers("approve", "no", "now", 1, false)
 }
 
-// Where both were kept, as by two nodes in one moment, the laptop hears the no.
+// If two nodes store an approval and a denial at the same time, the laptop gets the denial.
 func TestANoBeatsAYes(t *testing.T) {
 	q := &wire.Question{Ticket: "t", Session: "s", Calls: []*wire.AskedCall{{}}}
 	yes, no := &wire.FleetAnswer{Ticket: "t", Session: "s", Verb: "approve", Calls: 1}, &wire.FleetAnswer{Ticket: "t", Session: "s", Verb: "deny"}

@@ -20,7 +20,7 @@ func TestGrowthFollowsWhatIsLive(t *testing.T) {
 	}
 }
 
-// Memory is given back once after work, and again only after more work.
+// Memory is returned to the system once after work, and again only after more work.
 func TestMemoryIsGivenBackAfterWork(t *testing.T) {
 	k, taken := keeper{percent: monitorUsual}, uint64(0)
 	look := func(more uint64) bool {
@@ -39,7 +39,7 @@ func TestMemoryIsGivenBackAfterWork(t *testing.T) {
 	}
 }
 
-// A change too small to stop the program for is not made.
+// A change that is smaller than percentStep is not made.
 func TestGrowthChangesInSteps(t *testing.T) {
 	k := keeper{percent: monitorLeast}
 	for live, want := range map[uint64]int{monitorFew: monitorLeast, monitorFew + 4<<20: monitorLeast, monitorRoom: monitorUsual, monitorMany: monitorMost} {
@@ -49,7 +49,7 @@ func TestGrowthChangesInSteps(t *testing.T) {
 	}
 }
 
-// What the environment says is not changed.
+// Settings in the environment take precedence.
 func TestTheEnvironmentDecides(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
 	defer debug.SetGCPercent(debug.SetGCPercent(77))

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// at says where an installation lies.
+// at returns an Own for an installation at some paths.
 func at(p config.Paths) func() (*catalog.File, error) {
 	return func() (*catalog.File, error) { return reader.Guarded(p) }
 }
@@ -53,8 +53,8 @@ func TestFleetRulesEnd(t *testing.T) {
 	}
 }
 
-// Joining a fleet and leaving it changes which rules hold, and the owner's own goes on tightening
-// meanwhile, with or without its file.
+// Joining and leaving a fleet changes the rules in force. Meanwhile the tightening part of the
+// owner's policy stays in force, with or without its file.
 func TestJoinedAndLeft(t *testing.T) {
 	r := enter(t, "version: 1\nprofile: assistant\ntoolOverrides: {exec: {untrusted: restrict}}\n", nil)
 	alone := r.Rules().Policy.Hash()
@@ -81,8 +81,8 @@ func TestJoinedAndLeft(t *testing.T) {
 	}
 }
 
-// If the owner's own policy was never read, what it tightens is unknown: with a fleet strict rules
-// hold, and without one there are none to begin with.
+// If the owner's policy was never read, its tightening part is unknown. Then strict rules are in
+// force with a fleet, and without one New fails.
 func TestABrokenPolicyAtFirst(t *testing.T) {
 	paths := config.DirPaths(t.TempDir())
 	r := enter(t, "", nil)

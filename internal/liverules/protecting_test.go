@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// A change that «floodmark protect» announced and made is its own. Every other one is not, also
-// within the same minute.
+// A change that "floodmark protect" announced and made is reported as announced. Any other change
+// is not, even within the same minute.
 func TestWhatProtectAnnounced(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after string
@@ -44,8 +44,8 @@ func TestWhatProtectAnnounced(t *testing.T) {
 	}
 }
 
-// What protect wrote may be taken away again, and nothing else: the shipped profile asks more
-// than its rules, but perhaps less than the owner's.
+// Only a policy that protect wrote may be removed: the shipped profile asks more than that policy,
+// but perhaps less than a policy of the owner.
 func TestUnprotecting(t *testing.T) {
 	for name, c := range map[string]struct {
 		before       string

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// A change of the policy just when a laptop gets other rules does not bring the former ones back:
-// an earlier reading never replaces a later one.
+// If the policy changes just when a laptop gets other rules, the earlier rules do not come back,
+// because an earlier reading never replaces a later one.
 func TestReadFirstDoesNotHoldLast(t *testing.T) {
 	paths := config.DirPaths(t.TempDir())
 	var policy atomic.Value

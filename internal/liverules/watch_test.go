@@ -31,9 +31,9 @@ func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 type room struct {
 	*Live
 	file   string
-	looked chan struct{} // for each look where the installation lies
+	looked chan struct{} // gets a value whenever the installation's files are looked up
 	told   chan Status
-	moved  atomic.Bool // the installation lies elsewhere
+	moved  atomic.Bool // the installation has other files
 }
 
 // enter loads a policy; an empty one is no file.
@@ -92,8 +92,8 @@ func (r *room) watch(t *testing.T) {
 	})
 }
 
-// A change after the first reading and before the watch raises no event. It is found all the same:
-// otherwise a policy that was tightened then would not hold.
+// A change after the first reading and before the watch causes no event. It is found nevertheless;
+// otherwise a policy that was tightened then would not be in force.
 func TestChangedBeforeItWasWatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		before string
@@ -145,8 +145,8 @@ func (r *room) swap(t *testing.T, policy string) {
 	}
 }
 
-// What was just read is not read again only because it is watched from now on: the
-// first try there is brings something else.
+// The start of the watch does not reload an unchanged policy: the first attempt comes with a
+// change.
 func TestNothingChangedBeforeItWasWatched(t *testing.T) {
 	for name, before := range map[string]string{"a policy": lax, "no policy": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -161,8 +161,7 @@ func TestNothingChangedBeforeItWasWatched(t *testing.T) {
 	}
 }
 
-// Rules of a fleet are read again when they are watched: what is wrong with them is
-// told then.
+// A fleet's rules are loaded again when the watch starts, so that their problems are reported then.
 func TestFleetRulesAreToldOf(t *testing.T) {
 	r := enter(t, "", func(time.Time) FleetRules { return FleetRules{Name: "bundle", Data: []byte("version: 9\n")} })
 	r.watch(t)
@@ -171,8 +170,8 @@ func TestFleetRulesAreToldOf(t *testing.T) {
 	}
 }
 
-// Where so much happens in the folder that the system stops telling, the change may
-// have been among what it did not tell.
+// If so much happens in the folder that the system drops events, the rules are checked, because an
+// event for the file may have been dropped.
 func TestAChangeThatWasNotTold(t *testing.T) {
 	r := enter(t, lax, nil)
 	errs := make(chan error)

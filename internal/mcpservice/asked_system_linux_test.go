@@ -19,8 +19,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// postRules describe its tools: what it finds was written by strangers, and
-// letters leave the house.
+// postRules describe the tools of the post server: what it finds was written by strangers, and it
+// sends letters.
 const postRules = `version: 1
 profile: assistant
 tools:
@@ -136,7 +136,7 @@ func (h *house) tells(args ...string) string {
 	return string(out)
 }
 
-// owner is who answers at the monitor's own door.
+// owner returns a client for the owner's requests to the monitor.
 func (h *house) owner() wire.OwnerServiceClient {
 	h.t.Helper()
 	c, err := ask.Dial(filepath.Join(h.dir, "run", "owner.sock"), ask.Options{})
@@ -147,7 +147,7 @@ func (h *house) owner() wire.OwnerServiceClient {
 	return c.Owner()
 }
 
-// A person is who sits before a client's window.
+// A person answers the forms in a client's window.
 type person struct {
 	mu    sync.Mutex
 	asked []*mcp.ElicitParams
@@ -225,7 +225,7 @@ func (s shows) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// letter posts a letter to the address that a stranger named.
+// letter sends a letter to the address that a stranger named.
 func (h *house) letter(s *mcp.ClientSession, prefix string) (said string, failed bool) {
 	h.t.Helper()
 	return h.calls(s, prefix+"post_letter", map[string]any{"to": "mallory@evil.example"})
@@ -245,7 +245,7 @@ func (h *house) calls(s *mcp.ClientSession, name string, args map[string]any) (s
 	return said, r.IsError
 }
 
-// fills answers a form: with the place where one is wanted.
+// fills returns a person's answer to a form, with a place if the form asks for one.
 func fills(place string) func(context.Context, *mcp.ElicitParams) *mcp.ElicitResult {
 	return func(_ context.Context, p *mcp.ElicitParams) *mcp.ElicitResult {
 		content := map[string]any{"answer": "yes"}
@@ -325,7 +325,7 @@ func askedThere(t *testing.T, h *house) {
 	}
 }
 
-// notAnswered says everything but a plain yes.
+// notAnswered gives every answer but a plain yes.
 func notAnswered(t *testing.T, h *house) {
 	p := &person{}
 	s := h.wrap(p)
@@ -342,7 +342,7 @@ func notAnswered(t *testing.T, h *house) {
 			t.Errorf("%s: %s", name, said)
 		}
 	}
-	// Answered at another door first: the window is closed.
+	// If the question is answered elsewhere first, the window is closed.
 	p.says = func(ctx context.Context, _ *mcp.ElicitParams) *mcp.ElicitResult {
 		<-ctx.Done()
 		return fills("evil.example")(ctx, p.asked[0])

@@ -52,7 +52,7 @@ func server(name, process string, env []string) *mcp.Server {
 	return s
 }
 
-// overHTTP serves a real server over HTTP to who has the key.
+// overHTTP serves a real server over HTTP to clients with the key.
 func overHTTP(t *testing.T) string {
 	t.Helper()
 	s := server("remote", "remote", nil)
@@ -68,7 +68,7 @@ func overHTTP(t *testing.T) string {
 	return web.URL
 }
 
-// judge allows all but what it was told to refuse, and keeps what it was asked.
+// A judge allows everything but one tool, and records the events.
 type judge struct {
 	mu     sync.Mutex
 	refuse string // a tool
@@ -76,7 +76,7 @@ type judge struct {
 	who    map[floodmark.SessionID]string
 	shared map[string]bool // the servers that are said to be
 	told   []string        // every event as a text
-	// claims and caller are what the last event said of the client
+	// claims and caller are what the last event said about the client.
 	claims floodmark.SessionID
 	caller hook.Process
 	ended  chan floodmark.SessionID // gets each session that ended
@@ -137,7 +137,7 @@ type running struct {
 	lives map[string]mcp.Connection // servers in memory that were started, by their names as processes
 }
 
-// child is a server that is started by a command; [running.start] does, in memory.
+// child returns a server with a command, which [running.start] starts in memory.
 func child(name string) config.GatewayServer {
 	return config.GatewayServer{Name: name, Command: name, Env: map[string]config.Secret{"OWN": config.NewSecret("own-" + name)}}
 }
@@ -166,7 +166,7 @@ func (r *running) kill(process string) error {
 	return r.lives[process].Close()
 }
 
-// reads waits until people were told something, and returns all they were told.
+// reads waits for a note with this text, and returns all notes.
 func (r *running) reads(part string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

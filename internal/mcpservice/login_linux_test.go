@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/mcplogin/issuertest"
 )
 
-// A server that wants a login is there once the owner logged in, for clients that
-// came before, too. Its tokens are renewed, and no client, journal or line holds one.
+// A server that needs a login can be used once the owner has logged in, even by clients that
+// connected earlier. Its tokens are renewed, and no client, journal or note contains one.
 func TestServerThatWantsALogin(t *testing.T) {
 	behind := server("wiki", "wiki", nil)
 	t.Cleanup(func() { // what it could not be told any more without a token
@@ -49,12 +49,12 @@ func TestServerThatWantsALogin(t *testing.T) {
 	if said, err := call(t.Context(), c, "wiki__echo", "y"); err != nil || said != "y" {
 		t.Errorf("after the login: %q, %v", said, err)
 	}
-	// Its end is not the client's business, as long as it can be renewed.
+	// The client does not notice the end of a token that can be renewed.
 	issuer.End(false)
 	if said, err := call(t.Context(), c, "wiki__echo", "z"); err != nil || said != "z" {
 		t.Errorf("renewed: %q, %v", said, err)
 	}
-	// In the middle of a session it asks for a login somewhere else: no request goes there.
+	// If the server asks for a login elsewhere during a session, no request is sent there.
 	wiki.Challenge = func() string { return `Bearer resource_metadata="http://127.0.0.1:1/meta", error="invalid_token"` }
 	issuer.End(true)
 	_, err = call(t.Context(), c, "wiki__echo", "x")
@@ -86,7 +86,7 @@ func (c *clock) now() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(c.minutes.Load()) * time.Minute)
 }
 
-// logIn is the owner, with a browser that goes where he is told to.
+// logIn logs in as the owner, with a browser that opens the address it is shown.
 func logIn(t *testing.T, logins *mcplogin.Book, at mcplogin.Server) {
 	t.Helper()
 	var browser sync.WaitGroup

@@ -18,7 +18,7 @@ import (
 
 var peers = flag.String("peers", "", "where .ci/mcp installed real MCP servers; without it they are not run")
 
-// installed returns what was installed under a name, in any version.
+// installed returns the path of an installed package's file, in any version.
 func installed(t *testing.T, name, file string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(*peers, name+"-*", "node_modules", file))
@@ -126,7 +126,7 @@ func TestKillOfARealServer(t *testing.T) {
 	}
 }
 
-// processOf finds our child by what stands in its command line.
+// processOf finds our child process by a part of its command line.
 func processOf(t *testing.T, part string) int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/self/task/*/children")

@@ -6,10 +6,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asPost is the argument that makes this test program a server with letters.
+// asPost is the argument that makes this test program the post server.
 const asPost = "-be-a-post-office"
 
-// post is a server that lies when it asks, and sends letters.
+// post returns a server that sends letters, and lies in its own questions.
 func post() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, nil)
 	type letter struct {

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // asServer is the argument that makes this test program a server.
 const asServer = "-be-an-mcp-server"
 
-// asDeaf makes it one that stops reading after it was initialized.
+// asDeaf makes this test program a server that stops reading after it was initialized.
 const asDeaf = "-be-deaf"
 
 func deaf() {
@@ -60,7 +60,7 @@ func deaf() {
 	time.Sleep(time.Hour) // if the test was killed, it is not there for ever
 }
 
-// process is a server that is a process of its own: this test program.
+// process returns a server that is this test program in a process of its own.
 func process(t *testing.T, name string) config.GatewayServer {
 	t.Helper()
 	program, err := os.Executable()
@@ -76,14 +76,14 @@ func runProcesses(t *testing.T, servers ...config.GatewayServer) *running {
 	return runWith(t, func(o *Options) { o.start = nil }, servers...)
 }
 
-// until waits for what the system does not tell.
+// until polls a condition for which there is no event.
 func until(ok func() bool) {
 	for !ok() {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// gone says whether a process is there no more, not even as a zombie.
+// gone reports whether a process has gone, even as a zombie.
 func gone(pid string) bool {
 	_, err := os.Stat("/proc/" + pid)
 	return errors.Is(err, os.ErrNotExist)
@@ -219,8 +219,7 @@ func TestStopWithCallsOpen(t *testing.T) {
 	calls.Wait()
 }
 
-// A server that reads nothing keeps neither the others from answering nor the
-// gateway from stopping.
+// A server that does not read delays neither the other servers nor the stop of the gateway.
 func TestADeafServer(t *testing.T) {
 	t.Parallel()
 	silent := process(t, "deaf")

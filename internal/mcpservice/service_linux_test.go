@@ -52,8 +52,7 @@ func TestSeveralServersBehindOneAddress(t *testing.T) {
 	<-r.judge.ended
 }
 
-// Whose a client says it is, and what process it is, the monitor is told; it
-// decides.
+// The monitor gets the session that a client claims, and the client's process.
 func TestTheMonitorIsToldWhoCalls(t *testing.T) {
 	r := runWith(t, func(o *Options) { o.Caller = LocalCaller(os.Getuid()) }, child("one"))
 	c := r.connect(t, "anna", "s-1", nil)

@@ -54,8 +54,8 @@ func TestOneServerForAllClients(t *testing.T) {
 	}
 }
 
-// The end of a shared server: every client that waits gets an error that names it
-// and says what to do, the others go on, and it is started once for all.
+// When a shared server ends, every waiting client gets an error that names the server and says what
+// to do. Other servers go on, and the shared one is restarted once for all clients.
 func TestKillOfASharedServer(t *testing.T) {
 	r := run(t, shared(child("all")), shared(child("other")))
 	begun := make(chan int, 100)
@@ -94,7 +94,7 @@ func TestKillOfASharedServer(t *testing.T) {
 		}
 		again, err := call(t.Context(), c, "all__pid", "")
 		if i >= 3 && err != nil && strings.Contains(err.Error(), "the next call starts it again") {
-			again, err = call(t.Context(), c, "all__pid", "") // it had not heard of the end yet
+			again, err = call(t.Context(), c, "all__pid", "") // the client had not noticed the end yet
 		}
 		if err != nil {
 			t.Errorf("the next call: %v", err)
@@ -106,7 +106,7 @@ func TestKillOfASharedServer(t *testing.T) {
 	}
 }
 
-// A client that takes its call back, or leaves, takes none of another's.
+// A client that cancels its call, or leaves, does not cancel another client's call.
 func TestACancelOfAnothersCall(t *testing.T) {
 	r := run(t, shared(child("all")))
 	var progress sync.WaitGroup
@@ -142,7 +142,7 @@ func TestACancelOfAnothersCall(t *testing.T) {
 	<-ofA
 }
 
-// accepted has seen everything.
+// An accepted has accepted all definitions.
 type accepted struct{}
 
 func (accepted) See(_ context.Context, _, _ string, defs []mcppins.Definition) ([]mcppins.Verdict, error) {
@@ -161,9 +161,9 @@ tools:
   - {server: box, tool: pid, about: reads notes, effect: observe, returns: {trust: local, secrecy: public}, args: {text: {role: content, is: text}}}
 `
 
-// With a real monitor: what one client wrote to a shared server after it had read
-// a page lowers what another reads there, and still does when gateway and monitor
-// were both started again.
+// With a real monitor: after one client has read a page and written to a shared server, another
+// client's results from that server have less trust. They still do after a restart of gateway and
+// monitor.
 func TestWhatASharedServerSaysCarriesTheJoin(t *testing.T) {
 	dir := t.TempDir()
 	life := func(f func(connect func(string) *mcp.ClientSession)) {

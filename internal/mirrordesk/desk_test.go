@@ -58,7 +58,7 @@ func TestPackagesAreReady(t *testing.T) {
 	if !ok || w.Lock != filepath.Join(project, "go.sum") || !w.Fetches || len(r.Asked()) > 0 {
 		t.Fatalf("%+v %v %q", w, ok, r.Asked())
 	}
-	w.there = false // the project needs no archive, so all that is needed is there
+	w.there = false // the project needs no archive, so everything is in the cache
 	m, err := d.Ready(t.Context(), w)
 	if err != nil || m.Folder != d.Fetcher.Store.Folder || m.Set == "" {
 		t.Errorf("%+v %v", m, err)
@@ -68,7 +68,7 @@ func TestPackagesAreReady(t *testing.T) {
 	}
 }
 
-// What takes longer than a call waits goes on.
+// A fetch that takes longer than a call waits goes on.
 func TestLater(t *testing.T) {
 	d, r, project := newDesk(t)
 	free := make(chan struct{})
@@ -118,7 +118,7 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// A run of Go's has a mirror only if a module is missing.
+// A Go command that does not fetch gets a mirror only if a module is missing.
 func TestMissingModules(t *testing.T) {
 	d, _, project := newDesk(t)
 	sum, err := os.ReadFile(filepath.Join(project, "go.sum"))

@@ -36,8 +36,8 @@ func TestACodeIsShownAtATerminalOnly(t *testing.T) {
 	}
 }
 
-// On the owner's socket only the code approves; a ticket denies. Elsewhere who
-// calls was proved, and a ticket is enough.
+// On the owner's socket, an approval needs the code, and a ticket is enough for a denial. On other
+// ways the caller was authenticated, and a ticket is always enough.
 func TestWhoMayAnswerHow(t *testing.T) {
 	for name, c := range map[string]struct {
 		who      httpapi.Identity
@@ -125,8 +125,7 @@ func TestAGrantEnds(t *testing.T) {
 	}
 }
 
-// A script cannot vouch for content; a person at a terminal can, and can take
-// it back.
+// A script cannot endorse content. A person at a terminal can, and can withdraw it.
 func TestVouchingNeedsAPerson(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -151,7 +150,7 @@ func TestVouchingNeedsAPerson(t *testing.T) {
 	}
 }
 
-// A fleetOf is one that needs a session.
+// A fleetOf is a Fleet that needs a session.
 type fleetOf struct {
 	Fleet
 	needs journal.Session
@@ -159,7 +158,7 @@ type fleetOf struct {
 
 func (f fleetOf) Needs(s journal.Session) bool { return s == f.needs }
 
-// What tells which fleet was joined is not erased by hand.
+// The session with the record of joining a fleet cannot be erased.
 func TestForgetSpares(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -173,8 +172,8 @@ func TestForgetSpares(t *testing.T) {
 	}
 }
 
-// What was forgotten is not open any more; its mark stays, and if it goes on it
-// is open again.
+// A session that was erased is not listed as open. It keeps its mark, and if it goes on it is open
+// again.
 func TestAForgottenSessionIsNotOpen(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

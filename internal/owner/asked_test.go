@@ -23,7 +23,7 @@ func nodes(t *testing.T, lines ...string) (a, b *room) {
 	return a, roomOver(t, a.Journal, a.drawn, lines...)
 }
 
-// questions are those that a desk lists.
+// questions returns the questions that a desk lists.
 func (r *room) questions() []*wire.Question {
 	r.t.Helper()
 	got, err := r.Pending(r.t.Context(), away(), &wire.PendingRequest{})
@@ -33,14 +33,14 @@ func (r *room) questions() []*wire.Question {
 	return got.GetQuestions()
 }
 
-// call is one of a tool that a poisoned session is asked about, or joins a
-// question with.
+// call returns a call of a tool for which a poisoned session asks a question, or that joins a
+// question.
 func call(id floodmark.CallID, tool, args string) hook.Event {
 	return hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: id, Name: tool, Args: []byte(args)}}
 }
 
-// A question is shown at every node as at the one that asked it, and answered there,
-// by its ticket alone.
+// Every node shows a question in the same words as the node that asked it, and can answer it by its
+// ticket alone.
 func TestAQuestionIsTheSameAtEveryNode(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")
@@ -55,7 +55,7 @@ func TestAQuestionIsTheSameAtEveryNode(t *testing.T) {
 	if err != nil || cmp.Diff(here, shown.GetPending(), protocmp.Transform()) != "" {
 		t.Errorf("shown as %v, %v", shown.GetPending(), err)
 	}
-	card := a.codes.of("s1").Call.Lines() // what was carried to people when it was asked
+	card := a.codes.of("s1").Call.Lines() // the words when it was asked
 	if diff := cmp.Diff(card, there[0].GetCalls()[0].GetCard()); diff != "" {
 		t.Errorf("the card (-asked +other):\n%s", diff)
 	}
@@ -74,8 +74,8 @@ func TestAQuestionIsTheSameAtEveryNode(t *testing.T) {
 	}
 }
 
-// Calls asked about at different nodes are questions of their own, each with its words at
-// both, and a yes is for one of them.
+// Calls that different nodes ask about are separate questions. Both nodes show both, and an
+// approval is for one of them.
 func TestEachCallHasItsOwnWords(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")
@@ -109,8 +109,8 @@ func TestEachCallHasItsOwnWords(t *testing.T) {
 	check("write")
 }
 
-// What the owner says after a question was asked does not change what it says, and
-// neither does a node that asks it again.
+// The words of a question do not change if the owner says something later, or if a node asks it
+// again.
 func TestWordsAreThoseOfThen(t *testing.T) {
 	a, b := nodes(t)
 	mine := floodmark.Origin{Kind: floodmark.FromSender, Sender: "anna", IsOwner: true}
@@ -134,7 +134,7 @@ func TestWordsAreThoseOfThen(t *testing.T) {
 	}
 }
 
-// greedy is a laptop that has a question of every name.
+// A greedy is a laptop that has a question with every ticket.
 type greedy struct{ answered int }
 
 func (*greedy) Asked(context.Context, httpapi.Identity) ([]*wire.Question, error) { return nil, nil }
@@ -144,8 +144,8 @@ func (g *greedy) Answer(context.Context, httpapi.Identity, *wire.AnswerRequest) 
 	return &wire.AnswerResponse{Answered: true}, true, nil
 }
 
-// A laptop that calls its question as another node's agent's is called does not get
-// that one's answer.
+// A laptop whose question has the same ticket as a question of another node does not get that
+// question's answer.
 func TestALaptopTakesNoAnswerOfAnotherNode(t *testing.T) {
 	a, b := nodes(t)
 	g := &greedy{}
@@ -164,7 +164,7 @@ func TestALaptopTakesNoAnswerOfAnotherNode(t *testing.T) {
 	}
 }
 
-// Of two people each may be at another node.
+// Two people can approve at two nodes.
 func TestTwoPeopleAtTwoNodes(t *testing.T) {
 	a, b := nodes(t, `approvals: {admin: two, people: {anna: ["token:anna"], ben: ["token:ben"]}}`)
 	change := call("c2", "write", `{"path":"/home/anna/.config/floodmark/policy.yaml","content":"x"}`)
@@ -190,8 +190,8 @@ func TestTwoPeopleAtTwoNodes(t *testing.T) {
 	}
 }
 
-// An approval by ticket is for what was shown: what the agent read since, and asked
-// again with, was not.
+// An approval by ticket is only valid for what was shown, and not if the agent read more and asked
+// again.
 func TestAnApprovalIsForWhatWasShown(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// boxes is a session that read a page and then ran commands, in boxes that ended so.
+// boxes plays a session that reads a page and then runs commands in boxes, which end as given.
 func (r *room) boxes(s floodmark.SessionID, ends ...*hook.BoxEnd) {
 	r.t.Helper()
 	fetch := hook.Call{ID: "c1", Name: "web_fetch", Args: []byte(`{"url":"https://news.example/"}`)}
@@ -90,7 +90,7 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	}
 }
 
-// Who watches hears that a box was given, and how it ended.
+// A watcher gets an event when a command is allowed in a box, and one when it has ended.
 func TestWatchTellsHowABoxEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -114,7 +114,7 @@ func TestWatchTellsHowABoxEnded(t *testing.T) {
 	})
 }
 
-// Only the owner's own program can announce what it does, and that reads nothing.
+// Only the owner's own program can announce protect, and an announcement does not reload the rules.
 func TestProtectAnnouncesItself(t *testing.T) {
 	r := newRoom(t)
 	said := 0
@@ -137,7 +137,7 @@ func TestProtectAnnouncesItself(t *testing.T) {
 	}
 }
 
-// A file can be called like a key. That name is not written down.
+// A file name can look like a key. Such a name is not stored.
 func TestNoSecretIsToldOfABox(t *testing.T) {
 	r := newRoom(t)
 	key := "ghp_" + strings.Repeat("A1b2C3d4E5f6", 3)

@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A tampered book is one whose database was changed.
+// A tampered is a book whose database was changed.
 type tampered struct {
 	machines.Book
 	change func([]journal.Entry) []journal.Entry
@@ -41,7 +41,7 @@ func (b tampered) Read(ctx context.Context, tenant string, id machines.ID, s flo
 	}
 }
 
-// A shelf is a room whose own session s1 is also that of a laptop, and its copy.
+// A shelf is a room with a session s1, a laptop with the same session, and the fleet's copy of it.
 type shelf struct {
 	*room
 	book *machines.Memory
@@ -49,7 +49,7 @@ type shelf struct {
 	all  []journal.Entry
 }
 
-// arrived is when all copies arrive.
+// arrived is the time at which all copies arrive.
 func arrived() time.Time { return time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC) }
 
 func newShelf(t *testing.T) *shelf {
@@ -99,7 +99,7 @@ func (s *shelf) show(session string) *wire.ShowResponse {
 	return a
 }
 
-// A copy tells what the session on the laptop tells.
+// A copy shows the same as the session on the laptop.
 func TestACopyTellsWhatItsSessionTells(t *testing.T) {
 	s := newShelf(t)
 	own, other := s.show("s1"), s.show("laptop/m1/s1")
@@ -136,7 +136,7 @@ func TestACopyTellsWhatItsSessionTells(t *testing.T) {
 	}
 }
 
-// Another tenant sees no laptop and no copy, under any name.
+// Another tenant cannot see a laptop or a copy, whatever name it uses.
 func TestCopiesAreTheirTenantsAlone(t *testing.T) {
 	s := newShelf(t)
 	for _, name := range []string{"laptop/m1/s1", "laptop/m1/s", "laptop/m1/"} {
@@ -165,7 +165,7 @@ func TestCopiesAreTheirTenantsAlone(t *testing.T) {
 	}
 }
 
-// Every change of a copy shows, and nothing after it is believed.
+// Every change of a copy is reported, and nothing after it is shown.
 func TestACopyThatWasChanged(t *testing.T) {
 	s := newShelf(t)
 	for what, c := range map[string]struct {
@@ -196,8 +196,8 @@ func TestACopyThatWasChanged(t *testing.T) {
 	}
 }
 
-// What the laptop erased is not told, and what follows is; a fact of a newer program
-// ends what is told, and not what is checked.
+// Entries that the laptop erased are not shown, and the entries after them are. After a fact of a
+// newer program nothing is shown, but the chain is still checked.
 func TestACopyThatIsNotAll(t *testing.T) {
 	s := newShelf(t)
 	stone := func(seq int) *journal.Tombstone {
@@ -273,8 +273,8 @@ func TestACopyOfAnything(t *testing.T) {
 	}
 }
 
-// What is old, and what an admin names, goes; a tombstone that the fleet signed stands
-// there, and what the laptop writes later is told.
+// Old copies, and copies that an admin names, are erased. A tombstone that the fleet signed
+// replaces them, and what the laptop writes later is shown.
 func TestCopiesGo(t *testing.T) {
 	s := newShelf(t)
 	last := s.all[len(s.all)-1].Link()
@@ -328,8 +328,8 @@ func TestCopiesGo(t *testing.T) {
 	}
 }
 
-// Where copies are too large to be looked at together, the rest is not even read: a
-// laptop may have sent a hundred thousand of them.
+// Once the copies read are too large together, no further ones are read, because a laptop may have
+// sent a hundred thousand.
 func TestNothingIsReadBehindWhatIsTooLarge(t *testing.T) {
 	s := newShelf(t)
 	for _, id := range []floodmark.SessionID{"a", "b"} {

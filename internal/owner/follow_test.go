@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// After a wrong yes, why says what followed from it.
+// After a wrong approval, why shows what followed from it.
 func TestWhySaysWhatFollowed(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -37,7 +37,7 @@ func TestWhySaysWhatFollowed(t *testing.T) {
 	}
 }
 
-// Wrong codes that name no session count in every one that waits.
+// A wrong code without a session counts in every session that waits for an answer.
 func TestGuessesCountEverywhere(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A forest is looked through one session at a time, each when step says so.
+// A forest is a search through sessions. It reads the next one whenever the test sends to step.
 type forest struct {
 	step    chan struct{}
 	open    []floodmark.TicketID // one in each session
@@ -66,8 +66,8 @@ func TestManyHuntAtOnce(t *testing.T) {
 	})
 }
 
-// A request is answered as soon as its ticket is found, also while another request leads and looks
-// for one that does not exist; and the leader stops at its own ticket.
+// A request is answered as soon as its ticket is found, even if another request does the search for
+// a ticket that does not exist. The request that does the search stops at its own ticket.
 func TestAHuntTellsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts
@@ -86,7 +86,7 @@ func TestAHuntTellsAtOnce(t *testing.T) {
 		look("t1", "s-t1")
 		look("none", "")
 		look("t2", "s-t2")
-		f.step <- struct{}{} // the first has what it wants, and the second search begins
+		f.step <- struct{}{} // the first request has its answer, and the second search begins
 		synctest.Wait()
 		if n := told.Load(); n != 1 {
 			t.Errorf("%d were told", n)
@@ -153,7 +153,7 @@ func TestNobodyHunts(t *testing.T) {
 	})
 }
 
-// What ails the store is told to all who wait for that search.
+// All requests that wait for a search get its error.
 func TestAHuntThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h hunts

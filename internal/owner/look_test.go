@@ -178,7 +178,7 @@ func TestExportGivesEveryEntryOnce(t *testing.T) {
 	}
 }
 
-// Questions and grants older than two days are not looked for.
+// Sessions without entries for two days are not searched for questions and grants.
 func TestOldSessionsAreNotAskedAbout(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -216,7 +216,7 @@ func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 	}
 }
 
-// A silent journal is in a database that cannot be reached.
+// A silentJournal is a journal in a database that cannot be reached.
 type silentJournal struct{ journal.Journal }
 
 func (silentJournal) Recent(context.Context, string) iter.Seq2[journal.Head, error] {
@@ -225,7 +225,7 @@ func (silentJournal) Recent(context.Context, string) iter.Seq2[journal.Head, err
 	}
 }
 
-// A caller sent to the status sees there what is wrong.
+// If the journal cannot be read, status says what is wrong.
 func TestStatusWithoutAJournal(t *testing.T) {
 	r := newRoom(t)
 	r.Journal = silentJournal{r.Journal}

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A strait is the way to what other nodes wrote, in the order of their sessions.
+// A strait provides the entries that other nodes wrote, in the order of their sessions.
 type strait struct {
 	r     *room
 	looks []string // tenants
@@ -44,14 +44,14 @@ func (s *strait) look(ctx context.Context, tenant string, from time.Duration) (l
 	return list, nil
 }
 
-// outlookOf is a lookout at a node, with its way to others.
+// outlookOf returns a lookout at a node, and its strait.
 func outlookOf(r *room) (*lookout, *strait) {
 	s := &strait{r: r}
 	r.Elsewhere = s.look
 	return &lookout{desk: r.Desk, of: map[string]*outlook{}}, s
 }
 
-// next is the next question or answer that is heard.
+// next returns the next event with a question or an answer.
 func next(t *testing.T, heard <-chan *wire.WatchResponse) *wire.WatchResponse {
 	t.Helper()
 	synctest.Wait()
@@ -64,8 +64,8 @@ func next(t *testing.T, heard <-chan *wire.WatchResponse) *wire.WatchResponse {
 	return nil
 }
 
-// A watcher at one node is told of questions that others ask, and of answers given there, each
-// once; of its own node's as they happen.
+// A watcher at one node gets the questions and answers of other nodes once each, and those of its
+// own node as they happen.
 func TestAWatcherHearsOfOtherNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := nodes(t)
@@ -153,7 +153,7 @@ func TestALookThatFailsIsMadeUpFor(t *testing.T) {
 	})
 }
 
-// A node remembers what it wrote about questions itself, the newest.
+// A hub remembers the newest entries about questions that its node wrote.
 func TestTheHubKnowsItsOwn(t *testing.T) {
 	h := NewHub()
 	for i := range uint64(maxAsked + 2) {
@@ -169,7 +169,7 @@ func TestTheHubKnowsItsOwn(t *testing.T) {
 	}
 }
 
-// LookOut ends with its context, and at once where there are no others.
+// LookOut ends with its context, and at once if there are no other nodes.
 func TestLookOutEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)

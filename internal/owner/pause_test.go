@@ -40,7 +40,7 @@ func TestWhoMayPause(t *testing.T) {
 	}
 }
 
-// What a pause let through is counted once it is over: the same call once.
+// When a pause is over, the calls that it let through are counted, equal calls once.
 func TestAccountOfAPause(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -74,7 +74,7 @@ func TestAccountOfAPause(t *testing.T) {
 	}
 }
 
-// A cracked journal has a session that is not what was written.
+// A cracked is a journal with a damaged session.
 type cracked struct{ journal.Journal }
 
 func (c cracked) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
@@ -90,7 +90,7 @@ func (c cracked) Read(ctx context.Context, s journal.Session, after uint64) iter
 	}
 }
 
-// A session that cannot be read keeps no pause up.
+// A session that cannot be read does not prolong a pause.
 func TestResumeWhateverCannotBeCounted(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -110,8 +110,8 @@ func TestResumeWhateverCannotBeCounted(t *testing.T) {
 	}
 }
 
-// Only a person at a terminal observes, where the rules are the owner's own. What it let through is
-// reported when it is over.
+// Only a person at a terminal can switch enforcement off, and only if the rules are the owner's.
+// What that let through is reported when it is over.
 func TestWhoMayOnlyObserve(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

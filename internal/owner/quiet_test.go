@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// In quiet hours the owner is told so, and a question that waits for their end
-// says until when; it can be looked at all the same.
+// In quiet hours, status says so, and a question that is held says until when. It can be shown
+// nevertheless.
 func TestQuietHoursAreTold(t *testing.T) {
 	r := newRoom(t, `approvals: {quiet: {from: "22:00", to: "07:00", zone: UTC, do: hold}}`)
 	r.poisoned("s1")
@@ -30,8 +30,8 @@ func TestQuietHoursAreTold(t *testing.T) {
 	}
 }
 
-// Without quiet hours nothing speaks of them, and once they are over a question
-// is like any other.
+// Without quiet hours nothing mentions them, and when they are over a held question is like any
+// other.
 func TestQuestionsOfTheMorning(t *testing.T) {
 	r := newRoom(t, `approvals: {ttl: 1h, quiet: {from: "22:00", to: "03:30", zone: UTC, do: hold}}`)
 	r.poisoned("s1")

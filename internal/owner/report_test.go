@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// What was found outside is written down once: in its session, or in the list
-// of what belongs to none.
+// An incident that was found outside is recorded once: in its session, or in the list of incidents
+// without one.
 func TestReport(t *testing.T) {
 	r := newRoom(t)
 	if _, err := r.Monitor.Handle(t.Context(), "", hook.Event{Point: hook.SessionStart, Agent: "codex", Session: "codex:s", Cause: hook.Startup}); err != nil {
@@ -52,7 +52,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Only what can be found outside is taken from there, and not without end.
+// Only reportable incidents are accepted, and a bounded number of them.
 func TestReportRefuses(t *testing.T) {
 	r := newRoom(t)
 	fine := &wire.Incident{Kind: "unseen-session"}
@@ -72,7 +72,7 @@ func TestReportRefuses(t *testing.T) {
 	}
 }
 
-// What the owner said outside is written down each time, with who said it.
+// A decision of the owner outside the monitor is recorded each time, with the caller's name.
 func TestReportSaid(t *testing.T) {
 	r := newRoom(t)
 	for range 2 {

@@ -14,8 +14,8 @@ const standing = `standing:
   - {name: report, agent: openclaw, trigger: cron, job: nightly, call: "send_email to=reports@firm.example", trust: untrusted, secrecy: private, from: "2026-01-01", until: "2026-01-02"}
 `
 
-// What the policy allows in advance is listed until it is over, explained where it
-// was used, and ended where it stands.
+// A standing approval is listed until it expires, is part of the explanation of a call that used
+// it, and can only be ended in the policy.
 func TestStandingApprovalsAreShown(t *testing.T) {
 	r := newRoom(t, standing)
 	r.tell("s1", hook.Event{Point: hook.SessionStart})
@@ -50,7 +50,7 @@ func TestStandingApprovalsAreShown(t *testing.T) {
 	}
 }
 
-// explainsStanding looks for the call among what can be explained.
+// explainsStanding checks the explanation of the call that used the standing approval.
 func (r *room) explainsStanding() {
 	r.t.Helper()
 	for _, of := range []string{"s1#5", "s1#6", "s1#7", "s1#8", "s1#9", "s1#10"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// watch watches until the test ends it, and hands on what is heard.
+// watch watches until ctx ends, and returns a channel with the events.
 func (r *room) watch(ctx context.Context, who httpapi.Identity, session string) (heard <-chan *wire.WatchResponse, end func()) {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -31,7 +31,7 @@ func (r *room) watch(ctx context.Context, who httpapi.Identity, session string) 
 	return c, func() { cancel(); wait.Wait() }
 }
 
-// happenings counts what was heard besides signs of life.
+// happenings counts the events other than keep-alives.
 func happenings(heard <-chan *wire.WatchResponse) (n int) {
 	for len(heard) > 0 {
 		if w := <-heard; w.GetWhat() != nil {
@@ -41,8 +41,8 @@ func happenings(heard <-chan *wire.WatchResponse) (n int) {
 	return n
 }
 
-// A watcher hears decisions and questions; the code only at a terminal; others'
-// sessions never.
+// A watcher gets decisions and questions, the code only at a terminal, and never the sessions of
+// other tenants.
 func TestWatchTellsWhatHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -135,7 +135,7 @@ func TestClosingSendsEverybodyHome(t *testing.T) {
 	})
 }
 
-// Verify tells a damaged store from a whole one, and stops when the client is gone.
+// Verify distinguishes a damaged store from a sound one, and stops when the client is gone.
 func TestVerifyReports(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
@@ -155,7 +155,7 @@ func TestVerifyReports(t *testing.T) {
 	}
 }
 
-// A tenant's people have their own sessions checked, and hear of no others.
+// For a tenant's people, Verify checks their own sessions and reports nothing about others.
 func TestVerifyIsAboutOnesOwn(t *testing.T) {
 	r := newRoom(t)
 	r.tell("s1", hook.Event{Point: hook.SessionStart})

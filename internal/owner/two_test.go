@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Two people answer by two ways that prove who they are; in between the question
-// says that it has one of two.
+// Two people approve on two authenticated ways. Between them, the question says that it has one of
+// two approvals.
 func TestTwoPeopleAnswer(t *testing.T) {
 	r := newRoom(t, `approvals: {admin: two, people: {anna: ["owner.sock:1", "token:anna"], ben: ["token:ben"]}}`)
 	r.tell("s1", hook.Event{Point: hook.SessionStart})

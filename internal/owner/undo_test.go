@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/undo"
 )
 
-// A session and a call may be written by how they begin, where that says which is meant.
+// The beginning of a session's or call's name is enough if it is unique.
 func TestWhichCallIsUndone(t *testing.T) {
 	all := []undo.About{{Session: "pi:01a1", Call: "10"}, {Session: "pi:01a1", Call: "1"}, {Session: "pi:01b2", Call: "x1"}, {Session: "pi:01b2", Call: "x2"}}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestWhichCallIsUndone(t *testing.T) {
 	}
 }
 
-// What comes back and what goes are told apart.
+// The text distinguishes what is restored from what is removed.
 func TestWhatAnUndoSays(t *testing.T) {
 	gone := []string{"new.go", "b.go"}
 	for want, got := range map[string]string{
@@ -47,7 +47,7 @@ func TestWhatAnUndoSays(t *testing.T) {
 	}
 }
 
-// A name may be written short, whole or behind its agent, as long as it says which is meant.
+// A name may be shortened, with or without its agent, as long as it is unique.
 func TestWhichNameIsMeant(t *testing.T) {
 	for word, want := range map[string]string{
 		"codex:0199": "codex:0199aa", "0199a": "codex:0199aa", "cod": "codex:0199aa", "pi:7": "pi:7", "7": "", "pi": "", "none": "", "77": "pi:77",

@@ -43,8 +43,8 @@ func damage(r *room, change map[floodmark.SessionID]func(*journal.Entry)) *damag
 
 func moved(e *journal.Entry) { e.At++ }
 
-// One session that cannot be read hides itself alone: the questions of others are
-// listed, beside a line that names it, and answered by their tickets.
+// A session that cannot be read does not hide others: their questions are listed, with a line about
+// the unreadable session, and can be answered by their tickets.
 func TestASessionThatCannotBeReadHidesNoOther(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")
@@ -73,8 +73,8 @@ func TestASessionThatCannotBeReadHidesNoOther(t *testing.T) {
 	}
 }
 
-// While some session cannot be read, which may have asked under that name, a laptop
-// gets no approval by a ticket alone; a no it gets.
+// While a session cannot be read, a laptop's question cannot be approved by a ticket alone, because
+// that session may have a question with the same ticket. It can be denied.
 func TestALaptopTakesNoAnswerOfASessionThatCannotBeRead(t *testing.T) {
 	a, b := nodes(t)
 	g := &greedy{}
@@ -90,7 +90,7 @@ func TestALaptopTakesNoAnswerOfASessionThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The search for a ticket ends where it is found, and the newest session comes first.
+// The search for a ticket begins with the newest session, and ends when the ticket is found.
 func TestTheSearchForATicketEnds(t *testing.T) {
 	a, b := nodes(t)
 	a.poisoned("s1")
@@ -105,8 +105,8 @@ func TestTheSearchForATicketEnds(t *testing.T) {
 	}
 }
 
-// The error of a session is worded, for a bounded number of them; an error of the store, or a
-// cancelled request, ends the list.
+// The errors of a bounded number of sessions are described. An error of the store, or a cancelled
+// request, ends the list.
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -141,7 +141,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// What this version does not understand is passed over, too.
+// A session that this version does not understand is skipped, too.
 func TestASessionOfANewerVersionHidesNoOther(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")

@@ -80,8 +80,8 @@ func TestBook(t *testing.T) {
 	})
 }
 
-// Of many concurrent renewals one asks the provider, which may treat a second use of a refresh
-// token as theft.
+// Of many concurrent renewals only one contacts the provider, which may treat a second use of a
+// refresh token as theft.
 func TestBookRenewsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -113,7 +113,7 @@ func TestBookCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
 		b, path := loggedIn(t, h)
-		// A folder in the place of the lock: the file can be read, and not written.
+		// A folder in place of the lock file: the book can be read, but not written.
 		if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +148,8 @@ func TestBookCannotBeWritten(t *testing.T) {
 	})
 }
 
-// A login that cannot be renewed has expired; while the provider is down, a valid token still
-// counts.
+// A login that cannot be renewed has expired; while the provider is down, a valid token is still
+// returned.
 func TestBookOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)

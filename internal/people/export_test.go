@@ -1,12 +1,12 @@
 package people
 
-// By has a login reach its provider by another network.
+// By makes a login reach its provider by another network.
 func (l Login) By(d Dial) Login {
 	l.dial = d
 	return l
 }
 
-// By has the logins of a book reach their providers by another network.
+// By makes the logins of a book reach their providers by another network.
 func (b *Book) By(d Dial) *Book {
 	b.dial = d
 	return b

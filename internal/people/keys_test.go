@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
-// A new key counts at once; a withdrawn one expires within KeysFor, although the library would
-// trust it until it meets another one.
+// A new key is accepted at once. A withdrawn key is refused after KeysFor, although the library
+// would trust it until it finds another one.
 func TestKeysAreRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -37,8 +37,8 @@ func TestKeysAreRotated(t *testing.T) {
 	})
 }
 
-// While the provider is silent its last keys count, for a while; before its first answer every
-// token is refused.
+// While the provider does not answer, its last keys are accepted for a while. Before its first
+// answer every token is refused.
 func TestAProviderThatIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -131,7 +131,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("a.b.c")
 	f.Add(`{"payload":""}`)
 	f.Fuzz(func(t *testing.T, token string) {
-		// Of base64 more than one text means the same bytes.
+		// Several base64 texts can stand for the same bytes.
 		if who, err := h.people.Find(t.Context(), token); err == nil && (who.Name != "anna" || who.Tenant != "acme" || !strings.HasPrefix(token, good[:strings.LastIndex(good, ".")])) {
 			t.Errorf("let in by %q", token)
 		}

@@ -36,8 +36,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}, nil
 }
 
-// wait waits for a yes at a provider that answers so, with a code that ends after
-// ten minutes.
+// wait waits for the approval at a provider with these answers. The code expires after ten minutes.
 func (s *script) wait(t *testing.T) (Pass, error) {
 	t.Helper()
 	return s.waitFor(t, &oauth2.DeviceAuthResponse{DeviceCode: "d", Expiry: s.now().Add(10 * time.Minute), Interval: 5})

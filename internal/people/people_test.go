@@ -63,7 +63,7 @@ func newHall(t testing.TB, change func(*people.Options)) *hall {
 
 func plain(*people.Options) {}
 
-// good are the claims of a good token, with some changed; nil takes one out.
+// good returns the claims of a valid token, with changes. A nil value removes the claim.
 func (h *hall) good(change map[string]any) map[string]any {
 	c := h.Claims("floodmark", h.clock())
 	for name, value := range change {
@@ -130,7 +130,7 @@ func TestAPersonIsFound(t *testing.T) {
 	})
 }
 
-// What the claims of a well signed token must not be.
+// Correctly signed tokens whose claims must be refused.
 func TestClaimsThatProveNoIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHall(t, plain)
@@ -259,7 +259,7 @@ func TestSignaturesThatProveNoIdentity(t *testing.T) {
 	})
 }
 
-// broughtAlong is a token that carries the key it is signed with.
+// broughtAlong returns a token that contains the key that it is signed with.
 func broughtAlong(t *testing.T, secret *ecdsa.PrivateKey, id string, claims []byte) string {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: secret, KeyID: id}}, &jose.SignerOptions{EmbedJWK: true})

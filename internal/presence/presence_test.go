@@ -26,7 +26,7 @@ func with(there bool, wait time.Duration) presence.Presence {
 	}
 }
 
-// Without a person there is no wait.
+// Without a person, nothing waits.
 func TestNobodyIsThere(t *testing.T) {
 	s := journal.Session{ID: "s"}
 	if v, err := with(false, time.Minute).Await(t.Context(), s, "t1"); !errors.Is(err, presence.ErrNobody) || v != floodmark.Restrict {
@@ -40,7 +40,7 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 }
 
-// An agent waits as long as it can and the policy lets it, about calls only.
+// Only a call waits, as long as the agent can and the policy allows.
 func TestPatience(t *testing.T) {
 	call := hook.Event{Point: hook.BeforeToolCall}
 	for name, c := range map[string]struct {

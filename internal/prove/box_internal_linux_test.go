@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A box is believed in only if this program held under this kernel.
+// A box is only used if this program was seen to hold on this kernel.
 func TestABoxThatHeld(t *testing.T) {
 	folder := t.TempDir()
 	r := &Rewrites{Proofs: filepath.Join(folder, "proofs.json"), Box: filepath.Join(folder, "floodmark-box")}

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
-// noon is some day's; the check has no clock of its own.
+// noon returns noon of a day in January; the check has no clock of its own.
 func noon(day int) time.Time { return time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC) }
 
 func (w *world) daily() prove.Daily {
@@ -31,7 +31,7 @@ func (w *world) step(now time.Time) []prove.Finding {
 	return found
 }
 
-// packaged puts an agent of npm's on PATH.
+// packaged puts an agent from an npm package on PATH.
 func (w *world) packaged(name, pkg, version string) {
 	w.t.Helper()
 	folder := filepath.Join(w.dir, "npm", name)
@@ -49,7 +49,7 @@ func (w *world) packaged(name, pkg, version string) {
 	}
 }
 
-// proved is an agent that was proved, as far as this test is concerned.
+// proved stores a proof of an agent.
 func (w *world) proved(agent, version string) {
 	w.t.Helper()
 	err := prove.Remember(w.t.Context(), w.daily().Proofs, w.machine, []string{agent})
@@ -61,8 +61,7 @@ func (w *world) proved(agent, version string) {
 	}
 }
 
-// Once a day, and not more often, everything that is protected is tried; what
-// changed since is said once.
+// Every protected agent is checked once a day, and not more often. A new finding is reported once.
 func daily(t *testing.T) {
 	w := newWorld(t)
 	w.packaged("gemini", "@google/gemini-cli", "1.2.3")
@@ -93,7 +92,7 @@ func daily(t *testing.T) {
 	if got := w.step(noon(4)); len(got) > 0 {
 		t.Errorf("it was proved anew: %v", got)
 	}
-	if got := w.step(noon(2)); len(got) > 0 { // the clock was put back: it is looked at again
+	if got := w.step(noon(2)); len(got) > 0 { // the clock was set back, so the check runs again
 		t.Error(got)
 	}
 	if checks, err = prove.Checked(w.daily().Checked); err != nil || !checks.At.Equal(noon(2)) {
@@ -101,7 +100,7 @@ func daily(t *testing.T) {
 	}
 }
 
-// A program that was replaced and still says the same version is another one.
+// A program that was replaced is noticed, even if it reports the same version.
 func dailyNoticesAnotherProgram(t *testing.T) {
 	w := newWorld(t)
 	w.packaged("gemini", "@google/gemini-cli", "1.2.3")
@@ -165,8 +164,7 @@ func dailyFindsWhatIsBroken(t *testing.T) {
 	}
 }
 
-// The check starts no program but the hook program beside the monitor, with any settings and
-// proofs.
+// Whatever the settings and proofs are, the check starts no program but the monitor's hook program.
 func dailyStartsNothingElse(t *testing.T) {
 	w := newWorld(t)
 	started := filepath.Join(w.dir, "started")
@@ -189,7 +187,7 @@ func dailyStartsNothingElse(t *testing.T) {
 	}
 }
 
-// What is not protected any more is not looked at.
+// An agent that is not protected any more is not checked.
 func dailyForgets(t *testing.T) {
 	w := newWorld(t)
 	w.protect("pi")
@@ -206,7 +204,8 @@ func dailyForgets(t *testing.T) {
 	}
 }
 
-// A check that cannot be read, or that other programs wrote, is made anew.
+// If the results of the last check cannot be read, or were written by another program, the check
+// runs again.
 func checksThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	for _, text := range []string{"", "{", `{"v":2}`, `{"at":"2026-01-01T12:00:00Z"}`} {
@@ -223,14 +222,13 @@ func checksThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// rewriter is the agent of which it is asked here whether it runs the command it is
-// given.
+// rewriter is the agent in the tests of Rewrites.
 const (
 	rewriter        = "gemini-cli"
 	rewriterPackage = "@google/gemini-cli"
 )
 
-// runsWhatItIsGiven fails unless this is known of the agent, or not known.
+// runsWhatItIsGiven checks whether the agent is known to run the command that it gets.
 func (w *world) runsWhatItIsGiven(want bool, when string) {
 	w.t.Helper()
 	now := &prove.Rewrites{Proofs: w.daily().Proofs, Records: w.machine.Records}
@@ -244,8 +242,7 @@ func (w *world) runsWhatItIsGiven(want bool, when string) {
 	}
 }
 
-// sawRewrite keeps a proof of it. The agent is not run here, but its program is
-// looked at.
+// sawRewrite stores a proof of that. It does not run the agent, but reads its program.
 func (w *world) sawRewrite(change func(*prove.Result)) {
 	w.t.Helper()
 	r := w.prove(rewriter)
@@ -256,8 +253,8 @@ func (w *world) sawRewrite(change func(*prove.Result)) {
 	}
 }
 
-// That an agent runs the command it is given counts for the program of which it was
-// seen, and for no other version, program, agent or time.
+// A proof that an agent runs the command that it gets is only valid for the same program, and not
+// for another version, program, agent or time.
 func rewritesOfOneProgram(t *testing.T) {
 	w := newWorld(t)
 	asSeen := func(*prove.Result) {}

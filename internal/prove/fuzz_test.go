@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Any program in an agent's settings may answer; only the monitor's own refusal counts.
+// Whatever a program in an agent's settings answers, only the monitor's own refusal is accepted.
 func FuzzAnswer(f *testing.F) {
 	f.Add("gemini-cli", []byte(`{"decision":"deny","reason":"floodmark: the hook's message was not understood"}`))
 	f.Add("codex", []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"x"}}`))
@@ -17,7 +17,7 @@ func FuzzAnswer(f *testing.F) {
 		if !known {
 			return
 		}
-		// JSON may write the words in other letters.
+		// JSON may contain the words with escapes.
 		if c.check(out) == nil && !bytes.Contains(out, []byte(`deny`)) && !bytes.Contains(out, []byte(`\`)) {
 			t.Errorf("%s took %q for a no", agent, out)
 		}

@@ -40,7 +40,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// The judge and the model as an obedient agent would use them.
+// A test that uses the judge and the model as an obedient agent would.
 func TestObedientAgent(t *testing.T) {
 	home := t.TempDir()
 	h, _ := hostOf("pi")
@@ -81,7 +81,7 @@ func TestObedientAgent(t *testing.T) {
 	}
 }
 
-// What is there shows which of the two commands ran.
+// The files show which of the two commands ran.
 func TestWhichCommandRan(t *testing.T) {
 	for name, c := range map[string]struct {
 		made []string

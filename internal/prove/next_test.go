@@ -2,7 +2,7 @@ package prove
 
 import "testing"
 
-// One line says what ran in boxes and where nothing does; another what comes next.
+// The lines of BoxesLine and Next.
 func TestWhatIsSaidOfBoxes(t *testing.T) {
 	good := &Proof{Version: "1", Grade: HostVerified, Rewrites: true}
 	pi, old := Boxable{Name: "pi", Title: "pi", Version: "1", Proof: good}, Boxable{Name: "codex", Title: "Codex", Version: "2", Proof: good}

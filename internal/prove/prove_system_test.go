@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestProofs has everything that starts the programs of hooks and agents.
+// TestProofs runs the tests that start the programs of hooks and agents.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,8 +134,8 @@ func (w *world) prove(agent string) prove.Result {
 	return prove.Agent(w.t.Context(), w.machine, f, time.Unix(1, 0))
 }
 
-// What protect writes for an agent brings the monitor's no back in that agent's
-// words, and without a monitor it is not taken for the monitor's.
+// With the settings that protect writes, the monitor's refusal comes back in each agent's form.
+// Without a monitor, a refusal is not taken for the monitor's.
 func adapterOfEveryAgent(t *testing.T) {
 	w := newWorld(t)
 	covers, err := integrations.Covers()
@@ -164,8 +164,7 @@ func adapterOfEveryAgent(t *testing.T) {
 	}
 }
 
-// Settings that were changed are not proved by what they were, and a command
-// that says anything else is no no.
+// Changed settings are not proved, and a command that prints anything but a refusal fails.
 func adapterFails(t *testing.T) {
 	w := newWorld(t)
 	w.protect("pi")
@@ -192,7 +191,7 @@ func adapterFails(t *testing.T) {
 	}
 }
 
-// Where there is a node the plugin itself has to block.
+// If there is a node on PATH, the plugin itself has to block.
 func pluginByNode(t *testing.T) {
 	w := newWorld(t)
 	w.protect("opencode")
@@ -220,7 +219,7 @@ func pluginByNode(t *testing.T) {
 	}
 }
 
-// The real node, where one that reads TypeScript is on PATH.
+// The plugins with the real node, if one that reads TypeScript is on PATH.
 func pluginsByRealNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -240,7 +239,7 @@ func pluginsByRealNode(t *testing.T) {
 	}
 }
 
-// A program that is called like an agent and does not do as it is told.
+// Programs with the name of an agent that do not obey.
 func hostFails(t *testing.T) {
 	w := newWorld(t)
 	ask := `echo '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"refused-canary"},"tool_use_id":"1"}' |

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// heard counts what the monitor is told of.
+// heard counts the events that the monitor gets.
 type heard int
 
 func (h *heard) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
@@ -19,8 +19,8 @@ func (h *heard) Handle(context.Context, string, hook.Event) (hook.Reply, error) 
 	return hook.Reply{}, nil
 }
 
-// Only our own words are kept from the monitor: a result of another call of the same name is
-// content.
+// Only our own answer is not passed to the monitor. The result of another call with the same id is
+// passed.
 func TestOnlyOurOwnAnswerIsNotReported(t *testing.T) {
 	const told = "pushed for you: commit 1 is now branch main of the remote."
 	named := hook.Call{ID: "1", Name: "read"}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// raw commits a tree that is written byte by byte.
+// raw commits a tree with arbitrary bytes.
 func raw(entries ...string) func(w *world) {
 	return func(w *world) {
 		blob := w.in(w.app, "curl evil\n", "hash-object", "-w", "--stdin")
@@ -23,14 +23,13 @@ func raw(entries ...string) func(w *world) {
 	}
 }
 
-// object makes a commit of bytes the branch.
+// object sets the branch to a commit with arbitrary bytes.
 func object(w *world, head string) {
 	id := w.in(w.app, head, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
 	w.write(".git/refs/heads/main", id+"\n")
 }
 
-// historiesInOrder and the next are attempts with objects, and with what says how they
-// belong together.
+// historiesInOrder returns attempts with objects and their order.
 func historiesInOrder() []attempt {
 	return []attempt{
 		{name: "added and taken away again", setup: func(w *world) {
@@ -77,7 +76,7 @@ func historiesInOrder() []attempt {
 	}
 }
 
-// historiesForged are more of them.
+// historiesForged returns attempts with forged objects.
 func historiesForged() []attempt {
 	return []attempt{
 		{name: "a graph of commits that hides one", setup: func(w *world) {
@@ -129,7 +128,7 @@ func historiesForged() []attempt {
 	}
 }
 
-// historiesMalformed are more of them.
+// historiesMalformed returns attempts with malformed objects.
 func historiesMalformed() []attempt {
 	return []attempt{
 		{name: "what the remote has is not what its name says", setup: func(w *world) {
@@ -185,7 +184,7 @@ func historiesMalformed() []attempt {
 	}
 }
 
-// forge puts other content under the name of an object.
+// forge stores other content under the id of an object.
 func forge(w *world, id, kind, content string) {
 	w.Helper()
 	other := w.in(w.app, content, "hash-object", "-t", kind, "-w", "--stdin", "--literally")

@@ -21,7 +21,7 @@ func attributes(text string) func(w *world) {
 	return func(w *world) { w.write(".git/info/attributes", text); evil(w) }
 }
 
-// looksOfFiles and the next are attempts on what a person sees.
+// looksOfFiles returns attempts to hide files from the person.
 func looksOfFiles() []attempt {
 	return []attempt{
 		{name: "nothing wrong", setup: commits("a.txt", "one\ntwo\n"), want: pushed, head: "1 files (1 new, 0 changed, 0 deleted), +2 -0 lines", body: "  + two"},
@@ -77,7 +77,7 @@ func looksOfFiles() []attempt {
 	}
 }
 
-// looksOfText are more of them.
+// looksOfText returns attempts to hide text from the person.
 func looksOfText() []attempt {
 	return []attempt{
 		{name: "another version of a submodule", early: func(w *world) {

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// colleague is another person's work on the default branch of the remote.
+// colleague commits another person's work to the default branch of the remote.
 func colleague(w *world) {
 	other := filepath.Join(w.home, "other")
 	w.in(w.home, "", "clone", "-q", w.origin, other)
@@ -19,7 +19,7 @@ func colleague(w *world) {
 	w.old = w.objects()
 }
 
-// theirs is another person's commit in a remote.
+// theirs makes another person's commit in a remote.
 func theirs(w *world, repo string) {
 	tree := w.in(repo, "", "rev-parse", "main^{tree}")
 	id := w.in(repo, "", "-c", "user.name=Eve", "-c", "user.email=eve@example.org", "commit-tree", tree, "-p", "main", "-m", "theirs")
@@ -27,7 +27,7 @@ func theirs(w *world, repo string) {
 	w.old["origin.git commit "+id], w.old["origin.git ref refs/heads/main"] = "", id
 }
 
-// forgetful leaves of a reply what a gate leaves that has agreed: the decision.
+// A forgetful removes everything but the decision from a reply, as a gate that has agreed does.
 type forgetful struct{ agents.Hooks }
 
 func (f forgetful) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
@@ -38,8 +38,7 @@ func (f forgetful) Handle(ctx context.Context, tenant string, ev hook.Event) (ho
 // sets adds settings of the repository.
 func sets(text string) func(w *world) { return func(w *world) { w.add(".git/config", text) } }
 
-// movesAfterTheYes and the next are attempts that change something between the yes and
-// the push, and lines that are more than a push.
+// movesAfterTheYes returns attempts that change something between the approval and the push.
 func movesAfterTheYes() []attempt {
 	return []attempt{
 		{name: "another commit after the yes", setup: fine, then: evil, want: again},
@@ -101,7 +100,7 @@ func movesAfterTheYes() []attempt {
 	}
 }
 
-// movesOfOthers are what colleagues did at the remote meanwhile.
+// movesOfOthers returns changes of colleagues at the remote in that time.
 func movesOfOthers() []attempt {
 	return []attempt{
 		{name: "a colleague was there before", setup: func(w *world) {
@@ -125,7 +124,7 @@ func movesOfOthers() []attempt {
 	}
 }
 
-// movesOfLines are more of them.
+// movesOfLines returns command lines that are more than a push.
 func movesOfLines() []attempt {
 	return []attempt{
 		{name: "the word in quotes", setup: evil, line: "git pu''sh", want: refused},

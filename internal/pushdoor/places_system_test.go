@@ -14,8 +14,7 @@ func configured(text string) func(w *world) {
 	}
 }
 
-// placesBySettings and the next are attempts on where a push goes, and on what runs on
-// the way.
+// placesBySettings returns attempts to change where a push goes, by settings.
 func placesBySettings() []attempt {
 	return []attempt{
 		{name: "pushurl", setup: configured("[remote \"origin\"]\n\tpushurl = EVIL\n"), want: unseen},
@@ -69,7 +68,7 @@ func placesBySettings() []attempt {
 	}
 }
 
-// placesByPrograms are more of them.
+// placesByPrograms returns attempts to run programs during a push.
 func placesByPrograms() []attempt {
 	return []attempt{
 		{name: "hooks of the remote", setup: func(w *world) {

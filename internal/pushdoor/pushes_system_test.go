@@ -15,27 +15,27 @@ import (
 
 // How an attempt ends.
 const (
-	pushed  = "pushed"       // and what came to the remote was shown
+	pushed  = "pushed"       // and everything that came to the remote was shown
 	refused = "refused"      // without a question
-	unseen  = "asked"        // as before there were reviews, and the question says so
-	again   = "asked again"  // because it is not what was approved
-	failed  = "not pushed"   // though it was approved: the remote did not take it
-	plainly = "asked simply" // it is no push that a review is made of
+	unseen  = "asked"        // asked about without a review, and the question says so
+	again   = "asked again"  // because the push is not what was approved
+	failed  = "not pushed"   // approved, but the remote did not accept it
+	plainly = "asked simply" // not a push that is reviewed
 )
 
 // An attempt is something that an agent, a box or a remote may do to get something pushed
 // that was not shown.
 type attempt struct {
 	name string
-	// early comes before the session, setup before the push, then after the yes.
+	// early is called before the session, setup before the push, and then after the approval.
 	early, setup, then func(w *world)
 	line               string // of the call; empty: git push
 	want               string
-	// head and body are in what was shown, and never is not.
+	// head and body must be in what was shown, and never must not be.
 	head, body, never string
 }
 
-// play plays an attempt and says how it ended.
+// play plays an attempt and returns how it ended.
 func (a attempt) play(w *world) string {
 	line := a.line
 	if line == "" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// serve serves repositories over HTTP. Which one a request is about, a test may decide.
+// serve serves repositories over HTTP. A test can replace the repository of a request.
 func serve(w *world, which func(r *http.Request, repo string) string) {
 	w.Helper()
 	backend := filepath.Join(strings.TrimSpace(w.in(w.home, "", "--exec-path")), "git-http-backend")
@@ -33,12 +33,12 @@ func serve(w *world, which func(r *http.Request, repo string) string) {
 
 func plain(_ *http.Request, repo string) string { return repo }
 
-// reads reports a request that asks what a remote has.
+// reads reports whether a request lists the references of a remote.
 func reads(r *http.Request) bool {
 	return r.URL.Query().Get("service") == "git-upload-pack" || strings.HasSuffix(r.URL.Path, "git-upload-pack")
 }
 
-// claims lets the remote say that it has what it has not.
+// claims makes the remote claim to have objects that it does not have.
 func claims(w *world) {
 	serve(w, func(r *http.Request, repo string) string {
 		if reads(r) {
@@ -48,7 +48,7 @@ func claims(w *world) {
 	})
 }
 
-// remotesThatLie and the next are attempts of a remote that says now this and now that.
+// remotesThatLie returns attempts by remotes that change their answers.
 func remotesThatLie() []attempt {
 	return []attempt{
 		{name: "over HTTP", early: func(w *world) { serve(w, plain) }, setup: fine, want: pushed, body: "  + fine"},
@@ -86,7 +86,7 @@ func remotesThatLie() []attempt {
 	}
 }
 
-// remotesThatRefuse are more of them.
+// remotesThatRefuse returns attempts by remotes that refuse.
 func remotesThatRefuse() []attempt {
 	return []attempt{
 		{name: "the remote wants a login for pushing", early: func(w *world) {

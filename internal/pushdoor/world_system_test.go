@@ -30,18 +30,18 @@ import (
 )
 
 // A world is a machine with a project, the remote it came from, an attacker's remote, and a
-// monitor. What an attack does to the project, an agent could.
+// monitor. An attack only does what an agent could do to the project.
 type world struct {
 	*testing.T
 	home, app, origin, evil, ran string
-	url                          string // of origin, as the project has it
+	url                          string // the address of origin in the project's settings
 	disk                         *workspace.Disk
 	monitor                      *monitor.Monitor
 	door                         *Door
-	desk                         *owner.Desk // as «floodmark approve» asks it
+	desk                         *owner.Desk // answers the requests of "floodmark approve"
 	asked                        []approval.Ticket
 	approved                     []*hook.Push
-	old                          map[string]string // what lies in the remotes before
+	old                          map[string]string // the objects that are in the remotes at the beginning
 	oldLines                     map[string]bool
 	calls                        int
 }
@@ -50,7 +50,7 @@ const session = floodmark.SessionID("claude-code/s")
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
-// Ask and Keeps make the world a channel of questions.
+// Ask implements [approval.Approver].
 func (w *world) Ask(_ context.Context, t approval.Ticket) error {
 	w.asked = append(w.asked, t)
 	return nil
@@ -89,7 +89,7 @@ func (w *world) write(path, text string) {
 	}
 }
 
-// add writes into a file of git's.
+// add appends to one of git's files.
 func (w *world) add(path, text string) {
 	w.Helper()
 	was, err := os.ReadFile(filepath.Join(w.app, path))
@@ -120,7 +120,7 @@ func (w *world) all(message string) string {
 	return w.git("rev-parse", "HEAD")
 }
 
-// program is a program that leaves a trace.
+// program writes a program that leaves a trace when it runs.
 func (w *world) program(path string) string {
 	w.Helper()
 	w.write(path, "#!/bin/sh\ntouch "+w.ran+"\ncat\n")
@@ -130,7 +130,7 @@ func (w *world) program(path string) string {
 
 const numbers = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n"
 
-// template makes what every world begins with, once.
+// template makes the files that every world starts with, once.
 func template(t *testing.T) string {
 	t.Helper()
 	w := &world{T: t}
@@ -219,7 +219,7 @@ func (w *world) tell(ev hook.Event) hook.Reply {
 	return reply
 }
 
-// run asks to run a command line.
+// run proposes a command line.
 func (w *world) run(line string) hook.Reply {
 	w.Helper()
 	w.calls++
@@ -228,7 +228,7 @@ func (w *world) run(line string) hook.Reply {
 	return w.tell(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(fmt.Sprint("c", w.calls)), Name: "Bash", Args: args}})
 }
 
-// approve says yes to what was asked last.
+// approve approves the last question.
 func (w *world) approve() {
 	w.Helper()
 	t := w.asked[len(w.asked)-1]
@@ -241,7 +241,7 @@ func (w *world) approve() {
 	}
 }
 
-// objects are those of both remotes, with what is in them.
+// objects returns the objects of both remotes with their content.
 func (w *world) objects() map[string]string {
 	w.Helper()
 	all := map[string]string{}
@@ -263,7 +263,7 @@ func (w *world) objects() map[string]string {
 	return all
 }
 
-// check holds what came to the remotes against what was shown and approved.
+// check compares what came to the remotes with what was shown and approved.
 func (w *world) check() {
 	w.Helper()
 	if _, err := os.Lstat(w.ran); err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 )
 
-// A heldStore does something else the first time it is asked for a rollout.
+// A heldStore calls a function at the first request for a rollout.
 type heldStore struct {
 	bundle.Store
 	asked atomic.Bool
@@ -29,7 +29,7 @@ func (s *heldStore) Now(ctx context.Context, tenant string) (bundle.Rollout, err
 	return s.Store.Now(ctx, tenant)
 }
 
-// A moved is the bundles of acme on an installation that a test moves.
+// A moved is a book for acme on an installation whose files a test changes.
 type moved struct {
 	*Book
 	t   *testing.T
@@ -59,7 +59,7 @@ func (m *moved) move(place string) {
 	m.lie.Store(file)
 }
 
-// guards names the catalog that acme is judged by.
+// guards returns the digest of the catalog that acme is judged by.
 func (m *moved) guards() floodmark.Digest {
 	m.t.Helper()
 	r, err := m.Rules("acme", "s")
@@ -94,7 +94,7 @@ func TestALateLookBringsNoOldRulesBack(t *testing.T) {
 	}
 }
 
-// What cannot be read at the moment it is to be compiled anew is with the next look.
+// Rules that cannot be read when they should be compiled again are compiled at the next look.
 func TestAReloadIsMadeUpFor(t *testing.T) {
 	m := newMoved(t)
 	before := m.guards()

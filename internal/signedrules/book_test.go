@@ -21,8 +21,8 @@ const (
 	secondRules = "version: 1\nprofile: assistant\n"
 )
 
-// bookOf is a book that has not looked yet, of tenants that believe the author of
-// tests, and how far its clock is ahead.
+// bookOf returns a book that has not read anything yet, for tenants with the tests' author, and how
+// far its clock is ahead.
 func bookOf(t *testing.T, store bundle.Store, tenants ...string) (*Book, *atomic.Int64) {
 	t.Helper()
 	ahead := &atomic.Int64{}
@@ -67,8 +67,8 @@ func hashOf(t *testing.T, text string) floodmark.Digest {
 	return r.Policy.Hash()
 }
 
-// A store that was set back is not believed: what was known goes on for a while, then
-// strict.
+// A store that was set back is not trusted. The last known rules stay in force for a while, and
+// then strict rules.
 func TestAStoreThatWasSetBackIsNotBelieved(t *testing.T) {
 	good, low := &bundle.Memory{}, &bundle.Memory{}
 	raised := bundletest.Rollout("acme", 2, 1)

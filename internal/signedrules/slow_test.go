@@ -31,8 +31,8 @@ func (s slowStore) Now(ctx context.Context, tenant string) (bundle.Rollout, erro
 	return s.Store.Now(ctx, tenant)
 }
 
-// A tenant whose rules take long to read keeps no other from its own, neither at
-// the start nor later.
+// A tenant whose rules take long to read does not delay the rules of another tenant, neither at the
+// start nor later.
 func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if testing.Short() {
@@ -75,7 +75,7 @@ func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 	})
 }
 
-// What is kept of policies that were compiled is bounded by their size.
+// The cache of compiled policies is bounded by their size.
 func TestCompiledPoliciesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
@@ -136,7 +136,7 @@ func TestATenantsRulesAreCompiledOneAtATime(t *testing.T) {
 	}
 }
 
-// A timedStore keeps the time it was given last.
+// A timedStore records the context of its last request.
 type timedStore struct {
 	bundle.Store
 	last context.Context
@@ -150,8 +150,8 @@ func (s *timedStore) Get(ctx context.Context, tenant string, version uint64) ([]
 	return s.Store.Get(ctx, tenant, version)
 }
 
-// Rules that take longer to compile than the store may take to answer are taken all
-// the same, also where two versions are rolled out.
+// Rules may take longer to compile than the store may take to answer, even if two versions are
+// rolled out.
 func TestCompilingHasItsOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &timedStore{Store: &bundle.Memory{}}

@@ -55,7 +55,7 @@ func TestAQuestionIsAskedAndAnswered(t *testing.T) {
 	}
 }
 
-// Other members of the chat, even with a modified app, answer nothing.
+// Other members of the chat cannot answer, even with a modified app.
 func TestStrangersAnswerNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{who: telegram.Audience{Chat: group, Users: []int64{anna}}})
@@ -181,7 +181,7 @@ func TestWhatCannotBeShownCannotBeAllowed(t *testing.T) {
 	}
 }
 
-// A call that joins a question makes a new card for all of it, and the old one is not valid any
+// A call that joins a question makes a new card for all of it, and the old card is not valid any
 // more.
 func TestAQuestionGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -207,8 +207,7 @@ func TestAQuestionGrows(t *testing.T) {
 	})
 }
 
-// A call that is asked again with other sources makes a new card: the old one can still deny, and
-// nothing else.
+// A call that is asked again with other sources makes a new card: the old card can only deny.
 func TestAQuestionThatChangedIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -358,7 +357,7 @@ func TestWhatMayBeLeftOut(t *testing.T) {
 	})
 }
 
-// An answer that comes before its question leaves no waiting card.
+// If an answer comes before its question, no open card remains.
 func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})

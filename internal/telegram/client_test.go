@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// failures are the ways a server can fail, each with its message for people.
+// failures returns the ways in which a server can fail, each with its message for people.
 func failures() map[string]struct {
 	fault *bottest.Fault
 	kind  verify.FailureKind
@@ -44,7 +44,7 @@ func failures() map[string]struct {
 	}
 }
 
-// callTime is what clients of these tests give one call.
+// callTime is the timeout of a call in these tests.
 const callTime = 300 * time.Millisecond
 
 func client(t *testing.T, server *bottest.Server, url string) *telegram.Client {

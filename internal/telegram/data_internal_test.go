@@ -26,7 +26,7 @@ func TestButtons(t *testing.T) {
 		if got, ok := s.stands(key, list); !ok || got.cmd != c.cmd {
 			t.Errorf("%q stands for %+v, %v", data, got.cmd, ok)
 		}
-		// One bit anywhere, and it stands for nothing, or not for this.
+		// If any bit is changed, the data matches no choice, or belongs to another question.
 		for at := range len(data) {
 			b := []byte(data)
 			b[at] ^= 1

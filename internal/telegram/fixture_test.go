@@ -30,8 +30,8 @@ const (
 	group   = int64(-100200300)
 )
 
-// A desk is a bot with a channel, its server, and a book in the monitor's place. It lives in a
-// bubble, with the bubble's time.
+// A desk is a bot with a channel and its server, in a bubble. The desk itself takes the monitor's
+// place.
 type desk struct {
 	now       func() time.Time
 	server    *bottest.Server
@@ -108,7 +108,7 @@ func (d *desk) run(t *testing.T) {
 	t.Cleanup(d.stop)
 }
 
-// answer plays the monitor: the first answer counts.
+// answer acts as the monitor: only the first answer is accepted.
 func (d *desk) answer(_ context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,8 +195,8 @@ func (d *desk) told(t *testing.T, press string) bottest.Reply {
 	return got
 }
 
-// until lets the bot and its server do everything possible without time passing, and fails the test
-// unless a condition then holds.
+// until waits until the bot and its server have nothing to do without time passing, and fails the
+// test unless so is true then.
 func (d *desk) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	synctest.Wait()

@@ -84,7 +84,7 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 	})
 }
 
-// Each line is on a card once, including the session, with as many arguments as there can be lines.
+// With the maximum number of arguments, each line, including the session's, is on the card once.
 func TestTheGatesLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -130,7 +130,8 @@ func TestTheGatesNames(t *testing.T) {
 	})
 }
 
-// Of eight concurrent presses the first counts; strangers' and forged ones never do.
+// Of eight concurrent presses, only the first is accepted. Presses of strangers and forged ones
+// never are.
 func TestOnlyTheFirstTouchCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
@@ -216,7 +217,7 @@ func TestTheGatesFailures(t *testing.T) {
 				if answer.Allow || err == nil {
 					t.Fatalf("got %+v, %v", answer, err)
 				}
-				if took := time.Since(began); took > 1800*time.Millisecond { // a tenth is kept for saying so
+				if took := time.Since(began); took > 1800*time.Millisecond { // the gate ends a tenth of the time earlier
 					t.Errorf("it took %s", took)
 				}
 				f, ok := errors.AsType[*verify.Failure](err)
@@ -261,7 +262,7 @@ func TestTheGateAfterARestart(t *testing.T) {
 	})
 }
 
-// A thousand calls and one more.
+// The maximum of waiting calls, and one more.
 func TestTheGateIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})

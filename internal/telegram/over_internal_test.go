@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// noon is when these tests happen.
+// noon is the time in these tests.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // A question may end while its card is being recorded, and while cards that were not asked again
@@ -43,11 +43,11 @@ func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 	if queued() != 1 || len(b.memo.all()) != 0 {
 		t.Fatalf("%d changes, %d notes", queued(), len(b.memo.all()))
 	}
-	b.over(note) // it was looked at before it ended
+	b.over(note) // the card was read before its question ended
 	if queued() != 1 {
 		t.Error("somebody who looked before changes it again")
 	}
-	if err := b.memo.note(note); err != nil { // it was noted only now
+	if err := b.memo.note(note); err != nil { // the card is recorded only now
 		t.Fatal(err)
 	}
 	b.forget(ch, nil)
@@ -64,8 +64,8 @@ func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 	}
 }
 
-// An agent may stop waiting while the card is under way, or as it arrives: the later of the two
-// updates the card, and it is not recorded as open.
+// An agent may stop waiting while the card is under way, or as it arrives: whichever comes later
+// updates the card, and the card is not recorded as open.
 func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
 	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: func() time.Time { return noon }})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
 			t.Errorf("%s: %d changes of cards, %d notes", order, len(b.sender.ready)-n, len(b.memo.all()))
 		}
 	}
-	// A press that came before counts.
+	// A press that came earlier is accepted.
 	id, w, err := g.begin(verify.Request{Tool: "exec"})
 	if err != nil {
 		t.Fatal(err)

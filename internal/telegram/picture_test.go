@@ -89,14 +89,14 @@ func routine() approval.Question {
 	}
 }
 
-// The size of a small phone, in points, and of what stands on it.
+// The size of a small phone and of its texts, in points.
 const (
 	phoneWidth, phoneHeight = 360, 640
 	margin, lineHeight      = 12, 20
 	buttonHeight            = 36
 )
 
-// A glyph is a rune as it is drawn.
+// A glyph is a rune and how it is drawn.
 type glyph struct {
 	r    rune
 	kind string

@@ -63,7 +63,7 @@ func TestDuplicatedLateAndSenselessUpdates(t *testing.T) {
 			d.server.Push(int64(900+i), odd)
 		}
 		d.server.Break(nil)
-		d.skip(2 * time.Second) // it rests for one after the fault
+		d.skip(2 * time.Second) // the bot pauses for a second after the fault
 		if told := d.told(t, first); told.Text != "Approved." {
 			t.Errorf("told %+v", told)
 		}
@@ -80,7 +80,7 @@ func TestDuplicatedLateAndSenselessUpdates(t *testing.T) {
 	})
 }
 
-// Two monitors with one bot: neither takes the other's presses, and both get all of their own.
+// Two monitors with one bot: neither takes the other's presses, and each gets all of its own.
 func TestTwoMonitorsWithOneBot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := inMemory(t, bottest.InMemory)
@@ -146,7 +146,7 @@ func TestAForeignReaderTakesTaps(t *testing.T) {
 	})
 }
 
-// i makes some deny and some allow.
+// i returns the index of a button, so that some presses deny and some allow.
 func i(m bottest.Message) int { return int(m.ID % 2) }
 
 // Updates for a monitor that never comes back do not stay for ever, and a flood of them hides
@@ -194,7 +194,7 @@ func TestProblems(t *testing.T) {
 					}
 					return nil
 				})
-				d.server.Push(1, `{"update_id":1}`) // it may be waiting already
+				d.server.Push(1, `{"update_id":1}`) // the bot may be waiting already
 				d.until(t, want, func() bool { return strings.Contains(strings.Join(d.bot.Problems(), "\n"), want) })
 				for _, p := range d.bot.Problems() {
 					if strings.Contains(p, "not-a-token") {
@@ -219,8 +219,8 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// A monitor that is killed and started again: the card that is on the phone
-// still answers, none is sent twice, and those that are over say so.
+// A monitor that is killed and started again: a sent card still works, no card is sent twice, and
+// cards whose questions are over say so.
 func TestARestartInTheMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "state", "telegram.jsonl")
@@ -264,7 +264,7 @@ func TestAPressBeforeItsQuestion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, _, _ := strings.Cut(string(data), "\n") // all but its name is lost
+		first, _, _ := strings.Cut(string(data), "\n") // everything but the tag is lost
 		if err := os.WriteFile(file, []byte(first+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestChangedNotes(t *testing.T) {
 }
 
 // A card of an earlier run that is not asked again says that it is over, long before its time; if
-// its question is asked later, that has a new card.
+// its question is asked later, it gets a new card.
 func TestACardThatIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram")
@@ -352,7 +352,7 @@ func TestLostNotes(t *testing.T) {
 			t.Errorf("%d cards, want 2", n)
 		}
 		d.server.PressData(anna, anna, old.ID, old.Data[1])
-		synctest.Wait() // it carries another tag, so the bot looks once a second from here on
+		synctest.Wait() // the press has another tag, so the bot polls once a second from here on
 		press, err := d.server.Press(anna, "Deny")
 		if err != nil {
 			t.Fatal(err)
@@ -364,8 +364,8 @@ func TestLostNotes(t *testing.T) {
 	})
 }
 
-// A card of an earlier run stays if its question is unchanged; otherwise there is a new one. The
-// old one's buttons prove what they stand for.
+// A card of an earlier run stays if its question is unchanged; otherwise a new card is sent. The
+// old card's buttons authenticate what they stand for.
 func TestAChangedQuestionAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "telegram.jsonl")

@@ -21,7 +21,7 @@ func (d *desk) said(t *testing.T, want string) {
 	})
 }
 
-// Where there is no choice, a person types the place as a reply.
+// If a question offers no choices, a person types the place as a reply.
 func TestATypedPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{who: telegram.Audience{Chat: group, Users: []int64{anna}}})
@@ -62,7 +62,7 @@ func TestATypedPlace(t *testing.T) {
 	})
 }
 
-// A reply to a card with buttons answers nothing.
+// A reply to a card with buttons is not an answer.
 func TestAReplyIsNoYes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(*approval.Ticket){

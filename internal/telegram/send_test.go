@@ -23,8 +23,8 @@ func sends(fault *bottest.Fault, times int) func(string, int) *bottest.Fault {
 	}
 }
 
-// A card that cannot be sent is retried while its question is open, unless Telegram says that it
-// never can be.
+// A card that cannot be sent is retried while its question is open, unless Telegram's error says
+// that a retry cannot help.
 func TestSendingIsTriedAgain(t *testing.T) {
 	for name, row := range failures() {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// What ended while it waited is not sent at all.
+// A question that ended while it waited is not sent.
 func TestMootQuestionsAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})

@@ -23,7 +23,7 @@ func TestCutRunes(t *testing.T) {
 	}
 }
 
-// nasty is a value by an attacker who wants the card to say something else.
+// nasty is a value by which an attacker tries to change what the card says.
 const nasty = "x*bold* <b>y</b> [z](https://evil.example) @anna /start #t\n\nAnswer within 5 minutes. [Allow]\u202e\u200b\x1b[2J"
 
 func nastyCalls() []approval.Question {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// observations are what a real turn brings.
+// observations returns the observations of a real turn.
 func observations(b *testing.B) []monitor.Observation {
 	b.Helper()
 	s := newStage(b, Options{})
@@ -36,7 +36,7 @@ func everything(b *testing.B) Options {
 	return Options{Traces: newCollector(b).URL, Events: filepath.Join(b.TempDir(), "events.jsonl")}
 }
 
-// BenchmarkObserve is what an answer pays with everything on.
+// BenchmarkObserve measures the cost of telemetry for an answer, with everything on.
 func BenchmarkObserve(b *testing.B) {
 	list := observations(b)
 	s := newStage(b, everything(b))
@@ -53,7 +53,7 @@ func BenchmarkObserve(b *testing.B) {
 	b.ReportMetric(value(b, s.metrics, "floodmark_telemetry_lost_total"), "lost")
 }
 
-// BenchmarkTell is what happens behind the queue.
+// BenchmarkTell measures the handling of observations from the queue.
 func BenchmarkTell(b *testing.B) {
 	list := observations(b)
 	s := newStage(b, everything(b))

@@ -36,7 +36,7 @@ func readEvents(t *testing.T, file string) []finding {
 	return list
 }
 
-// Each sort of security event is written, as the schema wants it.
+// Each type of security event is written in the form of the schema.
 func TestSecurityEvents(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events.jsonl")
 	s := newStage(t, Options{Events: file})
@@ -81,8 +81,8 @@ func TestSecurityEvents(t *testing.T) {
 	}
 }
 
-// The file is bounded: at the limit a line still fits, one beyond begins a new
-// file, and only so many old ones are kept.
+// The file is bounded: a line at the limit still fits, the next one begins a new file, and only
+// keptFiles old files are kept.
 func TestEventsRotate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events.jsonl")
 	ev := policyRefused("test", time.Unix(1, 0))
@@ -158,7 +158,7 @@ func TestEventsOnlyGoToAFileOfOurs(t *testing.T) {
 	}
 }
 
-// A file that cannot be written to is counted and said once.
+// Failed writes are counted, and only the first is logged.
 func TestEventsThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	e := &eventFile{path: filepath.Join(dir, "sub", "events"), limit: maxEventBytes}

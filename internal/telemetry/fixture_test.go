@@ -32,7 +32,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Reading these takes long, above all with the race detector.
+// These are read only once, because that takes long, above all with the race detector.
 var (
 	shipped    = sync.OnceValues(catalog.Shipped)
 	plainRules = sync.OnceValues(func() (kernel.Rules, error) {
@@ -60,7 +60,7 @@ func rules(tb testing.TB) kernel.Rules {
 // clock is for tests in which the time does not matter.
 func clock() time.Time { return time.Unix(1, 0) }
 
-// A stage is a monitor over memory that is observed.
+// A stage is an observed monitor with a journal in memory.
 type stage struct {
 	*Telemetry
 	monitor *monitor.Monitor
@@ -135,7 +135,7 @@ func (s *stage) command(tb testing.TB, c approval.Command) {
 	}
 }
 
-// play is a turn that reads a page, is asked about a command, and ends.
+// play plays a turn that reads a page, proposes a command that is asked about, and ends.
 func (s *stage) play(tb testing.TB) hook.Reply {
 	tb.Helper()
 	fetch := hook.Call{ID: "c1", Name: "web_fetch", Args: json.RawMessage(`{"url":"https://news.example/"}`)}

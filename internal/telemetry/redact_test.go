@@ -64,7 +64,7 @@ type late string
 
 func (l late) LogValue() slog.Value { return slog.StringValue(string(l)) }
 
-// What helps to find a fault is still there.
+// Texts that help to find a fault are kept.
 func TestTheLogStillSaysSomething(t *testing.T) {
 	text := logged(func(l *slog.Logger) {
 		l.Error("sign the journal's heads", "error", &fs.PathError{Op: "open", Path: "/var/lib/floodmark/journal.db", Err: fs.ErrPermission})

@@ -19,7 +19,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// newStageless has all parts but a goroutine, a file and a connection.
+// newStageless returns a Telemetry without a goroutine, a file or a connection.
 func newStageless(c *catalog.Catalog) *Telemetry {
 	o := Options{Now: func() time.Time { return time.Unix(0, 0) }, Catalog: func() *catalog.Catalog { return c }}
 	s := &Telemetry{opts: o, metrics: newMetrics(o), names: newNames(o.Catalog), queue: make(chan item, 1)}
@@ -27,8 +27,8 @@ func newStageless(c *catalog.Catalog) *Telemetry {
 	return s
 }
 
-// A turn is a trace: the agent's turn, its model calls, its tool calls, each
-// with the decision, and nothing more than the list of attributes.
+// A turn becomes a trace with spans for the turn, its model calls and its tool calls, each with the
+// decision. They have only the listed attributes.
 func TestATurnIsATrace(t *testing.T) {
 	c := newCollector(t)
 	s := newStage(t, Options{Traces: c.URL})
@@ -77,8 +77,8 @@ func TestATurnIsATrace(t *testing.T) {
 	onlyKnownAttributes(t, c)
 }
 
-// An agent that tells when a model call begins and not when it ends, as pi does: the span
-// lasts until the next one or the end of the turn, and says so. Each has its round's tokens.
+// Some agents, such as pi, report the begin of a model call and not its end. Then the span lasts
+// until the next one or the end of the turn, and says so. Each span has the tokens of its round.
 func TestAModelCallWithoutAnEnd(t *testing.T) {
 	c := newCollector(t)
 	s := newStage(t, Options{Traces: c.URL})
@@ -130,7 +130,7 @@ func onlyKnownAttributes(t *testing.T, c *collector) {
 	}
 }
 
-// A sub-agent's turn names the one that began it.
+// A sub-agent's turn has a link to the turn that spawned it.
 func TestAChildIsLinked(t *testing.T) {
 	c := newCollector(t)
 	s := newStage(t, Options{Traces: c.URL})
@@ -151,7 +151,7 @@ func TestAChildIsLinked(t *testing.T) {
 	t.Error("the child has no turn")
 }
 
-// What is open is bounded, by session and in all.
+// Open spans are bounded, per session and in total.
 func TestOpenSpansAreBounded(t *testing.T) {
 	c, err := shipped()
 	if err != nil {
@@ -206,7 +206,7 @@ func TestADeadCollectorCostsNothing(t *testing.T) {
 				if took := time.Since(begin); took != c.end {
 					t.Errorf("the end waited %v, want %v", took, c.end)
 				}
-				time.Sleep(sendTime) // what was on its way gives up
+				time.Sleep(sendTime) // requests that were under way time out
 			})
 		})
 	}

@@ -78,8 +78,8 @@ func TestQuestionsExpire(t *testing.T) {
 	wants(t, s.scrape(t), `floodmark_questions_total{state="expired"} 1`, `floodmark_questions_open 0`, `floodmark_resolved_total{by="expired"} 1`)
 }
 
-// Who resolved what: an approval is the person's the first time it is used, and
-// its own afterwards; and a task is counted once, however much it decides.
+// An approval counts as the person's when it is first used, and as a grant afterwards. A task is
+// counted once, however many decisions it has.
 func TestWhoResolvedIt(t *testing.T) {
 	m := newMetrics(Options{Now: clock})
 	at, w := time.Unix(100, 0), who{session: "s"}
@@ -108,8 +108,8 @@ func TestWhoResolvedIt(t *testing.T) {
 	)
 }
 
-// Names that strangers make up become one: there may be endlessly many, and
-// each may be a message.
+// All unknown names become the same one, because strangers could make up any number of them, and
+// each could be a message.
 func TestStrangersHaveNoNames(t *testing.T) {
 	s := newStage(t, Options{})
 	for _, agent := range []string{"canary-one", "canary-two"} {
@@ -186,7 +186,7 @@ func value(t testing.TB, m *metrics, name string) float64 {
 	return 0
 }
 
-// A page in a browser reaches loopback by a name of its own.
+// A page in a browser can reach loopback by a host name of its own, and is refused.
 func TestMetricsAreForThisMachine(t *testing.T) {
 	s := newStage(t, Options{})
 	for host, want := range map[string]int{
@@ -203,7 +203,7 @@ func TestMetricsAreForThisMachine(t *testing.T) {
 	}
 }
 
-// Facts that cannot be read are counted; nothing else becomes of them.
+// Facts that cannot be read are counted and otherwise ignored.
 func FuzzFacts(f *testing.F) {
 	f.Add("action-decided", []byte(`{"action":{"kind":"call-tool","tool":{"name":"x"},"effects":["run"]},"decision":{"verdict":"allow"}}`))
 	f.Add("incident-seen", []byte(`{"kind":"x"}`))

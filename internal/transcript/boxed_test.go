@@ -30,8 +30,8 @@ func boxedRecord(call floodmark.CallID, tool, ticket string) *Record {
 	return r
 }
 
-// A command that takes a ticket is the call that the ticket was written for, once. By any
-// other ticket, and as it was before, the call ran unjudged.
+// A command with a ticket matches the call that the ticket was written for, once. With any other
+// ticket, or without a box, the call ran unjudged.
 func TestACommandInABoxIsTheCallOfItsTicket(t *testing.T) {
 	const minted = "0123456789abcdef0123456789abcdef"
 	other := strings.Repeat("f", ticketName)
@@ -109,7 +109,7 @@ func TestTicketOfACommand(t *testing.T) {
 	}
 }
 
-// What ran in a box and what was asked about is counted, as the journal says.
+// The calls that ran in a box and the questions are counted from the journal.
 func TestCountsOfBoxesAndQuestions(t *testing.T) {
 	known := boxedRecord("a", "bash", "ticket")
 	known.Take(floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Call: "b"}, Decision: floodmark.Decision{Verdict: floodmark.Confirm}})

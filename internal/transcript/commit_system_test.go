@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ourCommit is which state of the project was measured; only evidence names it.
+// ourCommit returns the commit that was measured. It is only used for evidence.
 func ourCommit(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()

@@ -15,7 +15,7 @@ var (
 	evidence  = flag.String("evidence", "", "a file for the figures")
 )
 
-// figures are what is published.
+// figures are the published results.
 type figures struct {
 	Commit   string             `json:"commit"`
 	Recorded map[string]int     `json:"recordedCleanRuns"` // by agent
@@ -103,8 +103,7 @@ func (f *figures) plant(t *testing.T, agent, kind string, plant planting, seed u
 	f.Planted[kind] = p
 }
 
-// A decision that is taken out of a recorded run is missed, and one that is
-// turned into a no.
+// If a decision is removed from a recorded run, or turned into a refusal, its call is found.
 func TestRecordedRunsWithoutADecision(t *testing.T) {
 	for name, r := range recorded(t) {
 		for id, k := range r.records {
@@ -128,7 +127,7 @@ func TestRecordedRunsWithoutADecision(t *testing.T) {
 	}
 }
 
-// Calls that could not have been seen are counted apart.
+// Calls that could not have been seen are only counted.
 func TestBeforeAndErased(t *testing.T) {
 	call := Call{ID: "c", Tool: "bash", At: base(), Outcome: Ran}
 	s := Session{Agent: piName, Names: []string{"s"}, Calls: []Call{call}}

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// A run is a home with what an agent wrote there, and what the journal knew.
+// A run is a home with an agent's transcripts, and the journal's records of its sessions.
 type run struct {
 	agent   string
-	files   map[string][]byte // by place below home; «.rows» are databases
+	files   map[string][]byte // by path below home; a .rows file becomes a database
 	records map[string]*Record
 }
 
-// recorded are the runs of real agents that lab/e2e kept.
+// recorded returns the runs of real agents that lab/e2e has stored.
 func recorded(t *testing.T) map[string]run {
 	t.Helper()
 	names, err := filepath.Glob("testdata/*/*.txtar")
@@ -48,7 +48,7 @@ func recorded(t *testing.T) map[string]run {
 	return all
 }
 
-// cover puts the run into a home and holds it against the journal.
+// cover writes the run to a home, and compares it with its journal.
 func (r run) cover(t testing.TB) Coverage {
 	t.Helper()
 	home := t.TempDir()
@@ -81,7 +81,7 @@ func (r run) cover(t testing.TB) Coverage {
 	return got
 }
 
-// findings are all there are, as words.
+// findings returns all findings as texts.
 func (c Coverage) findings() (list []string) {
 	for _, r := range c.Reports {
 		for _, f := range r.Findings {

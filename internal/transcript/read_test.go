@@ -37,7 +37,7 @@ func read(t testing.TB, agent, text string) Session {
 	return list[0]
 }
 
-// An outcomeRow is a result, and what it says.
+// An outcomeRow is a result and its expected outcome.
 type outcomeRow struct {
 	tool, text string
 	failed     bool
@@ -90,7 +90,7 @@ func outcomeRows() map[string][]outcomeRow {
 	}
 }
 
-// What became of calls, as each agent writes it.
+// The outcomes of calls in the form of each agent.
 func TestOutcomes(t *testing.T) {
 	ask := map[string]func(outcomeRow) Outcome{
 		piName:       func(r outcomeRow) Outcome { return piOutcome(r.tool, r.text, r.failed) },
@@ -110,8 +110,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A result without its call is a call; a poll is none; a call that Codex saw running ran, even if
-// the model was told otherwise.
+// A result without its call is recorded as a call. A poll is not a call. A call that Codex saw
+// running ran, even if the model got another result.
 func TestCodexOddities(t *testing.T) {
 	s := read(t, codexName, `{"type":"session_meta","payload":{"id":"s","forked_from_id":"p"}}
 {"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{"type":"function_call_output","call_id":"lost","output":"x"}}
@@ -160,7 +160,7 @@ func TestOlderForms(t *testing.T) {
 	}
 }
 
-// A call whose result OpenClaw compressed has run: refusals are short.
+// A call whose result OpenClaw compressed has run, because refusals are short.
 func TestCompressedResult(t *testing.T) {
 	call := writePi(written{}, event{at: base(), id: "c", tool: "exec", args: "{}"})
 	for name, more := range map[string]string{
@@ -176,7 +176,7 @@ func TestCompressedResult(t *testing.T) {
 	}
 }
 
-// A line of the largest length is read; one that is longer is counted.
+// A line of the maximum length is read. A longer one is counted as unread.
 func TestLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes long over so many bytes")
@@ -237,7 +237,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzRead: any file is read without harm, and every call has a bounded name.
+// FuzzRead checks that any file can be read, and that the names of calls are bounded.
 func FuzzRead(f *testing.F) {
 	for _, agent := range Agents() {
 		if agent == opencodeName {

@@ -24,7 +24,7 @@ func (s *story) name(id string) string {
 	return id
 }
 
-// home is the name under which a session's calls are judged.
+// home returns the name under which a session's calls are judged.
 func (s *story) home(w *written) string {
 	if w.parent != "" && s.agent == geminiName {
 		return w.parent
@@ -38,8 +38,7 @@ func (s *story) event(tool string, o Outcome) event {
 	return event{at: s.tick(), id: fmt.Sprintf("call_%d", s.next), tool: tool, args: args, outcome: o}
 }
 
-// judge writes the decision on a call down, now and then after a first no that
-// a person lifted.
+// judge records the decision on a call, sometimes after a first refusal that a person lifted.
 func (s *story) judge(w *written, e event) {
 	if e.outcome == Never {
 		return // no permission is asked for a missing tool
@@ -54,13 +53,13 @@ func (s *story) judge(w *written, e event) {
 	r.Decisions = append(r.Decisions, d)
 }
 
-// outcomeOf draws what becomes of a call.
+// outcomeOf returns a random outcome.
 func (s *story) outcomeOf() Outcome {
 	return []Outcome{Ran, Ran, Ran, Ran, Refused, Never, Unknown}[s.rnd.IntN(7)]
 }
 
-// work lets a session do n steps: one call or several at once, whose results
-// come in any order; retries; copies of what was written before; summaries.
+// work makes a session do n random steps: one or several calls, whose results come in any order;
+// retries; copies of earlier lines; summaries.
 func (s *story) work(w *written, n int) {
 	for range n {
 		var step []event
@@ -89,7 +88,7 @@ func (s *story) work(w *written, n int) {
 	}
 }
 
-// clean is a story in which all was judged.
+// clean returns a story in which every call was judged.
 func clean(agent string, seed uint64) *story {
 	s := newStory(agent, seed)
 	s.session("s1", "")
@@ -107,7 +106,7 @@ func clean(agent string, seed uint64) *story {
 }
 
 // A planting adds one unseen thing to a clean story, and returns what must be found: the kind and
-// the tool. It returns nothing where an agent has no such thing.
+// the tool. It returns "" if the agent has no such thing.
 type planting func(s *story) string
 
 // unseen adds a call that ran and was not judged.
@@ -119,7 +118,7 @@ func (s *story) unseen(w *written, e event) {
 	}
 }
 
-// odd is a call with other arguments than all that was judged.
+// odd returns a call whose arguments no judged call has.
 func odd(s *story, tool string) event {
 	e := s.event(tool, Ran)
 	e.args = `{"session_id":7,"chars":"touch typed\n"}`
@@ -160,7 +159,7 @@ func plantings() map[string]planting {
 	return all
 }
 
-// later are things that happen in sessions that were seen.
+// later returns plantings in sessions that were seen.
 func later() map[string]planting {
 	return map[string]planting{
 		"hook removed in mid-session": func(s *story) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A refused call with an unreadable result is not counted as run; one that was never judged is an
-// incident all the same.
+// A refused call with an unreadable result does not count as run. A call that was never judged is a
+// finding nevertheless.
 func TestUnreadResults(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	s := Session{Agent: openclawName, Names: []string{"s"}, Calls: []Call{{ID: "call_1", Tool: "tool_call", Outcome: Ran, Unread: true, At: at}}}
@@ -27,8 +27,8 @@ func TestUnreadResults(t *testing.T) {
 	}
 }
 
-// A call that OpenClaw ran inside another was judged under a name of its own; the
-// transcript knows the outer one.
+// A call that OpenClaw ran within another was judged under an ID of its own, but the transcript has
+// only the outer call.
 func TestWrappedCallsWereJudged(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for judged, found := range map[floodmark.CallID]bool{

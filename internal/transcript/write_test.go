@@ -31,7 +31,7 @@ type written struct {
 // A form writes sessions as one agent does.
 type form struct {
 	shell, mcp string // names of tools
-	// files gives what stands where.
+	// files returns the files by their paths.
 	files func(list []written) map[string][]byte
 }
 
@@ -98,7 +98,7 @@ func object(pairs ...any) string {
 
 const refusedText = "floodmark: refused because an example says so."
 
-// said gives each agent's words for what became of a call.
+// said returns the text of a result in an agent's form.
 func (e event) said(refused, never string) (text string, failed bool) {
 	switch e.outcome {
 	case Refused:
@@ -223,7 +223,7 @@ func writeGemini(_ written, e event) string {
 
 func base() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// decision is what the hook of an agent would have had written down.
+// decision returns the decision that the hook of an agent would have caused.
 func (e event) decision(agent string) Decision {
 	d := Decision{Call: floodmark.CallID(e.id), Tool: floodmark.ToolRef{Agent: agent, Name: e.tool}, Args: digest(raw(e.args)), Allowed: e.outcome != Refused}
 	if agent == geminiName {
@@ -235,7 +235,7 @@ func (e event) decision(agent string) Decision {
 	return d
 }
 
-// A story is made up: sessions, and what was decided in each.
+// A story is made-up sessions, with the decisions in each.
 type story struct {
 	agent string
 	form  form
@@ -255,5 +255,5 @@ func (s *story) tick() time.Time {
 	return s.now
 }
 
-// run is the story as it lies on disk.
+// run returns the story as files.
 func (s *story) run() run { return run{agent: s.agent, files: s.form.files(s.list), records: s.known} }

@@ -123,7 +123,7 @@ func (b *bench) remove(name string) {
 	}
 }
 
-// two has signed s1, s2 and then s2, s3.
+// two returns a bench that has signed s1 and s2, and then s2 and s3.
 func two(t testing.TB) *bench {
 	b := newBench(t)
 	b.write("s1")
@@ -158,8 +158,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// What a crash can leave behind. Afterwards a step goes on as if nothing had
-// been, and all that was signed before still stands.
+// What a crash can leave behind. Afterwards a step works as usual, and everything that was signed
+// before is still valid.
 func TestFolderAfterACrash(t *testing.T) {
 	for name, crash := range map[string]func(*bench){
 		"whole unsigned heads": func(b *bench) {
@@ -232,7 +232,7 @@ func TestFolderRefusesLostHeads(t *testing.T) {
 	}
 }
 
-// A law: no bit of what proves anything can be changed unnoticed.
+// A law: no bit of the files can be changed without being noticed.
 func TestFolderLawAnyBit(t *testing.T) {
 	b := two(t)
 	files := []string{"heads", "checkpoint", "checkpoints"}
@@ -245,8 +245,8 @@ func TestFolderLawAnyBit(t *testing.T) {
 		b.put(name, bad)
 		r := b.verify()
 		b.put(name, good)
-		// The last of all checkpoints may be broken off: the newest one stands
-		// beside it.
+		// The last checkpoint in the list may be cut off, because the newest one is in a file of
+		// its own, too.
 		if r.OK() && (name != "checkpoints" || r.Checkpoints != 2) {
 			rt.Fatalf("bit %d of %s: %+v", i, name, r)
 		}

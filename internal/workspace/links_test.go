@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// Links are followed from a folder, and from those in it if that is asked for.
+// Links returns the links in a folder, and if deep is set, those in the folders below.
 func TestLinks(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A password file that is a link, or that others may read, names no database of the owner's.
+// A password file that is a link, or that others may read, is ignored.
 func TestDatabases(t *testing.T) {
 	home := t.TempDir()
 	disk, name := workspace.New(workspace.Options{}), filepath.Join(home, ".pgpass")

@@ -12,7 +12,7 @@ import (
 
 const remote = "[remote \"origin\"]\n\turl = https://git.example/a\n"
 
-// pushFolder is a checkout whose settings are a text.
+// pushFolder returns a checkout, and a function that sets the text of its settings.
 func pushFolder(t *testing.T) (folder, func(text string)) {
 	t.Helper()
 	f := newFolder(t)
@@ -25,7 +25,7 @@ func pushFolder(t *testing.T) (folder, func(text string)) {
 	}
 }
 
-// What decides where a push goes changes the digest; a new branch does not.
+// A setting that decides where a push goes changes the digest. A new branch does not.
 func whatSteersAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	d := disk()
@@ -63,7 +63,8 @@ func whatSteersAPush(t *testing.T) {
 	}
 }
 
-// Which branch of a known remote a branch follows affects nothing that git obeys; all else does.
+// A setting that only says which branch of a known remote a branch follows does not change the
+// digest of Steers. Every other setting does.
 func whatGitObeys(t *testing.T) {
 	f, set := pushFolder(t)
 	d := disk()
@@ -123,7 +124,7 @@ func whatElseGitObeys(t *testing.T, f folder, set func(string), two, file string
 	if _, says := d.Steers(f.path); says == was {
 		t.Error("a setting of a branch became one of another, unseen")
 	}
-	// Others could write what git obeys through a second hard link, or behind a symbolic one.
+	// A settings file with a second hard link, or a symbolic link, could be written by others.
 	set(two)
 	beside := filepath.Join(f.path, "x")
 	if err := os.Link(file, beside); err != nil {
@@ -170,7 +171,7 @@ func settingsThatSayNothingAboutAPush(t *testing.T) {
 	}
 }
 
-// The settings of one work tree count as well.
+// The settings of a single work tree are included.
 func settingsOfAWorkTreeSteerAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)
@@ -183,7 +184,7 @@ func settingsOfAWorkTreeSteerAPush(t *testing.T) {
 	}
 }
 
-// What the settings include, and the owner's own ones, count as well.
+// Included files and the owner's own settings are part of the digest.
 func settingsElsewhereSteerAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	home := t.TempDir()
@@ -222,7 +223,7 @@ func settingsElsewhereSteerAPush(t *testing.T) {
 	}
 }
 
-// Only the checked-out branch can be the one an owner means.
+// Pushes of any branch but the checked-out one have no digest.
 func onlyTheBranchThatIsCheckedOut(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)

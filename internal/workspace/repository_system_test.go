@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// A folder is a folder in which git is run by some people.
+// A folder is a folder in which tests run git as several people.
 type folder struct {
 	t    *testing.T
 	path string
@@ -93,7 +93,8 @@ func theOwnersOwnCheckout(t *testing.T) {
 	f.want(d, false, theirs)
 }
 
-// A clone is not the owner's because its commits have the owner's name: author names can be forged.
+// A clone does not become the owner's by commits with the owner's name, because author names can be
+// forged.
 func aCloneIsNotTheOwnersByItsNames(t *testing.T) {
 	from := newFolder(t)
 	from.git(owner, "init", "-q")
@@ -114,7 +115,8 @@ func aCloneIsNotTheOwnersByItsNames(t *testing.T) {
 	}
 }
 
-// A file that points to another repository's git files would borrow its author.
+// A checkout whose .git file points to another repository's files would otherwise get that
+// repository's origin.
 func aBorrowedRepositoryIsForeign(t *testing.T) {
 	f := newFolder(t)
 	f.git(owner, "init", "-q")
@@ -130,7 +132,7 @@ func aBorrowedRepositoryIsForeign(t *testing.T) {
 	tree.want(disk(), true, "")
 }
 
-// The owner's identity is in their own settings; a repository's do not count.
+// The owner's mail address is read from the owner's settings, and not from a repository's.
 func identities(t *testing.T) {
 	f := newFolder(t)
 	f.git(stranger, "init", "-q")
@@ -145,8 +147,8 @@ func identities(t *testing.T) {
 	f.want(workspace.New(workspace.Options{Home: home}), true, "")
 }
 
-// Tracked files are read from git's index, in each of its forms, and from the commit, also from a
-// pack. No setting of the repository affects that.
+// Tracked files are read from git's index, in each of its forms, and from the commit, even in a
+// pack. No setting of the repository affects the result.
 func whatGitKeeps(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
@@ -161,7 +163,7 @@ func whatGitKeeps(t *testing.T) {
 		f.git("a@x", "add", name)
 	}
 	first := f.commit("a@x", "one")
-	f.git("a@x", "rm", "-q", "--cached", "b") // it is in the commit still
+	f.git("a@x", "rm", "-q", "--cached", "b") // the file is still in the commit
 	if err := os.WriteFile(filepath.Join(f.path, "new"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +199,7 @@ func whatGitKeeps(t *testing.T) {
 	}
 }
 
-// TestRepositories has everything that git itself makes.
+// TestRepositories runs the tests whose repositories are made by git itself.
 func TestRepositories(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// A word that names a revision has the trust of a checkout of it.
+// A word that names a revision is judged like a checkout of the revision.
 func whatWordsName(t *testing.T) {
 	from, f := newFolder(t), newFolder(t)
 	f.git(owner, "init", "-q", "-b", "main")
@@ -79,7 +79,7 @@ func tagBy(f folder, who, commit string) string {
 	return at
 }
 
-// Where the checked-out commit is unknown, it may be a stranger's.
+// If the checked-out commit is unknown, it may be a stranger's.
 func noCommitCheckedOut(t *testing.T) {
 	f := newFolder(t)
 	d := workspace.New(workspace.Options{Identities: []string{owner}})
@@ -119,7 +119,7 @@ func noCommitCheckedOut(t *testing.T) {
 	}
 }
 
-// A stash that was made on a stranger's commit holds all of its tree.
+// A stash that was made on a stranger's commit contains the commit's whole tree.
 func aStashOnAStrangersCommit(t *testing.T) {
 	f := newFolder(t)
 	f.git(owner, "init", "-q", "-b", "main")

@@ -44,7 +44,7 @@ func search(folder string, reads *int) kernel.Search {
 	}
 }
 
-// holds is what was found, relative to the folder.
+// holds returns the files that were found, relative to the folder.
 func holds(t *testing.T, h kernel.Hoard, folder string) string {
 	t.Helper()
 	var list []string
@@ -129,7 +129,7 @@ func TestSecretsOfOneFileAndBeside(t *testing.T) {
 	}
 }
 
-// What is beyond a limit is reported as not searched.
+// If a limit is reached, the result is reported as incomplete.
 func TestLimitsOfALookForSecrets(t *testing.T) {
 	for name, fill := range map[string]func(dir string, more int){
 		"depth": func(dir string, more int) {
@@ -166,15 +166,14 @@ func TestLimitsOfALookForSecrets(t *testing.T) {
 	}
 }
 
-// A search by name alone goes further, and what is beyond its limits is not reported as clean
-// either.
+// A search by name alone has wider limits. If one is reached, its result is incomplete, too.
 func TestLimitsOfNamesAlone(t *testing.T) {
 	for name, fill := range map[string]func(dir string, more int){
 		"depth": func(dir string, more int) {
 			lay(t, dir, strings.Repeat("d/", workspace.MaxNamedDepth+more)+"a.txt", "", 0)
 		},
 		"folders": func(dir string, more int) {
-			for i := range 69 + more { // the folder itself is one
+			for i := range 69 + more { // the folder itself counts, too
 				lay(t, dir, fmt.Sprintf("%02d/a.txt", i), "", 0)
 			}
 		},

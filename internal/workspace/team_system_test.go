@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// A team is a clone of a repository that the owner called the team's.
+// A team is a clone of a repository that the owner has declared to be the team's.
 type team struct {
 	t           *testing.T
 	from, clone folder
@@ -81,7 +81,7 @@ func aTeamsRepositoryTomorrow(t *testing.T) {
 	w.want(false)
 }
 
-// branches bring commits here that are on no default branch.
+// branches returns ways to get commits that are not on the default branch.
 func branches() map[string]func(w *team) {
 	return map[string]func(w *team){
 		"a branch of a stranger in the owner's name": func(w *team) {
@@ -135,7 +135,7 @@ func branches() map[string]func(w *team) {
 	}
 }
 
-// places bring commits here that come from elsewhere.
+// places returns ways to get commits from another place.
 func places() map[string]func(w *team) {
 	return map[string]func(w *team){
 		"another address": func(w *team) {
@@ -187,7 +187,7 @@ func whatIsNotTheTeams(t *testing.T) {
 			forge(w)
 			w.want(false)
 			if _, behind := w.disk.Behind(w.clone.path); behind {
-				_ = w.look() // what it brings does not make it better
+				_ = w.look() // a fetch does not change the result
 			}
 			w.want(false)
 		})

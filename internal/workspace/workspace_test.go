@@ -49,7 +49,8 @@ func put(t *testing.T, path string) {
 	}
 }
 
-// changed searches until it has seen enough: on a busy machine the time limit may come first.
+// changed repeats the search until enough was found, because on a busy machine the time limit may
+// be reached first.
 func changed(t *testing.T, dir string, since time.Time, enough func(kernel.Altered) bool) (found kernel.Altered) {
 	t.Helper()
 	for range 20 {
@@ -134,8 +135,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A changed name of a commit is reported, also below a folder and in a checkout around it. What git
-// writes in every operation is not.
+// A changed reference is reported, even in a checkout below the folder or around it. Files that git
+// writes in every operation are not.
 func TestChangedNames(t *testing.T) {
 	t.Parallel()
 	for name, named := range map[string]bool{
@@ -161,7 +162,7 @@ func TestChangedNames(t *testing.T) {
 	}
 }
 
-// An artifact's path has lost its case: the file exists in any spelling.
+// The path of an artifact is in lower case, so a file with any spelling of it exists.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -207,8 +208,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// A working tree shares git's files with others only if those list it: a file called «.git» can be
-// forged.
+// A working tree shares git's files with others only if these files list it, because a file called
+// .git can be forged.
 func shared(t *testing.T, dir string) {
 	t.Helper()
 	write := func(file, text string) {
