@@ -6,13 +6,13 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Lasts reports a scope of an approval that outlives its session.
+// Lasts reports whether an approval of this scope outlives its session.
 func Lasts(scope string) bool {
 	return scope == string(floodmark.GrantHosts) || scope == string(floodmark.GrantHere)
 }
 
-// Always is the number, from 1, of a question's offer for its whole repository; 0 if it has none,
-// or shows several calls.
+// Always returns the number, from 1, of a question's offer for its whole repository. It returns 0
+// if there is no such offer, or if the question shows several calls.
 func Always(q *Question) int32 {
 	if len(q.GetCalls()) != 1 {
 		return 0
@@ -25,10 +25,11 @@ func Always(q *Question) int32 {
 	return 0
 }
 
-// minGrantName is how much of a ticket names an approval.
+// minGrantName is the least number of a ticket's last characters that names an approval.
 const minGrantName = 4
 
-// GrantNamed returns the only approval whose ticket has this ending; empty for none or several.
+// GrantNamed returns the approval whose ticket has this ending. It returns empty strings if there
+// is none or more than one.
 func GrantNamed(list []*Grant, end string) (session, ticket string) {
 	for _, g := range list {
 		if len(end) < minGrantName || !strings.HasSuffix(g.GetTicket(), end) || g.GetTicket() == ticket && g.GetSession() == session {
@@ -42,7 +43,7 @@ func GrantNamed(list []*Grant, end string) (session, ticket string) {
 	return session, ticket
 }
 
-// AlwaysNamed is [Always] of the question with a given code or ticket.
+// AlwaysNamed returns [Always] of the first question whose code and ticket satisfy means.
 func AlwaysNamed(list []*Question, means func(code, ticket string) bool) int32 {
 	for _, q := range list {
 		if means(q.GetCode(), q.GetTicket()) {

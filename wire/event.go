@@ -47,7 +47,8 @@ func FromEvent(ev hook.Event) *Event {
 	return e
 }
 
-// Hook reads an event off the wire. [hook.Event.Check] checks its limits and words.
+// Hook converts an event from the wire. It does not check limits and words; [hook.Event.Check]
+// does.
 func (x *Event) Hook() (hook.Event, error) {
 	ev := hook.Event{
 		Point: hook.Point(x.GetPoint()), Agent: x.GetAgent(), Session: floodmark.SessionID(x.GetSession()),
@@ -158,7 +159,7 @@ func toCall(w *Call) hook.Call {
 	return c
 }
 
-// list converts each element; an empty list is nil, as when decoded.
+// list converts each element. It returns nil for an empty list, as decoding does.
 func list[A, B any](all []A, turn func(A) B) []B {
 	if len(all) == 0 {
 		return nil
@@ -170,8 +171,8 @@ func list[A, B any](all []A, turn func(A) B) []B {
 	return turned
 }
 
-// text is s as UTF-8: invalid bytes become U+FFFD, as in JSON. Protobuf would refuse the whole
-// message.
+// text returns s as UTF-8, with U+FFFD for invalid bytes, as in JSON. Otherwise protobuf would
+// refuse the whole message.
 func text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -179,7 +180,7 @@ func text(s string) string {
 	return string([]rune(s))
 }
 
-// number caps what does not fit. No count of ours comes near.
+// number converts n, and caps a value that does not fit. Our counts are far smaller.
 func number[N ~int](n N) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
 func digest(d floodmark.Digest) string {

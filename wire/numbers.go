@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Protobuf's JSON has 64-bit integers as strings, because not every program reads all of them.
-// Counts are small, and scripts compare them, so they become numbers here. Times in nanoseconds are
-// not small.
+// Protobuf's JSON has 64-bit integers as strings, because some programs cannot read large numbers
+// exactly. Our counts are small, and scripts compare them, so [Numbered] writes them as numbers.
+// Fields named «at» are times in nanoseconds, which are not small, so they stay strings.
 const nanoseconds = "at"
 
-// Numbered writes the counts of a message's JSON as numbers. All else, including the order, stays
-// as it is.
+// Numbered returns a message's JSON with its counts as numbers. Everything else stays as it is,
+// including the order.
 func Numbered(data []byte, d protoreflect.MessageDescriptor) ([]byte, error) {
 	if d.FullName().Parent() == "google.protobuf" {
-		return data, nil // a form of its own, such as a time
+		return data, nil // its JSON has a form of its own, such as a time
 	}
 	return parts(data, '{', func(dec *json.Decoder, out *bytes.Buffer) error {
 		raw := json.RawMessage{}
@@ -25,7 +25,7 @@ func Numbered(data []byte, d protoreflect.MessageDescriptor) ([]byte, error) {
 		if err = errors.Join(err, dec.Decode(&raw)); err != nil {
 			return err
 		}
-		name, _ := token.(string) // a key always is one
+		name, _ := token.(string) // a key is always a string
 		key, err := json.Marshal(name)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func numberedValue(raw []byte, f protoreflect.FieldDescriptor) ([]byte, error) {
 	return raw, nil
 }
 
-// parts goes through an object or a list and writes each part's replacement.
+// parts calls write for each part of an object or a list, to write the part's replacement.
 func parts(data []byte, open byte, write func(*json.Decoder, *bytes.Buffer) error) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {

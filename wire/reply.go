@@ -38,7 +38,7 @@ func fromLabel(l *floodmark.Label) *Label {
 	return &Label{Trust: l.Trust.String(), Secrecy: l.Secrecy.String()}
 }
 
-// label reads a label; nil if it is missing. An unknown word is the lowest.
+// label converts a label; nil if it is missing. An unknown word is read as the lowest value.
 func (x *Label) label() *floodmark.Label {
 	if x == nil {
 		return nil
@@ -49,8 +49,8 @@ func (x *Label) label() *floodmark.Label {
 	return &l
 }
 
-// Hook reads a reply off the wire. With an error it returns the zero reply, which restricts: an
-// answer that is not understood allows nothing.
+// Hook converts a reply from the wire. With an error it returns the zero reply, which restricts, so
+// that an answer which is not understood allows nothing.
 func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
 		Line: x.GetLine(), Warning: x.GetWarning(), SystemPrompt: x.GetSystemPrompt(), Text: x.GetText(), Footer: x.GetFooter(),
@@ -87,9 +87,9 @@ func FromDecision(d floodmark.Decision) *Decision {
 	return w
 }
 
-// floodmark reads a decision. A missing verdict restricts. A missing reach is free: a monitor with
-// boxes always writes it, so this one has none, and its allow never meant a box. An unknown word is
-// an error, because it may restrict.
+// floodmark converts a decision. A missing verdict restricts. A missing reach is free, because it
+// comes from a monitor without boxes; a monitor with boxes always sends the reach. An unknown word
+// is an error, because it may restrict.
 func (x *Decision) floodmark() (floodmark.Decision, error) {
 	d := floodmark.Decision{
 		Hidden: x.GetHidden(), Verifiers: x.GetVerifiers(), Would: x.GetWould(),
@@ -101,7 +101,7 @@ func (x *Decision) floodmark() (floodmark.Decision, error) {
 		return floodmark.Decision{}, err
 	}
 	switch word := x.GetReach(); {
-	case x == nil: // nothing is allowed, nowhere
+	case x == nil: // a missing decision allows nothing
 	case word == "":
 		d.Reach = floodmark.Free
 	default:

@@ -13,7 +13,7 @@ func FromOrigin(o floodmark.Origin) *Origin {
 	}
 }
 
-// ToOrigin takes an origin off the wire.
+// ToOrigin converts an origin from the wire.
 func ToOrigin(w *Origin) floodmark.Origin {
 	return floodmark.Origin{
 		Kind: floodmark.OriginKind(w.GetKind()), Name: w.GetName(), Server: w.GetServer(), Place: w.GetPlace(),
@@ -39,7 +39,7 @@ func FromSource(s floodmark.Source) *Source {
 	}
 }
 
-// Endorse applies later endorsements to the trust of sources.
+// Endorse sets the trust of sources that were endorsed later.
 func Endorse(list []*Source, by []floodmark.Endorsed) {
 	for _, e := range by {
 		for _, src := range list {
@@ -78,8 +78,8 @@ func FromProblem(p floodmark.Problem) *Problem {
 	}
 }
 
-// FromEntry puts an entry of a session on the wire. The body keeps the bytes that were hashed:
-// facts are written as UTF-8.
+// FromEntry puts an entry of a session on the wire. The body keeps exactly the bytes that were
+// hashed; it is always UTF-8.
 func FromEntry(s journal.Session, e journal.Entry) *Entry {
 	return &Entry{
 		Session: text(string(s.ID)), Seq: e.Seq, At: e.At, Prev: e.Prev.String(), Hash: e.Hash.String(),

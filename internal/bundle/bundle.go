@@ -23,8 +23,8 @@ const (
 	MaxNoteBytes = 200
 	// MaxVersion bounds the versions of a tenant, so that publishing cannot fill the store.
 	MaxVersion = 100_000
-	// MaxValid bounds how long a bundle is valid: a node without newer ones for that long must not
-	// use it.
+	// MaxValid bounds how long a bundle is valid. A node that gets no newer bundle for that long
+	// must not use it any more.
 	MaxValid = 400 * 24 * time.Hour
 	// MaxKeys bounds the keys that are trusted at once.
 	MaxKeys = 16
@@ -66,7 +66,7 @@ type Bundle struct {
 	Note string
 }
 
-// Check returns why a bundle is invalid. It does not read the policy.
+// Check returns why a bundle is invalid, or nil. It does not read the policy.
 func (b Bundle) Check() error {
 	switch {
 	case !plainName(b.Tenant):
@@ -87,9 +87,9 @@ func (b Bundle) Check() error {
 	return nil
 }
 
-// Usable returns why an opened bundle may not be used: it is not the requested one, a later version
-// withdrew it, or it has expired. The caller remembers the highest floor of all bundles it ever
-// used.
+// Usable returns why an opened bundle may not be used, or nil: it may be another one than
+// requested, withdrawn by a later version, or expired. floor is the highest floor of all bundles
+// that the caller ever used; the caller remembers it.
 func (b Bundle) Usable(tenant string, version, floor uint64, now time.Time) error {
 	switch {
 	case b.Tenant != tenant:

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// A Folder is a store of files for one machine. Each tenant has a folder in it.
+// A Folder is a store in the files of one machine. Each tenant has a folder in it.
 type Folder struct{ dir string }
 
 var _ Store = (*Folder)(nil)
@@ -23,7 +23,7 @@ var _ Store = (*Folder)(nil)
 // NewFolder returns the store in a folder, which the first write creates.
 func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
 
-// The names of files: the kind and a number.
+// A file's name is one of these kinds and a number.
 const (
 	bundleFile  = "bundle-"
 	rolloutFile = "rollout-"
@@ -94,7 +94,8 @@ func (f *Folder) Past(ctx context.Context, tenant string, serial uint64) (Rollou
 	return r, nil
 }
 
-// of is a tenant's folder. Tenants' names may be too long for a file name.
+// of returns a tenant's folder. Its name is a hash, because a tenant's name may be too long for a
+// file name.
 func (f *Folder) of(tenant string) string {
 	sum := sha256.Sum256([]byte(tenant))
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:16]))
@@ -133,7 +134,7 @@ func (f *Folder) read(tenant, kind string, n uint64, limit int) ([]byte, error) 
 	return data, nil
 }
 
-// add writes a file, the next of its kind.
+// add writes file n of a kind, which must be the next one.
 func (f *Folder) add(ctx context.Context, tenant, kind string, n uint64, data []byte) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// privateWord begins the text of an author's private key, to tell it from the public one.
+// privateWord begins the text of an author's private key, so that it is not mistaken for the public
+// key.
 const privateWord = "floodmark-bundle-private-key:"
 
 // NewKey makes an author's key. The secret is the text of a file that only the author can read.

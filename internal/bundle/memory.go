@@ -98,8 +98,8 @@ func (m *Memory) Past(ctx context.Context, tenant string, serial uint64) (Rollou
 	return all[serial-1].kept(), ctx.Err()
 }
 
-// kept is a rollout as a store returns it: a copy, in whole seconds, with a nil list if nothing is
-// revoked.
+// kept returns a rollout as a store returns it: a copy whose time is in whole seconds, with a nil
+// list if nothing is revoked.
 func (r Rollout) kept() Rollout {
 	if r.Revoked, r.At = slices.Clone(r.Revoked), r.At.UTC().Truncate(second); len(r.Revoked) == 0 {
 		r.Revoked = nil

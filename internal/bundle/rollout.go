@@ -15,10 +15,10 @@ const Everybody = 10_000
 
 // The limits of a rollout.
 const (
-	MaxRevoked = 256 // the floor of a later version withdraws any number
+	MaxRevoked = 256 // the floor of a later version withdraws any number of versions
 	maxByBytes = 512
 	maxSerial  = 1 << 32
-	second     = time.Second // to which the time of a rollout is kept
+	second     = time.Second // the precision of a rollout's time
 )
 
 // ErrRollout says that a rollout is invalid.
@@ -38,12 +38,12 @@ type Rollout struct {
 	Floor uint64
 	// Revoked are versions that are not given out any more, in order.
 	Revoked []uint64
-	// By is who requested it, At when.
+	// By is who requested the rollout. At is when.
 	By string
 	At time.Time
 }
 
-// Check returns why a rollout is invalid.
+// Check returns why a rollout is invalid, or nil.
 func (r Rollout) Check() error {
 	switch {
 	case !plainName(r.Tenant):
@@ -78,9 +78,9 @@ func (r Rollout) withdrawn(version uint64) bool {
 	return version < r.Floor || slices.Contains(r.Revoked, version)
 }
 
-// For returns the version that a subject has, zero for none. The subject is a session on nodes and
-// a machine for laptops. The same subject has the same version everywhere. A larger share takes
-// Next from no subject. Versions revoked or below the floor are not given out.
+// For returns the version that a subject has, zero for none. The subject is a session on nodes, and
+// a machine for laptops. The same subject has the same version everywhere. If the share grows, no
+// subject that has Next loses it. Versions that are revoked or below the floor are not given out.
 func (r Rollout) For(subject string) uint64 {
 	if r.Share < 0 || r.Share > Everybody {
 		return 0
@@ -94,10 +94,10 @@ func (r Rollout) For(subject string) uint64 {
 	return r.Stable
 }
 
-// draw gives a subject its place among ten thousand. It differs by version, so that the same
-// subjects are not always first.
+// draw returns the place of a subject among ten thousand. It depends on the version, so that it is
+// not always the same subjects that get a new version first.
 //
-// Rules for changing it: none of this changes, ever: nodes of two versions must agree.
+// Rules for changing it: none of this changes, ever, because nodes of two versions must agree.
 func (r Rollout) draw(subject string) uint64 {
 	h := sha256.New()
 	var size [8]byte

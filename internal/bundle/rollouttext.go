@@ -14,8 +14,7 @@ const maxRolloutBytes = 64 << 10
 
 // A rolloutText is a rollout as stored.
 //
-// Rules for changing it: a program refuses unknown fields, so a new one is omitted where it is
-// zero.
+// Rules for changing it: a program refuses unknown fields, so a new field is omitted if it is zero.
 type rolloutText struct {
 	Tenant  string    `json:"tenant"`
 	Serial  uint64    `json:"serial"`

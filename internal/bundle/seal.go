@@ -9,15 +9,16 @@ import (
 )
 
 // A sealed bundle is the magic, the public key, the signature, and the body. The signature covers
-// the domain and the body, so that no signature made for anything else is valid here. Numbers are
-// of fixed size, big endian, and every text follows its length: a bundle has exactly one encoding.
+// the domain and the body, so that a signature made for anything else is not valid here. Numbers
+// have a fixed size, big endian, and each text follows its length, so that a bundle has exactly one
+// encoding.
 const (
 	magic  = "floodmark bundle 1\n"
 	domain = "floodmark bundle 1: the rules of a tenant\x00"
 	prefix = len(magic) + ed25519.PublicKeySize + ed25519.SignatureSize
 	// MaxSealedBytes bounds a sealed bundle.
 	MaxSealedBytes = prefix + 2 + maxNameBytes + 4*8 + 2 + MaxNoteBytes + 4 + MaxPolicyBytes
-	maxNameBytes   = 1 << 10 // what Check allows is less
+	maxNameBytes   = 1 << 10 // Check allows less
 )
 
 // Seal returns the bundle's encoding, signed.
@@ -56,8 +57,8 @@ func Open(sealed []byte, keys []ed25519.PublicKey) (Bundle, error) {
 	return b, nil
 }
 
-// Claims reads what a sealed bundle says of itself, without verifying its signature: it is for
-// keeping bundles, never for using them.
+// Claims reads what a sealed bundle says of itself, without verifying its signature. It is for
+// storing bundles, never for using them.
 func Claims(sealed []byte) (Bundle, error) {
 	b, _, err := claims(sealed)
 	return b, err
@@ -106,7 +107,7 @@ func (b Bundle) body() []byte {
 	return append(out, b.Policy...)
 }
 
-// A cursor reads foreign bytes. Missing ones read as zero and set short.
+// A cursor reads untrusted bytes. Missing bytes are read as zero and set short.
 type cursor struct {
 	rest  []byte
 	short bool
@@ -130,7 +131,7 @@ func (c *cursor) number(size uint64) uint64 {
 	return n
 }
 
-// maxTime is the last second of the year 9999: later times are not written in four digits.
+// maxTime is the last second of the year 9999. Later years need five digits.
 const maxTime = 253402300799
 
 func (c *cursor) time() time.Time {

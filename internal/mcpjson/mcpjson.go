@@ -1,5 +1,5 @@
-// Package mcpjson splits the parameters and results of MCP messages and joins them again, with
-// unknown fields as they were.
+// Package mcpjson splits the parameters and results of MCP messages into fields and joins them
+// again. Unknown fields stay as they were.
 package mcpjson
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Fields reads a JSON object. Nothing and null are an empty one. Unknown fields stay as they were.
+// Fields reads the fields of a JSON object, each as it was written. No bytes, and null, are an
+// empty object.
 func Fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	said := map[string]json.RawMessage{}
 	if len(raw) == 0 {
@@ -26,8 +27,7 @@ func Fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	return said, nil
 }
 
-// Encode writes what Fields read, or plain values, with each key once. It does not escape text for
-// HTML.
+// Encode encodes fields that Fields returned, or plain values. It does not escape text for HTML.
 func Encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -38,7 +38,7 @@ func Encode(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Text reads a text; nothing else is one.
+// Text reads a JSON string, and reports whether raw is one.
 func Text(raw json.RawMessage) (string, bool) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -47,7 +47,7 @@ func Text(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// ID reads the id of a call.
+// ID reads the id of a call, and reports whether it is valid.
 func ID(raw json.RawMessage) (jsonrpc.ID, bool) {
 	var v any
 	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
@@ -57,7 +57,8 @@ func ID(raw json.RawMessage) (jsonrpc.ID, bool) {
 	return id, err == nil && id.IsValid()
 }
 
-// TokenKey makes a progress token comparable: 1 is not "1". Empty is none.
+// TokenKey returns a key for comparing progress tokens, in which 1 differs from "1". It is empty if
+// there is no valid token.
 func TokenKey(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if len(raw) == 0 || json.Compact(&b, raw) != nil || raw[0] == '{' || raw[0] == '[' || b.String() == "null" {
@@ -69,7 +70,7 @@ func TokenKey(raw json.RawMessage) string {
 	return "n" + b.String()
 }
 
-// Refuse is the answer of an error to a call.
+// Refuse returns an error as the answer to a call.
 func Refuse(id jsonrpc.ID, code int64, message string) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
-// A Line is a connection with a queue of what is to be sent.
+// A Line is a connection with a queue of messages to send.
 type Line struct {
 	conn  mcp.Connection
 	queue chan jsonrpc.Message
@@ -26,8 +26,8 @@ func New(conn mcp.Connection, room int) *Line {
 	return &Line{conn: conn, queue: make(chan jsonrpc.Message, room)}
 }
 
-// Send queues a message, or reports that there is no room. It does not wait: a server that does not
-// read must not delay others.
+// Send queues a message, or reports false if there is no room. It does not wait, so that a server
+// that does not read delays no other.
 func (l *Line) Send(msg jsonrpc.Message) bool {
 	select {
 	case l.queue <- msg:
@@ -47,9 +47,9 @@ func (l *Line) Take() (jsonrpc.Message, bool) {
 	}
 }
 
-// Run sends the queued messages, calls got with every message that comes, one after the other, and
-// runs greet meanwhile. It returns why the line ended: ctx, an error of greet or one of the
-// connection. By then the connection is closed and greet has returned.
+// Run sends the queued messages, calls got with each message that arrives, one after another, and
+// runs greet at the same time. It returns why the line ended: the end of ctx, an error of greet, or
+// an error of the connection. When it returns, the connection is closed and greet has returned.
 func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got func(jsonrpc.Message)) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -69,17 +69,17 @@ func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got f
 	}()
 	stop(l.read(ctx, got))
 	close(read)
-	_ = l.conn.Close() // how it ended is known already
+	_ = l.conn.Close() // why the line ended is known already
 	<-written
 	<-greeted
 	return context.Cause(ctx)
 }
 
-// lastWords is how long we read from a server that accepts no more messages: it may have ended
-// after it answered.
+// lastWords is how long we still read from a server that accepts no more messages, because it may
+// have answered before it ended.
 const lastWords = time.Second
 
-// await waits so long at most until all was read.
+// await waits until everything was read, but at most lastWords.
 func await(ctx context.Context, read <-chan struct{}) {
 	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
@@ -113,8 +113,8 @@ func (l *Line) read(ctx context.Context, got func(jsonrpc.Message)) error {
 	}
 }
 
-// Hello waits for the answer to initialize and splits it. limit bounds the wait, and so does ctx,
-// which ends with the line.
+// Hello waits for the answer to initialize and returns its fields. limit bounds the wait. ctx ends
+// with the line.
 func Hello(limit, ctx context.Context, got <-chan *jsonrpc.Response) (map[string]json.RawMessage, error) {
 	select {
 	case answer := <-got:
@@ -127,7 +127,7 @@ func Hello(limit, ctx context.Context, got <-chan *jsonrpc.Response) (map[string
 		}
 		return said, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx) // the cause says why it ended
+		return nil, context.Cause(ctx) // why the line ended
 	case <-limit.Done():
 		return nil, errors.New("it did not answer initialize in time")
 	}

@@ -30,9 +30,9 @@ type reading struct {
 	texts     []text
 }
 
-// readBody reads a body: keys sorted, numbers as written, no white space. Two readers must not be
-// able to see different things in it, so double keys, bytes that are no text and trailing bytes are
-// malformed.
+// readBody reads a body and returns it with sorted keys, numbers as written, and no white space.
+// Two readers must not be able to see different things in a body. So double keys, invalid text and
+// trailing bytes are malformed.
 func readBody(body []byte) (reading, error) {
 	if !utf8.Valid(body) {
 		return reading{}, malformed("it is not UTF-8")
@@ -95,7 +95,7 @@ func writeString(out *bytes.Buffer, v string) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	out.Truncate(out.Len() - 1) // the new line behind it
+	out.Truncate(out.Len() - 1) // the line break that Encode adds
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (r *reader) object(out *bytes.Buffer, where string, depth int) error {
 	return r.end()
 }
 
-// within names a place in a body, short enough for a line.
+// within returns the name of a place in a body, short enough for a line.
 func within(where, key string) string {
 	if where == "" {
 		return key
@@ -160,7 +160,7 @@ func within(where, key string) string {
 	return where + "." + key
 }
 
-// end takes the closing bracket.
+// end reads the closing bracket.
 func (r *reader) end() error {
 	if _, err := r.dec.Token(); err != nil {
 		return malformed("it is no JSON")

@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// format is the version of the file. A reader refuses others: fields are added
-// with a new number, and the reader of the new number reads the old one too.
+// format is the version of the file. A reader refuses other versions. A new field takes a new
+// number, and a reader of the new version also reads the old one.
 const format = 1
 
 // file is the content of the file on disk.
@@ -26,11 +26,11 @@ type file struct {
 	Servers map[string]*server `json:"servers"`
 }
 
-// server is the record of one.
+// server is the record of one server.
 type server struct {
-	// Identities are those the owner saw: the first, and the accepted ones.
+	// Identities are the identities that the owner saw: the first one, and the accepted ones.
 	Identities []identity `json:"identities"`
-	// Waiting is another identity that came under the same name.
+	// Waiting is another identity that came under the same name and is not accepted yet.
 	Waiting *identity `json:"waiting,omitempty"`
 	// Refused are the hashes of identities that the owner rejected.
 	Refused []string `json:"refused,omitempty"`
@@ -45,7 +45,7 @@ type identity struct {
 	Seen time.Time `json:"seen"`
 }
 
-// entry is one definition: what is shown, and what is held.
+// entry is one definition: the version that is shown (pinned), and a version that is held.
 type entry struct {
 	Pinned *pin `json:"pinned,omitempty"`
 	Held   *pin `json:"held,omitempty"`
@@ -59,7 +59,7 @@ type pin struct {
 	// Body is canonical; empty if it could not be read.
 	Body string    `json:"body,omitempty"`
 	Seen time.Time `json:"seen"`
-	// Looked says that the owner accepted it.
+	// Looked says that the owner accepted this version.
 	Looked   bool      `json:"looked,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 }
@@ -70,11 +70,11 @@ type Finding struct {
 	Detail string `json:"detail"`
 }
 
-// maxRejected bounds the versions of one definition that are remembered as
-// rejected; with none pinned, others are held all the same.
+// maxRejected bounds the rejected versions of one definition that are remembered. A rejected
+// version beyond that is still held, because no version is pinned then.
 const maxRejected = 16
 
-// keyOf names a definition within its server. Kinds have no slash.
+// keyOf returns the key of a definition within its server. Kinds have no slash.
 func keyOf(kind, name string) string { return kind + "/" + name }
 
 func splitKey(key string) (kind, name string) {
@@ -82,7 +82,7 @@ func splitKey(key string) (kind, name string) {
 	return kind, name
 }
 
-// costOf is about what an entry takes in the file, without escapes.
+// costOf returns roughly how many bytes an entry takes in the file, without escapes.
 func costOf(key string, e *entry) int {
 	const overhead = 512 // times, hashes and findings
 	n := len(key) + overhead
@@ -102,7 +102,7 @@ func (s *server) cost() int {
 	return n
 }
 
-// read reads the file. One that is not there is empty.
+// read reads the file. A missing file is an empty one.
 func (b *Book) read() (*file, error) {
 	data, err := b.bytes()
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *Book) bytes() ([]byte, error) {
 		return nil, fmt.Errorf("read the pins of MCP servers: %w", err)
 	}
 	if data == nil {
-		data = []byte{} // an empty file is a damaged one
+		data = []byte{} // not nil: an empty file is damaged
 	}
 	return data, nil
 }
@@ -166,7 +166,7 @@ func parseFile(data []byte) (*file, error) {
 	return f, nil
 }
 
-// sound reports whether a version's body is the one that was hashed. A pinned version has a body.
+// sound reports whether a version's body has the recorded hash. A pinned version must have a body.
 func sound(p *pin, pinned bool) bool {
 	if p == nil {
 		return true
@@ -179,8 +179,8 @@ func sound(p *pin, pinned bool) bool {
 
 func hashOf(canonical string) string { return floodmark.DigestOf(canonical).String() }
 
-// change changes the file while no other process does. A process killed meanwhile leaves the old
-// file or the new one.
+// change changes the file under its lock. A process that is killed meanwhile leaves the old file or
+// the new one.
 func (b *Book) change(ctx context.Context, with func(*file) error) error {
 	err := wholefile.Change(ctx, b.path, "the pins of MCP servers", maxWait, func() ([]byte, error) {
 		f, err := b.read()
@@ -208,7 +208,7 @@ func (b *Book) change(ctx context.Context, with func(*file) error) error {
 	return err
 }
 
-// remember adds a hash to a list of at most limit, dropping the oldest.
+// remember adds a hash to a list and drops the oldest if there are more than limit.
 func remember(list []string, hash string, limit int) []string {
 	if slices.Contains(list, hash) {
 		return list

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxBlank is how many blanks in a row a text may have, new lines among them. More would push what
-// follows off the page.
+// maxBlank is how many blanks in a row a text may have, line breaks included. More could push the
+// text that follows out of sight.
 const maxBlank = 200
 
-// The characters that join or choose a picture where they belong.
+// Characters that join letters, or make or join an emoji, where they belong.
 const (
 	joiner         = '\u200d'
 	nonJoiner      = '\u200c'
@@ -23,11 +23,12 @@ const (
 	brailleBlank   = '\u2800'
 	firstTag       = '\U000e0000'
 	lastTag        = '\U000e0fff'
-	firstSurrogate = 0xfdd0 // of characters that are none
+	firstSurrogate = 0xfdd0 // of code points that are no characters
 	lastSurrogate  = 0xfdef
 )
 
-// hidden names the first character of a text that a reader would not see; empty if there is none.
+// hidden describes the first character of a text that a reader would not see; empty if there is
+// none.
 func hidden(s string) string {
 	before, blanks := rune(0), 0
 	for i, r := range s {
@@ -53,8 +54,8 @@ func hidden(s string) string {
 	return ""
 }
 
-// unseen reports a character that leaves no mark of its own on the page, that turns the direction
-// of writing, or that steers a terminal.
+// unseen reports whether a character leaves no mark of its own on the page, turns the direction of
+// writing, or steers a terminal.
 func unseen(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
@@ -71,8 +72,9 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
 }
 
-// belongs reports an unseen character that its neighbours need: one between the parts of a picture,
-// after a picture, or between letters whose script needs it. A second one in a row never belongs.
+// belongs reports whether the neighbours of an unseen character need it: it is between the parts of
+// an emoji, after an emoji, or between letters whose script needs it. A second one in a row never
+// belongs.
 func belongs(r, before, after rune) bool {
 	switch r {
 	case joiner:
@@ -85,18 +87,18 @@ func belongs(r, before, after rune) bool {
 	return false
 }
 
-// picture reports a character that may be an emoji.
+// picture reports whether a character may be an emoji.
 func picture(r rune) bool {
 	return r != brailleBlank && unicode.In(r, unicode.So, unicode.Sm) || r >= firstSkin && r <= lastSkin || r == '‼' || r == '⁉' || r == '〰' || r == '〽'
 }
 
-// joins reports a letter or mark of a script in which letters join.
+// joins reports whether a character is a letter or mark of a script in which letters join.
 func joins(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
 		unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar) && !unseen(r)
 }
 
-// character names a character for people.
+// character describes a character for people.
 func character(r rune) string {
 	what := "an invisible character"
 	switch {
@@ -119,8 +121,8 @@ func character(r rune) string {
 // Hides reports whether a text holds something that a reader would not see.
 func Hides(s string) bool { return !utf8.ValidString(s) || hidden(s) != "" }
 
-// Visible returns a text in which nothing is hidden: an unseen character becomes \u{200b}. New
-// lines and tabs stay.
+// Visible returns a text with unseen characters spelled out, such as \u{200b}. Line breaks and tabs
+// stay.
 func Visible(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -141,7 +143,7 @@ func Visible(s string) string {
 // maxShown bounds a foreign name in a line.
 const maxShown = 80
 
-// bounded is a text of at most n characters.
+// bounded returns at most the first n characters of a text.
 func bounded(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -149,8 +151,8 @@ func bounded(s string, n int) string {
 	return string([]rune(s)[:n]) + "…"
 }
 
-// shown returns a foreign name on one line: visible, short, and without what a program would take
-// for a link or an element.
+// shown returns a foreign name on one line: visible, short, and without characters that a program
+// could take for a link or a tag.
 func shown(name string) string {
 	return bounded(strings.Map(func(r rune) rune {
 		switch {

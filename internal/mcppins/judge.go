@@ -22,7 +22,7 @@ type judge struct {
 	now      time.Time
 	// changed says that the file has to be written.
 	changed bool
-	others  map[string]string // skeletons of other servers' tools; built when asked
+	others  map[string]string // skeletons of other servers' tools; nil until needed
 	room    int               // bytes that this server may still take
 }
 
@@ -31,8 +31,8 @@ type candidate struct {
 	Definition
 	reading
 	key, hash string
-	fault     *Finding // why it can neither be pinned nor accepted
-	unkept    bool     // not even to be written down
+	fault     *Finding // why it can be neither pinned nor accepted
+	unkept    bool     // it is not even recorded
 }
 
 func (j *judge) see(identity string, defs []Definition) []Verdict {
@@ -47,7 +47,7 @@ func (j *judge) see(identity string, defs []Definition) []Verdict {
 		list[i] = j.read(d)
 		c := &list[i]
 		if first, twice := hashes[c.key]; twice && first != c.hash {
-			hashes[c.key] = "" // no version has this hash
+			hashes[c.key] = "" // no hash: two versions differ
 		} else if !twice {
 			hashes[c.key] = c.hash
 		}
@@ -114,7 +114,7 @@ func (j *judge) identity(id string) identity {
 	return identity{Hash: hashOf(id), Text: identityText(j.secrets, id), Seen: j.now}
 }
 
-// identityText is a command line or URL without the secrets in it.
+// identityText returns a command line or URL without the secrets in it.
 func identityText(secrets *redact.Detector, id string) string {
 	var b strings.Builder
 	at := 0
@@ -125,10 +125,10 @@ func identityText(secrets *redact.Detector, id string) string {
 	return bounded(Visible(strings.ToValidUTF8(b.String()+id[at:], "?")), maxIdentityText)
 }
 
-// read reads one definition and finds the faults that no owner can accept.
+// read reads one definition and finds the faults that the owner cannot accept.
 func (j *judge) read(d Definition) candidate {
 	if d.Kind == Instructions && d.Name == Instructions {
-		d.Name = "" // a server has one such text, under any name
+		d.Name = "" // a server has only one such text, whatever its name
 	}
 	c := candidate{Definition: d, key: keyOf(d.Kind, d.Name), hash: hashOf(string(d.Body))}
 	kinds := []string{Tool, Prompt, Instructions, ResourceTemplate}
@@ -157,7 +157,7 @@ func (j *judge) read(d Definition) candidate {
 	return c
 }
 
-// fits checks that a body is one of its kind, under its own name.
+// fits checks that a body has the form of its kind and contains its own name.
 func fits(d Definition, canonical []byte) error {
 	if d.Kind == Instructions {
 		if canonical[0] != '"' {
@@ -180,7 +180,7 @@ func fits(d Definition, canonical []byte) error {
 	return nil
 }
 
-// one returns why a definition is held, and pins it if nothing holds it.
+// one returns why a definition is held. If nothing holds it, one pins it and returns nil.
 func (j *judge) one(s *server, c *candidate) []Finding {
 	if c.unkept {
 		return []Finding{*c.fault}
@@ -219,7 +219,7 @@ func (j *judge) one(s *server, c *candidate) []Finding {
 	return found
 }
 
-// keep records a version: as pinned if nothing was found, else as held.
+// keep records a version. It is pinned if it has no findings, else held.
 func (j *judge) keep(s *server, key string, e *entry, p *pin) {
 	if len(p.Findings) > 0 {
 		e.Held = p
@@ -232,7 +232,7 @@ func (j *judge) keep(s *server, key string, e *entry, p *pin) {
 	s.Entries[key], j.changed = e, true
 }
 
-// findings returns the reasons to hold a definition that can be read.
+// findings returns the reasons to hold a readable definition.
 func (j *judge) findings(e *entry, c *candidate) (found []Finding) {
 	switch {
 	case e.Pinned != nil:
@@ -257,7 +257,7 @@ func (j *judge) findings(e *entry, c *candidate) (found []Finding) {
 	return found
 }
 
-// differing names the outermost fields in which two bodies differ.
+// differing returns the names of the outermost fields in which two bodies differ.
 func differing(was, is string) string {
 	var old, fresh map[string]json.RawMessage
 	if errors.Join(json.Unmarshal([]byte(was), &old), json.Unmarshal([]byte(is), &fresh)) != nil {
@@ -277,7 +277,7 @@ func differing(was, is string) string {
 	return bounded(strings.Join(fields, ", "), 2*maxShown)
 }
 
-// shadows returns another tool that a tool could be taken for.
+// shadows says which other tool a tool could be mistaken for; empty if none.
 func (j *judge) shadows(c *candidate) string {
 	if c.Kind != Tool {
 		return ""
@@ -305,8 +305,8 @@ func (j *judge) shadows(c *candidate) string {
 	return ""
 }
 
-// skeletons returns the pinned tools of all servers but one by how they look, alone and as clients
-// write them with the server's name before.
+// skeletons returns the pinned tools of all servers except one, by skeleton. Each tool is listed by
+// its name alone and with the server's name in front, as clients write it.
 func (f *file) skeletons(but string) map[string]string {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
@@ -329,7 +329,7 @@ func (f *file) skeletons(but string) map[string]string {
 	return out
 }
 
-// lineFor says for people why a definition is held, with what to do.
+// lineFor says to people why a definition is held, and what to do.
 func lineFor(kind, server, name string, found []Finding) string {
 	what := "the server " + shown(server)
 	switch kind {

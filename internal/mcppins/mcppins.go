@@ -2,8 +2,8 @@
 // prompts, templates and instructions. A definition that changed, that imitates another, that hides
 // characters, or that cannot be read is held until the owner looks.
 //
-// It judges texts and never calls a server. Any error with its file holds everything, because it is
-// then unknown what the owner saw.
+// The package judges texts and never calls a server. If its file cannot be read or written, it
+// holds everything, because it is then unknown what the owner saw.
 package mcppins
 
 import (
@@ -24,7 +24,7 @@ const (
 
 // A Definition is one tool, prompt or instruction text as a server gave it.
 type Definition struct {
-	// Server is the name the owner gave.
+	// Server is the server's name, which the owner gave it.
 	Server string
 	// Kind is one of the kinds above.
 	Kind string
@@ -34,8 +34,8 @@ type Definition struct {
 	Body json.RawMessage
 }
 
-// The reasons to hold a definition. They are words that programs may test for:
-// new ones are only added.
+// The reasons to hold a definition. Programs may test for these words, so none is ever changed or
+// removed.
 const (
 	Changed    = "changed"
 	Shadow     = "shadow"
@@ -47,16 +47,16 @@ const (
 	Unreadable = "unreadable-pins"
 )
 
-// A Verdict says whether a definition may be shown to a model. Hold it unless
-// Held is false and the error beside it is nil.
+// A Verdict says whether a definition may be shown to a model. It may be shown only if Held is
+// false and the error that came with the verdict is nil.
 type Verdict struct {
 	Held bool
 	// Reason is one of the words above; empty if it is not held.
 	Reason string
-	// Line says so for people, with what to do.
+	// Line is the reason for people, with what to do.
 	Line string
 	// Accepted says that the owner looked at exactly this version and accepted it. A version that
-	// was only seen first is shown, and is not accepted.
+	// was pinned when it was first seen is shown, but not accepted.
 	Accepted bool
 }
 
@@ -67,7 +67,7 @@ const (
 	MaxBodyBytes     = 256 << 10
 	MaxBodyDepth     = 64
 	MaxDefinitions   = 4096    // of one server
-	MaxServerBytes   = 4 << 20 // of what is kept of one server
+	MaxServerBytes   = 4 << 20 // of the record of one server
 	MaxIdentityBytes = 64 << 10
 	MaxIdentities    = 16 // accepted for one server, and refused
 )
@@ -76,10 +76,11 @@ const (
 const (
 	MaxServers   = 256
 	MaxKeptBytes = 24 << 20 // of all servers
-	MaxFileBytes = 72 << 20 // what is kept, as text within text
+	MaxFileBytes = 72 << 20 // larger than what is kept, because bodies are escaped in it
 )
 
-// maxWait bounds the wait for other processes at the file. Each of them holds it for one write.
+// maxWait bounds the wait for other processes that write the file. Each holds the lock for one
+// write.
 const maxWait = 10 * time.Second
 
 // A Book holds the pins of one owner. It is safe for use by many goroutines, and
@@ -88,27 +89,26 @@ type Book struct {
 	path     string
 	now      func() time.Time
 	secrets  *redact.Detector         // for command lines that people are shown
-	builtins func() (builtins, error) // read when a tool is seen first: it takes a while
+	builtins func() (builtins, error) // read when a tool is first seen, because it takes a while
 	recall   recall
 	told     Told
 }
 
 // Open returns the book at path. The file may not exist yet. If it exists and cannot be read, Open
-// returns an error and a Book that holds everything: the owner may mend the file meanwhile.
+// returns an error and also a Book, which holds everything until the owner has mended the file.
 func Open(path string) (*Book, error) {
 	b := &Book{path: path, now: time.Now, secrets: redact.New(), builtins: knownBuiltins()}
 	_, err := b.read()
 	return b, err
 }
 
-// See compares definitions of one server with what was pinned. Unknown ones are
-// pinned at once, unless a finding holds them. identity is the command line or
-// URL of the server: a changed one under the same name holds everything of it.
+// See compares definitions of one server with the pinned ones. An unknown definition is pinned at
+// once, unless a finding holds it. identity is the command line or URL of the server. If it changes
+// under the same name, all definitions of the server are held.
 //
-// There is one verdict for each definition, also beside an error: then all are
-// held.
+// See returns one verdict for each definition, also with an error; then all are held.
 func (b *Book) See(ctx context.Context, server, identity string, defs []Definition) ([]Verdict, error) {
-	// Most of the time nothing is new, and no lock is needed.
+	// Usually nothing is new, so the file is first read without a lock.
 	data, err := b.bytes()
 	if err != nil {
 		return allHeld(defs, Unreadable, b.damaged(err)), err
@@ -148,7 +148,7 @@ func allHeld(defs []Definition, reason, line string) []Verdict {
 	return out
 }
 
-// damaged says that the file cannot be used, and what to do.
+// damaged returns a line for people: the file cannot be used, and what to do.
 func (b *Book) damaged(err error) string {
 	return "nothing of this server is shown: " + err.Error() + " (look at the file " + b.path +
 		"; if it is lost, move it away, and all definitions are seen for the first time again)"

@@ -12,8 +12,8 @@ import (
 )
 
 // skeleton returns what a name looks like at a glance: without case, separators, accents and
-// invisible characters, with one letter for those that look alike. Two names with one skeleton can
-// be mistaken for each other.
+// invisible characters, and with one letter for all letters that look alike. Two names with the
+// same skeleton can be mistaken for each other.
 func skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range tokens.Normalise(name) {
@@ -29,8 +29,8 @@ func skeleton(name string) string {
 	return strings.NewReplacer("rn", "m", "vv", "w").Replace(b.String())
 }
 
-// mixed reports a name of Latin letters with letters of another alphabet among them that look like
-// none of them.
+// mixed reports whether a name of Latin letters also has letters of another alphabet that look like
+// no Latin letter.
 func mixed(name string) bool {
 	plain, other := false, false
 	for _, r := range tokens.Normalise(name) {
@@ -40,14 +40,15 @@ func mixed(name string) bool {
 	return plain && other
 }
 
-// builtins are the skeletons of agents' tools that reach files, commands and addresses, and the
-// tools that known servers are known for.
+// builtins holds the skeletons of agents' own tools that reach files, commands and addresses, and
+// the catalog, which lists the tools of known servers.
 type builtins struct {
 	agent map[string]string // skeleton to «Bash of claude-code»
 	cat   *catalog.Catalog
 }
 
-// knownBuiltins reads them from the shipped catalog when first asked.
+// knownBuiltins returns a function that reads the builtins from the shipped catalog on its first
+// call.
 func knownBuiltins() func() (builtins, error) {
 	return sync.OnceValues(func() (builtins, error) {
 		cat, err := catalog.Shipped()
@@ -69,8 +70,9 @@ func knownBuiltins() func() (builtins, error) {
 	})
 }
 
-// reaches reports a tool whose arguments are a path, a patch, a command or an address, and that
-// sends nothing to people: names such as send_email are common.
+// reaches reports whether a tool has an argument that is a path, a patch, a command or an address,
+// and sends nothing to people. Tools that send are left out because names such as send_email are
+// common.
 func reaches(p *catalog.Profile) bool {
 	if slices.Contains(p.Effects(), floodmark.Send) {
 		return false
@@ -81,8 +83,8 @@ func reaches(p *catalog.Profile) bool {
 	})
 }
 
-// expected reports a tool that a known server is known for, under exactly this name: the owner who
-// named the server so expects it.
+// expected reports whether the catalog lists this tool under exactly this name for the server. The
+// owner named the server so, and expects its tools.
 func (k builtins) expected(server, name string) bool {
 	_, known := k.cat.Lookup(floodmark.ToolRef{Server: server, Name: name})
 	return known && !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })

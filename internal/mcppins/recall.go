@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// maxRecalled bounds the remembered answers: several for each server that a gateway may have.
+// maxRecalled bounds the remembered answers. There is room for several of each server.
 const maxRecalled = 4 * MaxServers
 
-// A recall remembers answers that changed nothing, each for one text of the file. Clients list the
-// same tools again and again, and a gateway for many would mostly parse the file. If one byte of
-// the file or of a server's definitions changes, the question is a new one.
+// A recall remembers answers that changed nothing in the file. Clients list the same tools again
+// and again, and parsing the file each time would be most of a gateway's work. The key of an answer
+// covers every byte of the file and of the server's definitions.
 type recall struct {
 	mu      sync.Mutex // guards answers
 	answers map[[sha256.Size]byte][]Verdict
 }
 
-// questionOf digests everything that an answer depends on.
+// questionOf returns a hash of everything that an answer depends on.
 func questionOf(file []byte, server, identity string, defs []Definition) [sha256.Size]byte {
 	h := sha256.New()
 	put := func(part []byte) {
@@ -26,7 +26,7 @@ func questionOf(file []byte, server, identity string, defs []Definition) [sha256
 		h.Write(part)
 	}
 	if file == nil {
-		put([]byte("no file")) // which is not an empty one
+		put([]byte("no file")) // a missing file differs from an empty one
 	}
 	put(file)
 	put([]byte(server))

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// Server is the kind of an [Entry] that is a server itself, with its command or
-// address.
+// Server is the kind of an [Entry] that is about a server itself: its command or address.
 const Server = "server"
 
-// An Entry is a definition or server that was seen, for the owner to look at.
+// An Entry is a definition or server that was seen, for the owner to review.
 type Entry struct {
 	Server, Kind, Name string
-	// Ref is how the owner names it: SERVER, SERVER/TOOL, SERVER/prompt:NAME.
-	// Nothing in it is hidden.
+	// Ref is how the owner refers to the entry: SERVER, SERVER/TOOL, SERVER/prompt:NAME. Unseen
+	// characters in it are spelled out.
 	Ref string
 	// Seen is when this version was seen first.
 	Seen time.Time
-	// Held says that it is not shown to models. Then Findings say why, and Line says so for people.
+	// Held says that it is not shown to models. Then Findings are the reasons, and Line says them
+	// for people.
 	Held     bool
 	Findings []Finding
 	Line     string
-	// Looked says that the owner accepted it.
+	// Looked says that the owner accepted this version.
 	Looked bool
-	// Hash names this version.
+	// Hash identifies this version.
 	Hash string
-	// Old is what is pinned, New what is held; either may be missing. Both are
-	// canonical JSON.
+	// Old is the pinned version, New the held version; either may be missing. Both are canonical
+	// JSON.
 	Old, New json.RawMessage
 }
 
@@ -43,7 +43,7 @@ var (
 	ErrVersion   = errors.New("another command waits under this name, so its version must be said")
 )
 
-// Entries returns all that was seen, what is held first, then by name.
+// Entries returns everything that was seen: held entries first, then sorted by name.
 func (b *Book) Entries() ([]Entry, error) {
 	f, err := b.read()
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *server) own(name string) (list []Entry) {
 	return []Entry{e}
 }
 
-// version identifies all that is accepted with the whole server: what came after the owner looked
-// is not part of it.
+// version returns a hash of everything that is accepted together with the server, so that
+// definitions which came after the owner looked are not accepted.
 func (s *server) version(i identity) string {
 	parts := []string{i.Hash}
 	for _, key := range slices.Sorted(maps.Keys(s.Entries)) {
@@ -118,13 +118,13 @@ func (s *server) looked() bool {
 func quoted(s string) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
-		return nil // no text fails
+		return nil // never happens for a text
 	}
 	return data
 }
 
-// shown returns the entry of one definition, as pinned or as held; a pinned one with another
-// version held is one entry.
+// shown returns the entry of one definition, or none if all its versions were rejected. A pinned
+// and a held version share one entry.
 func (e *entry) shown(server, key string) []Entry {
 	kind, name := splitKey(key)
 	out := Entry{Server: server, Kind: kind, Name: name, Ref: refOf(server, kind, name)}
@@ -139,7 +139,7 @@ func (e *entry) shown(server, key string) []Entry {
 		}
 	}
 	if e.Pinned == nil && e.Held == nil {
-		return nil // rejected, with no version since
+		return nil // rejected, and no other version came since
 	}
 	return []Entry{out}
 }

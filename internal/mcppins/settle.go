@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Told is called with the owner's decision on an entry before it counts. An error cancels it.
+// Told is called with the owner's decision on an entry before the decision is stored. An error
+// cancels it.
 type Told func(ctx context.Context, word string, e Entry) error
 
 // The owner's decisions on an entry.
@@ -18,13 +19,16 @@ const (
 	HasForgotten = "forgotten"
 )
 
-// Telling makes the book call tell with each decision of the owner before it stores it.
+// Telling sets the function that is called with each decision of the owner.
 func (b *Book) Telling(tell Told) { b.told = tell }
 
-// Accept shows from now on what is held under a reference, which may end in @ and the beginning of
-// the version's hash: then no other version is accepted. A definition that is not held is accepted
-// as it is pinned. A whole server means all that is shown of it, or, with its version only, another
-// command that waits under its name: such a command may have come after the owner looked.
+// Accept accepts what ref names; it is shown from now on. ref may end in @ and the beginning of the
+// version's hash; then no other version is accepted.
+//
+// For a definition, Accept accepts the held version or, if none is held, the pinned one. For a
+// server, it accepts all definitions that are shown. If another command waits under the server's
+// name, Accept accepts only that command, and only if ref has its version, because the command may
+// have come after the owner looked.
 func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
 	return b.settle(ctx, ref, HasAccepted, func(f *file, e Entry) error {
 		if e.Kind == Server && e.Held && ref == e.Ref {
@@ -34,13 +38,13 @@ func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
 	})
 }
 
-// Reject keeps what is held under a reference from being shown, also when it comes again. A shown
-// definition is held from now on.
+// Reject rejects the held version that ref names; it is not shown, even if it comes again. If no
+// version is held, the pinned one is rejected and held from now on.
 func (b *Book) Reject(ctx context.Context, ref string) (Entry, error) {
 	return b.settle(ctx, ref, HasRejected, (*file).reject)
 }
 
-// Forget deletes the record of a server: it will be seen for the first time again.
+// Forget deletes the record of a server, so that the server is seen for the first time again.
 func (b *Book) Forget(ctx context.Context, server string) error {
 	return b.change(ctx, func(f *file) error {
 		for name := range f.Servers {
@@ -75,7 +79,7 @@ func (b *Book) tell(ctx context.Context, word string, e Entry) error {
 	return b.told(ctx, word, e)
 }
 
-// minHash is how much of a hash names a version.
+// minHash is the least number of a hash's characters that names a version.
 const minHash = 8
 
 // find returns the entry that a reference names.
@@ -121,8 +125,8 @@ func (f *file) accept(e Entry) error {
 	return nil
 }
 
-// accept takes another command that waits. If none does, it accepts all that is shown of the
-// server; held definitions stay held.
+// accept accepts another command that waits. If none waits, it accepts all pinned definitions of
+// the server; held definitions stay held.
 func (s *server) accept() {
 	if s.Waiting != nil {
 		s.Identities = append(s.Identities, *s.Waiting)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Summary returns the first sentence of a definition.
+// Summary returns the first line of a definition's description.
 func Summary(body json.RawMessage) string {
 	var text string
 	if json.Unmarshal(body, &text) != nil {
@@ -27,8 +27,8 @@ func Summary(body json.RawMessage) string {
 	return Visible(first)
 }
 
-// Lines writes a definition for people: texts with one sentence on a line, so that a difference is
-// short, and the rest as JSON. Nothing is hidden.
+// Lines returns a definition for people. Texts have one sentence on each line, so that differences
+// are short; the rest is JSON. Unseen characters are spelled out.
 func Lines(body json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(body, &text) == nil {
@@ -70,7 +70,7 @@ func Lines(body json.RawMessage) []string {
 	return out
 }
 
-// sentences breaks a text at its lines and behind the ends of sentences.
+// sentences breaks a text at line breaks and after sentences.
 func sentences(text string) []string {
 	text = strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n", "; ", ";\n").Replace(text)
 	return strings.Split(strings.TrimRight(Visible(text), "\n"), "\n")

@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// SignedByNobody is what [Distrust] says of a certificate that no known authority signed.
-// A caller whose settings can name the authority may add how.
+// SignedByNobody is what [Distrust] says of a certificate from an unknown authority. A caller whose
+// users can name an authority may add how to do that.
 const SignedByNobody = "its certificate is signed by nobody this machine trusts"
 
-// SignedByOthers is said instead where the owner named who signs it.
+// SignedByOthers is said instead of [SignedByNobody] if the user has named an authority.
 const SignedByOthers = "its certificate is not signed by whom you named"
 
-// Distrust says to people why a certificate or an encrypted connection was refused;
-// nothing if that is not what went wrong.
+// Distrust says to people why a certificate or an encrypted connection was refused. It returns an
+// empty string if err is about something else.
 func Distrust(err error) string {
 	var (
 		host    x509.HostnameError
@@ -47,8 +47,8 @@ func Distrust(err error) string {
 	return ""
 }
 
-// Unreached says to people why no connection to a host came about, or why it broke
-// off. What the library says is not shown: it may hold an address that is a secret.
+// Unreached says to people why a host could not be reached, or why the connection broke off. It
+// does not show the text of err, which may contain an address that is a secret.
 func Unreached(err error, host string) string {
 	name, _, split := net.SplitHostPort(host)
 	if split != nil {

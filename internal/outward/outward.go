@@ -1,6 +1,6 @@
-// Package outward reaches one server that the owner named, and no other: by no
-// proxy, because the environment of a daemon is not where that is decided, and
-// following no redirect, because an answer from elsewhere is not that server's.
+// Package outward makes HTTP clients that reach one server which the owner named, and no other
+// host. They use no proxy, because a daemon's environment must not decide that. They follow no
+// redirect, because an answer from elsewhere is not the named server's.
 package outward
 
 import (
@@ -19,27 +19,28 @@ import (
 // ErrNotHere says that an address which must be on this machine is not.
 var ErrNotHere = errors.New("the address is not on this machine, and http goes no further")
 
-// Options are what a client is made of.
+// Options describe a client.
 type Options struct {
-	// Here reaches this machine only, whatever names mean.
+	// Here limits the client to this machine, whatever address a name resolves to.
 	Here bool
-	// Roots sign the server's certificate; nil for those the machine trusts.
+	// Roots are the authorities that may sign the server's certificate; nil for those that the
+	// machine trusts.
 	Roots *x509.CertPool
-	// DialTime bounds reaching the server, HeaderBytes the head of an answer.
+	// DialTime bounds the time to connect. HeaderBytes bounds the head of an answer.
 	DialTime    time.Duration
 	HeaderBytes int64
-	// Idle connections are kept for IdleTime; AtOnce bounds all of them, zero
-	// does not.
+	// Idle is how many idle connections are kept, for at most IdleTime. AtOnce bounds all
+	// connections; zero means no bound.
 	Idle, AtOnce int
 	IdleTime     time.Duration
-	// HTTP2 is spoken where the server does.
+	// HTTP2 says that HTTP/2 is used if the server can.
 	HTTP2 bool
-	// Named are the only ones, as host:port, that may have any address; true for
-	// one that must be on this machine. All others must have a public address.
-	// Nil names none and bounds nothing.
+	// Named lists the hosts, as host:port, that may have an address which is not public. A host
+	// with the value true must be on this machine. All other hosts must have a public address. If
+	// Named is nil, there is no such check.
 	Named map[string]bool
-	// Dial connects in the place of the machine's own network, whatever the other
-	// fields say about addresses; nil for that network. Tests have one in memory.
+	// Dial connects instead of the machine's own network, without any check of addresses. Nil means
+	// that network. Tests use a network in memory.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
@@ -69,16 +70,15 @@ func Client(o Options) *http.Client {
 			ForceAttemptHTTP2:      o.HTTP2,
 			MaxResponseHeaderBytes: o.HeaderBytes,
 			MaxIdleConnsPerHost:    o.Idle,
-			MaxConnsPerHost:        o.AtOnce, // requests beyond that wait
+			MaxConnsPerHost:        o.AtOnce, // further requests wait
 			IdleConnTimeout:        o.IdleTime,
-			DisableCompression:     true, // what is counted is what was sent
+			DisableCompression:     true, // bytes are counted as they were sent
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// here reports whether an address, as it is about to be dialled, is on this
-// machine.
+// here reports whether an address that is about to be dialled is on this machine.
 func here(address string) bool {
 	to, err := netip.ParseAddrPort(address)
 	return err == nil && to.Addr().Unmap().IsLoopback()

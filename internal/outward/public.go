@@ -11,13 +11,12 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 )
 
-// ErrNotPublic says that an address which a stranger named is one of this machine
-// or of a private network.
+// ErrNotPublic says that a host which the owner did not name has an address of this machine or of a
+// private network.
 var ErrNotPublic = errors.New("the address is not public, and you did not name it")
 
-// dialNamed reaches those that were named, and strangers only at public
-// addresses. What a name means is looked at when it is dialled: it may mean
-// something else each time it is asked for.
+// dialNamed connects to hosts in Named, and to other hosts only at public addresses. The address is
+// checked when it is dialled, because a name may resolve to another address each time.
 func (o Options) dialNamed(ctx context.Context, network, host string) (net.Conn, error) {
 	local, named := o.Named[host]
 	dialer := &net.Dialer{Timeout: o.DialTime, Control: func(_, to string, _ syscall.RawConn) error {
@@ -32,8 +31,7 @@ func (o Options) dialNamed(ctx context.Context, network, host string) (net.Conn,
 	return dialer.DialContext(ctx, network, host)
 }
 
-// public reports whether an address, as it is about to be dialled, is one of the
-// open network.
+// public reports whether an address that is about to be dialled is public.
 func public(to string) bool {
 	at, err := netip.ParseAddrPort(to)
 	return err == nil && address.Public(at.Addr())

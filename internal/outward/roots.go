@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// ErrNoCertificate says that a text which should name authorities names none.
+// ErrNoCertificate says that a text contains no certificate of an authority.
 var ErrNoCertificate = errors.New("it holds no certificate (PEM)")
 
-// Pool are the authorities in a text. One that names none is an error, so that no caller
-// falls back to those the machine trusts by mistake.
+// Pool returns the authorities in a text. A text without one is an error, so that a caller does not
+// use the authorities of the machine by mistake.
 func Pool(pem []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
@@ -18,16 +18,16 @@ func Pool(pem []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Roots are the authorities in a text alone; nil, which is those the machine trusts,
-// where there is no text.
+// Roots returns only the authorities in a text. Without a text it returns nil, which means the
+// authorities that the machine trusts.
 func Roots(pem string) (*x509.CertPool, error) {
 	if pem == "" {
-		return nil, nil //nolint:nilnil // that is how the library says it
+		return nil, nil //nolint:nilnil // nil means the machine's authorities to the library
 	}
 	return Pool([]byte(pem))
 }
 
-// RootsBeside are the authorities in a text, and those the machine trusts.
+// RootsBeside returns the authorities in a text together with those that the machine trusts.
 func RootsBeside(pem string) (*x509.CertPool, error) {
 	if pem == "" {
 		return nil, nil //nolint:nilnil // as above

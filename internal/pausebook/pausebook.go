@@ -1,6 +1,6 @@
-// Package pausebook keeps which pauses of owners hold, as they were read from the
-// journal. A pause that was once seen to be over is over, whatever a clock says later, and
-// what cannot be read again does not hold.
+// Package pausebook keeps the owners' pauses that are in effect, as they were read from the
+// journal. A pause that was once seen to be over stays over, even if a clock is set back. If the
+// pauses cannot be read again, none is in effect.
 package pausebook
 
 import (
@@ -11,28 +11,28 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A Book is what is known here of the pauses of tenants.
+// A Book holds the known pauses of tenants.
 type Book struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*knownPauses
-	// turns is how often something of a tenant was forgotten: what was read before
-	// may be old.
+	// turns counts how often the pauses of a tenant were forgotten. What was read before that may
+	// be outdated.
 	turns map[string]uint64
-	// readings are those under way, by tenant.
+	// readings are the readings under way, by tenant.
 	readings map[string]*Reading
 }
 
-// A knownPauses is what was read of one tenant, and when.
+// A knownPauses holds what was read of one tenant, and when.
 type knownPauses struct {
 	list []floodmark.Pause
 	read time.Time
-	// first is when each was seen first, by a clock that cannot be set; over are
-	// those that were seen not to hold any more.
+	// first is when each pause was first seen, by a clock that cannot be set. over are the pauses
+	// that were seen to be over.
 	first map[pauseKey]time.Time
 	over  map[pauseKey]bool
 }
 
-// A pauseKey names one pause.
+// A pauseKey identifies one pause.
 type pauseKey struct {
 	session     floodmark.SessionID
 	from, until int64
@@ -42,13 +42,13 @@ func keyOf(p floodmark.Pause) pauseKey {
 	return pauseKey{p.Session, p.From.UnixNano(), p.Until.UnixNano()}
 }
 
-// New returns a book in which nothing is known.
+// New returns an empty book.
 func New() *Book {
 	return &Book{known: map[string]*knownPauses{}, turns: map[string]uint64{}, readings: map[string]*Reading{}}
 }
 
-// Stale reports whether a tenant's pauses have to be read again: another node
-// may have written.
+// Stale reports whether a tenant's pauses have to be read again, because another node may have
+// changed them.
 func (b *Book) Stale(tenant string, now time.Time, poll time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,16 +56,16 @@ func (b *Book) Stale(tenant string, now time.Time, poll time.Duration) bool {
 	return k == nil || k.read.IsZero() || now.Before(k.read) || now.Sub(k.read) >= poll
 }
 
-// Turn is how often something of a tenant was forgotten.
+// Turn returns how often the pauses of a tenant were forgotten.
 func (b *Book) Turn(tenant string) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.turns[tenant]
 }
 
-// Put takes in what was read, unless something of the tenant was written since the
-// reading began: then nothing is known, and what was read pauses nothing.
-// If a clock was set back, pauses that only observe are over.
+// Put stores the pauses that were read. turn is the value of [Book.Turn] when the reading began; if
+// it has changed since, the list is outdated and Put drops it. If back is true, a clock was set
+// back, and pauses that only observe are over.
 func (b *Book) Put(tenant string, list []floodmark.Pause, now time.Time, turn uint64, back bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,8 @@ func (b *Book) Put(tenant string, list []floodmark.Pause, now time.Time, turn ui
 	b.known[tenant] = k
 }
 
-// Forget makes the next one read again. What is over stays over.
+// Forget drops the pauses of a tenant, so that they have to be read again. Pauses that are over
+// stay over.
 func (b *Book) Forget(tenant string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,7 +104,7 @@ func (b *Book) Forget(tenant string) {
 	}
 }
 
-// Of are the pauses of a tenant that were not ended, as far as they are known.
+// Of returns the known pauses of a tenant that were not ended.
 func (b *Book) Of(tenant string) []floodmark.Pause {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,8 +115,8 @@ func (b *Book) Of(tenant string) []floodmark.Pause {
 	return slices.Clone(k.list)
 }
 
-// Holds reports whether a pause holds by the time that is written down, and by
-// the clock that cannot be set.
+// Holds reports whether a pause is in effect, both by the recorded time at and by now, from a clock
+// that cannot be set.
 func (b *Book) Holds(tenant string, p floodmark.Pause, at, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +136,7 @@ func (b *Book) Holds(tenant string, p floodmark.Pause, at, now time.Time) bool {
 	return false
 }
 
-// Tenants are those some pause was read of that is not ended.
+// Tenants returns the tenants with a known pause that was not ended.
 func (b *Book) Tenants() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,15 +150,15 @@ func (b *Book) Tenants() []string {
 	return list
 }
 
-// A Reading is one that is under way.
+// A Reading is a reading of a tenant's pauses that is under way.
 type Reading struct {
-	turn uint64 // nothing was forgotten since it began, if this is still the turn
+	turn uint64 // if this is still the turn, nothing was forgotten since the reading began
 	Done chan struct{}
-	Err  error // set before done is closed
+	Err  error // set before Done is closed
 }
 
-// Begin returns the reading of a tenant's pauses that is under way, or a new one
-// that is the caller's to do.
+// Begin returns the reading of a tenant's pauses that is under way. If there is none, it returns a
+// new one, with mine true; the caller then does the reading.
 func (b *Book) Begin(tenant string) (r *Reading, mine bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +170,7 @@ func (b *Book) Begin(tenant string) (r *Reading, mine bool) {
 	return r, true
 }
 
-// End ends a reading for all who wait for it.
+// End ends a reading and wakes all callers that wait for it.
 func (b *Book) End(tenant string, r *Reading) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

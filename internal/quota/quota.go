@@ -1,10 +1,10 @@
-// Package quota keeps one tenant from taking what others need: it bounds what a tenant may send,
-// and admits tenants by turns when there is not enough for all. It does not judge events; one that
-// is not admitted is refused.
+// Package quota keeps one tenant from using the resources of others. It bounds what each tenant may
+// send, and admits tenants by turns if there is not enough for all. It does not judge events; an
+// event that is not admitted is refused.
 //
-// Quotas hold at one node: a count in the database would be a write, or a wait, for every event. A
-// refusal over quota is not in the journal, because writing it there is what a flood would want;
-// status and the agent's log have it.
+// Quotas are counted at each node, because a count in the database would cost a write, or a wait,
+// for every event. A refusal over quota is not written to the journal, because a flood would fill
+// it; it is in the status and in the agent's log.
 package quota
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Limits are what one tenant may take at one node. A zero field has the default.
+// Limits bound what one tenant may use at one node. A zero field means the default.
 type Limits struct {
-	// Events and Bytes are per second; a burst may take as much as two seconds.
+	// Events and Bytes are per second. A burst may have as many as two seconds.
 	Events, Bytes int
-	// Sessions counts those with an event within [SessionTime].
+	// Sessions bounds the sessions with an event within [SessionTime].
 	Sessions int
-	// Questions counts those that wait for an answer.
+	// Questions bounds the questions that wait for an answer.
 	Questions int
 	// InFlight bounds the bytes of events that are read or judged at once.
 	InFlight int64
@@ -41,8 +41,8 @@ const (
 	SessionTime      = time.Hour
 )
 
-// burstSeconds is how much of a rate may come at once. A burst always has room for the events of
-// one agent's turn, and for the largest event.
+// burstSeconds is how many seconds of a rate may come at once. leastEvents and leastBytes are the
+// least burst: enough for the events of one agent's turn, and for the largest event.
 const (
 	burstSeconds = 2
 	leastEvents  = 20
@@ -66,7 +66,7 @@ func (l Limits) Filled() Limits {
 	return l
 }
 
-// ErrOver says that a tenant is over a quota. The text names it.
+// ErrOver says that a tenant is over a quota. The error's text says which.
 var ErrOver = errors.New("over quota")
 
 // A Gate admits events to the monitor. It is safe for concurrent use.
@@ -84,7 +84,7 @@ type tenant struct {
 	events   *rate.Limiter
 	bytes    *rate.Limiter
 	sessions map[floodmark.SessionID]time.Time // the last event of each
-	next     time.Time                         // none of them expires before this
+	next     time.Time                         // no session expires before this
 }
 
 // NewGate returns a gate for tenants with limits. Tenants without limits only take turns.
@@ -110,7 +110,7 @@ func (g *Gate) Enter(ctx context.Context, name string, s floodmark.SessionID, by
 	return g.turns.Enter(ctx, name)
 }
 
-// charge counts an event, or returns which quota is exceeded.
+// charge counts an event, or returns which quota it would exceed.
 func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,8 +135,8 @@ func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
 	return nil
 }
 
-// forget drops expired sessions. It scans them only when one can have expired: every event over
-// quota calls it, and other events wait.
+// forget drops expired sessions. It is called for every event over the quota, and other events wait
+// meanwhile, so it scans the sessions only when one can have expired.
 func (t *tenant) forget(now time.Time) {
 	if now.Before(t.next) && t.next.Sub(now) <= SessionTime {
 		return
@@ -151,7 +151,7 @@ func (t *tenant) forget(now time.Time) {
 	}
 }
 
-// Questions is how many questions of a tenant may wait; zero for any number.
+// Questions returns how many questions of a tenant may wait; zero means any number.
 func (g *Gate) Questions(name string) int {
 	if t := g.tenants[name]; t != nil { // the map never changes
 		return t.limits.Questions

@@ -7,28 +7,28 @@ import (
 	"sync"
 )
 
-// Turns admit events of several tenants by turns: of those that wait, each tenant's first comes
-// before any tenant's second. One tenant never has all places, so that another does not wait for
-// its slowest event.
+// Turns admits events of several tenants by turns: the first waiting event of each tenant comes
+// before the second of any tenant. One tenant never gets all places, so that the events of others
+// do not have to wait for its slowest one.
 type Turns struct {
 	places, share, queue int
 
 	mu    sync.Mutex // guards what is below
 	used  int
 	lines map[string]*line
-	order []*line // those with a waiting event, the next turn first
+	order []*line // the lines with a waiting event; the next turn is first
 }
 
-// A line is the events of one tenant.
+// A line holds the admitted and the waiting events of one tenant.
 type line struct {
 	tenant  string
 	used    int
 	waiting []chan struct{}
 }
 
-// What a node works on at once. An event waits for all that were admitted before it, so places are
-// few: enough to keep the processors busy while others wait for the disk. One tenant can have three
-// quarters of them.
+// How many events a node works on at once. A new event waits for the events that were admitted
+// before it, so there are few places: enough to keep the processors busy while some events wait for
+// the disk. One tenant can have three quarters of them.
 const (
 	leastPlaces        = 16
 	placesPerProcessor = 8
@@ -41,7 +41,7 @@ func UsualTurns(processors int) *Turns {
 	return NewTurns(places, places*3/4, queueLength)
 }
 
-// NewTurns returns turns for so many places. One tenant gets at most share of them, while at most
+// NewTurns returns turns with so many places. One tenant gets at most share of them, and at most
 // queue of its events wait.
 func NewTurns(places, share, queue int) *Turns {
 	return &Turns{places: places, share: min(share, places), queue: queue, lines: map[string]*line{}}
@@ -81,7 +81,7 @@ func (t *Turns) Enter(ctx context.Context, tenant string) (leave func(), err err
 // fits reports whether a line may have one more place.
 func (t *Turns) fits(l *line) bool { return t.used < t.places && l.used < t.share }
 
-// others reports whether an event waits that could be admitted.
+// others reports whether a waiting event could be admitted.
 func (t *Turns) others() bool { return slices.ContainsFunc(t.order, t.fits) }
 
 func (t *Turns) seat(l *line) {
@@ -99,7 +99,8 @@ func (t *Turns) leave(l *line) {
 	t.tidy(l)
 }
 
-// next admits events that fit. A line whose first was admitted goes to the end.
+// next admits waiting events while there are places. A line from which an event was admitted goes
+// to the end.
 func (t *Turns) next() {
 	for {
 		i := slices.IndexFunc(t.order, t.fits)
@@ -116,7 +117,7 @@ func (t *Turns) next() {
 	}
 }
 
-// giveUp leaves the line. A turn granted at the same moment is passed on.
+// giveUp removes a waiting event. If it was admitted at the same moment, its place is passed on.
 func (t *Turns) giveUp(l *line, turn chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +135,8 @@ func (t *Turns) giveUp(l *line, turn chan struct{}) {
 	}
 }
 
-// tidy forgets an empty line: callers choose the tenants' names.
+// tidy drops an empty line. Without that, callers could use up the memory, because they choose the
+// tenants' names.
 func (t *Turns) tidy(l *line) {
 	if l.used == 0 && len(l.waiting) == 0 && t.lines[l.tenant] == l {
 		delete(t.lines, l.tenant)

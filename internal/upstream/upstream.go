@@ -1,6 +1,6 @@
-// Package upstream says what a server behind the gateway may be called and where
-// it may be reached. It is apart from the gateway, so that reading the gateway's
-// settings needs nothing of the protocol.
+// Package upstream checks the names and addresses of servers behind the gateway. It is separate
+// from the gateway, so that code which only reads the gateway's settings does not depend on the
+// protocol.
 package upstream
 
 import (
@@ -15,13 +15,13 @@ const (
 	MaxServers = 64
 	// MaxName bounds a server's name.
 	MaxName = 32
-	// Separator stands between a server's name and the name it gave a thing.
+	// Separator is between a server's name and the name of one of its tools or other things.
 	Separator = "__"
 )
 
-// CheckName says whether a server may have this name: letters, digits, - and _,
-// so that clients take NAME__tool for a name, and no end in _ nor two in a row,
-// so that one name is read one way.
+// CheckName returns why a server may not have this name, or nil. A name consists of letters,
+// digits, - and _, so that clients accept NAME__tool as a name. It does not contain __ or end in _,
+// so that NAME__tool can be split in only one way.
 func CheckName(name string) error {
 	fits := func(r rune) bool {
 		return r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -37,7 +37,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckURL says whether a server may be reached there.
+// CheckURL returns why a server may not have this address, or nil.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
